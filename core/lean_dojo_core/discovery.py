@@ -1,0 +1,301 @@
+"""Find installed plugins and ask each for its offers; a broken one is reported, never fatal.
+
+pluggy's own ``load_setuptools_entrypoints`` isolates nothing: the first plugin that fails to import
+takes the host down, and a raising hook aborts the whole call. So entry points are loaded and hook
+implementations are called one by one here, and every failure ends in a :class:`PluginInfo`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import redirect_stdout
+from importlib import metadata
+from typing import Any, Literal, TypeAlias
+
+import attrs
+import pluggy
+
+from lean_dojo_core import hookspecs
+from lean_dojo_core.errors import PluginError, StrictPluginsError
+from lean_dojo_core.specs import DatasetFormatterSpec, PluginSpec, RewardFunctionSpec, TrainerSpec
+
+HOST_DISTRIBUTION = "lean-dojo-v2"
+GROUP = hookspecs.PROJECT_NAME
+HOOK_SPECS: dict[str, type[PluginSpec]] = {
+    "lean_dojo_trainers": TrainerSpec,
+    "lean_dojo_dataset_formatters": DatasetFormatterSpec,
+    "lean_dojo_reward_functions": RewardFunctionSpec,
+}
+"""Each hook with the descriptor that it must yield."""
+
+DISABLE_VARIABLE = "LEAN_DOJO_DISABLE_PLUGINS"
+ALLOW_VARIABLE = "LEAN_DOJO_PLUGINS"
+STRICT_VARIABLE = "LEAN_DOJO_STRICT_PLUGINS"
+
+Status: TypeAlias = Literal["active", "disabled", "failed", "incompatible"]
+
+
+@attrs.frozen(kw_only=True)
+class PluginInfo:
+    """One entry point and how it fared.
+
+    Attributes:
+        name: ``"distribution:entry-point"``, unique per environment.
+        distribution: The distribution that brings it.
+        version: The distribution's version.
+        value: The manifest module.
+        status: ``active``, ``disabled`` (by environment), ``failed`` or ``incompatible``.
+        error: Why it is not active; ``None`` for an active plugin.
+        import_seconds: Time its manifest took to import.
+        offers: Names it offers, as ``"kind name"``.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    value: str
+    status: Status
+    error: str | None = None
+    import_seconds: float = 0.0
+    offers: tuple[str, ...] = ()
+
+    @property
+    def builtin(self) -> bool:
+        """Whether it ships with the host itself."""
+        return normalise(self.distribution) == HOST_DISTRIBUTION
+
+
+@attrs.frozen
+class Offer:
+    """A descriptor with its provenance.
+
+    Attributes:
+        spec: The descriptor.
+        plugin: The plugin that gave it.
+    """
+
+    spec: PluginSpec
+    plugin: PluginInfo
+
+
+@attrs.frozen
+class Discovery:
+    """All plugins of the environment and what the active ones offer."""
+
+    plugins: tuple[PluginInfo, ...]
+    offers: tuple[Offer, ...]
+
+    @property
+    def failed(self) -> tuple[PluginInfo, ...]:
+        """Plugins that should work and do not."""
+        return tuple(info for info in self.plugins if info.status in {"failed", "incompatible"})
+
+
+def normalise(name: str) -> str:
+    """Fold a distribution or plugin name: lower case, runs of ``-_.`` become one ``-``.
+
+    >>> normalise("My_Plugin")
+    'my-plugin'
+    """
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def discover() -> Discovery:
+    """Load every installed plugin that the environment does not exclude.
+
+    Environment variables, each a comma-separated list of distributions, entry points or
+    ``distribution:entry-point``: ``LEAN_DOJO_DISABLE_PLUGINS`` (never loaded) and
+    ``LEAN_DOJO_PLUGINS`` (if set, no other third-party plugin is loaded; the built-ins stay).
+
+    Returns:
+        Plugins and offers, built-ins first, otherwise sorted by name.
+
+    Raises:
+        StrictPluginsError: With ``LEAN_DOJO_STRICT_PLUGINS=1``, if any plugin failed.
+    """
+    manager = pluggy.PluginManager(GROUP)
+    manager.add_hookspecs(hookspecs)
+    infos: list[PluginInfo] = []
+    offers: list[Offer] = []
+    for info, entry_point in _entry_points():
+        loaded, specs = _load(manager, info, entry_point, taken=offers)
+        infos.append(loaded)
+        offers.extend(Offer(spec, loaded) for spec in specs)
+    found = Discovery(tuple(infos), tuple(offers))
+    if os.environ.get(STRICT_VARIABLE, "").strip() not in {"", "0"} and found.failed:
+        listing = "\n".join(f"  {info.name} {info.version}: {info.error}" for info in found.failed)
+        raise StrictPluginsError(
+            f"{len(found.failed)} plugin(s) failed and {STRICT_VARIABLE} is set:\n{listing}\n"
+            f"Fix or uninstall them, or name them in {DISABLE_VARIABLE}."
+        )
+    return found
+
+
+def _entry_points() -> Iterator[tuple[PluginInfo, metadata.EntryPoint]]:
+    disabled = _names_in(DISABLE_VARIABLE)
+    allowed = _names_in(ALLOW_VARIABLE) if os.environ.get(ALLOW_VARIABLE) is not None else None
+    found = [
+        (point.dist, point)
+        for point in metadata.entry_points(group=GROUP)
+        if point.dist is not None
+    ]
+
+    def order(pair: tuple[metadata.Distribution, metadata.EntryPoint]) -> tuple[bool, str, str]:
+        distribution, point = pair
+        name = normalise(distribution.name)
+        return (name != HOST_DISTRIBUTION, name, point.name)
+
+    for distribution, point in sorted(found, key=order):
+        info = PluginInfo(
+            name=f"{distribution.name}:{point.name}",
+            distribution=distribution.name,
+            version=distribution.version,
+            value=point.value,
+            status="active",
+        )
+        names = {normalise(part) for part in (distribution.name, point.name)}
+        names.add(f"{normalise(distribution.name)}:{normalise(point.name)}")
+        if names & disabled:
+            info = attrs.evolve(info, status="disabled", error=f"named in {DISABLE_VARIABLE}")
+        elif allowed is not None and not info.builtin and not names & allowed:
+            info = attrs.evolve(info, status="disabled", error=f"not named in {ALLOW_VARIABLE}")
+        elif not info.builtin and (reason := _unmet_requirement(distribution)):
+            info = attrs.evolve(info, status="incompatible", error=reason)
+        yield info, point
+
+
+def _names_in(variable: str) -> set[str]:
+    parts = os.environ.get(variable, "").split(",")
+    return {":".join(map(normalise, part.strip().split(":"))) for part in parts if part.strip()}
+
+
+def _unmet_requirement(distribution: metadata.Distribution) -> str | None:
+    """Say why the host's version does not satisfy what the distribution requires of it."""
+    mine = [
+        text
+        for text in distribution.requires or ()
+        if normalise(re.split(r"[^\w.-]", text, maxsplit=1)[0]) == HOST_DISTRIBUTION
+    ]
+    if not mine:
+        return None
+    # Imported here: a listing without third-party plugins does not pay for it.
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    host = metadata.version(HOST_DISTRIBUTION)
+    for text in mine:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement as error:
+            return f"its requirement {text!r} cannot be read: {error}"
+        applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        if applies and not requirement.specifier.contains(host, prereleases=True):
+            return (
+                f"requires {HOST_DISTRIBUTION}{requirement.specifier}, but {host} is installed; "
+                "install a version of the plugin made for it"
+            )
+    return None
+
+
+def _load(
+    manager: pluggy.PluginManager,
+    info: PluginInfo,
+    entry_point: metadata.EntryPoint,
+    *,
+    taken: Iterable[Offer],
+) -> tuple[PluginInfo, list[PluginSpec]]:
+    if info.status != "active":
+        return info, []
+    start = time.perf_counter()
+    try:
+        # What a plugin prints while it loads must not end up in `--json` output.
+        with redirect_stdout(sys.stderr):
+            manifest = entry_point.load()
+            if reason := _other_api(manifest):
+                return attrs.evolve(info, status="incompatible", error=reason), []
+            manager.register(manifest, name=info.name)
+            _refuse_unknown_hooks(manager, manifest)
+            specs = [spec for hook in HOOK_SPECS for spec in _call(manager, hook, info.name)]
+            _refuse_duplicates(info, specs, taken)
+    except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
+        if manager.has_plugin(info.name):
+            manager.unregister(name=info.name)
+        text = str(error) or "no message"
+        reason = text if isinstance(error, PluginError) else f"{type(error).__name__}: {text}"
+        return attrs.evolve(info, status="failed", error=reason), []
+    offers = tuple(f"{spec.kind} {spec.name}" for spec in specs)
+    seconds = time.perf_counter() - start
+    return attrs.evolve(info, import_seconds=seconds, offers=offers), specs
+
+
+def _other_api(manifest: object) -> str | None:
+    """Say why a manifest's ``LEAN_DOJO_API_VERSION`` is not served by this host."""
+    stated = getattr(manifest, "LEAN_DOJO_API_VERSION", None)
+    if stated is None:
+        return None
+    match = re.fullmatch(r"(\d+)(?:\.(\d+))?", str(stated))
+    if match is None:
+        return f"LEAN_DOJO_API_VERSION = {stated!r} is not of the form '1.0'"
+    major, minor = int(match[1]), int(match[2] or 0)
+    ours = hookspecs.API_VERSION
+    if major == ours[0] and minor <= ours[1]:
+        return None
+    return (
+        f"written for plugin API {major}.{minor}, but this host speaks {ours[0]}.{ours[1]}; "
+        f"{'upgrade ' + HOST_DISTRIBUTION if (major, minor) > ours else 'upgrade the plugin'}"
+    )
+
+
+def _refuse_unknown_hooks(manager: pluggy.PluginManager, manifest: object) -> None:
+    """A misspelt hook would otherwise be registered and never called."""
+    for caller in manager.get_hookcallers(manifest) or []:
+        mine = [impl for impl in caller.get_hookimpls() if impl.plugin is manifest]
+        if not caller.has_spec() and not all(impl.optionalhook for impl in mine):
+            near = difflib.get_close_matches(caller.name, HOOK_SPECS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; the hooks are {list(HOOK_SPECS)}"
+            raise PluginError(f"unknown hook {caller.name!r}{hint}")
+    if not manager.get_hookcallers(manifest):
+        raise PluginError(
+            "implements no hook; decorate a function such as lean_dojo_reward_functions with "
+            "lean_dojo_core.hookimpl"
+        )
+
+
+def _call(manager: pluggy.PluginManager, hook: str, plugin: str) -> Iterator[PluginSpec]:
+    """Call one plugin's implementations of one hook and check what they give."""
+    expected = HOOK_SPECS[hook]
+    for impl in getattr(manager.hook, hook).get_hookimpls():
+        if impl.plugin_name != plugin:
+            continue
+        try:
+            result: Any = impl.function()
+            items = [result] if isinstance(result, PluginSpec) else list(result)
+        except (Exception, SystemExit) as error:
+            text = str(error)
+            raise PluginError(f"{hook} raised {type(error).__name__}: {text}") from error
+        for item in items:
+            if type(item) is not expected:
+                raise PluginError(
+                    f"{hook} gave {item!r:.80} of type {type(item).__name__}; it must yield "
+                    f"{expected.__name__}"
+                )
+            yield item
+
+
+def _refuse_duplicates(info: PluginInfo, specs: list[PluginSpec], taken: Iterable[Offer]) -> None:
+    """Within one distribution a name is unique, so that ``distribution:name`` always is."""
+    seen = {
+        (offer.spec.kind, offer.spec.name): offer.plugin.name
+        for offer in taken
+        if normalise(offer.plugin.distribution) == normalise(info.distribution)
+    }
+    for spec in specs:
+        if (other := seen.setdefault((spec.kind, spec.name), info.name)) != info.name:
+            raise PluginError(f"{spec.kind} {spec.name!r} is already offered by {other}")
+    if len({(spec.kind, spec.name) for spec in specs}) < len(specs):
+        names = [f"{spec.kind} {spec.name}" for spec in specs]
+        raise PluginError(f"offers a name twice: {sorted(names)}")

@@ -1,0 +1,127 @@
+"""Every error that a user may meet, under one root class.
+
+A message says *what* went wrong, *where* (file, line, key, plugin) and *what to do*.
+The command line prints the message alone and exits with the class's ``exit_code``:
+1 for work that failed, 2 for a request that could not be understood.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+
+class LeanDojoError(Exception):
+    """Root of all errors that this project raises on purpose."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(LeanDojoError):
+    """The request itself is wrong: an unknown name, a bad value, a missing file."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """A configuration file or ``--set`` value has an unknown key or a wrong type."""
+
+
+# --- plugins -----------------------------------------------------------------------------------
+
+
+class PluginError(LeanDojoError):
+    """Something about a plugin is wrong; the message names the plugin."""
+
+
+class InvalidSpecError(PluginError, ValueError):
+    """A descriptor has a bad name, target or field."""
+
+
+class UnknownNameError(UsageError, PluginError, KeyError):
+    """No installed plugin offers this name; the message suggests near ones."""
+
+    def __str__(self) -> str:
+        """Return the message itself (``KeyError`` would print its ``repr``)."""
+        return str(self.args[0]) if self.args else ""
+
+
+class AmbiguousNameError(UsageError, PluginError):
+    """Several distributions offer this name; the message lists ``distribution:name`` for each."""
+
+
+class PluginLoadError(PluginError):
+    """A descriptor's target could not be imported or is not what its kind must be."""
+
+
+class StrictPluginsError(PluginError):
+    """``LEAN_DOJO_STRICT_PLUGINS=1`` is set and at least one plugin failed."""
+
+
+# --- data --------------------------------------------------------------------------------------
+
+
+class DataError(LeanDojoError):
+    """A data file cannot be read as what it should be.
+
+    Args:
+        message: What is wrong and what to do.
+        path: The file, if there is one.
+        place: Where in it, for example ``"line 12"`` or ``"repositories[0].start"``.
+    """
+
+    def __init__(self, message: str, *, path: Path | str | None = None, place: str = "") -> None:
+        self.path = None if path is None else Path(path)
+        self.place = place
+        where = ", ".join(str(part) for part in (path, place) if part)
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class DatabaseError(DataError):
+    """A database is corrupt, locked by another process, or lacks what was asked for."""
+
+
+class EmptyDatasetError(DataError, ValueError):
+    """Nothing is left to train on, for example because every theorem is ``sorry``."""
+
+
+class TraceError(LeanDojoError):
+    """A Lean repository could not be fetched or traced."""
+
+
+# --- training ----------------------------------------------------------------------------------
+
+
+class TrainingError(LeanDojoError):
+    """A training run cannot start or go on."""
+
+
+class CheckpointError(TrainingError):
+    """A checkpoint is missing, incomplete or of another kind than asked for."""
+
+
+class RewardError(TrainingError):
+    """A reward function raised or returned something that is not one number per completion."""
+
+
+# --- Lean --------------------------------------------------------------------------------------
+
+
+class LeanError(LeanDojoError):
+    """Something about a Lean engine."""
+
+
+class EngineUnavailableError(LeanError):
+    """No engine can serve this project here; the message says what to install."""
+
+
+class ServerError(LeanError):
+    """The engine died, timed out, or answered something that is not its protocol."""
+
+
+class ParseError(LeanError):
+    """Lean could not parse the text it was given."""
+
+
+class TacticFailure(LeanError):  # noqa: N818 - PyPantograph's name
+    """Lean ran the tactic and refused it."""

@@ -1,0 +1,140 @@
+"""Records of traced Lean code: what every dataset formatter reads.
+
+Positions are ``(line, column)``, both 1-based, as LeanDojo counts them; an end position is
+exclusive. All records are immutable and hashable, so that they can be keys.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import attrs
+
+Position: TypeAlias = tuple[int, int]
+"""``(line, column)``, both 1-based."""
+
+MARK_OPEN = "<a>"
+MARK_CLOSE = "</a>"
+NO_GOALS = "no goals"
+"""What Lean prints for a state in which nothing is left to prove."""
+
+
+def remove_marks(text: str) -> str:
+    """Strip the premise marks ``<a>`` and ``</a>``.
+
+    >>> remove_marks("rw [<a>Nat.add_comm</a>]")
+    'rw [Nat.add_comm]'
+    """
+    return text.replace(MARK_OPEN, "").replace(MARK_CLOSE, "")
+
+
+@attrs.frozen
+class Annotation:
+    """One premise that a tactic uses, and where it is defined.
+
+    Attributes:
+        full_name: The constant, for example ``"Nat.add_comm"``.
+        def_path: File of its definition, relative to the repository (``.lake/packages/…`` for
+            dependencies).
+        def_pos: Start of its definition.
+        def_end_pos: End of its definition.
+    """
+
+    full_name: str
+    def_path: str
+    def_pos: Position
+    def_end_pos: Position
+
+
+@attrs.frozen
+class TracedTactic:
+    """One tactic of a proof with the goals before and after it, as Lean printed them.
+
+    Attributes:
+        tactic: The text of the tactic.
+        state_before: The goals before it.
+        state_after: The goals after it; ``"no goals"`` when it finished the proof.
+        annotated: The text with its premises wrapped in ``<a>…</a>``; equal to ``tactic`` where
+            nothing is annotated.
+        premises: The premises, in the order of their marks.
+        start: Where the tactic starts in its file, if the tracer said so.
+        end: Where it ends, if the tracer said so.
+    """
+
+    tactic: str
+    state_before: str
+    state_after: str
+    annotated: str = attrs.field(
+        default=attrs.Factory(lambda self: self.tactic, takes_self=True), kw_only=True
+    )
+    premises: tuple[Annotation, ...] = attrs.field(default=(), kw_only=True)
+    start: Position | None = attrs.field(default=None, kw_only=True)
+    end: Position | None = attrs.field(default=None, kw_only=True)
+
+
+@attrs.frozen
+class Theorem:
+    """A theorem of a repository with its traced proof.
+
+    Attributes:
+        full_name: Its name in Lean, for example ``"Sample.add_zero_twice"``.
+        file_path: Its file, relative to the repository, with ``/``.
+        start: Where the declaration starts.
+        end: Where it ends.
+        url: The repository.
+        commit: The repository's commit.
+        theorem_statement: Source text of the statement, up to and with ``:=``; ``None`` where the
+            data does not say (files of LeanDojo 1.x).
+        traced_tactics: The proof, in order; empty for a term-mode proof.
+        difficulty_rating: ``exp(number of tactics)``; ``inf`` with a ``sorry``; ``None``
+            if unknown.
+    """
+
+    full_name: str
+    file_path: str
+    start: Position
+    end: Position
+    url: str
+    commit: str
+    theorem_statement: str | None = None
+    traced_tactics: tuple[TracedTactic, ...] = ()
+    difficulty_rating: float | None = None
+
+    @property
+    def identity(self) -> tuple[str, str, str, Position, Position]:
+        """What makes two records the same theorem: (url, file_path, full_name, start, end)."""
+        return (self.url, self.file_path, self.full_name, self.start, self.end)
+
+
+@attrs.frozen
+class Premise:
+    """A definition or theorem that proofs may use.
+
+    Attributes:
+        full_name: Its name in Lean.
+        code: Its source text.
+        start: Where it starts in its file.
+        end: Where it ends.
+        kind: Lean's syntax kind or keyword, for example ``"theorem"`` or ``"commanddeclaration"``.
+    """
+
+    full_name: str
+    code: str
+    start: Position
+    end: Position
+    kind: str
+
+
+@attrs.frozen
+class PremiseFile:
+    """One file of the corpus: what it imports and the premises it defines.
+
+    Attributes:
+        path: The file, relative to its repository.
+        imports: Paths of the files that it imports directly.
+        premises: Its premises, in the order of the file.
+    """
+
+    path: str
+    imports: tuple[str, ...] = ()
+    premises: tuple[Premise, ...] = ()

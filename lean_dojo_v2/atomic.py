@@ -1,0 +1,65 @@
+"""Write files so that a reader sees the old content or the new, never half of it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+
+@contextmanager
+def atomic_writer(path: Path | str) -> Iterator[IO[bytes]]:
+    """Open a temporary file beside ``path``; on success flush it to disk and rename it there.
+
+    Missing parent folders are made. The mode of an existing file is kept; a new file gets the
+    process's ordinary mode. A symbolic link is written through, not replaced.
+
+    Args:
+        path: The file to write.
+
+    Yields:
+        A binary file object.
+
+    Raises:
+        OSError: If the file cannot be written; ``path`` is then as it was.
+    """
+    target = Path(os.path.realpath(path))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as stream:
+            if target.exists():
+                temporary.chmod(target.stat().st_mode & 0o7777)
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def atomic_write_bytes(path: Path | str, data: bytes) -> None:
+    """Replace the content of ``path`` by ``data`` in one step."""
+    with atomic_writer(path) as stream:
+        stream.write(data)
+
+
+def atomic_write_text(path: Path | str, text: str) -> None:
+    """Replace the content of ``path`` by ``text`` (UTF-8) in one step."""
+    atomic_write_bytes(path, text.encode())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself durable, where the system can."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

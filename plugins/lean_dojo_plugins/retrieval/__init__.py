@@ -1,0 +1,1 @@
+"""Dense premise retrieval with lifelong learning."""

@@ -1,0 +1,1 @@
+"""Reward functions and the adapter that every reward goes through."""
