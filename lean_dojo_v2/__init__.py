@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version as _version
+from typing import TYPE_CHECKING
 
-__version__ = _version("lean-dojo-v2")
+if TYPE_CHECKING:
+    __version__: str
+
+
+def __getattr__(name: str) -> str:
+    """Look the version up when asked: importing package metadata doubles the start-up time."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("lean-dojo-v2")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,133 @@
+"""The ``lean-dojo`` program: one file a command, each imported only when it is used."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
+
+TRACEBACK_VARIABLE = "LEAN_DOJO_TRACEBACK"
+
+COMMANDS = {
+    "plugins": LazyCommand("lean_dojo_v2.cli.plugins:plugins", "List, check and write plugins."),
+    "show": LazyCommand(
+        "lean_dojo_v2.cli.show:show", "Show one plugin: its settings, and where it comes from."
+    ),
+    "train": LazyCommand(
+        "lean_dojo_v2.cli.train:train", "Train with a trainer on the database's repositories."
+    ),
+    "preview": LazyCommand(
+        "lean_dojo_v2.cli.preview:preview", "Show the first examples as the model will see them."
+    ),
+    "doctor": LazyCommand(
+        "lean_dojo_v2.cli.doctor:doctor", "Check versions, devices, Lean engines and plugins."
+    ),
+    "completion": LazyCommand(
+        "lean_dojo_v2.cli.completion:completion", "Print the set-up of shell completion."
+    ),
+}
+"""Name → where the command is, and the summary of ``lean-dojo --help`` (a test compares it with
+the command's own)."""
+
+
+def _print_version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if not value or context.resilient_parsing:
+        return
+    from lean_dojo_v2.cli.version import version_lines
+
+    click.echo("\n".join(version_lines()))
+    context.exit()
+
+
+def _keep_traceback(_context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value:
+        os.environ[TRACEBACK_VARIABLE] = "1"
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the versions of LeanDojo-v2 and of every installed plugin, and exit.",
+)
+@click.option(
+    "--traceback",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_keep_traceback,
+    help="Print Python's traceback with an error (for plugin authors).",
+)
+def cli() -> None:
+    """Train AI theorem provers for Lean 4.
+
+    Trainers, dataset formatters and rewards are plugins: `lean-dojo plugins` lists what is
+    installed, `lean-dojo show NAME` says what each one takes.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program.
+
+    Args:
+        arguments: Command line without the program's name; the process's own if not given.
+
+    Returns:
+        The exit code: 0 for success, 1 for work that failed, 2 for a request that could not be
+        understood, 130 after Ctrl-C. Errors are printed on stderr, one message each.
+    """
+    try:
+        result = cli.main(arguments, prog_name="lean-dojo", standalone_mode=False)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted.", err=True)
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except Exception as error:
+        code = _explain(error)
+        if code is None:
+            raise
+        return code
+    finally:
+        _flush()
+    return result if isinstance(result, int) else 0
+
+
+def _explain(error: Exception) -> int | None:
+    """Print an error that the user can do something about; ``None`` for a mistake of ours."""
+    # Imported here: `lean-dojo --help` needs no contract.
+    from lean_dojo_core.errors import LeanDojoError
+
+    if isinstance(error, LeanDojoError):
+        code = error.exit_code
+    elif isinstance(error, OSError) and error.filename is not None:
+        code = 1
+    else:
+        return None
+    if os.environ.get(TRACEBACK_VARIABLE, "") not in {"", "0"}:
+        traceback.print_exception(error)
+    else:
+        click.echo(f"Error: {error}", err=True)
+    return code
+
+
+def _flush() -> None:
+    """Write what is buffered; a reader that went away (``| head``) is no error."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes once more at exit; give it somewhere to write to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

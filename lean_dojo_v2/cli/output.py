@@ -1,0 +1,77 @@
+"""How commands print: data on stdout, messages on stderr, tables plain unless on a terminal."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+PLAIN_WIDTH = 80
+
+
+def emit_json(data: Any) -> None:
+    """Print data as indented JSON on stdout; what JSON does not know is printed as text."""
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+
+
+def note(message: str) -> None:
+    """Print a message for a human, on stderr."""
+    click.echo(message, err=True)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table on stdout.
+
+    On a terminal rich draws it, in its width; elsewhere it is aligned text of 80 columns, in which
+    the last column wraps.
+
+    Args:
+        columns: Headings.
+        rows: Cells, as many a row as there are headings.
+    """
+    if sys.stdout.isatty():
+        _rich_table(columns, rows)
+    else:
+        for line in plain_table(columns, rows):
+            click.echo(line)
+
+
+def plain_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], width: int = PLAIN_WIDTH
+) -> list[str]:
+    """Lay a table out as lines of aligned text.
+
+    >>> plain_table(["NAME", "SUMMARY"], [["sft", "one two three"]], width=14)
+    ['NAME  SUMMARY', 'sft   one two', '      three']
+    """
+    cells = [list(columns), *(list(row) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    indent = sum(widths[:-1]) + 2 * (len(widths) - 1)
+    room = max(width - indent, 20 if width >= PLAIN_WIDTH else 1)
+    lines = []
+    for row in cells:
+        head = "".join(
+            f"{cell:<{size}}  " for cell, size in zip(row[:-1], widths[:-1], strict=True)
+        )
+        first, *rest = textwrap.wrap(row[-1], room, break_on_hyphens=False) or [""]
+        lines.append((head + first).rstrip())
+        lines.extend(" " * indent + line for line in rest)
+    return lines
+
+
+def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for position, heading in enumerate(columns):
+        drawn.add_column(heading, no_wrap=position == 0)
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    Console(width=shutil.get_terminal_size().columns).print(drawn)
