@@ -1,0 +1,48 @@
+"""Two small Lean 4 projects that ship with the package, and their traced databases.
+
+``sample`` is a library of short facts on logic, booleans, numbers, lists, orders and trees;
+``extra`` holds three developments with longer proofs, so that a curriculum has two repositories of
+different difficulty. Both need core Lean only. Some theorems are left ``sorry`` on purpose: they
+are for provers to find.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lean_dojo_core.errors import UsageError
+
+__all__ = ["SAMPLE_PROJECTS", "sample_database_path", "sample_project_path"]
+
+_HERE = Path(__file__).resolve().parent
+
+#: The folder of each sample project, by its name.
+SAMPLE_PROJECTS: dict[str, str] = {"sample": "lean_project", "extra": "lean_project_2"}
+
+
+def sample_project_path(name: str = "sample") -> Path:
+    """Return the folder of a Lean project that ships with the package.
+
+    The folder holds ``lakefile.toml``, ``lean-toolchain`` and the sources. Copy it before building
+    in it: an installed package may be read-only.
+
+    Args:
+        name: ``"sample"`` (many short theorems) or ``"extra"`` (fewer, with longer proofs).
+
+    Raises:
+        UsageError: there is no sample of that name.
+    """
+    try:
+        return _HERE / SAMPLE_PROJECTS[name]
+    except KeyError:
+        known = ", ".join(sorted(SAMPLE_PROJECTS))
+        msg = f"no sample project is called {name!r}; there are: {known}"
+        raise UsageError(msg) from None
+
+
+def sample_database_path() -> Path:
+    """Return the traced database of both sample projects, in the ``dynamic_database.json`` schema.
+
+    It is part of the package: open a copy, not this file, where something will be written.
+    """
+    return _HERE / "traced" / "sample.json"

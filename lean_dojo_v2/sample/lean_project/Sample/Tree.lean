@@ -1,0 +1,164 @@
+import Sample.List
+
+/-!
+# Binary trees
+
+Trees with numbers at the nodes: size, sum, mirror image and the list of the elements. Induction now
+has two hypotheses, one for each side.
+-/
+
+namespace Sample
+
+/-- A binary tree with a number at every node. -/
+inductive Tree where
+  | leaf : Tree
+  | node : Tree → Nat → Tree → Tree
+
+namespace Tree
+
+/-- The number of nodes. -/
+def size : Tree → Nat
+  | leaf => 0
+  | node l _ r => size l + size r + 1
+
+/-- The number of leaves. -/
+def leaves : Tree → Nat
+  | leaf => 1
+  | node l _ r => leaves l + leaves r
+
+/-- The sum of the numbers at the nodes. -/
+def sum : Tree → Nat
+  | leaf => 0
+  | node l x r => sum l + sum r + x
+
+/-- The tree seen in a mirror. -/
+def mirror : Tree → Tree
+  | leaf => leaf
+  | node l x r => node (mirror r) x (mirror l)
+
+/-- One more than every number. -/
+def inc : Tree → Tree
+  | leaf => leaf
+  | node l x r => node (inc l) (x + 1) (inc r)
+
+/-- Twice every number. -/
+def dbl : Tree → Tree
+  | leaf => leaf
+  | node l x r => node (dbl l) (2 * x) (dbl r)
+
+/-- The numbers from left to right. -/
+def flat : Tree → List Nat
+  | leaf => []
+  | node l x r => join (flat l) (x :: flat r)
+
+theorem mirror_mirror (t : Tree) : mirror (mirror t) = t := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp [mirror, ihl, ihr]
+
+theorem mirror_inc (t : Tree) : mirror (inc t) = inc (mirror t) := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp [mirror, inc, ihl, ihr]
+
+theorem mirror_dbl (t : Tree) : mirror (dbl t) = dbl (mirror t) := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp [mirror, dbl, ihl, ihr]
+
+theorem size_inc (t : Tree) : size (inc t) = size t := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp [inc, size, ihl, ihr]
+
+theorem size_dbl (t : Tree) : size (dbl t) = size t := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp [dbl, size, ihl, ihr]
+
+theorem leaves_inc (t : Tree) : leaves (inc t) = leaves t := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp [inc, leaves, ihl, ihr]
+
+theorem leaves_dbl (t : Tree) : leaves (dbl t) = leaves t := by
+  sorry
+
+theorem size_mirror (t : Tree) : size (mirror t) = size t := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp only [mirror, size]; omega
+
+theorem leaves_mirror (t : Tree) : leaves (mirror t) = leaves t := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp only [mirror, leaves]; omega
+
+theorem sum_mirror (t : Tree) : sum (mirror t) = sum t := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp only [mirror, sum]; omega
+
+theorem leaves_eq (t : Tree) : leaves t = size t + 1 := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp only [leaves, size]; omega
+
+theorem sum_dbl (t : Tree) : sum (dbl t) = 2 * sum t := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp only [dbl, sum]; omega
+
+theorem sum_inc (t : Tree) : sum (inc t) = sum t + size t := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp only [inc, sum, size]; omega
+
+theorem len_flat (t : Tree) : len (flat t) = size t := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp only [flat, size, len_join, len]; omega
+
+theorem total_flat (t : Tree) : total (flat t) = sum t := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp only [flat, sum, total_join, total]; omega
+
+theorem flat_inc (t : Tree) : flat (inc t) = incAll (flat t) := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp [inc, flat, incAll_join, incAll, ihl, ihr]
+
+theorem flat_dbl (t : Tree) : flat (dbl t) = doubleAll (flat t) := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp [dbl, flat, doubleAll_join, doubleAll, ihl, ihr]
+
+theorem flat_mirror (t : Tree) : flat (mirror t) = rev (flat t) := by
+  induction t
+  case leaf => rfl
+  case node l x r ihl ihr => simp [mirror, flat, rev_join, rev, join_snoc, ihl, ihr]
+
+theorem size_mirror_inc (t : Tree) : size (mirror (inc t)) = size t := by
+  rw [size_mirror, size_inc]
+
+theorem size_mirror_dbl (t : Tree) : size (mirror (dbl t)) = size t := by
+  rw [size_mirror, size_dbl]
+
+theorem leaves_mirror_inc (t : Tree) : leaves (mirror (inc t)) = leaves t := by
+  rw [leaves_mirror, leaves_inc]
+
+theorem sum_mirror_dbl (t : Tree) : sum (mirror (dbl t)) = 2 * sum t := by
+  rw [sum_mirror, sum_dbl]
+
+theorem leaves_pos (t : Tree) : 0 < leaves t := by
+  rw [leaves_eq]
+  omega
+
+theorem size_lt_leaves (t : Tree) : size t < leaves t := by
+  rw [leaves_eq]
+  omega
+
+end Tree
+
+end Sample
