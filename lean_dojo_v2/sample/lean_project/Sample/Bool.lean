@@ -133,8 +133,7 @@ theorem or_eq_nand (a b : Bool) : (a || b) = nand (nand a a) (nand b b) := by
 theorem and_eq_nor (a b : Bool) : (a && b) = nor (nor a a) (nor b b) := by
   cases a <;> cases b <;> rfl
 
-theorem and_eq_nand (a b : Bool) : (a && b) = nand (nand a b) (nand a b) := by
-  sorry
+theorem and_eq_nand (a b : Bool) : (a && b) = nand (nand a b) (nand a b) := sorry
 
 theorem imp_eq_nand (a b : Bool) : imp a b = nand a (nand b b) := by
   cases a <;> cases b <;> rfl

@@ -177,8 +177,7 @@ theorem len_doubleAll_rev (xs : List Nat) : len (doubleAll (rev xs)) = len xs :=
 theorem len_rev_stutter (xs : List α) : len (rev (stutter xs)) = 2 * len xs := by
   rw [len_rev, len_stutter]
 
-theorem len_stutter_rev (xs : List α) : len (stutter (rev xs)) = 2 * len xs := by
-  sorry
+theorem len_stutter_rev (xs : List α) : len (stutter (rev xs)) = 2 * len xs := sorry
 
 theorem len_incAll_join (xs ys : List Nat) : len (incAll (join xs ys)) = len xs + len ys := by
   rw [len_incAll, len_join]

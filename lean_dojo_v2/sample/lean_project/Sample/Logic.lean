@@ -84,8 +84,7 @@ theorem and_group_last {p q r : Prop} (h : (p ∧ q) ∧ r) : r ∧ q := by
 theorem and_group_reverse {p q r : Prop} (h : (p ∧ q) ∧ r) : r ∧ q ∧ p := by
   sorry
 
-theorem and_back {p q r : Prop} (h : p ∧ q ∧ r) : q ∧ r := by
-  sorry
+theorem and_back {p q r : Prop} (h : p ∧ q ∧ r) : q ∧ r := sorry
 
 /-! ## Disjunction -/
 
@@ -358,8 +357,7 @@ theorem imp_of_not_or {p q : Prop} (h : ¬p ∨ q) : p → q := by
   · exact absurd hp hnp
   · exact hq
 
-theorem imp_of_or_not {p q : Prop} (h : q ∨ ¬p) : p → q := by
-  sorry
+theorem imp_of_or_not {p q : Prop} (h : q ∨ ¬p) : p → q := sorry
 
 theorem not_or_swap {p q : Prop} (h : ¬(p ∨ q)) : ¬(q ∨ p) := by
   intro hqp

@@ -211,8 +211,7 @@ theorem double_lt {m n : Nat} (h : m < n) : double m < double n := by
   simp only [double_eq]
   omega
 
-theorem triple_lt {m n : Nat} (h : m < n) : triple m < triple n := by
-  sorry
+theorem triple_lt {m n : Nat} (h : m < n) : triple m < triple n := sorry
 
 theorem double_inj {m n : Nat} (h : double m = double n) : m = n := by
   simp only [double_eq] at h

@@ -117,8 +117,7 @@ theorem mul_assoc (a b c : N) : mul (mul a b) c = mul a (mul b c) := by
 theorem mul_left_comm (a b c : N) : mul a (mul b c) = mul b (mul a c) := by
   rw [← mul_assoc, mul_comm a b, mul_assoc]
 
-theorem mul_right_comm (a b c : N) : mul (mul a b) c = mul (mul a c) b := by
-  sorry
+theorem mul_right_comm (a b c : N) : mul (mul a b) c = mul (mul a c) b := sorry
 
 theorem mul_one (a : N) : mul a (succ zero) = a := by
   rw [mul_succ, mul_zero, zero_add]
