@@ -1,0 +1,217 @@
+"""One adapter between a reward function and TRL.
+
+TRL hands message lists to the reward of a conversational prompt and expects a list of numbers back.
+The documented rewards take texts and return tensors; TRL's own take message lists. The adapter lets
+both kinds be written as their authors expect, checks what comes back and names the culprit.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from lean_dojo_core.errors import RewardError
+
+Scores = list[float | None]
+"""One number per completion; ``None`` where the reward does not apply."""
+
+
+def completion_texts(completions: Sequence[Any]) -> list[str]:
+    """Give completions as texts, whether TRL hands over texts or messages.
+
+    Args:
+        completions: Each a text, or a list of messages as TRL makes for conversational prompts.
+
+    Returns:
+        The text of each; of several messages, the assistant's, joined by line ends.
+
+    Raises:
+        TypeError: If an item is neither.
+
+    >>> completion_texts(["simp", [{"role": "assistant", "content": "rfl"}]])
+    ['simp', 'rfl']
+    """
+    return [_text(completion) for completion in completions]
+
+
+def _text(completion: Any) -> str:
+    if isinstance(completion, str):
+        return completion
+    if isinstance(completion, Mapping):
+        completion = [completion]
+    if isinstance(completion, Sequence) and all(isinstance(m, Mapping) for m in completion):
+        spoken = [m for m in completion if m.get("role", "assistant") == "assistant"]
+        return "\n".join(_content(message.get("content")) for message in spoken)
+    raise TypeError(
+        f"a completion is a text or a list of messages, not {type(completion).__name__}"
+    )
+
+
+def _content(content: Any) -> str:
+    """Give the text of a message; content may be a list of typed parts."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+
+
+@attrs.define(eq=False)
+class AdaptedReward:
+    """A reward function that TRL can call, around somebody's function.
+
+    Attributes:
+        function: The reward itself.
+        name: Its name in metrics and messages.
+        provenance: Who provides it, for messages, for example ``"my-plugin 1.2"``.
+        weight: Its share in the sum of rewards.
+        messages: Hand over TRL's message lists (for TRL's own rewards) instead of texts.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    provenance: str = ""
+    weight: float = 1.0
+    messages: bool = False
+
+    @property
+    def __name__(self) -> str:
+        # TRL names its metrics by it.
+        return self.name
+
+    def __call__(self, completions: Sequence[Any], **kwargs: Any) -> Scores:
+        """Score a batch.
+
+        Args:
+            completions: Texts or message lists.
+            **kwargs: Dataset columns as lists, and what TRL adds; passed on unchanged.
+
+        Returns:
+            One number or ``None`` per completion.
+
+        Raises:
+            RewardError: If the function raises, or gives something else than one number each.
+        """
+        items = self._items(completions)
+        try:
+            result = self.function(completions=items, **kwargs)
+        except Exception as error:
+            raise self._raised(error, items, kwargs) from error
+        return self.check(result, items)
+
+    def _items(self, completions: Sequence[Any]) -> list[Any]:
+        return list(completions) if self.messages else completion_texts(completions)
+
+    def check(self, result: Any, completions: Sequence[Any]) -> Scores:
+        """Turn a tensor, an array or a list into numbers, or say what is wrong with it.
+
+        Args:
+            result: What the function returned.
+            completions: What it was given.
+
+        Raises:
+            RewardError: For a wrong shape or length, or an item that is no number.
+        """
+        # Tensors and arrays both have tolist(); asking for it needs no import of either library.
+        values = result.tolist() if hasattr(result, "tolist") else result
+        if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sequence):
+            kind = type(result).__name__
+            raise RewardError(
+                f"{self._who()} returned {kind}; it must return one number per completion "
+                "(a list, an array or a 1-D tensor)"
+            )
+        if len(values) != len(completions):
+            raise RewardError(
+                f"{self._who()} returned {len(values)} rewards for {len(completions)} completions; "
+                "it must return one each, in their order"
+            )
+        return [self._number(v, i, completions) for i, v in enumerate(values)]
+
+    def _number(self, value: Any, index: int, completions: Sequence[Any]) -> float | None:
+        if value is None:
+            return None
+        if hasattr(value, "tolist"):
+            value = value.tolist()
+        if isinstance(value, (bool, int, float)):
+            number = float(value)
+            if math.isnan(number):
+                return None
+            if math.isfinite(number):
+                return number
+        raise RewardError(
+            f"{self._who()}: reward {index} is {value!r:.60}, not a finite number "
+            f"(completion: {completions[index]!r:.120})"
+        )
+
+    def _raised(
+        self, error: Exception, completions: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> RewardError:
+        """Find the first completion that makes the function raise on its own."""
+        where = f"on a batch of {len(completions)}"
+        for index, completion in enumerate(completions):
+            one = {
+                key: [value[index]]
+                if isinstance(value, (list, tuple)) and len(value) == len(completions)
+                else value
+                for key, value in kwargs.items()
+            }
+            try:
+                self.function(completions=[completion], **one)
+            except Exception:  # plugin code; the original error is the one reported
+                where = f"on completion {index}: {completion!r:.120}"
+                break
+        return RewardError(f"{self._who()} raised {type(error).__name__}: {error} ({where})")
+
+    def _who(self) -> str:
+        by = f" of {self.provenance}" if self.provenance else ""
+        return f"reward {self.name!r}{by}"
+
+
+class AsyncAdaptedReward(AdaptedReward):
+    """The same around an ``async`` reward; TRL runs all of these at once."""
+
+    async def __call__(  # type: ignore[override]  # TRL awaits what is a coroutine function
+        self, completions: Sequence[Any], **kwargs: Any
+    ) -> Scores:
+        """Score a batch; see :meth:`AdaptedReward.__call__`."""
+        items = self._items(completions)
+        try:
+            result = await self.function(completions=items, **kwargs)
+        except Exception as error:
+            raise RewardError(
+                f"{self._who()} raised {type(error).__name__}: {error} "
+                f"(on a batch of {len(items)}, the first: {items[0] if items else None!r:.120})"
+            ) from error
+        return self.check(result, items)
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling the function gives a coroutine."""
+    call = getattr(function, "__call__", None)  # noqa: B004 - its signature, not callability
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+
+
+def adapt(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    provenance: str = "",
+    weight: float = 1.0,
+    messages: bool = False,
+) -> AdaptedReward:
+    """Wrap a reward function for TRL.
+
+    Args:
+        function: A sync or async reward.
+        name: Name in metrics; the function's own name if not given.
+        provenance: Who provides it.
+        weight: Its share in the sum.
+        messages: Whether it wants TRL's message lists instead of texts.
+    """
+    kind = AsyncAdaptedReward if is_async(function) else AdaptedReward
+    own = getattr(function, "__name__", None) or type(function).__name__
+    return kind(function, name or own, provenance, weight, messages)

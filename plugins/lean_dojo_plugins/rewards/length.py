@@ -1,0 +1,58 @@
+"""The length-penalised reward of the documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from lean_dojo_plugins.rewards.adapter import completion_texts
+
+
+def _positive(instance: object, attribute: attrs.Attribute[int], value: int) -> None:  # noqa: ARG001
+    if value <= 0:
+        raise ValueError(f"{attribute.name} must be positive, not {value}")
+
+
+@attrs.frozen
+class LengthPenalised:
+    """``max(0, 1 - len(tactic) / 200)``; -1 for a text that contains ``sorry`` or ``admit``.
+
+    The block is by plain substring, exactly as documented: ``my_sorry_lemma`` is blocked too.
+    Whether a tactic *works* is not asked: combine it with ``pantograph-verified``.
+
+    Attributes:
+        scale: Length in characters at which the reward reaches 0.
+        penalty: Reward of a blocked text.
+
+    >>> LengthPenalised()(["simp", "exact sorry", "x" * 300])
+    [0.98, -1.0, 0.0]
+    """
+
+    scale: int = attrs.field(
+        default=200,
+        validator=_positive,
+        metadata={"help": "Characters at which the reward reaches 0."},
+    )
+    penalty: float = attrs.field(
+        default=-1.0,
+        converter=float,
+        metadata={"help": "Reward of a text with sorry or admit."},
+    )
+
+    def __call__(self, completions: list[Any], **kwargs: Any) -> list[float]:  # noqa: ARG002
+        """Score a batch.
+
+        Args:
+            completions: Tactics, as texts or as TRL's message lists.
+            **kwargs: Ignored.
+
+        Returns:
+            One number per completion, between ``penalty`` and 1.
+        """
+        return [self._score(text) for text in completion_texts(completions)]
+
+    def _score(self, tactic: str) -> float:
+        if "sorry" in tactic or "admit" in tactic:
+            return self.penalty
+        return max(0.0, 1.0 - len(tactic) / self.scale)

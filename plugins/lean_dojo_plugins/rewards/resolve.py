@@ -1,0 +1,142 @@
+"""Turn what a user writes (a callable, a name, several with weights) into TRL's rewards."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from importlib import metadata
+from typing import Any, TypeAlias
+
+from lean_dojo_core import registry
+from lean_dojo_core.errors import PluginLoadError, UnknownNameError, UsageError
+from lean_dojo_plugins.rewards.adapter import AdaptedReward, adapt
+
+RewardLike: TypeAlias = str | Callable[..., Any]
+"""A registry name, ``module:attribute``, ``trl:name``, or the function itself."""
+
+RewardsLike: TypeAlias = RewardLike | Iterable[RewardLike] | Mapping[str, Any]
+"""One reward, several, or names with weights: ``{"a": 0.5, "b": {"weight": 0.5, "option": 1}}``."""
+
+
+def resolve_rewards(rewards: RewardsLike) -> list[AdaptedReward]:
+    """Make rewards out of everything that ``reward_func`` may be.
+
+    Args:
+        rewards: See :data:`RewardsLike`. A name may carry a weight: ``"length-penalised:0.1"``. A
+            mapping's value is a weight, or a mapping of ``weight`` and the reward's own options.
+
+    Returns:
+        Adapted rewards with distinct names, in the given order.
+
+    Raises:
+        UsageError: For an empty list or a bad weight.
+        UnknownNameError: For a name that nobody offers.
+        PluginLoadError: If a reward cannot be loaded.
+
+    >>> [(r.name, r.weight) for r in resolve_rewards({"constant": 1, "length-penalised": 0.1})]
+    [('constant', 1.0), ('length-penalised', 0.1)]
+    """
+    if isinstance(rewards, Mapping):
+        found = [_with_options(name, value) for name, value in rewards.items()]
+    elif isinstance(rewards, str) or callable(rewards):
+        found = [_one(rewards)]
+    else:
+        found = [_one(reward) for reward in rewards]
+    if not found:
+        raise UsageError("no reward is given; name one, for example 'pantograph-verified'")
+    _make_names_unique(found)
+    return found
+
+
+def _one(reward: RewardLike) -> AdaptedReward:
+    if isinstance(reward, AdaptedReward):
+        return reward
+    if callable(reward):
+        return adapt(reward)
+    name, weight = split_weight(reward)
+    return _named(name, weight, {})
+
+
+def _with_options(name: str, value: Any) -> AdaptedReward:
+    options = dict(value) if isinstance(value, Mapping) else {"weight": value}
+    weight = options.pop("weight", 1.0)
+    if callable(weight):
+        return adapt(weight, name=name)
+    if isinstance(weight, bool) or not isinstance(weight, (int, float)):
+        raise UsageError(f"reward {name!r}: the weight {weight!r} is not a number")
+    return _named(name, float(weight), options)
+
+
+def split_weight(text: str) -> tuple[str, float]:
+    """Split ``NAME[:weight]``.
+
+    >>> split_weight("length-penalised:0.1"), split_weight("trl:accuracy_reward")
+    (('length-penalised', 0.1), ('trl:accuracy_reward', 1.0))
+    """
+    name, colon, last = text.rpartition(":")
+    if colon:
+        try:
+            return name, float(last)
+        except ValueError:
+            return text, 1.0
+    return text, 1.0
+
+
+def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
+    head, colon, tail = name.partition(":")
+    if head == "trl" and colon:
+        return _from_module("trl.rewards", tail, weight, options, f"trl {metadata.version('trl')}")
+    if name in registry.reward_functions or not colon:
+        entry = registry.reward_functions[name]
+        function = entry.create(**options)
+        provenance = f"{entry.distribution} {entry.version}"
+        return adapt(function, name=entry.name, provenance=provenance, weight=weight)
+    return _from_module(head, tail, weight, options, head)
+
+
+def _from_module(
+    module: str, attribute: str, weight: float, options: dict[str, Any], provenance: str
+) -> AdaptedReward:
+    try:
+        target: Any = importlib.import_module(module)
+    except ImportError as error:
+        raise UnknownNameError(
+            f"reward '{module}:{attribute}': no plugin and no module is called {module!r} ({error})"
+        ) from error
+    try:
+        for part in attribute.split("."):
+            target = getattr(target, part)
+    except AttributeError as error:
+        raise UnknownNameError(f"reward '{module}:{attribute}': {error}") from error
+    if inspect.isclass(target):
+        target = target(**options)
+    elif options:
+        target = _factory(target, options, f"{module}:{attribute}")
+    if not callable(target):
+        raise PluginLoadError(f"reward '{module}:{attribute}' is not callable")
+    # TRL's own rewards read message lists; functions of others follow the documented text form.
+    return adapt(
+        target,
+        name=attribute.rpartition(".")[2],
+        provenance=provenance,
+        weight=weight,
+        messages=module.partition(".")[0] == "trl",
+    )
+
+
+def _factory(target: Callable[..., Any], options: dict[str, Any], name: str) -> Any:
+    """Call a function such as TRL's ``get_soft_overlong_punishment``, which makes a reward."""
+    try:
+        return target(**options)
+    except TypeError as error:
+        raise UsageError(f"reward {name!r} does not take the options {options}: {error}") from error
+
+
+def _make_names_unique(rewards: list[AdaptedReward]) -> None:
+    """Two rewards of one name would share a metrics column in TRL."""
+    seen: dict[str, int] = {}
+    for reward in rewards:
+        count = seen[reward.name] = seen.get(reward.name, 0) + 1
+        if count > 1:
+            reward.name = f"{reward.name}-{count}"
