@@ -1,0 +1,280 @@
+"""Settings of retriever training and of provers, as the documents name them."""
+
+# ruff: noqa: RUF009 - `_field` is attrs.field with the help text as its second argument
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+
+from lean_dojo_core import registry
+from lean_dojo_core.errors import ConfigError
+from lean_dojo_v2 import paths
+from lean_dojo_v2.lean_agent.files import read_config, write_config
+
+if TYPE_CHECKING:
+    from pytorch_lightning import Callback
+    from pytorch_lightning import Trainer as LightningTrainer
+
+ONE_YEAR_SECONDS = 31_449_600
+"""52 weeks: the documented time-out, long enough never to end a run."""
+
+
+def _at_least(minimum: float, *, unless: float | None = None) -> Any:
+    def check(config: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if value is None or value == unless:
+            return
+        if isinstance(value, (bool, str)) or value < minimum:
+            extra = "" if unless is None else f" (or {unless})"
+            raise ConfigError(
+                f"{type(config).__name__}.{attribute.name}: {value!r} should be a number of at "
+                f"least {minimum}{extra}"
+            )
+
+    return check
+
+
+def _one_of(*choices: str) -> Any:
+    def check(config: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if value not in choices:
+            raise ConfigError(
+                f"{type(config).__name__}.{attribute.name}: {value!r} should be one of "
+                f"{', '.join(choices)}"
+            )
+
+    return check
+
+
+def _field(default: Any, text: str, validator: Any = None, *, kw_only: bool = False) -> Any:
+    return attrs.field(
+        default=default, validator=validator, metadata={"help": text}, kw_only=kw_only
+    )
+
+
+@attrs.define(slots=False)
+class TrainingConfig:
+    """Everything that retriever training can be told; each default is the documented one.
+
+    The fields' help texts are in their attrs ``metadata["help"]``. The settings after ``seed`` are
+    additions to the documents and keyword-only.
+
+    Raises:
+        ConfigError: For a value out of range; names the field.
+
+    >>> config = TrainingConfig(max_epochs=3, lr=5e-4, lambda_value=0.05)
+    >>> config.get_lambda_value()
+    0.05
+    >>> TrainingConfig(run_progressive_training=False).get_lambda_value()
+    0.0
+    """
+
+    # Training mode
+    run_progressive_training: bool = _field(True, "Use EWC against forgetting.")
+    single_repo: bool = _field(
+        True, "One curriculum step per repository; false: one step over all of them together."
+    )
+    num_repos: int = _field(
+        1, "Planned number of repositories; informative, train() goes by its list.", _at_least(1)
+    )
+    max_epochs: int = _field(1, "Most epochs per repository.", _at_least(1))
+    # Model
+    model_name: str = _field(
+        "kaiyuy/leandojo-lean4-retriever-byt5-small",
+        "T5-type encoder to start from: a hub id, a local folder or a Lightning checkpoint.",
+    )
+    lr: float = _field(1e-3, "Peak learning rate.", _at_least(0))
+    warmup_steps: int = _field(1000, "Steps of linear warm-up.", _at_least(0))
+    max_seq_len: int = _field(512, "Most tokens that the encoder reads.", _at_least(2))
+    num_retrieved: int = _field(100, "Premises retrieved per state.", _at_least(1))
+    # Hardware and training
+    batch_size: int = _field(4, "Training items per device and step.", _at_least(1))
+    eval_batch_size: int = _field(64, "States per batch in validation.", _at_least(1))
+    accumulate_grad_batches: int = _field(4, "Batches per optimiser step.", _at_least(1))
+    num_gpus: int = _field(1, "Devices; more than one trains with DDP.", _at_least(1))
+    num_workers: int = _field(4, "Processes that prepare batches.", _at_least(0))
+    precision: str = _field("bf16-mixed", "Lightning's precision, e.g. 32-true or bf16-mixed.")
+    gradient_clip_val: float = _field(1.0, "Largest norm of the gradient; 0: off.", _at_least(0))
+    # Data
+    num_negatives: int = _field(3, "Negative premises per item.", _at_least(0))
+    num_in_file_negatives: int = _field(
+        1, "Of these, how many come from the positive's own file.", _at_least(0)
+    )
+    data_max_seq_len: int = _field(
+        1024, "Most tokens that the data module keeps (never more than max_seq_len are read).",
+        _at_least(2),
+    )  # fmt: skip
+    tokenizer_model_name: str = _field(
+        "google/byt5-small", "Tokenizer; ByT5's needs no files and no network."
+    )
+    # EWC regularisation
+    lambda_value: float = _field(0.1, "Weight of the EWC penalty; 0: off.", _at_least(0))
+    # Timeout
+    timeout_seconds: int = _field(
+        ONE_YEAR_SECONDS, "Time-out of collective operations, in seconds.", _at_least(1)
+    )
+    # Callbacks and checkpointing
+    early_stopping_patience: int = _field(5, "Epochs without progress to wait.", _at_least(0))
+    early_stopping_monitor: str = _field("Recall@10_val", "Metric that early stopping watches.")
+    early_stopping_mode: str = _field("max", "Its better direction.", _one_of("max", "min"))
+    checkpoint_monitor: str = _field("Recall@10_val", "Metric that picks the best checkpoint.")
+    checkpoint_mode: str = _field("max", "Its better direction.", _one_of("max", "min"))
+    checkpoint_save_top_k: int = _field(
+        -1, "Best epoch checkpoints to keep; -1: all.", _at_least(0, unless=-1)
+    )
+    checkpoint_every_n_epochs: int = _field(1, "Epochs between checkpoints.", _at_least(1))
+    # Logging and sanity checks
+    log_every_n_steps: int = _field(1, "Steps between log lines.", _at_least(1))
+    num_sanity_val_steps: int = _field(
+        0, "Validation batches before training; -1: all.", _at_least(0, unless=-1)
+    )
+    # Seed
+    seed: int = _field(3407, "Seed of everything random.", _at_least(0))
+
+    # Beyond the documents
+    replay: bool = _field(
+        True,
+        "Train on all repositories so far, as documented; false: on the newest only, so that EWC "
+        "alone works against forgetting.",
+        kw_only=True,
+    )
+    cap_warmup: bool = _field(
+        True, "Never warm up longer than a tenth of the training.", kw_only=True
+    )
+    gradient_checkpointing: bool = _field(
+        False, "Recompute activations: less memory, more time.", kw_only=True
+    )
+    checkpoint_every_n_steps: int | None = _field(
+        None,
+        "Also save every so many optimiser steps, for resuming inside an epoch.",
+        _at_least(1),
+        kw_only=True,
+    )
+    fisher_examples: int | None = _field(
+        None,
+        "Estimate the Fisher information from so many training items; null: from all.",
+        _at_least(1),
+        kw_only=True,
+    )
+    accelerator: Literal["auto", "cpu", "gpu"] = _field(
+        "auto",
+        "auto: GPUs where there are any; cpu: num_gpus counts CPU processes.",
+        _one_of("auto", "cpu", "gpu"),
+        kw_only=True,
+    )
+    checkpoint_dir: Path | None = _field(
+        None, "Folder of the checkpoints; null: raid/checkpoints.", kw_only=True
+    )
+    log_dir: Path | None = _field(None, "Folder of the logs; null: raid/logs.", kw_only=True)
+
+    @classmethod
+    def from_yaml(cls, path: Path | str) -> TrainingConfig:
+        """Read a YAML file of any of the fields.
+
+        Raises:
+            ConfigError: For an unknown or ill-typed key; names file and key.
+        """
+        return read_config(cls, path)
+
+    @classmethod
+    def from_json(cls, path: Path | str) -> TrainingConfig:
+        """Read a JSON file of any of the fields; errors as :meth:`from_yaml`."""
+        return read_config(cls, path)
+
+    def to_yaml(self, path: Path | str) -> None:
+        """Write all fields to a YAML file."""
+        write_config(self, Path(path))
+
+    def to_json(self, path: Path | str) -> None:
+        """Write all fields to a JSON file."""
+        write_config(self, Path(path))
+
+    def get_model_config(self) -> dict[str, Any]:
+        """Give the keyword arguments of ``PremiseRetriever``."""
+        return {
+            "model_name": self.model_name,
+            "lr": self.lr,
+            "warmup_steps": self.warmup_steps,
+            "max_seq_len": self.max_seq_len,
+            "num_retrieved": self.num_retrieved,
+            "tokenizer_name": self.tokenizer_model_name,
+            "gradient_checkpointing": self.gradient_checkpointing,
+            "cap_warmup": self.cap_warmup,
+        }
+
+    def get_data_module_config(
+        self, data_path: Path | str, corpus_path: Path | str
+    ) -> dict[str, Any]:
+        """Give the keyword arguments of ``RetrievalDataModule``.
+
+        Args:
+            data_path: Folder of ``train.json``, ``val.json``, ``test.json``.
+            corpus_path: The ``corpus.jsonl``.
+        """
+        return {
+            "data_path": Path(data_path),
+            "corpus_path": Path(corpus_path),
+            "num_negatives": self.num_negatives,
+            "num_in_file_negatives": self.num_in_file_negatives,
+            "tokenizer_name": self.tokenizer_model_name,
+            "batch_size": self.batch_size,
+            "eval_batch_size": self.eval_batch_size,
+            "max_seq_len": self.data_max_seq_len,
+            "num_workers": self.num_workers,
+            "seed": self.seed,
+        }
+
+    def get_checkpoint_dir(self) -> Path:
+        """Give the folder of the checkpoints."""
+        return self.checkpoint_dir or paths.checkpoint_dir()
+
+    def get_custom_log_dir(self, dir_name: str) -> Path:
+        """Give the log folder of one training step; ``dir_name`` becomes one folder's name."""
+        return (self.log_dir or paths.log_dir()) / paths.safe_name(dir_name)
+
+    def get_lambda_value(self) -> float:
+        """Give the EWC weight that is in force: 0 without progressive training."""
+        return self.lambda_value if self.run_progressive_training else 0.0
+
+    def create_callbacks(self, dir_name: str) -> list[Callback]:
+        """Build Lightning's callbacks: checkpoints, early stopping, learning rate, progress.
+
+        Args:
+            dir_name: Name of the training step; checkpoints go to this folder.
+        """
+        return list(registry.builtin(registry.trainers, "retrieval").callbacks(self, dir_name))
+
+    def create_trainer(self, dir_name: str, custom_log_dir: Path | str) -> LightningTrainer:
+        """Build the ``pytorch_lightning.Trainer`` of one training step for this machine.
+
+        Args:
+            dir_name: Name of the training step; checkpoints go to this folder.
+            custom_log_dir: Folder of the TensorBoard logs.
+        """
+        trainer: LightningTrainer = registry.builtin(
+            registry.trainers, "retrieval"
+        ).lightning_trainer(self, dir_name, Path(custom_log_dir))
+        return trainer
+
+
+@attrs.define(slots=False)
+class ProverConfig:
+    """Settings of the provers.
+
+    Attributes:
+        use_vllm: Generate tactics with vLLM.
+        num_workers: Engines that check tactics side by side.
+        timeout: Seconds per theorem.
+        max_expansions: Most states to expand per theorem; ``None``: no limit.
+        num_sampled_tactics: Tactics sampled per state.
+        debug: Log every step of the search.
+        batch_size: States expanded together.
+    """
+
+    use_vllm: bool = _field(False, "Generate tactics with vLLM.")
+    num_workers: int = _field(4, "Engines that check tactics side by side.", _at_least(1))
+    timeout: int = _field(600, "Seconds per theorem.", _at_least(1))
+    max_expansions: int | None = _field(None, "Most states to expand per theorem.", _at_least(1))
+    num_sampled_tactics: int = _field(64, "Tactics sampled per state.", _at_least(1))
+    debug: bool = _field(False, "Log every step of the search.")
+    batch_size: int = _field(12, "States expanded together.", _at_least(1))

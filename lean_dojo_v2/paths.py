@@ -1,0 +1,76 @@
+"""Where working data lies: ``RAID_DIR`` and the documented folders below it.
+
+The folders follow the environment variable ``RAID_DIR`` (default ``./raid``) at the moment they are
+read, so that a program or a test may set it at any time. Nothing is created here.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+RAID_VARIABLE = "RAID_DIR"
+
+RAID_DIR: Path
+DATA_DIR: Path
+MERGED_DATA_DIR: Path
+CHECKPOINT_DIR: Path
+
+
+def raid_dir() -> Path:
+    """Give the root of all working data: ``$RAID_DIR``, or ``raid`` in the current folder."""
+    return Path(os.environ.get(RAID_VARIABLE) or "raid")
+
+
+def data_dir() -> Path:
+    """Give the folder of exported datasets, ``raid/data``."""
+    return raid_dir() / "data"
+
+
+def merged_data_dir() -> Path:
+    """Give the folder that ``export_merged_data`` writes to by default, ``raid/data/merged``."""
+    return data_dir() / "merged"
+
+
+def checkpoint_dir() -> Path:
+    """Give the folder of retriever checkpoints, ``raid/checkpoints``."""
+    return raid_dir() / "checkpoints"
+
+
+def log_dir() -> Path:
+    """Give the folder of training logs (TensorBoard), ``raid/logs``."""
+    return raid_dir() / "logs"
+
+
+def cache_dir() -> Path:
+    """Give the folder of caches that may be deleted at any time, ``raid/cache``."""
+    return raid_dir() / "cache"
+
+
+def safe_name(name: str) -> str:
+    """Turn a repository's name or address into one folder's name.
+
+    >>> safe_name("https://github.com/leanprover-community/mathlib4.git")
+    'leanprover-community_mathlib4'
+    >>> safe_name("../../etc")
+    'etc'
+    """
+    short = name.rstrip("/").removesuffix(".git").split("://")[-1]
+    parts = [part for part in short.replace("\\", "/").split("/") if part not in {"", ".", ".."}]
+    kept = "_".join(parts[-2:])
+    clean = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in kept)
+    return clean.strip("._") or "repository"
+
+
+_CONSTANTS = {
+    "RAID_DIR": raid_dir,
+    "DATA_DIR": data_dir,
+    "MERGED_DATA_DIR": merged_data_dir,
+    "CHECKPOINT_DIR": checkpoint_dir,
+}
+
+
+def __getattr__(name: str) -> Path:
+    if name in _CONSTANTS:
+        return _CONSTANTS[name]()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,147 @@
+"""The configuration of retriever training: documented defaults, strict files, no torch."""
+
+import subprocess
+import sys
+
+import attrs
+import pytest
+
+from lean_dojo_core.errors import ConfigError
+from lean_dojo_v2 import paths
+from lean_dojo_v2.lean_agent.config import ProverConfig, TrainingConfig
+
+DOCUMENTED = {
+    "run_progressive_training": True,
+    "single_repo": True,
+    "num_repos": 1,
+    "max_epochs": 1,
+    "model_name": "kaiyuy/leandojo-lean4-retriever-byt5-small",
+    "lr": 1e-3,
+    "warmup_steps": 1000,
+    "max_seq_len": 512,
+    "num_retrieved": 100,
+    "batch_size": 4,
+    "eval_batch_size": 64,
+    "accumulate_grad_batches": 4,
+    "num_gpus": 1,
+    "num_workers": 4,
+    "precision": "bf16-mixed",
+    "gradient_clip_val": 1.0,
+    "num_negatives": 3,
+    "num_in_file_negatives": 1,
+    "data_max_seq_len": 1024,
+    "tokenizer_model_name": "google/byt5-small",
+    "lambda_value": 0.1,
+    "timeout_seconds": 31449600,
+    "early_stopping_patience": 5,
+    "early_stopping_monitor": "Recall@10_val",
+    "early_stopping_mode": "max",
+    "checkpoint_monitor": "Recall@10_val",
+    "checkpoint_mode": "max",
+    "checkpoint_save_top_k": -1,
+    "checkpoint_every_n_epochs": 1,
+    "log_every_n_steps": 1,
+    "num_sanity_val_steps": 0,
+    "seed": 3407,
+}
+
+
+def test_every_documented_field_has_its_documented_default():
+    config = TrainingConfig()
+    assert {name: getattr(config, name) for name in DOCUMENTED} == DOCUMENTED
+
+
+def test_documented_fields_come_first_and_the_rest_is_keyword_only():
+    positional = [field.name for field in attrs.fields(TrainingConfig) if not field.kw_only]
+    assert positional == list(DOCUMENTED)
+    assert all(field.metadata["help"] for field in attrs.fields(TrainingConfig))
+
+
+@pytest.mark.parametrize("suffix", ["yaml", "json"])
+def test_round_trip(tmp_path, suffix):
+    config = TrainingConfig(
+        max_epochs=3, lr=5e-4, lambda_value=0.05, num_gpus=2, checkpoint_dir=tmp_path / "c"
+    )
+    file = tmp_path / "folder" / f"retrieval.{suffix}"
+    getattr(config, f"to_{suffix}")(file)
+    assert getattr(TrainingConfig, f"from_{suffix}")(file) == config
+
+
+def test_yaml_number_without_a_dot_and_empty_file(tmp_path):
+    file = tmp_path / "c.yaml"
+    file.write_text("lr: 1e-3\ngradient_clip_val: 1\n")
+    assert TrainingConfig.from_yaml(file).lr == 1e-3
+    file.write_text("")
+    assert TrainingConfig.from_yaml(str(file)) == TrainingConfig()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("max_epoch: 3", ["c.yaml", "max_epoch", "Known keys"]),
+        ("max_epochs: three", ["c.yaml", "max_epochs", "three"]),
+        ("max_epochs: true", ["max_epochs", "bool"]),
+        ("max_epochs: 1.5", ["max_epochs", "1.5"]),
+        ("single_repo: 'yes'", ["single_repo", "yes"]),
+        ("batch_size: 0", ["batch_size", "at least 1"]),
+        ("early_stopping_mode: up", ["early_stopping_mode", "max, min"]),
+        ("- 1", ["mapping"]),
+        ("a: [", ["c.yaml"]),
+    ],
+)
+def test_mistakes_in_a_file_name_the_file_and_the_key(tmp_path, text, words):
+    file = tmp_path / "c.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        TrainingConfig.from_yaml(file)
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_missing_file_is_a_usage_error(tmp_path):
+    with pytest.raises(ConfigError, match=r"nowhere\.json"):
+        TrainingConfig.from_json(tmp_path / "nowhere.json")
+
+
+def test_lambda_is_off_without_progressive_training():
+    assert TrainingConfig().get_lambda_value() == 0.1
+    assert TrainingConfig(run_progressive_training=False).get_lambda_value() == 0.0
+    assert TrainingConfig(lambda_value=0.0).get_lambda_value() == 0.0
+
+
+def test_prover_defaults():
+    assert attrs.asdict(ProverConfig()) == {
+        "use_vllm": False,
+        "num_workers": 4,
+        "timeout": 600,
+        "max_expansions": None,
+        "num_sampled_tactics": 64,
+        "debug": False,
+        "batch_size": 12,
+    }
+
+
+def test_folders_follow_the_environment(monkeypatch, tmp_path):
+    monkeypatch.delenv("RAID_DIR", raising=False)
+    assert str(paths.RAID_DIR) == "raid"
+    monkeypatch.setenv("RAID_DIR", str(tmp_path))
+    assert tmp_path / "data" / "merged" == paths.MERGED_DATA_DIR
+    assert tmp_path / "checkpoints" == paths.CHECKPOINT_DIR
+    assert TrainingConfig().get_checkpoint_dir() == tmp_path / "checkpoints"
+
+
+@pytest.mark.parametrize("name", ["owner/repo", "a/../..", "x" * 3 + "/y z:*?", "/abs/olute"])
+def test_a_repository_name_makes_one_folder(name, tmp_path):
+    folder = TrainingConfig(log_dir=tmp_path).get_custom_log_dir(name)
+    assert folder.parent == tmp_path
+    assert folder.name not in {"", ".", ".."}
+
+
+def test_importing_the_configuration_imports_no_torch():
+    code = (
+        "import sys, lean_dojo_v2.lean_agent.config, lean_dojo_v2.paths;"
+        "print([m for m in ('torch', 'pytorch_lightning', 'transformers') if m in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"
