@@ -1,0 +1,195 @@
+"""The settings of a plugin object: its constructor's parameters, read from the class itself.
+
+The command line, ``lean-dojo show``, YAML files and the documentation all read the same list, so a
+parameter is written down once, where it is used.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class Setting:
+    """One constructor parameter.
+
+    Attributes:
+        name: Its name, which is the key in a YAML file.
+        annotation: Its type; ``typing.Any`` if the annotation is missing or cannot be resolved.
+        type_text: Its type as text, for people.
+        resolved: Whether ``annotation`` is what the author wrote.
+        default: Its default value; ``attrs.NOTHING`` if it is required.
+        help: What it does, in words; empty if the author did not say.
+    """
+
+    name: str
+    annotation: Any
+    type_text: str
+    resolved: bool
+    default: Any = attrs.NOTHING
+    help: str = ""
+
+    @property
+    def required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is attrs.NOTHING
+
+
+def settings_of(target: Any) -> tuple[Setting, ...]:
+    """List the settings of a class, in the order of its constructor.
+
+    For an attrs class these are its fields, with the help of ``metadata["help"]``; for any other
+    class the parameters of ``__init__``. Where there is no help in the metadata, the docstring's
+    ``Args:`` or ``Attributes:`` section gives it. A function or an instance has no settings.
+
+    >>> import attrs
+    >>> @attrs.define
+    ... class Bonus:
+    ...     weight: float = attrs.field(default=0.5, metadata={"help": "Size of the bonus."})
+    >>> [(s.name, s.type_text, s.default, s.help) for s in settings_of(Bonus)]
+    [('weight', 'float', 0.5, 'Size of the bonus.')]
+    """
+    if not inspect.isclass(target):
+        return ()
+    documented = _documented(target)
+    if attrs.has(target):
+        return tuple(
+            _setting(
+                attribute.alias or attribute.name,
+                *_field_annotation(target, attribute),
+                default=_plain_default(attribute.default),
+                text=str(attribute.metadata.get("help", "")) or documented.get(attribute.name, ""),
+            )
+            for attribute in attrs.fields(target)
+            if attribute.init
+        )
+    found = []
+    for parameter in _parameters(target):
+        hint, resolved = _resolve(parameter.annotation, _namespace(target, parameter.name))
+        empty = parameter.default is inspect.Parameter.empty
+        found.append(
+            _setting(
+                parameter.name,
+                hint,
+                resolved,
+                parameter.annotation,
+                default=attrs.NOTHING if empty else parameter.default,
+                text=documented.get(parameter.name, ""),
+            )
+        )
+    return tuple(found)
+
+
+def type_text(annotation: Any) -> str:
+    """Write a type as a person would.
+
+    >>> type_text(typing.Optional[dict[str, float]])
+    'dict[str, float] | None'
+    >>> type_text(typing.Literal["a", "b"])
+    "'a' | 'b'"
+    """
+    if isinstance(annotation, str):
+        return annotation
+    if annotation is None or annotation is type(None):
+        return "None"
+    if annotation is Ellipsis:
+        return "..."
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in {typing.Union, types.UnionType}:
+        return " | ".join(map(type_text, arguments))
+    if origin is typing.Literal:
+        return " | ".join(map(repr, arguments))
+    if origin is typing.Annotated:
+        return type_text(arguments[0])
+    name = getattr(origin or annotation, "__name__", str(annotation))
+    if origin is Callable or not arguments:
+        return str(name)
+    return f"{name}[{', '.join(map(type_text, arguments))}]"
+
+
+def _setting(
+    name: str, hint: Any, resolved: bool, written: Any, *, default: Any, text: str
+) -> Setting:
+    missing = _missing(written)
+    return Setting(
+        name=name,
+        annotation=hint,
+        type_text="any" if missing else type_text(hint if resolved else written),
+        resolved=resolved and not missing,
+        default=default,
+        help=text,
+    )
+
+
+def _plain_default(default: Any) -> Any:
+    if isinstance(default, attrs.Factory) and not default.takes_self:  # type: ignore[arg-type]
+        return default.factory()
+    return default
+
+
+def _field_annotation(target: type, attribute: attrs.Attribute[Any]) -> tuple[Any, bool, Any]:
+    hint, resolved = _resolve(attribute.type, _namespace(target, attribute.name))
+    return hint, resolved, attribute.type
+
+
+def _namespace(target: type, name: str) -> dict[str, Any]:
+    """Give the names visible where the annotation of ``name`` was written."""
+    for base in target.__mro__:
+        if name in inspect.get_annotations(base):
+            break
+    else:
+        base = next(base for base in target.__mro__ if "__init__" in vars(base))
+    module = sys.modules.get(base.__module__)
+    return {} if module is None else vars(module)
+
+
+def _missing(annotation: Any) -> bool:
+    return annotation is None or annotation is inspect.Parameter.empty
+
+
+def _resolve(written: Any, namespace: dict[str, Any]) -> tuple[Any, bool]:
+    if _missing(written):
+        return Any, True
+    if not isinstance(written, str):
+        return written, True
+    holder = types.SimpleNamespace(__annotations__={"it": written})
+    try:
+        return typing.get_type_hints(holder, globalns=namespace)["it"], True
+    except (NameError, AttributeError, TypeError, SyntaxError):
+        # A name that is imported under TYPE_CHECKING only; `lean-dojo plugins check` reports it.
+        return Any, False
+
+
+def _parameters(target: type) -> list[inspect.Parameter]:
+    try:
+        signature = inspect.signature(target)
+    except (TypeError, ValueError):  # a class written in C
+        return []
+    variadic = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+    return [part for part in signature.parameters.values() if part.kind not in variadic]
+
+
+def _documented(target: type) -> Mapping[str, str]:
+    """Read the ``Args:`` or ``Attributes:`` section of Google-style docstrings."""
+    found: dict[str, str] = {}
+    init = inspect.getdoc(target.__init__) if "__init__" in vars(target) else None  # type: ignore[misc]
+    for text in (inspect.getdoc(target), init):
+        section = re.search(
+            r"^(?:Args|Attributes):\n((?:[ \t]+.*\n?|\n)+)", text or "", re.MULTILINE
+        )
+        if section is None:
+            continue
+        indent = re.match(r"[ \t]*", section[1])
+        assert indent is not None
+        item = rf"^{indent[0]}(\w+)(?: \([^)]*\))?:[ \t]*((?:.*\n?)(?:{indent[0]}[ \t]+.*\n?)*)"
+        for match in re.finditer(item, section[1], re.MULTILINE):
+            found.setdefault(match[1], " ".join(match[2].split()))
+    return found

@@ -1,0 +1,40 @@
+"""Completion of plugin names in the shell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+from click.shell_completion import CompletionItem
+
+from lean_dojo_core import registry
+
+
+def complete_trainer(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the names of trainers."""
+    return _complete(["trainer"], incomplete)
+
+
+def complete_formatter(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the names of dataset formatters."""
+    return _complete(["dataset-formatter"], incomplete)
+
+
+def complete_any_name(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete names of every kind."""
+    return _complete(registry.REGISTRIES, incomplete)
+
+
+def _complete(kinds: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    return [
+        CompletionItem(name, help=registry.REGISTRIES[kind][name].spec.summary)
+        for kind in kinds
+        for name in registry.REGISTRIES[kind]
+        if name.startswith(incomplete.lower().replace("_", "-"))
+    ]

@@ -1,0 +1,141 @@
+"""``lean-dojo show NAME``: everything about one plugin object."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from typing import Any
+
+import attrs
+import click
+
+from lean_dojo_core import registry
+from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError
+from lean_dojo_core.settings import Setting, settings_of
+from lean_dojo_v2.cli.names import complete_any_name
+from lean_dojo_v2.cli.output import PLAIN_WIDTH, emit_json
+from lean_dojo_v2.structuring import suggestion
+
+
+@click.command(short_help="Show one plugin: its settings, and where it comes from.")
+@click.argument("name", shell_complete=complete_any_name)
+@click.option(
+    "--kind", type=click.Choice(list(registry.REGISTRIES)), help="Where NAME exists in two kinds."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def show(name: str, kind: str | None, as_json: bool) -> None:
+    """Show the trainer, dataset formatter or reward function NAME.
+
+    Prints its settings with type, default and help (the keys of a `train` file), what it needs, and
+    the distribution that brings it. NAME may be distribution:name.
+    """
+    entry = find_entry(name, kind)
+    target = entry.load()
+    if as_json:
+        emit_json(_as_dict(entry, target))
+    else:
+        _print(entry, target)
+
+
+def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
+    """Find a plugin object of any kind.
+
+    Raises:
+        UnknownNameError: If nobody offers the name.
+        AmbiguousNameError: If it exists in several kinds, or several distributions offer it.
+    """
+    registries = [entries for key, entries in registry.REGISTRIES.items() if kind in {None, key}]
+    found = []
+    for entries in registries:
+        try:
+            found.append(entries[name])
+        except UnknownNameError:
+            continue
+    if not found:
+        known = sorted({entry.name for entries in registries for entry in entries.entries()})
+        failed = registry.current().failed
+        remark = " Some plugins failed; see `lean-dojo plugins --failed`." if failed else ""
+        raise UnknownNameError(
+            f"no plugin offers {name!r}.{suggestion(name, known)}{remark}".replace(
+                "It has:", "Installed:"
+            )
+        )
+    if len(found) > 1:
+        kinds = ", ".join(entry.spec.kind for entry in found)
+        raise AmbiguousNameError(f"{name!r} is the name of several kinds; say --kind: {kinds}")
+    return found[0]
+
+
+def _print(entry: registry.Entry[Any, Any], target: Any) -> None:
+    click.echo(f"{entry.name}: {entry.spec.summary}\n")
+    facts = {
+        "kind": entry.spec.kind,
+        "from": f"{entry.distribution} {entry.version} (plugin {entry.plugin.name})",
+        "target": entry.spec.target,
+        **_needs(entry),
+    }
+    for key, value in facts.items():
+        click.echo(f"{key:<18} {value}")
+    if about := description(target):
+        click.echo(f"\n{about}")
+    settings = settings_of(target)
+    click.echo("\nSettings:" if settings else "\nIt has no settings.")
+    for part in settings:
+        default = " (required)" if part.required else f" = {part.default!r}"
+        click.echo(f"  {part.name}: {part.type_text}{default}")
+        if part.help:
+            click.echo(textwrap.indent(textwrap.fill(part.help, PLAIN_WIDTH - 6), " " * 6))
+
+
+def description(target: Any) -> str:
+    """Give the prose of a docstring, without its sections and examples, in 80 columns."""
+    prose = re.split(r"\n\n(?=(?:Args|Attributes|Returns|Raises|Examples?):|>>>)", _doc(target))[0]
+    paragraphs = prose.replace("``", "`").split("\n\n")
+    return "\n\n".join(
+        text if "\n " in text else textwrap.fill(" ".join(text.split()), PLAIN_WIDTH)
+        for text in paragraphs
+    )
+
+
+def _doc(target: Any) -> str:
+    return inspect.getdoc(target) or ""
+
+
+def _needs(entry: registry.Entry[Any, Any]) -> dict[str, str]:
+    """Give what the descriptor adds to name, target and summary, in words."""
+    common = {"name", "target", "summary"}
+    values = {
+        key.replace("_", " "): value
+        for key, value in attrs.asdict(entry.spec).items()
+        if key not in common and value not in ((), None)
+    }
+    return {key: _in_words(value) for key, value in values.items()}
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _as_dict(entry: registry.Entry[Any, Any], target: Any) -> dict[str, Any]:
+    return {
+        "kind": entry.spec.kind,
+        **attrs.asdict(entry.spec),
+        "qualified_name": entry.qualified_name,
+        "distribution": entry.distribution,
+        "version": entry.version,
+        "plugin": entry.plugin.name,
+        "description": _doc(target),
+        "settings": [
+            {
+                "name": part.name,
+                "type": part.type_text,
+                "required": part.required,
+                "default": None if part.required else part.default,
+                "help": part.help,
+            }
+            for part in settings_of(target)
+        ],
+    }

@@ -1,0 +1,253 @@
+"""Plain values (from YAML, JSON) into annotated types, strictly: ``"3"`` is no integer.
+
+cattrs does the work; the hooks here make primitives strict, choose within unions, and say what is
+wrong in words and at which key.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import cattrs
+from cattrs import cols
+
+from lean_dojo_core.settings import settings_of, type_text
+
+
+class WrongValue(ValueError):  # noqa: N818 - a value that is wrong, not an error of ours
+    """A value does not fit its type.
+
+    Args:
+        message: What is expected and what was given.
+        path: Keys and indices from the value that was to be structured to the wrong one.
+    """
+
+    def __init__(self, message: str, path: tuple[str | int, ...] = ()) -> None:
+        self.path = path
+        super().__init__(message)
+
+
+def structure(value: Any, annotation: Any) -> Any:
+    """Turn a plain value into an annotated type.
+
+    >>> structure({"a": 1}, dict[str, float])
+    {'a': 1.0}
+    >>> structure("3", int)
+    Traceback (most recent call last):
+    lean_dojo_v2.structuring.WrongValue: expected int, got '3' (str)
+
+    Raises:
+        WrongValue: If it does not fit.
+    """
+    try:
+        return _converter().structure(value, annotation)
+    except WrongValue:
+        raise
+    except cattrs.BaseValidationError as error:
+        raise _first_problem(error) from error
+    except cattrs.StructureHandlerNotFoundError as error:
+        raise WrongValue(
+            f"a value of type {type_text(annotation)} cannot be written in a file; "
+            "set it from Python"
+        ) from error
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Write `` Did you mean …?`` or, with nothing near, the names that exist.
+
+    >>> suggestion("LR", ["lr", "epochs"])
+    " Did you mean 'lr'?"
+    """
+    folded = {option.lower(): option for option in known}
+    if near := difflib.get_close_matches(name.lower(), folded, n=3):
+        return f" Did you mean {' or '.join(repr(folded[option]) for option in near)}?"
+    return f" It has: {', '.join(folded.values()) or 'none'}."
+
+
+_REFUSALS = (WrongValue, cattrs.BaseValidationError, cattrs.StructureHandlerNotFoundError)
+
+
+@functools.cache
+def _converter() -> cattrs.Converter:
+    converter = cattrs.Converter(forbid_extra_keys=True)
+    converter.register_structure_hook_func(lambda kind: kind is object, lambda value, _: value)
+    for kind in (str, int, float, bool):
+        converter.register_structure_hook(kind, _primitive)
+    converter.register_structure_hook(Path, _path)
+    converter.register_structure_hook_func(_is_union, functools.partial(_union, converter))
+    converter.register_structure_hook_func(_is_callable, _instance)
+    converter.register_structure_hook_func(_is_literal, _literal)
+    converter.register_structure_hook_func(attrs.has, functools.partial(_record, converter))
+    converter.register_structure_hook_func(_is_dataclass, functools.partial(_record, converter))
+    for test, factory in (
+        (cols.is_sequence, cols.list_structure_factory),
+        (cols.is_mapping, cols.mapping_structure_factory),
+    ):
+        converter.register_structure_hook_factory(test, _container(factory, test))
+    return converter
+
+
+def _container(factory: Callable[..., Any], test: Callable[[Any], bool]) -> Callable[..., Any]:
+    """Refuse what cattrs would take for a container: the letters of a string."""
+    accepted = Mapping if test is cols.is_mapping else (list, tuple)
+    word = "a mapping" if test is cols.is_mapping else "a list"
+
+    def make(annotation: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
+        structure_items = factory(annotation, converter)
+
+        def hook(value: Any, kind: Any) -> Any:
+            if not isinstance(value, accepted):
+                raise WrongValue(f"expected {word} ({type_text(kind)}), got {_shown(value)}")
+            items = structure_items(value, kind)
+            return tuple(items) if (typing.get_origin(kind) or kind) is tuple else items
+
+        return hook
+
+    return make
+
+
+def _is_union(annotation: Any) -> bool:
+    return typing.get_origin(annotation) in {typing.Union, types.UnionType}
+
+
+def _is_callable(annotation: Any) -> bool:
+    return (
+        annotation is Callable
+        or typing.get_origin(annotation) is Callable
+        or (annotation is typing.Callable)
+    )
+
+
+def _is_literal(annotation: Any) -> bool:
+    return typing.get_origin(annotation) is typing.Literal
+
+
+def _is_dataclass(annotation: Any) -> bool:
+    return isinstance(annotation, type) and dataclasses.is_dataclass(annotation)
+
+
+def _primitive(value: Any, kind: type) -> Any:
+    if type(value) is kind:
+        return value
+    if kind is float and type(value) is int:
+        return float(value)
+    raise WrongValue(f"expected {kind.__name__}, got {_shown(value)}")
+
+
+def _path(value: Any, _kind: Any) -> Path:
+    if isinstance(value, str | Path) and str(value):
+        return Path(value)
+    raise WrongValue(f"expected a path, got {_shown(value)}")
+
+
+def _instance(value: Any, kind: Any) -> Any:
+    if callable(value):
+        return value
+    raise WrongValue(
+        f"expected a {type_text(kind)}, which only Python can give; got {_shown(value)}"
+    )
+
+
+def _literal(value: Any, kind: Any) -> Any:
+    options = typing.get_args(kind)
+    for option in options:
+        if value == option and type(value) is type(option):
+            return option
+    raise WrongValue(f"expected {type_text(kind)}, got {_shown(value)}")
+
+
+def _union(converter: cattrs.Converter, value: Any, kind: Any) -> Any:
+    members = typing.get_args(kind)
+    if value is None and type(None) in members:
+        return None
+    members = tuple(member for member in members if member is not type(None))
+    if isinstance(value, Mapping):
+        # The one member that takes a mapping says best what is wrong inside it.
+        records = [member for member in members if _takes_mapping(member)]
+        if len(records) == 1:
+            return converter.structure(value, records[0])
+    # An exact match first: `3` is an int before it is a float.
+    for member in sorted(members, key=lambda member: type(value) is not member):
+        try:
+            return converter.structure(value, member)
+        except _REFUSALS:
+            continue
+    raise WrongValue(f"expected {type_text(kind)}, got {_shown(value)}")
+
+
+def _takes_mapping(annotation: Any) -> bool:
+    if isinstance(annotation, type) and (attrs.has(annotation) or _is_dataclass(annotation)):
+        return True
+    return cols.is_mapping(annotation)
+
+
+def _record(converter: cattrs.Converter, value: Any, kind: Any) -> Any:
+    """Build an attrs class or a dataclass (such as ``peft.LoraConfig``) from a mapping."""
+    if isinstance(value, kind):
+        return value
+    if not isinstance(value, Mapping):
+        raise WrongValue(
+            f"expected a mapping with the keys of {kind.__name__}, got {_shown(value)}"
+        )
+    known = {setting.name: setting for setting in settings_of(kind)}
+    arguments = {}
+    for key, item in value.items():
+        if key not in known:
+            hint = suggestion(str(key), known)
+            raise WrongValue(f"{kind.__name__} has no key {key!r}.{hint}", (str(key),))
+        arguments[key] = _inner(converter, item, known[key].annotation, key)
+    missing = [name for name, part in known.items() if part.required and name not in arguments]
+    if missing:
+        raise WrongValue(f"{kind.__name__} needs {', '.join(missing)}")
+    try:
+        return kind(**arguments)
+    except (TypeError, ValueError) as error:
+        raise WrongValue(f"{kind.__name__} refuses this: {error}") from error
+
+
+def _inner(converter: cattrs.Converter, value: Any, annotation: Any, key: str | int) -> Any:
+    try:
+        return converter.structure(value, annotation)
+    except WrongValue as error:
+        raise WrongValue(str(error), (key, *error.path)) from error
+    except cattrs.BaseValidationError as error:
+        problem = _first_problem(error)
+        raise WrongValue(str(problem), (key, *problem.path)) from error
+    except cattrs.StructureHandlerNotFoundError as error:
+        raise WrongValue(f"{type_text(annotation)} cannot be written in a file", (key,)) from error
+
+
+def _first_problem(error: BaseException, path: tuple[str | int, ...] = ()) -> WrongValue:
+    """Walk cattrs' exception group to its first leaf, gathering keys and indices."""
+    if isinstance(error, WrongValue):
+        return WrongValue(str(error), (*path, *error.path))
+    if not isinstance(error, BaseExceptionGroup):
+        return WrongValue(f"{type(error).__name__}: {error}", path)
+    inner = error.exceptions[0]
+    for remark in getattr(inner, "__notes__", ()):
+        if isinstance(remark, cattrs.IterableValidationNote):
+            path = (*path, remark.index)
+        elif isinstance(remark, cattrs.AttributeValidationNote):
+            path = (*path, remark.name)
+    return _first_problem(inner, path)
+
+
+def _shown(value: Any) -> str:
+    """Write a value for a message, short, with its type."""
+    if value is None:
+        return "nothing (null)"
+    text = repr(value)
+    text = text if len(text) <= 60 else f"{text[:57]}…"
+    return (
+        text
+        if isinstance(value, Sequence | Mapping) and not isinstance(value, str)
+        else (f"{text} ({type(value).__name__})")
+    )
