@@ -33,6 +33,7 @@ MEGABYTE = 1 << 20
 CHUNK = 1 << 20
 LOG_LIMIT = 8_192
 """Bytes of the engine's log that are kept to be quoted in errors."""
+DEFAULT_ANSWER_LIMIT = 256 * MEGABYTE
 WATCH_INTERVAL = 0.05
 """Seconds between two looks at the memory of a busy engine."""
 
@@ -63,7 +64,7 @@ class EngineProcess:
         plan: What to run.
         start_timeout: Seconds until it must have said ``ready.``.
         memory_limit_mb: Resident megabytes at which it is stopped, also in the middle of a request.
-        answer_limit: Bytes of one answer at which it is stopped.
+        answer_limit: Bytes of one answer at which it is stopped; 256 MB if not given.
 
     Raises:
         EngineUnavailableError: If the program cannot be run at all.
@@ -76,11 +77,11 @@ class EngineProcess:
         *,
         start_timeout: float = 120.0,
         memory_limit_mb: int | None = None,
-        answer_limit: int = 256 * MEGABYTE,
+        answer_limit: int | None = None,
     ) -> None:
         self.plan = plan
         self.memory_limit_mb = memory_limit_mb
-        self.answer_limit = answer_limit
+        self.answer_limit = answer_limit or DEFAULT_ANSWER_LIMIT
         self._unread = bytearray()
         self._log = bytearray()
         self._process = _spawn(plan)
@@ -124,14 +125,23 @@ class EngineProcess:
             The answer, without its newline.
 
         Raises:
-            EngineLostError: The engine died, did not answer in time, outgrew its memory or spoke out
-                of turn. It is stopped then, with its whole process group.
+            EngineLostError: The engine died, did not answer in time, outgrew its memory or spoke
+                out of turn. It is stopped then, with its whole process group.
         """
         self._drain_before(what)
-        return self._exchange(memoryview(line + b"\n"), timeout, what)
+        try:
+            return self._exchange(memoryview(line + b"\n"), timeout, what)
+        except BaseException:  # Ctrl-C as well: the answer to come would be taken for the next one
+            self.close()
+            raise
+
+    def kill(self) -> None:
+        """Kill the process, from any thread; a thread that waits for an answer learns of it."""
+        if self.alive:
+            _kill_group(self._process)
 
     def close(self) -> None:
-        """Stop the process and wait for its end. Safe to call twice."""
+        """Stop the process and wait for its end. Safe to call twice, not during a request."""
         self._finalizer()
 
     def detach(self) -> None:
@@ -309,15 +319,19 @@ def _watched(pid: int) -> psutil.Process | None:
         return None  # it ended at once; the caller finds out when it reads
 
 
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        process.kill()  # does nothing to a process that was reaped
+
+
 def _stop(process: subprocess.Popen[bytes], owner: int) -> None:
     """Kill the process group and reap it. Runs at the latest when the interpreter shuts down."""
     if os.getpid() != owner:
         return  # a forked child must not kill its parent's engine
     if process.poll() is None:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            process.kill()
+        _kill_group(process)
         process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:

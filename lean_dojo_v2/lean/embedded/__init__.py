@@ -1,0 +1,1 @@
+"""The embedded engine: real Lean, compiled to WebAssembly, under the Node of a Python package."""

@@ -1,0 +1,166 @@
+"""Requests about goals: ``goal.*``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lean_dojo_v2.lean.connection import Connection
+from lean_dojo_v2.lean.errors import TacticError, TacticParseError
+from lean_dojo_v2.lean.messages import Message
+from lean_dojo_v2.lean.records import (
+    Expr,
+    Goal,
+    GoalState,
+    Site,
+    Subsumption,
+    Tactic,
+    parse_expr,
+    serial_tactic,
+)
+
+
+class GoalCommands(Connection):
+    """Goals: start them, run tactics on them, put them together again."""
+
+    def goal_start(
+        self, expr: Expr, *, levels: Sequence[str] = (), timeout: float | None = None
+    ) -> GoalState:
+        """Open a goal whose target is ``expr``.
+
+        Args:
+            expr: The target.
+            levels: Names of the universe levels that occur in it.
+            timeout: Seconds it may take, in place of the server's.
+
+        Raises:
+            RequestParseError: It is not an expression.
+            RequestError: It has no type.
+        """
+        with self._lock:
+            fields = {"expr": str(expr), **({"levels": list(levels)} if levels else {})}
+            answer = self._ask("goal.start", fields, timeout)
+
+            def read(answer: Mapping[str, Any]) -> GoalState:
+                state = GoalState.parse(answer["stateId"], [], self._session)
+                state.goals.append(Goal.sentence(answer["root"], expr))
+                return state
+
+            return self._read(answer, read)
+
+    def goal_tactic(
+        self,
+        state: GoalState,
+        tactic: Tactic,
+        site: Site = Site(),  # noqa: B008 - immutable, and PyPantograph's signature
+        *,
+        timeout: float | None = None,
+    ) -> GoalState:
+        """Run a tactic.
+
+        Args:
+            state: The goals.
+            tactic: The tactic: text, or a ``Tactic…`` record.
+            site: The goal it acts on; the first one if not given.
+            timeout: Seconds it may take, in place of the server's.
+
+        Returns:
+            The goals after it. All goals count: it is solved only when none is open.
+
+        Raises:
+            TacticParseError: The text is not a tactic.
+            TacticError: Lean refused the tactic, or it used ``sorry`` or something unsafe.
+            StaleStateError: The state belongs to an engine that is gone.
+            EngineLostError: The engine died, timed out or outgrew its memory.
+        """
+        with self._lock:
+            fields = {"stateId": self._id_of(state), **site.serial(), **serial_tactic(tactic)}
+            answer = self._ask("goal.tactic", fields, timeout)
+            if "parseError" in answer:
+                raise TacticParseError(str(answer["parseError"]))
+            messages = self._read(answer, _messages)
+            if answer.get("goals") is None:
+                text = "\n".join(message.data for message in messages)
+                raise TacticError(text or _old_errors(answer), messages)
+            after = self._read(
+                answer,
+                lambda a: GoalState.parse(a["nextStateId"], a["goals"], self._session, messages),
+            )
+            for flag, what in (("hasSorry", "sorry"), ("hasUnsafe", "something unsafe")):
+                if answer.get(flag):
+                    raise TacticError(f"The tactic used {what}.", messages)
+            return after
+
+    def goal_continue(
+        self, target: GoalState, branch: GoalState, *, timeout: float | None = None
+    ) -> GoalState:
+        """After ``target`` is solved, go on with the goals of ``branch`` that are still open."""
+        with self._lock:
+            fields = {"target": self._id_of(target), "branch": self._id_of(branch)}
+            return self._next_state(fields, timeout)
+
+    def goal_resume(
+        self, state: GoalState, goals: Sequence[Goal], *, timeout: float | None = None
+    ) -> GoalState:
+        """Bring ``goals`` back into the scope of ``state``."""
+        with self._lock:
+            fields = {"target": self._id_of(state), "goals": [goal.id for goal in goals]}
+            return self._next_state(fields, timeout)
+
+    def goal_root(self, state: GoalState, *, timeout: float | None = None) -> Expr | None:
+        """Give the proof term of the whole goal, or ``None`` while goals are open."""
+        root = self.goal_print(state, root=True, timeout=timeout).get("root")
+        return None if root is None else self._read(root, parse_expr)
+
+    def goal_print(
+        self, state: GoalState, *, root: bool = False, timeout: float | None = None
+    ) -> dict[str, Any]:
+        """Give Pantograph's description of a state: its goals and, if asked for, the root term."""
+        with self._lock:
+            fields = {"stateId": self._id_of(state), "goals": True, "rootExpr": root}
+            return self._ask("goal.print", fields, timeout)
+
+    def goal_subsume(
+        self,
+        state: GoalState,
+        goal: Goal,
+        candidates: Sequence[Goal],
+        src_state: GoalState | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> tuple[Subsumption, GoalState | None, Goal | None]:
+        """Find out whether one of ``candidates`` proves ``goal`` (native engine).
+
+        Returns:
+            What was found; the state without the goal, unless that would be a cycle; the candidate.
+        """
+        with self._lock:
+            fields: dict[str, Any] = {
+                "stateId": self._id_of(state),
+                "goal": goal.id,
+                "candidates": [candidate.id for candidate in candidates],
+            }
+            if src_state is not None:
+                fields["srcStateId"] = self._id_of(src_state)
+            answer = self._ask("goal.subsume", fields, timeout)
+            rest: GoalState | None = None
+            if answer.get("stateId") is not None:
+                rest = GoalState.parse(answer["stateId"], [], self._session)
+                rest.goals.extend(g for g in state.goals if g.id != goal.id)
+            by = next((c for c in candidates if c.id == answer.get("subsumptor")), None)
+            return self._read(answer, lambda a: Subsumption(a["result"])), rest, by
+
+    def _next_state(self, fields: Mapping[str, Any], timeout: float | None) -> GoalState:
+        answer = self._ask("goal.continue", fields, timeout)
+        return self._read(
+            answer, lambda a: GoalState.parse(a["nextStateId"], a["goals"], self._session)
+        )
+
+
+def _messages(answer: Mapping[str, Any]) -> list[Message]:
+    return [Message.parse(message) for message in answer.get("messages") or ()]
+
+
+def _old_errors(answer: Mapping[str, Any]) -> str:
+    """Before version 0.3, Pantograph gave a failed tactic's errors as plain strings."""
+    return "\n".join(map(str, answer.get("tacticErrors") or ["the tactic failed without a reason"]))

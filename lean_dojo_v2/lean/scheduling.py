@@ -1,0 +1,213 @@
+"""Spread requests over engines: who takes what, and what happens when an engine is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Protocol
+
+import attrs
+
+from lean_dojo_v2.lean.errors import (
+    EngineDiedError,
+    EngineKilledError,
+    EngineLostError,
+    EngineTimeoutError,
+)
+
+ATTEMPTS = 2
+"""Engines that a request may kill before it is answered as failed."""
+LOOK_AHEAD = 256
+"""Waiting requests that an engine looks through for one with a header that it has."""
+PATIENCE = 16
+"""How often the oldest request may be passed over for one with a warm header, for each engine."""
+
+
+class Slot(Protocol):
+    """A place for one engine: in this process, or in an actor elsewhere."""
+
+    def call(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """Run ``fn(server, *args)``."""
+
+    def life(self) -> object:
+        """Give something that changes whenever the engine is replaced; ``None`` while none runs."""
+
+    def tidy(self) -> None:
+        """Between two requests: give an engine up that has grown too large."""
+
+    def interrupt(self) -> None:
+        """Kill the engine, from any thread."""
+
+    def close(self) -> None:
+        """Stop the engine."""
+
+
+@attrs.define(eq=False)
+class Request:
+    """A call that waits for an engine."""
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    name: str
+    header: str | None = None
+    passed_over: int = 0
+    future: Future[Any] = attrs.Factory(Future)
+
+
+@attrs.define(eq=False)
+class Worker:
+    """A slot and the headers that its engine has loaded, the last used last."""
+
+    slot: Slot
+    warm: OrderedDict[str, None] = attrs.Factory(OrderedDict)
+    life: object = None
+
+    def rank(self, request: Request) -> int:
+        """How well it suits: 0 has the header, 1 has an engine that runs, 2 has none."""
+        if request.header is not None and request.header in self.warm:
+            return 0
+        return 1 if self.life is not None else 2
+
+
+class Scheduler:
+    """Workers, one thread each, and the requests that wait for them.
+
+    Args:
+        slots: The places for engines.
+        warm_headers: Headers that an engine is taken to keep loaded.
+    """
+
+    def __init__(self, slots: list[Slot], warm_headers: int) -> None:
+        self._warm_headers = warm_headers
+        self._changed = threading.Condition()
+        self._waiting: deque[Request] = deque()
+        self._idle: list[Worker] = []
+        self._workers = [Worker(slot) for slot in slots]
+        self._closed = False
+        self._threads = [
+            threading.Thread(target=self._work, args=(worker,), name="lean-engine", daemon=True)
+            for worker in self._workers
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, request: Request) -> None:
+        """Queue a request.
+
+        Raises:
+            RuntimeError: The pool is closed.
+        """
+        with self._changed:
+            if self._closed:
+                raise RuntimeError("the engine pool is closed")
+            self._waiting.append(request)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Cancel what waits, stop what runs, and stop all engines."""
+        with self._changed:
+            self._closed = True
+            waiting, self._waiting = self._waiting, deque()
+            self._changed.notify_all()
+        for request in waiting:
+            request.future.cancel()
+        for worker in self._workers:
+            worker.slot.interrupt()
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join()
+
+    # -- the workers' threads ---------------------------------------------------------------------
+
+    def _work(self, worker: Worker) -> None:
+        try:
+            while (request := self._next(worker)) is not None:
+                if request.future.set_running_or_notify_cancel():
+                    self._perform(worker, request)
+                del request  # its arguments and result must not live until the next one comes
+        finally:
+            worker.slot.close()
+
+    def _next(self, worker: Worker) -> Request | None:
+        """Wait for a request that this worker should take; ``None`` at the end."""
+        with self._changed:
+            self._idle.append(worker)
+            try:
+                while not self._closed:
+                    request = self._pick(worker)
+                    if request is not None:
+                        self._waiting.remove(request)
+                        return request
+                    self._changed.wait()
+                return None
+            finally:
+                self._idle.remove(worker)
+                # Another idle worker may have left a request to this one.
+                self._changed.notify_all()
+
+    def _pick(self, worker: Worker) -> Request | None:
+        if not self._waiting:
+            return None
+        oldest = self._waiting[0]
+        if worker.warm and oldest.passed_over < PATIENCE * len(self._workers):
+            for request, _ in zip(self._waiting, range(LOOK_AHEAD), strict=False):
+                if worker.rank(request) == 0:
+                    oldest.passed_over += request is not oldest
+                    return request
+        # An idle worker that suits better takes it: it was woken up as well.
+        if any(other.rank(oldest) < worker.rank(oldest) for other in self._idle):
+            return None
+        return oldest
+
+    def _perform(self, worker: Worker, request: Request) -> None:
+        """Answer a request, with another engine if it kills the first one."""
+        happened: list[str] = []
+        while True:
+            try:
+                result = worker.slot.call(request.fn, request.args)
+            except EngineTimeoutError as error:
+                # It would take as long again: the time limit is the answer.
+                error.add_note(f"Request: {request.name}")
+                outcome: BaseException | None = error
+            except EngineLostError as error:
+                happened.append(str(error))
+                if self._closed:
+                    outcome = EngineDiedError(f"The pool was closed during request {request.name}.")
+                elif len(happened) < ATTEMPTS:
+                    continue
+                else:
+                    outcome = _killed(request, happened)
+            except BaseException as error:  # whatever it is, it is for the caller
+                outcome = error
+            else:
+                outcome = None
+            break
+        self._note_header(worker, request)
+        if outcome is None:
+            request.future.set_result(result)
+        else:
+            request.future.set_exception(outcome)
+
+    def _note_header(self, worker: Worker, request: Request) -> None:
+        """Keep the books on what the worker's engine has loaded."""
+        worker.slot.tidy()
+        with self._changed:
+            life = worker.slot.life()
+            if life != worker.life or life is None:
+                worker.warm.clear()
+            worker.life = life
+            if request.header is not None and life is not None:
+                worker.warm[request.header] = None
+                worker.warm.move_to_end(request.header)
+                while len(worker.warm) > self._warm_headers:
+                    worker.warm.popitem(last=False)
+
+
+def _killed(request: Request, happened: list[str]) -> EngineKilledError:
+    listed = "\n".join(f"{number}. {text}" for number, text in enumerate(happened, 1))
+    return EngineKilledError(
+        f"Request {request.name} killed {len(happened)} engines; it has failed:\n{listed}",
+        request.name,
+    )

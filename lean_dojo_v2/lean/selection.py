@@ -1,0 +1,140 @@
+"""Choose the engine: the user's own Lean where the project needs it, else the embedded one."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from lean_dojo_core.errors import EngineUnavailableError, UsageError
+from lean_dojo_v2.lean.embedded.launch import embedded_plan
+from lean_dojo_v2.lean.native import find_repl, native_plan
+from lean_dojo_v2.lean.process import LaunchPlan
+
+EngineName: TypeAlias = Literal["auto", "native", "embedded"]
+VARIABLE = "LEAN_DOJO_ENGINE"
+CORE = frozenset({"Init", "Std", "Lean"})
+"""Roots of the modules that the embedded engine has."""
+
+_IMPORT = re.compile(r"\s*(?:public\s+)?(?:meta\s+)?import\s+(?:all\s+)?(\S+)")
+_HEADER_BYTES = 65_536
+
+
+def engine_plan(
+    engine: EngineName | str,
+    imports: Sequence[str],
+    *,
+    project: Path | None = None,
+    lean_path: str | None = None,
+    core_options: Sequence[str] = (),
+    memory_limit_mb: int | None = None,
+) -> LaunchPlan:
+    """Choose an engine and say how to start it.
+
+    ``auto`` takes the native engine when modules outside core Lean are needed, or when the project
+    names a toolchain and Pantograph's REPL is there; else the embedded one. ``LEAN_DOJO_ENGINE``
+    takes the place of ``auto``; an engine that is asked for by name is never exchanged.
+
+    Args:
+        engine: ``"auto"``, ``"native"`` or ``"embedded"``.
+        imports: Modules that the engine imports.
+        project: The Lake project, if there is one.
+        lean_path: Where compiled modules lie, for the native engine.
+        core_options: Options of Lean, each ``name=value``.
+        memory_limit_mb: Hard limit for the engine's memory.
+
+    Raises:
+        UsageError: There is no engine of that name.
+        EngineUnavailableError: The engine cannot serve this project; the message says what to do.
+    """
+    name = _chosen(engine)
+    foreign = foreign_module(imports, project)
+    if name == "auto":
+        has_toolchain = project is not None and (project / "lean-toolchain").is_file()
+        needs_native = foreign is not None or (has_toolchain and find_repl() is not None)
+        name = "native" if needs_native else "embedded"
+        if foreign is not None and find_repl() is None:
+            raise _refused(*foreign)
+    if name == "native":
+        return native_plan(imports, project=project, lean_path=lean_path, core_options=core_options)
+    if foreign is not None:
+        raise _refused(*foreign)
+    return embedded_plan(
+        imports, project=project, core_options=core_options, memory_limit_mb=memory_limit_mb
+    )
+
+
+def foreign_module(imports: Sequence[str], project: Path | None) -> tuple[str, str] | None:
+    """Find a module that core Lean has not and the project itself has not.
+
+    Args:
+        imports: Modules that the engine is asked to import itself; here the project's own modules
+            are foreign too, for the embedded engine reads sources, not compiled modules.
+        project: A project whose files are looked at, dependencies left out.
+
+    Returns:
+        The module and where it is imported, or ``None``.
+    """
+    for module in imports:
+        if _root(module) not in CORE:
+            return module, "the imports that were asked for"
+    if project is None:
+        return None
+    files = list(_sources(project))
+    # Whatever its source folders are called, a module's root is a folder or a file somewhere in it.
+    own = {part.removesuffix(".lean") for f in files for part in f.relative_to(project).parts}
+    for path in files:
+        for module in header_imports(path):
+            if _root(module) not in CORE | own | {"Lake"}:  # build scripts import Lake
+                return module, str(path.relative_to(project))
+    return None
+
+
+def header_imports(path: Path) -> list[str]:
+    """List the modules that a file imports, comments left out."""
+    with path.open("rb") as stream:
+        text = stream.read(_HEADER_BYTES).decode(errors="replace")
+    text = re.sub(r"/-.*?-/", " ", text, flags=re.DOTALL)
+    modules: list[str] = []
+    for line in text.splitlines():
+        code = line.split("--")[0]
+        found = _IMPORT.match(code)
+        if found is not None:
+            modules.append(found.group(1))
+        elif code.strip() not in {"", "module", "prelude"}:
+            break
+    return modules
+
+
+def _chosen(engine: str) -> str:
+    name, source = engine, "engine"
+    if engine == "auto":
+        name, source = os.environ.get(VARIABLE) or "auto", VARIABLE
+    if name not in get_args(EngineName):
+        raise UsageError(f"{source}={name!r} is no engine; there are auto, native and embedded.")
+    return name
+
+
+def _root(module: str) -> str:
+    return module.split(".", maxsplit=1)[0].strip("«»")
+
+
+def _sources(project: Path) -> Iterator[Path]:
+    """Walk over the project's own Lean files, leaving out ``.lake`` and other hidden folders."""
+    for folder, names, files in os.walk(project):
+        names[:] = sorted(name for name in names if not name.startswith(".") and name != "build")
+        for name in sorted(files):
+            # The lakefile is a program for Lake, not a module of the project.
+            if name.endswith(".lean") and name != "lakefile.lean":
+                yield Path(folder) / name
+
+
+def _refused(module: str, place: str) -> EngineUnavailableError:
+    return EngineUnavailableError(
+        f"{module} ({place}) is not part of core Lean, and the embedded engine has Init, Std and "
+        "Lean only. Use the native engine: install Lean with elan and PyPantograph for the "
+        "project's Lean version (`pip install pantograph`, or LEAN_DOJO_PANTOGRAPH=<executable>), "
+        "run `lake build` in the project, then use engine='native' or LEAN_DOJO_ENGINE=native."
+    )
