@@ -12,7 +12,7 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError
-from lean_dojo_core.settings import Setting, settings_of
+from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.output import PLAIN_WIDTH, emit_json
 from lean_dojo_v2.structuring import suggestion
@@ -93,7 +93,9 @@ def description(target: Any) -> str:
     prose = re.split(r"\n\n(?=(?:Args|Attributes|Returns|Raises|Examples?):|>>>)", _doc(target))[0]
     paragraphs = prose.replace("``", "`").split("\n\n")
     return "\n\n".join(
-        text if "\n " in text else textwrap.fill(" ".join(text.split()), PLAIN_WIDTH)
+        text
+        if "\n " in text
+        else textwrap.fill(" ".join(text.split()), PLAIN_WIDTH, break_on_hyphens=False)
         for text in paragraphs
     )
 

@@ -1,0 +1,210 @@
+"""``lean-dojo doctor``: what is here, and what stands in the way."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import attrs
+import click
+
+from lean_dojo_core import API_VERSION, registry
+from lean_dojo_core.discovery import HOST_DISTRIBUTION, normalise
+from lean_dojo_core.errors import EngineUnavailableError
+from lean_dojo_v2.cli.output import emit_json, table
+
+Verdict: TypeAlias = Literal["ok", "note", "problem"]
+
+LIBRARIES = (
+    "torch", "transformers", "trl", "peft", "accelerate", "datasets", "pytorch-lightning",
+    "attrs", "cattrs", "pluggy", "click", "orjson",
+)  # fmt: skip
+"""Whose versions are worth a line in a bug report."""
+
+PROBE_TIMEOUT = 180.0
+"""Seconds that importing torch may take on a slow disk."""
+
+# Run in a process of its own: this program never imports torch.
+_PROBE = """
+import json, torch
+cuda = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+found = {"cuda": cuda if torch.cuda.is_available() else [],
+         "mps": torch.backends.mps.is_available(),
+         "threads": torch.get_num_threads()}
+if found["cuda"]:
+    found["bf16"] = torch.cuda.is_bf16_supported()
+print(json.dumps(found))
+"""
+
+
+@attrs.frozen
+class Check:
+    """One finding.
+
+    Attributes:
+        area: ``versions``, ``devices``, ``lean``, ``plugins`` or ``conflicts``.
+        subject: What was looked at.
+        verdict: ``problem`` for what will break something.
+        detail: What was found, and what to do about a problem.
+    """
+
+    area: str
+    subject: str
+    verdict: Verdict
+    detail: str
+
+
+@click.command(short_help="Check versions, devices, Lean engines and plugins.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def doctor(context: click.Context, as_json: bool) -> None:
+    """Check versions, devices, Lean engines and plugins, and look for conflicts.
+
+    Exits with 1 if something will not work.
+    """
+    checks = [*_versions(), *_devices(), *_engines(), *_plugins(), *_conflicts()]
+    if as_json:
+        emit_json([attrs.asdict(check) for check in checks])
+    else:
+        marks = {"ok": "ok", "note": "--", "problem": "!!"}
+        rows = [[marks[c.verdict], c.area, c.subject, c.detail] for c in checks]
+        table(["", "AREA", "WHAT", "FOUND"], rows)
+    problems = sum(check.verdict == "problem" for check in checks)
+    if not as_json:
+        click.echo(f"\n{problems or 'No'} problem{'' if problems == 1 else 's'} found.")
+    if problems:
+        context.exit(1)
+
+
+def _versions() -> Iterator[Check]:
+    major, minor = API_VERSION
+    host = f"{metadata.version(HOST_DISTRIBUTION)} (plugin API {major}.{minor})"
+    yield Check("versions", HOST_DISTRIBUTION, "ok", host)
+    yield Check("versions", "python", "ok", f"{platform.python_version()} on {platform.platform()}")
+    for name in LIBRARIES:
+        try:
+            yield Check("versions", name, "ok", metadata.version(name))
+        except metadata.PackageNotFoundError:
+            fix = f"not installed; run `pip install {HOST_DISTRIBUTION}` again"
+            yield Check("versions", name, "problem", fix)
+
+
+def _devices() -> Iterator[Check]:
+    try:
+        probe = subprocess.run(
+            [sys.executable, "-c", _PROBE],
+            capture_output=True,
+            text=True,
+            timeout=PROBE_TIMEOUT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        reason = f"importing torch takes more than {PROBE_TIMEOUT:.0f} s"
+        yield Check("devices", "torch", "problem", reason)
+        return
+    if probe.returncode != 0:
+        reason = probe.stderr.strip().splitlines()[-1] if probe.stderr.strip() else "it crashed"
+        yield Check("devices", "torch", "problem", f"cannot be imported: {reason}")
+        return
+    found: dict[str, Any] = json.loads(probe.stdout.splitlines()[-1])
+    precision = "bfloat16" if found.get("bf16") else "no bfloat16"
+    for number, name in enumerate(found["cuda"]):
+        yield Check("devices", f"cuda:{number}", "ok", f"{name}, {precision}")
+    if found["mps"]:
+        yield Check("devices", "mps", "ok", "Apple GPU")
+    only = "" if found["cuda"] or found["mps"] else "; no GPU: training runs on the CPU"
+    yield Check("devices", "cpu", "ok", f"{found['threads']} threads{only}")
+
+
+def _engines() -> Iterator[Check]:
+    from lean_dojo_v2.lean.embedded import install, node
+    from lean_dojo_v2.lean.native import find_repl
+
+    try:
+        program = find_repl()
+    except EngineUnavailableError as error:
+        yield Check("lean", "native", "problem", str(error))
+    else:
+        missing = "not installed (needed for projects with dependencies, such as Mathlib)"
+        verdict: Verdict = "note" if program is None else "ok"
+        yield Check("lean", "native", verdict, missing if program is None else str(program))
+    try:
+        node.node_program()
+    except EngineUnavailableError as error:
+        yield Check("lean", "embedded", "problem", str(error))
+        return
+    status = install.status()
+    detail = f"Lean {status.lean_version} on Node {node.node_version()}"
+    if status.installed:
+        size = f"{status.bytes_used / 1e6:.0f} MB in {status.path.parent}"
+        yield Check("lean", "embedded", "ok", f"{detail}, {size}")
+    else:
+        yield Check("lean", "embedded", "note", f"{detail}: is fetched on first use")
+
+
+def _plugins() -> Iterator[Check]:
+    for info in registry.current().plugins:
+        subject = f"{info.name} {info.version}"
+        if info.status == "active":
+            yield Check("plugins", subject, "ok", ", ".join(info.offers) or "offers nothing")
+        else:
+            verdict: Verdict = "note" if info.status == "disabled" else "problem"
+            yield Check("plugins", subject, verdict, f"{info.status}: {info.error}")
+    for entries in registry.REGISTRIES.values():
+        for name in entries:
+            if ":" in name:
+                detail = f"{entries.kind}: the short name is ambiguous, use this one"
+                yield Check("plugins", name, "note", detail)
+
+
+def _conflicts() -> Iterator[Check]:
+    """Look for LeanDojo-v2 1.x, which installs files into the same package, and for LeanDojo."""
+    import lean_dojo_v2
+
+    home = Path(lean_dojo_v2.__file__).resolve().parent
+    mine = [
+        found
+        for found in metadata.distributions()
+        if normalise(found.name or "") == HOST_DISTRIBUTION
+    ]
+    versions = {found.version for found in mine}
+    if len(versions) > 1:
+        yield Check(
+            "conflicts",
+            HOST_DISTRIBUTION,
+            "problem",
+            f"several versions are installed at once ({', '.join(sorted(versions))}); run `pip "
+            f"uninstall {HOST_DISTRIBUTION}` until nothing is left, then install it again",
+        )
+    for name in sorted(set(metadata.packages_distributions().get("lean_dojo_v2", ()))):
+        if normalise(name) != HOST_DISTRIBUTION:
+            reason = f"also owns the package lean_dojo_v2 in {home}; uninstall it"
+            yield Check("conflicts", name, "problem", reason)
+    for folder in leftovers(home):
+        yield Check(
+            "conflicts",
+            str(folder),
+            "problem",
+            "is left over from LeanDojo-v2 1.x; delete it, then install LeanDojo-v2 again",
+        )
+    for distribution in metadata.distributions(name="lean-dojo"):
+        reason = (
+            f"LeanDojo {distribution.version} (package lean_dojo): a different program, no harm"
+        )
+        yield Check("conflicts", "lean-dojo", "note", reason)
+
+
+def leftovers(home: Path) -> list[Path]:
+    """List modules of LeanDojo-v2 1.x that an interrupted uninstall left in the package.
+
+    Args:
+        home: Folder of the package ``lean_dojo_v2``.
+    """
+    old = ("external_api", "tests", "lean_dojo/data_extraction")
+    return [home / name for name in old if (home / name).exists()]

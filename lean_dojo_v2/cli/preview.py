@@ -1,0 +1,146 @@
+"""``lean-dojo preview NAME``: look at the examples before training on them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import attrs
+import click
+
+from lean_dojo_core import Theorem, registry
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.preview import PreviewExample, Previews, PreviewToken
+from lean_dojo_v2.cli.names import complete_any_name
+from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.run import (
+    RunOptions,
+    gather,
+    make_trainer,
+    open_database,
+    run_options,
+    select_repositories,
+)
+from lean_dojo_v2.cli.show import find_entry
+from lean_dojo_v2.config import Settings, construct
+
+LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
+
+
+@click.command(short_help="Show the first examples as the model will see them.")
+@click.argument("name", shell_complete=complete_any_name)
+@run_options
+@click.option("-n", "--limit", default=3, type=click.IntRange(min=1), show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def preview(name: str, limit: int, as_json: bool, **options: Any) -> None:
+    """Show the first examples that the trainer or dataset formatter NAME makes of the database.
+
+    A trainer's examples are shown as the model reads them, special tokens included; what carries
+    loss stands between ⟦ and ⟧ (in colour on a terminal). A formatter's are shown as rows.
+    """
+    entry = find_entry(name, None if _in_one_kind(name) else "trainer")
+    settings, section = gather(RunOptions(**options))
+    maker = _maker(entry, settings)
+    database = open_database(section.database)
+    repositories = select_repositories(database, section.repositories, section.database)
+    theorems = itertools.chain.from_iterable(one.iter_theorems() for one in repositories)
+    if isinstance(maker, Previews):
+        _show_examples(maker.preview(theorems, limit), as_json=as_json)
+    else:
+        _show_rows(list(itertools.islice(_rows(maker, theorems), limit)), as_json=as_json)
+
+
+def _in_one_kind(name: str) -> bool:
+    return name not in registry.trainers or name not in registry.dataset_formatters
+
+
+def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
+    """Give what makes the examples: the trainer, if it can show them, or a formatter."""
+    if entry.spec.kind == "reward-function":
+        raise UsageError(f"{entry.name!r} is a reward function: it scores, it makes no examples")
+    if entry.spec.kind == "dataset-formatter":
+        owner = f"dataset formatter {entry.name!r}"
+        target = entry.load()
+        return construct(target, settings, owner=owner) if isinstance(target, type) else target
+    if hasattr(entry.load(), "preview"):
+        return make_trainer(entry, settings)
+    chosen = settings.values.get("formatter") or entry.spec.default_formatter
+    if not isinstance(chosen, str):
+        raise UsageError(
+            f"trainer {entry.name!r} has neither a preview method nor a dataset formatter to show"
+        )
+    return registry.dataset_formatters[chosen].create()
+
+
+def _rows(formatter: Any, theorems: Iterable[Theorem]) -> Iterator[dict[str, Any]]:
+    for theorem in theorems:
+        for row in formatter.rows(theorem):
+            yield {"theorem": theorem.full_name, "row": row}
+
+
+def _show_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        emit_json(rows)
+        return
+    for number, item in enumerate(rows, 1):
+        click.echo(f"--- row {number}: {item['theorem']}")
+        for column, value in item["row"].items():
+            click.echo(f"{column}:")
+            for line in _cell(value):
+                click.echo(f"    {line}")
+    _end(len(rows), "row")
+
+
+def _cell(value: Any) -> list[str]:
+    """Write one cell as lines: a conversation message by message."""
+    if isinstance(value, list) and value and all(_is_message(part) for part in value):
+        return [
+            line for part in value for line in f"[{part['role']}] {part['content']}".split("\n")
+        ]
+    return str(value).split("\n")
+
+
+def _is_message(part: Any) -> bool:
+    return isinstance(part, dict) and {"role", "content"} <= part.keys()
+
+
+def _show_examples(examples: Sequence[PreviewExample], *, as_json: bool) -> None:
+    if as_json:
+        emit_json([attrs.asdict(example) for example in examples])
+        return
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    for number, example in enumerate(examples, 1):
+        loss = sum(token.loss for token in example.tokens)
+        click.echo(f"--- example {number}: {example.source}")
+        click.echo(f"    {len(example.tokens)} tokens, {loss} with loss{_remark(example)}")
+        click.echo(marked(example.tokens, colour=colour))
+    _end(len(examples), "example")
+
+
+def _remark(example: PreviewExample) -> str:
+    return f"; {example.remark}" if example.remark else ""
+
+
+def marked(tokens: Iterable[PreviewToken], *, colour: bool = False) -> str:
+    """Join tokens, with those that carry loss between marks (or in colour).
+
+    >>> marked([PreviewToken("⊢ 1 = 1", False), PreviewToken("rf", True), PreviewToken("l", True)])
+    '⊢ 1 = 1⟦rfl⟧'
+    """
+    parts = []
+    for loss, run in itertools.groupby(tokens, key=lambda token: token.loss):
+        text = "".join(token.text for token in run)
+        if loss and colour:
+            text = click.style(text, fg="green", bold=True)
+        elif loss:
+            text = f"{LOSS_OPEN}{text}{LOSS_CLOSE}"
+        parts.append(text)
+    return "".join(parts)
+
+
+def _end(count: int, word: str) -> None:
+    if count == 0:
+        note(f"There is no {word} to show: no theorem of the database has anything to learn from.")

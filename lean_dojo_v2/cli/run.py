@@ -1,0 +1,197 @@
+"""What ``train`` and ``preview`` share: options, and from them a trainer with its data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+import click
+
+from lean_dojo_core import registry
+from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_core.settings import settings_of
+from lean_dojo_v2.cli.names import complete_formatter
+from lean_dojo_v2.config import Settings, construct, parse_assignment, read_settings
+from lean_dojo_v2.structuring import suggestion
+
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+
+RUN_KEY = "run"
+"""The key of a file that says what to train on; all other keys are the trainer's settings."""
+
+
+@attrs.frozen
+class RunSection:
+    """The section ``run:`` of a file.
+
+    Attributes:
+        database: The database of traced repositories (``.json``, ``.sqlite``).
+        data_path: Folder for the exported data.
+        repositories: Which of the database's repositories, as ``owner/name``, an address, or
+            either with ``@commit``; all if empty.
+    """
+
+    database: Path = Path("dynamic_database.json")
+    data_path: Path | None = None
+    repositories: list[str] = attrs.Factory(list)
+
+
+@attrs.frozen
+class RunOptions:
+    """The options of :func:`run_options`."""
+
+    files: tuple[Path, ...] = ()
+    assignments: tuple[str, ...] = ()
+    database: Path | None = None
+    data_path: Path | None = None
+    repositories: tuple[str, ...] = ()
+    formatter: str | None = None
+
+
+def run_options(command: CommandT) -> CommandT:
+    """Add the options that say what to train on and how; they arrive as keyword arguments."""
+    for option in (
+        click.option(
+            "--formatter",
+            shell_complete=complete_formatter,
+            help="Dataset formatter to use instead of the trainer's own.",
+        ),
+        click.option(
+            "--repo",
+            "repositories",
+            multiple=True,
+            help="Only this repository: owner/name or address, [@commit]; may be repeated.",
+        ),
+        click.option(
+            "--data-path",
+            type=click.Path(file_okay=False, path_type=Path),
+            help="Folder for the exported data (default: raid/data/merged).",
+        ),
+        click.option(
+            "--database",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="Database of traced repositories (default: dynamic_database.json).",
+        ),
+        click.option(
+            "--set",
+            "assignments",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Set one setting, for example lr=1e-5 or lora_config.r=16; may be repeated.",
+        ),
+        click.option(
+            "-c",
+            "--config",
+            "files",
+            multiple=True,
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="YAML file with the trainer's settings; later files win.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def gather(options: RunOptions) -> tuple[Settings, RunSection]:
+    """Read files, then ``--set``, then the other options, each over those before it.
+
+    Raises:
+        ConfigError: For a file or assignment that cannot be read.
+    """
+    settings = Settings()
+    for path in options.files:
+        settings.update(read_settings(path))
+    for text in options.assignments:
+        settings.update(parse_assignment(text))
+    if options.formatter is not None:
+        settings.update(Settings({"formatter": options.formatter}, {("formatter",): "--formatter"}))
+    section: RunSection = construct(
+        RunSection, settings.take(RUN_KEY), owner=f"section {RUN_KEY!r}"
+    )
+    if options.database is not None:
+        section = attrs.evolve(section, database=options.database)
+    if options.data_path is not None:
+        section = attrs.evolve(section, data_path=options.data_path)
+    if options.repositories:
+        section = attrs.evolve(section, repositories=list(options.repositories))
+    return settings, section
+
+
+def make_trainer(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
+    """Load a trainer and construct it.
+
+    Raises:
+        ConfigError: For settings that do not fit, and a formatter without the trainer's columns.
+        PluginLoadError: If it cannot be loaded.
+    """
+    target = entry.load()
+    owner = f"trainer {entry.name!r}"
+    names = {setting.name for setting in settings_of(target)}
+    formatter = settings.values.get("formatter")
+    if formatter is not None and "formatter" not in names:
+        place = settings.place(("formatter",))
+        raise ConfigError(f"{place}: {owner} makes its examples itself; it takes no formatter")
+    if isinstance(formatter, str):
+        _check_columns(entry, formatter)
+    return construct(target, settings, owner=owner)
+
+
+def _check_columns(entry: registry.Entry[Any, Any], formatter: str) -> None:
+    offered = registry.dataset_formatters[formatter].spec.columns
+    needed = entry.spec.required_columns
+    if missing := [column for column in needed if offered and column not in offered]:
+        raise ConfigError(
+            f"dataset formatter {formatter!r} gives the columns {', '.join(offered)}, but trainer "
+            f"{entry.name!r} also needs {', '.join(missing)}"
+        )
+
+
+def open_database(path: Path) -> Any:
+    """Open an existing database.
+
+    Raises:
+        UsageError: If there is no such file.
+    """
+    if not path.is_file():
+        raise UsageError(
+            f"{path}: there is no such database; name one with --database, or make one with "
+            "`lean-dojo trace` or `lean-dojo database import`"
+        )
+    from lean_dojo_v2.database import DynamicDatabase
+
+    return DynamicDatabase(path)
+
+
+def select_repositories(database: Any, wanted: Sequence[str], path: Path) -> list[Any]:
+    """Give the wanted repositories in curriculum order, easiest first.
+
+    Args:
+        database: The database.
+        wanted: ``owner/name`` or address, either with ``@commit``; everything if empty.
+        path: The database's file, for messages.
+
+    Raises:
+        UsageError: If the database is empty, or something wanted is not in it.
+    """
+    repositories = list(database.repositories)
+    if not repositories:
+        raise UsageError(f"{path}: holds no repository; add one with `lean-dojo trace`")
+    chosen = []
+    for text in wanted:
+        matches = [one for one in repositories if _is(one, text)]
+        if not matches:
+            names = [f"{one.name}@{one.commit[:12]}" for one in repositories]
+            raise UsageError(f"{path}: no repository {text!r}.{suggestion(text, names)}")
+        chosen.extend(matches)
+    ordered: list[Any] = database.sort_repositories_by_difficulty()
+    return [one for one in ordered if not wanted or one in chosen]
+
+
+def _is(repository: Any, text: str) -> bool:
+    """Whether a repository is what the user wrote."""
+    place, _, commit = text.partition("@") if not text.startswith("git@") else (text, "", "")
+    address = place.rstrip("/").removesuffix(".git").lower()
+    known = {repository.url.rstrip("/").removesuffix(".git").lower(), repository.name.lower()}
+    return address in known and repository.commit.startswith(commit)

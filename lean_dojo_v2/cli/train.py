@@ -1,0 +1,118 @@
+"""``lean-dojo train NAME``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lean_dojo_core import registry
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.settings import settings_of
+from lean_dojo_v2.cli.names import complete_trainer
+from lean_dojo_v2.cli.output import note
+from lean_dojo_v2.cli.run import (
+    RUN_KEY,
+    RunOptions,
+    gather,
+    make_trainer,
+    open_database,
+    run_options,
+    select_repositories,
+)
+from lean_dojo_v2.config import Settings
+from lean_dojo_v2.paths import merged_data_dir
+
+
+@click.command(short_help="Train with a trainer on the database's repositories.")
+@click.argument("name", shell_complete=complete_trainer)
+@run_options
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Check everything, print the resolved settings as YAML, and train nothing.",
+)
+@click.option(
+    "--resume/--no-resume",
+    default=None,
+    help="Go on where a killed run stopped (the default of the built-in trainers), or start anew.",
+)
+def train(name: str, dry_run: bool, resume: bool | None, **options: Any) -> None:
+    """Train with the trainer NAME, repository by repository, easiest first.
+
+    The keys of the YAML file are the trainer's settings (`lean-dojo show NAME` lists them); its
+    section `run:` may hold database, data_path and repositories. --set and the other options win
+    over files. The output is a file that `-c` reads again.
+    """
+    entry = registry.trainers[name]
+    settings, section = gather(RunOptions(**options))
+    if resume is not None:
+        _set_resume(entry, settings, resume)
+    trainer = make_trainer(entry, settings)
+    database = open_database(section.database)
+    repositories = select_repositories(database, section.repositories, section.database)
+    data_path = section.data_path or merged_data_dir()
+    if dry_run:
+        _print_plan(entry, settings, section.database, data_path, repositories)
+        return
+    note(
+        f"Training {entry.name} ({entry.distribution} {entry.version}) on "
+        f"{len(repositories)} repositories of {section.database}."
+    )
+    trainer.train(repositories, database, data_path)
+    note(f"Done. The result is in {trainer.output_dir}.")
+
+
+def _set_resume(entry: registry.Entry[Any, Any], settings: Settings, resume: bool) -> None:
+    if "resume" not in {setting.name for setting in settings_of(entry.load())}:
+        raise UsageError(f"trainer {entry.name!r} cannot be told to resume or to start anew")
+    flag = "--resume" if resume else "--no-resume"
+    settings.update(Settings({"resume": resume}, {("resume",): flag}))
+
+
+def _print_plan(
+    entry: registry.Entry[Any, Any],
+    settings: Settings,
+    database: Path,
+    data_path: Path,
+    repositories: list[Any],
+) -> None:
+    """Print every setting, given or default, as a file that trains the same."""
+    import yaml
+
+    def lines(values: dict[str, Any]) -> str:
+        return yaml.safe_dump(values, sort_keys=False, allow_unicode=True).rstrip()
+
+    click.echo(f"# trainer {entry.name} of {entry.distribution} {entry.version}")
+    for setting in settings_of(entry.load()):
+        given = setting.name in settings.values
+        value = settings.values[setting.name] if given else setting.default
+        try:
+            text = lines({setting.name: _plain(value)})
+        except yaml.representer.RepresenterError:
+            text = f"# {setting.name}: {value!r}".replace("\n", " ")
+        origin = settings.place((setting.name,)) if given else "default"
+        head, *rest = text.split("\n")
+        click.echo("\n".join([f"{head}  # {origin}", *rest]))
+    click.echo(
+        lines(
+            {
+                RUN_KEY: {
+                    "database": str(database),
+                    "data_path": str(data_path),
+                    "repositories": [f"{one.url}@{one.commit}" for one in repositories],
+                }
+            }
+        )
+    )
+
+
+def _plain(value: Any) -> Any:
+    return (
+        str(value)
+        if isinstance(value, Path)
+        else list(value)
+        if isinstance(value, tuple)
+        else value
+    )
