@@ -1,0 +1,315 @@
+"""Between records and the JSON of LeanDojo-v2: databases, exported splits, corpora.
+
+Two forms of a position occur in real files and are read everywhere: the string ``"(1, 2)"`` of
+``dynamic_database.json`` and the list ``[1, 2]`` of exported data. Writers choose one.
+
+What real files also show, and what is made of it: no ``theorem_statement`` (None), no or null
+``traced_tactics`` (empty), no ``annotated_tactic`` (the bare tactic), no ``def_end_pos`` (the
+start again), ``url`` a local path, the same premise twice in one tactic (kept).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, TypeAlias, TypeVar
+
+from lean_dojo_core.records import (
+    NO_GOALS,
+    Annotation,
+    Position,
+    Premise,
+    PremiseFile,
+    Theorem,
+    TracedTactic,
+)
+from lean_dojo_v2.database.errors import MalformedError
+
+Json: TypeAlias = dict[str, Any]
+PositionForm: TypeAlias = Callable[[Position], Any]
+"""``str`` for ``"(1, 2)"``, ``list`` for ``[1, 2]``."""
+
+_T = TypeVar("_T")
+_POSITION = re.compile(
+    r"\s*(?:Pos)?\(?\s*(?:line_nb=)?(\d+)\s*,\s*(?:column_nb=)?(\d+)\s*\)?\s*", re.ASCII
+)
+
+
+def position_from_json(value: object) -> Position:
+    """Read a position in either form.
+
+    >>> position_from_json("(1, 2)"), position_from_json([1, 2])
+    ((1, 2), (1, 2))
+
+    Raises:
+        MalformedError: If it is neither.
+    """
+    if type(value) is list or type(value) is tuple:
+        if len(value) == 2 and type(value[0]) is int and type(value[1]) is int:
+            return (value[0], value[1])
+    elif type(value) is str and (match := _POSITION.fullmatch(value)):
+        return (int(match[1]), int(match[2]))
+    raise MalformedError(f'not a position such as "(1, 2)" or [1, 2]: {value!r:.80}')
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+def theorem_from_dict(data: Mapping[str, Any], *, url: str = "", commit: str = "") -> Theorem:
+    """Read one theorem of a database or of an exported split.
+
+    Args:
+        data: The JSON object.
+        url: Taken where the object does not say its own.
+        commit: Likewise.
+
+    Raises:
+        MalformedError: If a required key is missing or ill-typed.
+    """
+    statement = data.get("theorem_statement")
+    if statement is not None and type(statement) is not str:
+        raise MalformedError(f"not a string or null: {statement!r:.80}", "theorem_statement")
+    return Theorem(
+        full_name=_text(data, "full_name"),
+        file_path=_text(data, "file_path"),
+        start=_position(data, "start"),
+        end=_position(data, "end"),
+        url=_text(data, "url", url),
+        commit=_text(data, "commit", commit),
+        theorem_statement=statement,
+        traced_tactics=tuple(read_items(data, "traced_tactics", tactic_from_dict)),
+        difficulty_rating=_rating(data.get("difficulty_rating")),
+    )
+
+
+def tactic_from_dict(data: Mapping[str, Any]) -> TracedTactic:
+    """Read one traced tactic.
+
+    Raises:
+        MalformedError: If a required key is missing or ill-typed.
+    """
+    tactic = _text(data, "tactic")
+    annotated = tactic
+    premises: tuple[Annotation, ...] = ()
+    match data.get("annotated_tactic"):
+        case [str(annotated), [*items]] if items:
+            premises = tuple(_annotations(items))
+        case [str(annotated), *_] | str(annotated):
+            pass
+        case None | []:
+            pass
+        case other:
+            raise MalformedError(f"not [text, [premise, …]]: {other!r:.80}", "annotated_tactic")
+    return TracedTactic(
+        tactic,
+        _text(data, "state_before"),
+        _text(data, "state_after"),
+        annotated=annotated,
+        premises=premises,
+        start=_position(data, "start") if data.get("start") is not None else None,
+        end=_position(data, "end") if data.get("end") is not None else None,
+    )
+
+
+def _annotations(items: list[Any]) -> Iterable[Annotation]:
+    for index, item in enumerate(items):
+        try:
+            yield annotation_from_dict(item)
+        except MalformedError as error:
+            raise error.inside(f"annotated_tactic[1][{index}]") from error
+
+
+def annotation_from_dict(data: Mapping[str, Any]) -> Annotation:
+    """Read one premise of a tactic."""
+    if not isinstance(data, Mapping):
+        raise MalformedError(f"not an object: {data!r:.80}")
+    start = _position(data, "def_pos")
+    end = _position(data, "def_end_pos") if data.get("def_end_pos") is not None else start
+    return _annotation(_text(data, "full_name"), _text(data, "def_path"), start, end)
+
+
+@lru_cache(maxsize=1 << 16)
+def _annotation(full_name: str, def_path: str, start: Position, end: Position) -> Annotation:
+    """Share equal annotations: a popular premise occurs tens of thousands of times."""
+    return Annotation(full_name, def_path, start, end)
+
+
+def premise_file_from_dict(data: Mapping[str, Any]) -> PremiseFile:
+    """Read one file of a corpus or of a database.
+
+    Raises:
+        MalformedError: If a required key is missing or ill-typed.
+    """
+    if not isinstance(data, Mapping):
+        raise MalformedError(f"not an object: {data!r:.80}")
+    return PremiseFile(
+        path=_text(data, "path"),
+        imports=tuple(read_items(data, "imports", text_from_json)),
+        premises=tuple(read_items(data, "premises", premise_from_dict)),
+    )
+
+
+def premise_from_dict(data: Mapping[str, Any]) -> Premise:
+    """Read one premise of a corpus file."""
+    return Premise(
+        full_name=_text(data, "full_name"),
+        code=_text(data, "code", ""),
+        start=_position(data, "start"),
+        end=_position(data, "end"),
+        kind=_text(data, "kind", ""),
+    )
+
+
+def text_from_json(value: object) -> str:
+    """Read a string."""
+    if type(value) is not str:
+        raise MalformedError(f"not a string: {value!r:.80}")
+    return value
+
+
+def read_items(data: Mapping[str, Any], key: str, read: Callable[[Any], _T]) -> list[_T]:
+    """Read a list that may be missing or null.
+
+    Raises:
+        MalformedError: Naming the key and the index of a bad item.
+    """
+    if not isinstance(data, Mapping):
+        raise MalformedError(f"not an object: {data!r:.80}")
+    items = data.get(key)
+    if items is None:
+        return []
+    if type(items) is not list and type(items) is not tuple:
+        raise MalformedError(f"not a list: {items!r:.80}", key)
+    result: list[_T] = []
+    try:
+        result.extend(map(read, items))
+    except MalformedError as error:
+        raise error.inside(f"{key}[{len(result)}]") from error
+    except (AttributeError, TypeError) as error:
+        bad = items[len(result)]
+        raise MalformedError(f"not an object: {bad!r:.80}", f"{key}[{len(result)}]") from error
+    return result
+
+
+def _text(data: Mapping[str, Any], key: str, default: str | None = None) -> str:
+    value = data.get(key, default)
+    if type(value) is str:
+        return value
+    if value is None and default is not None:
+        return default
+    if key not in data:
+        raise MalformedError(f"the key {key!r} is missing")
+    raise MalformedError(f"not a string: {value!r:.80}", key)
+
+
+def _position(data: Mapping[str, Any], key: str) -> Position:
+    value = data.get(key)
+    # The common cases without a further call: this runs millions of times.
+    if type(value) is list and len(value) == 2:
+        line, column = value
+        if type(line) is int and type(column) is int:
+            return (line, column)
+    if value is None and key not in data:
+        raise MalformedError(f"the key {key!r} is missing")
+    try:
+        return position_from_json(value)
+    except MalformedError as error:
+        raise error.inside(key) from error
+
+
+def _rating(value: object) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        rating = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise MalformedError(f"not a number: {value!r:.80}", "difficulty_rating") from error
+    return None if math.isnan(rating) else rating
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def theorem_to_dict(theorem: Theorem, *, position: PositionForm = str) -> Json:
+    """Write a theorem as a database holds it: every tactic, and the difficulty."""
+    return {
+        "full_name": theorem.full_name,
+        "theorem_statement": theorem.theorem_statement,
+        "file_path": theorem.file_path,
+        "start": position(theorem.start),
+        "end": position(theorem.end),
+        "url": theorem.url,
+        "commit": theorem.commit,
+        "traced_tactics": [
+            tactic_to_dict(tactic, position=position) for tactic in theorem.traced_tactics
+        ],
+        "difficulty_rating": theorem.difficulty_rating,
+    }
+
+
+def tactic_to_dict(tactic: TracedTactic, *, position: PositionForm = str) -> Json:
+    """Write a tactic; where it stands in its file is written only if it is known."""
+    data = _exported_tactic(tactic, position)
+    if tactic.start is not None:
+        data["start"] = position(tactic.start)
+    if tactic.end is not None:
+        data["end"] = position(tactic.end)
+    return data
+
+
+def exported_theorem(theorem: Theorem) -> Json:
+    """Write a theorem as a split file holds it: without tactics that had nothing to prove."""
+    return {
+        "url": theorem.url,
+        "commit": theorem.commit,
+        "file_path": theorem.file_path,
+        "full_name": theorem.full_name,
+        "theorem_statement": theorem.theorem_statement,
+        "start": theorem.start,
+        "end": theorem.end,
+        "traced_tactics": [
+            _exported_tactic(tactic, tuple)
+            for tactic in theorem.traced_tactics
+            if tactic.state_before != NO_GOALS
+        ],
+    }
+
+
+def _exported_tactic(tactic: TracedTactic, position: PositionForm) -> Json:
+    return {
+        "tactic": tactic.tactic,
+        "annotated_tactic": [
+            tactic.annotated,
+            [
+                {
+                    "full_name": premise.full_name,
+                    "def_path": premise.def_path,
+                    "def_pos": position(premise.def_pos),
+                    "def_end_pos": position(premise.def_end_pos),
+                }
+                for premise in tactic.premises
+            ],
+        ],
+        "state_before": tactic.state_before,
+        "state_after": tactic.state_after,
+    }
+
+
+def premise_file_to_dict(file: PremiseFile, *, position: PositionForm = list) -> Json:
+    """Write a corpus file: one line of ``corpus.jsonl``, or an entry of a database."""
+    return {
+        "path": file.path,
+        "imports": list(file.imports),
+        "premises": [
+            {
+                "full_name": premise.full_name,
+                "code": premise.code,
+                "start": position(premise.start),
+                "end": position(premise.end),
+                "kind": premise.kind,
+            }
+            for premise in file.premises
+        ],
+    }

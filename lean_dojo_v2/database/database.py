@@ -1,0 +1,286 @@
+"""The database of traced repositories: what agents fill and trainers read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import attrs
+import click
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.records import Theorem, TracedTactic
+from lean_dojo_v2.atomic import atomic_writer
+from lean_dojo_v2.database import export
+from lean_dojo_v2.database.difficulty import easiest_first
+from lean_dojo_v2.database.errors import located
+from lean_dojo_v2.database.json_file import repositories_from_dict, write_repositories
+from lean_dojo_v2.database.json_storage import JsonStorage
+from lean_dojo_v2.database.repository import Repository, log_proof, rated
+from lean_dojo_v2.database.storage import Storage, all_repositories, is_sqlite_path, missing
+
+_log = logging.getLogger(__name__)
+
+
+class HasUrlAndCommit(Protocol):
+    """What names a repository: a ``LeanGitRepo`` or a :class:`Repository`."""
+
+    @property
+    def url(self) -> str:
+        """Its address or local path."""
+
+    @property
+    def commit(self) -> str:
+        """The commit's hash."""
+
+
+class DynamicDatabase:
+    """Traced repositories in one file: JSON, or SQLite if the path ends in ``.sqlite`` or ``.db``.
+
+    Opening a file loads it and never empties it; a missing one is made. Every change is written
+    at once and wholly or not at all, and several processes may use one file without losing
+    each other's changes. JSON is held in memory and rewritten at each change; SQLite reads what is
+    asked for and writes what changed, so large work uses that.
+
+    A repository object stays with whoever asked for it: change it, then call
+    :meth:`update_repository`.
+
+    Args:
+        json_path: The file.
+
+    Raises:
+        DatabaseError: If the file cannot be read as a database; it is left as it is.
+    """
+
+    def __init__(self, json_path: str | Path = "dynamic_database.json") -> None:
+        self.json_path: Path | None = Path(json_path)
+        self.storage: Storage = open_storage(Path(json_path))
+
+    # --- repositories --------------------------------------------------------------------------
+
+    @property
+    def repositories(self) -> list[Repository]:
+        """All repositories, in the order they were added."""
+        return list(all_repositories(self.storage))
+
+    def add_repository(self, repo: Repository) -> None:
+        """Add a traced repository; one that is there (same url and commit) is left as it is."""
+        if not self.storage.add(repo):
+            _log.info("%s at %s is in the database already", repo.url, repo.commit)
+
+    def get_repository(self, url: str, commit: str) -> Repository | None:
+        """Give a repository; None if the database does not hold it."""
+        return self.storage.get((url, commit))
+
+    def update_repository(self, repo: Repository) -> None:
+        """Store a changed repository. Proofs recorded since it was read are kept.
+
+        Raises:
+            NotInDatabaseError: (a ValueError) if it is not in the database.
+        """
+        self.storage.update(repo)
+
+    def delete_repository(self, url: str, commit: str) -> None:
+        """Remove a repository.
+
+        Raises:
+            NotInDatabaseError: (a ValueError) if it is not in the database.
+        """
+        self.storage.delete((url, commit))
+
+    def record_proof(
+        self,
+        theorem: Theorem,
+        tactics: Iterable[TracedTactic | str] = (),
+        *,
+        log_file: str | Path | None = None,
+    ) -> Theorem:
+        """Record the proof of a ``sorry`` theorem; on SQLite this takes milliseconds.
+
+        Args:
+            theorem: The theorem, with the url and commit of its repository.
+            tactics: The proof. A bare string is a tactic whose goals are not known. If none are
+                given, ``theorem`` already holds them.
+            log_file: A line about it is appended to this file, if given.
+
+        Returns:
+            The theorem as stored.
+
+        Raises:
+            NotInDatabaseError: (a ValueError) if it is not an unproved ``sorry`` theorem here.
+        """
+        proof = tuple(
+            TracedTactic(tactic, "", "") if isinstance(tactic, str) else tactic
+            for tactic in tactics
+        )
+        proven = rated(attrs.evolve(theorem, traced_tactics=proof) if proof else theorem)
+        key = (theorem.url, theorem.commit)
+        self.storage.record_proof(key, proven)
+        if log_file is not None:
+            log_proof(log_file, Repository(*key), proven)
+        return proven
+
+    def trace_repository(self, url: str, commit: str, build_deps: bool = False) -> Repository:
+        """Trace a repository with Lean and add it; one that is in the database is not traced again.
+
+        Args:
+            url: Its address, or a local path.
+            commit: The commit to check out.
+            build_deps: Trace its dependencies too.
+
+        Raises:
+            TraceError: If it cannot be fetched or traced.
+        """
+        known = self.get_repository(url, commit)
+        if known is not None:
+            return known
+        from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
+
+        traced = trace_repository(LeanGitRepo(url, commit), build_deps=build_deps)
+        self.add_repository(traced)
+        return self.get_repository(traced.url, traced.commit) or traced
+
+    def print_database_contents(self) -> None:
+        """Print one line a repository."""
+        click.echo(f"{self.json_path or 'in memory'}: {len(self.repositories)} repositories")
+        for repo in all_repositories(self.storage):
+            click.echo(
+                f"  {repo.name} at {repo.commit[:12]} ({repo.lean_version or 'Lean ?'}): "
+                f"{repo.total_theorems} theorems, {repo.num_proven_theorems} proven, "
+                f"{repo.num_sorry_theorems_proved} of {repo.num_sorry_theorems} sorry since "
+                f"proven, {repo.num_premises} premises in {repo.num_premise_files} files"
+            )
+
+    # --- curriculum and export -----------------------------------------------------------------
+
+    def sort_repositories_by_difficulty(self) -> list[Repository]:
+        """Give the repositories easiest first: by how many Easy theorems they hold.
+
+        Raises:
+            EmptyDatasetError: (a ValueError) if no theorem has a finished proof.
+        """
+        with self.storage.snapshot(), located(self.json_path):
+            return easiest_first((repo, repo.difficulty_counts()) for repo in self.repositories)
+
+    def export_merged_data(
+        self, repositories: Sequence[HasUrlAndCommit], output_path: str | Path
+    ) -> None:
+        """Write splits, corpus and metadata of the repositories for the trainers.
+
+        Args:
+            repositories: In curriculum order; looked up here by url and commit, but a
+                :class:`Repository` object is taken as it is.
+            output_path: The folder; see :func:`lean_dojo_v2.database.export_merged_data`.
+
+        Raises:
+            NotInDatabaseError: If one of them is not in the database.
+        """
+        with self.storage.snapshot():
+            export.export_merged_data([self._resolve(repo) for repo in repositories], output_path)
+
+    def _resolve(self, repo: HasUrlAndCommit) -> Repository:
+        if isinstance(repo, Repository):
+            return repo
+        key = (repo.url, repo.commit)
+        found = self.storage.get(key)
+        if found is None:
+            raise missing(key, self.json_path)
+        return found
+
+    # --- the whole database --------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything in the schema of ``dynamic_database.json``."""
+        return {"repositories": [repo.to_dict() for repo in all_repositories(self.storage)]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Make a database in memory; :meth:`to_json` writes it to a file.
+
+        Raises:
+            DatabaseError: Naming the key path of what is wrong.
+        """
+        database = cls.__new__(cls)
+        database.json_path = None
+        database.storage = JsonStorage()
+        with located(None):
+            for repository in repositories_from_dict(data):
+                database.storage.add(repository)
+        return database
+
+    def to_json(self, file_path: str | Path | None = None) -> None:
+        """Write the database as a ``dynamic_database.json``, replacing the file in one step.
+
+        Args:
+            file_path: Where to; None stores the changes made to repository objects of this
+                database in its own file.
+
+        Raises:
+            UsageError: If no path is given and the database has none.
+        """
+        own = self.json_path
+        if file_path is None and own is None:
+            raise UsageError("this database lies in memory: to_json() needs a path")
+        if file_path is None or (own is not None and Path(file_path).resolve() == own.resolve()):
+            self.storage.flush()
+            return
+        if is_sqlite_path(file_path):
+            raise UsageError(f"{file_path}: to_json writes JSON; update_json writes either format")
+        with self.storage.snapshot(), atomic_writer(file_path) as stream:
+            write_repositories(stream, all_repositories(self.storage))
+
+    @classmethod
+    def from_json(cls, file_path: str | Path) -> Self:
+        """Open an existing database file.
+
+        Raises:
+            UsageError: If there is no such file.
+            DatabaseError: If it is not a database.
+        """
+        if not Path(file_path).exists():
+            raise UsageError(f"{file_path}: no such database")
+        return cls(file_path)
+
+    def update_json(self, file_path: str | Path) -> None:
+        """Bring another database file up to date with this one, in the format of its suffix.
+
+        Repositories that are there are replaced (proofs recorded there stay), others are added;
+        those that only the file has are left as they are.
+        """
+        with type(self)(file_path) as other, self.storage.snapshot():
+            for repository in all_repositories(self.storage):
+                if not other.storage.add(repository):
+                    other.storage.update(repository)
+
+    def close(self) -> None:
+        """Let go of the file; everything is stored already."""
+        self.storage.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send a database to another process as its path (or, in memory, as its content)."""
+        if self.json_path is None:
+            return (type(self).from_dict, (self.to_dict(),))
+        return (type(self), (self.json_path,))
+
+
+def open_storage(path: Path) -> Storage:
+    """Open the storage that a path's suffix names."""
+    if is_sqlite_path(path):
+        from lean_dojo_v2.database.sqlite_storage import SqliteStorage
+
+        return SqliteStorage(path)
+    return JsonStorage(path)

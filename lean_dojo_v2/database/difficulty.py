@@ -1,0 +1,124 @@
+"""How hard a theorem is, and in which order repositories are learned.
+
+difficulty(theorem) = exp(number of tactics), as in LeanAgent (Kumarappan et al., 2024,
+"LeanAgent: Lifelong Learning for Formal Theorem Proving"): infinite with a ``sorry``, None
+without tactics. Thresholds are the 33rd and 67th percentiles of the finite difficulties of all
+repositories; a repository with more Easy theorems is learned earlier.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias, TypeVar
+
+from lean_dojo_core.errors import EmptyDatasetError
+from lean_dojo_core.records import Theorem
+
+Category: TypeAlias = Literal["Easy", "Medium", "Hard", "No proof", "No tactics"]
+
+_K = TypeVar("_K")
+_SORRY = re.compile(r"(?<![\w.'!?«])(?:sorry|admit)(?![\w.'!?»])")
+_MOST_TACTICS = 709
+"""exp of more overflows a double; such a theorem is as hard as a finite difficulty can say."""
+
+
+def contains_sorry(text: str) -> bool:
+    """Tell whether ``sorry`` or ``admit`` stands in the text as a token of its own.
+
+    >>> contains_sorry("exact sorry"), contains_sorry("exact not_sorry_lemma")
+    (True, False)
+    """
+    return ("sorry" in text or "admit" in text) and _SORRY.search(text) is not None
+
+
+def difficulty(theorem: Theorem) -> float | None:
+    """Rate a theorem by the length of its proof.
+
+    Returns:
+        ``exp(number of tactics)``, bounded by ``exp(709)`` so that it stays finite; ``inf`` if
+        one of them is ``sorry``; None if there are none.
+    """
+    tactics = theorem.traced_tactics
+    if not tactics:
+        return None
+    if any(contains_sorry(tactic.tactic) for tactic in tactics):
+        return math.inf
+    return math.exp(min(len(tactics), _MOST_TACTICS))
+
+
+def thresholds(ratings: Mapping[float | None, int]) -> tuple[float, float]:
+    """Give the 33rd and 67th percentiles of the finite difficulties.
+
+    Args:
+        ratings: How many theorems have each difficulty.
+
+    Returns:
+        The two percentiles, interpolated linearly between neighbours.
+
+    Raises:
+        EmptyDatasetError: (a ValueError) if no theorem has a finite difficulty.
+    """
+    finite = sorted(
+        (rating, count)
+        for rating, count in ratings.items()
+        if rating is not None and math.isfinite(rating)
+    )
+    if not finite:
+        raise EmptyDatasetError(
+            "no theorem with a finished proof to rate: the database is empty, or all of its "
+            "theorems are sorry or without tactics. Add a traced repository first."
+        )
+    return _percentile(finite, 0.33), _percentile(finite, 0.67)
+
+
+def _percentile(ordered: list[tuple[float, int]], fraction: float) -> float:
+    rank = fraction * (sum(count for _, count in ordered) - 1)
+    below = _at(ordered, math.floor(rank))
+    above = _at(ordered, math.ceil(rank))
+    return below + (above - below) * (rank - math.floor(rank))
+
+
+def _at(ordered: list[tuple[float, int]], rank: int) -> float:
+    for value, count in ordered:
+        if rank < count:
+            return value
+        rank -= count
+    return ordered[-1][0]
+
+
+def category(rating: float | None, limits: tuple[float, float]) -> Category:
+    """Name the class of a difficulty between the two thresholds."""
+    if rating is None:
+        return "No tactics"
+    if math.isinf(rating):
+        return "No proof"
+    if rating <= limits[0]:
+        return "Easy"
+    return "Medium" if rating <= limits[1] else "Hard"
+
+
+def easiest_first(ratings: Iterable[tuple[_K, Mapping[float | None, int]]]) -> list[_K]:
+    """Order repositories by how many Easy theorems they hold, most first.
+
+    Equal ones keep their order; those without any theorem come last.
+
+    Args:
+        ratings: Each repository with its number of theorems per difficulty.
+
+    Raises:
+        EmptyDatasetError: (a ValueError) if no theorem has a finite difficulty.
+    """
+    entries = list(ratings)
+    total: Counter[float | None] = Counter()
+    for _, counts in entries:
+        total.update(counts)
+    limits = thresholds(total)
+
+    def rank(counts: Mapping[float | None, int]) -> tuple[bool, int]:
+        easy = sum(n for rating, n in counts.items() if category(rating, limits) == "Easy")
+        return (not any(counts.values()), -easy)
+
+    return [repository for repository, counts in sorted(entries, key=lambda e: rank(e[1]))]

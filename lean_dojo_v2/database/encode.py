@@ -1,0 +1,36 @@
+"""JSON bytes, one way for every file that the database writes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import orjson
+
+from lean_dojo_core.errors import DatabaseError
+from lean_dojo_core.records import Theorem
+from lean_dojo_v2.database.codec import Json, theorem_to_dict
+
+INFINITE = b"1e999"
+"""Infinity as valid JSON: every reader that takes doubles gives ``inf`` for it."""
+
+
+def dumps(value: Any) -> bytes:
+    """Write a value on one line, UTF-8.
+
+    Raises:
+        DatabaseError: If it holds what JSON cannot say.
+    """
+    try:
+        return orjson.dumps(value)
+    except orjson.JSONEncodeError as error:
+        raise DatabaseError(f"cannot be written as JSON: {error}") from error
+
+
+def dump_theorem(theorem: Theorem) -> bytes:
+    """Write a theorem as one line of ``dynamic_database.json``."""
+    data: Json = theorem_to_dict(theorem)
+    rating = theorem.difficulty_rating
+    if rating is not None and math.isinf(rating):
+        data["difficulty_rating"] = orjson.Fragment(INFINITE)
+    return dumps(data)

@@ -1,0 +1,44 @@
+"""Errors of the database beyond the contract's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lean_dojo_core.errors import DatabaseError
+
+
+class NotInDatabaseError(DatabaseError, ValueError):
+    """A repository or theorem was asked for that the database does not hold."""
+
+
+class MalformedError(ValueError):
+    """A JSON value is not what its key promises.
+
+    Raised while decoding and turned into a :class:`DatabaseError` where the file is known.
+
+    Args:
+        message: What is wrong.
+        place: Key path inside the value that was decoded, for example ``"start"``.
+    """
+
+    def __init__(self, message: str, place: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+
+    def inside(self, outer: str) -> MalformedError:
+        """Give the same error seen from the value one level further out."""
+        joint = "." if self.place and not self.place.startswith("[") else ""
+        return MalformedError(self.message, f"{outer}{joint}{self.place}")
+
+
+@contextmanager
+def located(path: Path | str | None, place: str = "") -> Iterator[None]:
+    """Turn a :class:`MalformedError` into a :class:`DatabaseError` that names file and place."""
+    try:
+        yield
+    except MalformedError as error:
+        inner = error.inside(place) if place else error
+        raise DatabaseError(inner.message, path=path, place=inner.place) from error

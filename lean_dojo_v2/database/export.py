@@ -1,0 +1,165 @@
+"""Write the merged data of several repositories: what every trainer reads.
+
+The theorems pass through one at a time. What must be known about all of them before the first
+can be written (which record is the newest, whether all records of a theorem agree on a split)
+is kept in a temporary file, so that memory does not grow with the data.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+import orjson
+
+from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
+from lean_dojo_v2.database.corpus import merged_corpus
+from lean_dojo_v2.database.encode import dumps
+from lean_dojo_v2.database.export_source import ExportSource
+from lean_dojo_v2.database.repository import Repository, metadata_to_json
+from lean_dojo_v2.database.splits import SPLITS, STRATEGIES
+
+TOTALS = (
+    "total_theorems",
+    "num_proven_theorems",
+    "num_sorry_theorems",
+    "num_premise_files",
+    "num_premises",
+    "num_files_traced",
+)
+
+
+def export_merged_data(repositories: Sequence[Repository], output_path: str | Path) -> None:
+    """Write splits, corpus, traced files and metadata of the repositories into a folder.
+
+    Each file is replaced in one step; other files in the folder are left alone. The same
+    repositories give the same bytes, from whichever storage they come.
+
+    Args:
+        repositories: In curriculum order.
+        output_path: The folder; made if it is missing.
+
+    Raises:
+        DatabaseError: If the corpus has a circle of imports, or a stored record is damaged.
+    """
+    folder = Path(output_path)
+    unique = list(dict.fromkeys(repositories))
+    sources = [repository.export_source() for repository in unique]
+    _write_splits(unique, sources, folder)
+    with atomic_writer(folder / "corpus.jsonl") as stream:
+        stream.writelines(line + b"\n" for line in merged_corpus(sources))
+    files = dict.fromkeys(file for source in sources for file in source.files_traced())
+    with atomic_writer(folder / "traced_files.jsonl") as stream:
+        stream.writelines(dumps({"traced_file_path": file}) + b"\n" for file in files)
+    metadata = orjson.dumps(_metadata(unique), option=orjson.OPT_INDENT_2)
+    atomic_write_bytes(folder / "metadata.json", metadata + b"\n")
+
+
+def _metadata(repositories: Sequence[Repository]) -> dict[str, Any]:
+    return {
+        "repositories": [
+            {
+                "url": repository.url,
+                "name": repository.name,
+                "commit": repository.commit,
+                "lean_version": repository.lean_version,
+                "lean_dojo_version": repository.lean_dojo_version,
+                "metadata": metadata_to_json(repository.metadata),
+            }
+            for repository in repositories
+        ],
+        **{name: sum(getattr(repo, name) for repo in repositories) for name in TOTALS},
+    }
+
+
+# --- splits ------------------------------------------------------------------------------------
+
+
+def _write_splits(
+    repositories: Sequence[Repository], sources: Sequence[ExportSource], folder: Path
+) -> None:
+    with ExitStack() as stack:
+        index = stack.enter_context(closing(_index(repositories, sources)))
+        writers = {
+            (strategy, split): _ListWriter(
+                stack.enter_context(atomic_writer(folder / strategy / f"{split}.json"))
+            )
+            for strategy in STRATEGIES
+            for split in SPLITS
+        }
+        chosen = _chosen(index)
+        record, *places = next(chosen, (-1, None, None))
+        lines = (line for source in sources for line in source.lines())
+        for number, line in enumerate(lines):
+            if number != record:
+                continue
+            for strategy, place in zip(STRATEGIES, places, strict=True):
+                if place is not None:
+                    writers[strategy, SPLITS[place]].write(line)
+            record, *places = next(chosen, (-1, None, None))
+        for writer in writers.values():
+            writer.finish()
+
+
+def _index(
+    repositories: Sequence[Repository], sources: Sequence[ExportSource]
+) -> sqlite3.Connection:
+    """Note what decides about each record in a temporary database (a file, if it is large)."""
+    index = sqlite3.connect("", isolation_level=None)
+    index.execute("PRAGMA journal_mode = OFF")
+    index.execute("PRAGMA cache_size = -8192")
+    index.execute(
+        "CREATE TABLE entry (record INTEGER PRIMARY KEY, date REAL, identity BLOB, name BLOB,"
+        " random INTEGER, novel_premises INTEGER)"
+    )
+    index.execute("BEGIN")
+    index.executemany(
+        "INSERT INTO entry (date, identity, name, random, novel_premises) VALUES (?, ?, ?, ?, ?)",
+        (
+            (repository.date_processed.timestamp(), *entry)
+            for repository, source in zip(repositories, sources, strict=True)
+            for entry in source.entries()
+        ),
+    )
+    index.execute("COMMIT")
+    return index
+
+
+def _chosen(index: sqlite3.Connection) -> Iterator[tuple[int, int | None, int | None]]:
+    """Give the number and the two splits of every record to be written, in order.
+
+    Of records of one theorem the newest is taken, of equally new ones the first. A theorem whose
+    records disagree on the novel_premises split (its proof changed between two commits) stands in
+    none of them: it would move from one to another as commits are added.
+    """
+    return index.execute(
+        """
+        SELECT record - 1, random, CASE WHEN agreed THEN novel_premises END FROM (
+            SELECT record, random, novel_premises,
+                row_number() OVER (PARTITION BY identity ORDER BY date DESC, record) AS rank,
+                min(novel_premises) OVER (PARTITION BY name)
+                    = max(novel_premises) OVER (PARTITION BY name) AS agreed
+            FROM entry
+        ) WHERE rank = 1 ORDER BY record
+        """
+    )
+
+
+@attrs.define
+class _ListWriter:
+    """A JSON list with one item a line: valid for everybody, readable line by line for us."""
+
+    stream: IO[bytes]
+    opening: bytes = b"[\n"
+
+    def write(self, item: bytes) -> None:
+        self.stream.write(self.opening)
+        self.stream.write(item)
+        self.opening = b",\n"
+
+    def finish(self) -> None:
+        self.stream.write(b"[]\n" if self.opening == b"[\n" else b"\n]\n")

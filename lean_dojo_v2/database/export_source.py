@@ -1,0 +1,108 @@
+"""What an export reads from one repository, whether it lies in memory or in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import attrs
+
+from lean_dojo_core.records import PremiseFile, Theorem
+from lean_dojo_v2.database.codec import exported_theorem, premise_file_to_dict
+from lean_dojo_v2.database.encode import dumps
+from lean_dojo_v2.database.splits import SPLITS, novel_premises_split_of, split_of
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.database.repository import Repository
+
+
+class ExportEntry(NamedTuple):
+    """All that decides whether and where one record of a theorem is exported.
+
+    Attributes:
+        identity: Digest of (url, file_path, full_name, start, end): records with the same one
+            are one theorem.
+        name: Digest of (url, file_path, full_name): what the splits go by.
+        random: Index into ``SPLITS``.
+        novel_premises: Index into ``SPLITS``.
+    """
+
+    identity: bytes
+    name: bytes
+    random: int
+    novel_premises: int
+
+
+class ExportSource(Protocol):
+    """The parts of a repository that an export needs, each as a stream."""
+
+    def entries(self) -> Iterator[ExportEntry]:
+        """Give one entry a theorem, in stored order."""
+
+    def lines(self) -> Iterator[bytes]:
+        """Give one JSON object a theorem, in the same order."""
+
+    def imports(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Give each corpus file's path with the paths that it imports."""
+
+    def corpus_line(self) -> Callable[[str], bytes]:
+        """Give a function from a corpus file's path to its JSON object."""
+
+    def files_traced(self) -> Iterator[str]:
+        """Give the paths of the traced files, in stored order."""
+
+
+def export_entry(theorem: Theorem) -> ExportEntry:
+    """Compute the entry of a theorem."""
+    name = f"{theorem.url}\n{theorem.file_path}\n{theorem.full_name}"
+    return ExportEntry(
+        _digest(f"{name}\n{theorem.start}\n{theorem.end}"),
+        _digest(name),
+        SPLITS.index(split_of(theorem)),
+        SPLITS.index(novel_premises_split_of(theorem)),
+    )
+
+
+def export_line(theorem: Theorem) -> bytes:
+    """Write a theorem as one line of a split file."""
+    return dumps(exported_theorem(theorem))
+
+
+def corpus_line(file: PremiseFile) -> bytes:
+    """Write a file of the corpus as one line of ``corpus.jsonl``."""
+    return dumps(premise_file_to_dict(file))
+
+
+@attrs.frozen
+class MemorySource:
+    """The export source of a repository that lies in memory."""
+
+    repository: Repository
+
+    def entries(self) -> Iterator[ExportEntry]:
+        """See :meth:`ExportSource.entries`."""
+        return map(export_entry, self.repository.iter_theorems())
+
+    def lines(self) -> Iterator[bytes]:
+        """See :meth:`ExportSource.lines`."""
+        return map(export_line, self.repository.iter_theorems())
+
+    def imports(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """See :meth:`ExportSource.imports`."""
+        return ((file.path, file.imports) for file in self.repository.premise_files)
+
+    def corpus_line(self) -> Callable[[str], bytes]:
+        """See :meth:`ExportSource.corpus_line`."""
+        files: dict[str, PremiseFile] = {}
+        for file in self.repository.premise_files:
+            files.setdefault(file.path, file)
+        return lambda path: corpus_line(files[path])
+
+    def files_traced(self) -> Iterator[str]:
+        """See :meth:`ExportSource.files_traced`."""
+        return iter(self.repository.files_traced)
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

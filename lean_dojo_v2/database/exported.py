@@ -1,0 +1,129 @@
+"""Read exported data as a stream: splits (``random/train.json``, …) and ``corpus.jsonl``.
+
+Our own split files hold one theorem a line inside a JSON list, so they are read line by line in
+constant memory. Files written otherwise (LeanDojo-v2 1.x indents them) are parsed as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from lean_dojo_core.errors import DataError
+from lean_dojo_core.records import PremiseFile, Theorem
+from lean_dojo_v2.database.codec import premise_file_from_dict, theorem_from_dict
+from lean_dojo_v2.database.errors import MalformedError
+from lean_dojo_v2.database.splits import Split, novel_premises_split_of, split_of
+
+__all__ = ["Split", "novel_premises_split_of", "read_corpus", "read_theorems", "split_of"]
+
+
+def read_theorems(path: str | Path) -> Iterator[Theorem]:
+    """Give the theorems of a split file one after the other.
+
+    Args:
+        path: A file such as ``raid/data/merged/random/train.json``; of this version, of
+            LeanDojo-v2 1.x, or of LeanDojo 1.x.
+
+    Yields:
+        The theorems in the order of the file.
+
+    Raises:
+        DataError: Naming the file and the line or the key path, if it is missing, cut off or
+            not what it should be.
+    """
+    file = Path(path)
+    for number, item in enumerate(_items(file)):
+        try:
+            theorem = theorem_from_dict(item)
+        except (MalformedError, AttributeError) as error:
+            raise _malformed(error, file, f"[{number}]") from error
+        yield theorem
+
+
+def read_corpus(path: str | Path) -> Iterator[PremiseFile]:
+    """Give the files of a ``corpus.jsonl`` one after the other.
+
+    Raises:
+        DataError: Naming the file and the line, if it is missing, cut off or not a corpus.
+    """
+    file = Path(path)
+    with _opened(file) as stream:
+        for number, line in enumerate(stream, 1):
+            if line.isspace():
+                continue
+            try:
+                yield premise_file_from_dict(orjson.loads(line))
+            except orjson.JSONDecodeError as error:
+                place = f"line {number}, column {error.colno}"
+                raise DataError(f"not JSON: {error.msg}", path=file, place=place) from error
+            except MalformedError as error:
+                place = ": ".join(part for part in (f"line {number}", error.place) if part)
+                raise DataError(error.message, path=file, place=place) from error
+
+
+def _items(file: Path) -> Iterator[Any]:
+    """Give the items of the file's list: by lines where that works, else parsed as a whole."""
+    done = 0
+    with _opened(file) as stream:
+        if stream.readline().strip() == b"[" and _ends_with_bracket(stream):
+            for line in stream:
+                text = line.strip()
+                try:
+                    item = orjson.loads(text.removesuffix(b","))
+                except orjson.JSONDecodeError:
+                    if text == b"]" and not stream.read(1):
+                        return
+                    break  # not a file of one item a line
+                yield item
+                done += 1
+    yield from _parsed(file)[done:]
+
+
+def _ends_with_bracket(stream: Any) -> bool:
+    """See a file that was cut off before its first item is handed out."""
+    position = stream.tell()
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(position, size - 64))
+    tail = stream.read()
+    stream.seek(position)
+    return bool(tail.rstrip().endswith(b"]"))
+
+
+def _parsed(file: Path) -> list[Any]:
+    data = file.read_bytes()
+    try:
+        items = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        try:
+            items = json.loads(data)  # takes NaN and Infinity, which 1.x may write
+        except json.JSONDecodeError as error:
+            place = f"line {error.lineno}, column {error.colno}"
+            raise DataError(f"not JSON, or cut off: {error.msg}", path=file, place=place) from error
+        except UnicodeDecodeError as error:
+            raise DataError("not UTF-8", path=file, place=f"byte {error.start}") from error
+    if not isinstance(items, list):
+        raise DataError("not a list of theorems; is it one of the exported splits?", path=file)
+    return items
+
+
+def _opened(file: Path) -> Any:
+    try:
+        return file.open("rb")
+    except OSError as error:
+        raise DataError(
+            f"cannot be read: {error.strerror}. DynamicDatabase.export_merged_data writes it",
+            path=file,
+        ) from error
+
+
+def _malformed(error: Exception, file: Path, place: str) -> DataError:
+    if isinstance(error, MalformedError):
+        inner = error.inside(place)
+        return DataError(inner.message, path=file, place=inner.place)
+    return DataError("not an object", path=file, place=place)

@@ -1,0 +1,408 @@
+"""A traced repository: its theorems, its premises, and what was proven in it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import attrs
+
+from lean_dojo_core.records import PremiseFile, Theorem
+from lean_dojo_v2.database.codec import (
+    Json,
+    premise_file_from_dict,
+    premise_file_to_dict,
+    read_items,
+    text_from_json,
+    theorem_from_dict,
+    theorem_to_dict,
+)
+from lean_dojo_v2.database.difficulty import difficulty
+from lean_dojo_v2.database.errors import MalformedError, NotInDatabaseError
+from lean_dojo_v2.database.export_source import ExportSource, MemorySource
+
+TheoremList: TypeAlias = Literal[
+    "proven_theorems", "sorry_theorems_proved", "sorry_theorems_unproved"
+]
+THEOREM_LISTS: tuple[TheoremList, ...] = (
+    "proven_theorems",
+    "sorry_theorems_proved",
+    "sorry_theorems_unproved",
+)
+RepositoryKey: TypeAlias = tuple[str, str]
+"""``(url, commit)``."""
+
+LEAN_DOJO_VERSION = "4.20.0"
+"""The data format's version, as LeanDojo-v2 1.x wrote it."""
+
+
+def name_of_url(url: str) -> str:
+    """Give ``owner/repo`` for a repository's address, or the last folder of a local path.
+
+    >>> name_of_url("https://github.com/durant42040/lean4-example.git")
+    'durant42040/lean4-example'
+    """
+    parts = [part for part in re.split(r"[/\\:]+", url.removesuffix(".git")) if part]
+    return "/".join(parts[-2:] if "://" in url or url.startswith("git@") else parts[-1:]) or url
+
+
+def _length(items: list[Any]) -> str:
+    return f"<{len(items)}>"
+
+
+@attrs.define(eq=False, slots=False)
+class Repository:
+    """One repository at one commit, traced. Two are equal if url and commit are.
+
+    Attributes:
+        url: Its address, or a local path.
+        commit: The commit's hash.
+        name: ``owner/repo``; follows from the url if not given.
+        lean_version: For example ``"v4.28.0"``.
+        lean_dojo_version: Version of the data format.
+        metadata: Anything; ``date_processed`` (ISO date) decides which record of a theorem is
+            exported when several commits hold it.
+        proven_theorems: Theorems whose proof was there.
+        sorry_theorems_proved: Theorems that were ``sorry`` and have been proven since.
+        sorry_theorems_unproved: Theorems that are still ``sorry``.
+        premise_files: Files of the corpus, with their premises.
+        files_traced: Paths of the files that were traced.
+        pr_url: The pull request that offers the proofs found, if there is one.
+    """
+
+    url: str
+    commit: str
+    name: str = attrs.field(default=attrs.Factory(lambda self: name_of_url(self.url), True))
+    lean_version: str = ""
+    lean_dojo_version: str = LEAN_DOJO_VERSION
+    metadata: dict[str, Any] = attrs.field(factory=dict)
+    proven_theorems: list[Theorem] = attrs.field(factory=list, repr=_length)
+    sorry_theorems_proved: list[Theorem] = attrs.field(factory=list, repr=_length)
+    sorry_theorems_unproved: list[Theorem] = attrs.field(factory=list, repr=_length)
+    premise_files: list[PremiseFile] = attrs.field(factory=list, repr=_length)
+    files_traced: list[str] = attrs.field(factory=list, repr=_length)
+    pr_url: str | None = None
+
+    # --- what it is ----------------------------------------------------------------------------
+
+    @property
+    def key(self) -> RepositoryKey:
+        """``(url, commit)``: what makes two repositories the same."""
+        return (self.url, self.commit)
+
+    def __eq__(self, other: object) -> bool:
+        return self.key == other.key if isinstance(other, Repository) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        """Name it in a way that is safe as one folder's name, and differs for each commit."""
+        readable = re.sub(r"[^A-Za-z0-9._-]+", "_", f"{self.name}-{self.commit[:12]}").strip("._-")
+        digest = sha256("\n".join(self.key).encode("utf-8", "surrogatepass")).hexdigest()
+        return f"{readable[:100] or 'repository'}-{digest[:8]}"
+
+    @property
+    def date_processed(self) -> datetime:
+        """When it was traced; the beginning of time if unknown. Naive dates count as UTC."""
+        return date_from_metadata(self.metadata)
+
+    # --- counts --------------------------------------------------------------------------------
+
+    @property
+    def total_theorems(self) -> int:
+        """Number of theorems, proven or not."""
+        return self.num_proven_theorems + self.num_sorry_theorems
+
+    @property
+    def num_proven_theorems(self) -> int:
+        """Number of theorems whose proof was there."""
+        return self._count("proven_theorems")
+
+    @property
+    def num_sorry_theorems(self) -> int:
+        """Number of theorems that are or were ``sorry``."""
+        return self.num_sorry_theorems_proved + self.num_sorry_theorems_unproved
+
+    @property
+    def num_sorry_theorems_proved(self) -> int:
+        """Number of ``sorry`` theorems proven since."""
+        return self._count("sorry_theorems_proved")
+
+    @property
+    def num_sorry_theorems_unproved(self) -> int:
+        """Number of theorems that are still ``sorry``."""
+        return self._count("sorry_theorems_unproved")
+
+    @property
+    def num_premise_files(self) -> int:
+        """Number of files in its corpus."""
+        return self._count("premise_files")
+
+    @property
+    def num_premises(self) -> int:
+        """Number of premises in its corpus."""
+        return sum(len(file.premises) for file in self.premise_files)
+
+    @property
+    def num_files_traced(self) -> int:
+        """Number of files that were traced."""
+        return self._count("files_traced")
+
+    def _count(self, collection: str) -> int:
+        return len(getattr(self, collection))
+
+    def difficulty_counts(self) -> Mapping[float | None, int]:
+        """Give the number of theorems of each difficulty."""
+        return Counter(difficulty(theorem) for theorem in self.iter_theorems())
+
+    # --- theorems and premises -----------------------------------------------------------------
+
+    @property
+    def get_all_theorems(self) -> list[Theorem]:
+        """All theorems in one list (a property, as in LeanDojo-v2 1.x).
+
+        :meth:`iter_theorems` gives the same without holding them all.
+        """
+        return list(self.iter_theorems())
+
+    def iter_theorems(self) -> Iterator[Theorem]:
+        """Give the proven theorems, then the proven and the unproved ``sorry`` theorems."""
+        return chain.from_iterable(map(self.iter_list, THEOREM_LISTS))
+
+    def iter_list(self, name: TheoremList) -> Iterator[Theorem]:
+        """Give the theorems of one of the three lists."""
+        return iter(getattr(self, name))
+
+    def iter_premise_files(self) -> Iterator[PremiseFile]:
+        """Give the files of the corpus in stored order."""
+        return iter(self.premise_files)
+
+    def iter_files_traced(self) -> Iterator[str]:
+        """Give the paths of the traced files in stored order."""
+        return iter(self.files_traced)
+
+    def export_source(self) -> ExportSource:
+        """Give what an export reads of the repository."""
+        return MemorySource(self)
+
+    def get_theorem(self, full_name: str, file_path: str | Path) -> Theorem | None:
+        """Find a theorem by name and file; None if there is none."""
+        path = str(file_path)
+        return next(
+            (t for t in self.iter_theorems() if t.full_name == full_name and t.file_path == path),
+            None,
+        )
+
+    def get_premise_file(self, path: str | Path) -> PremiseFile | None:
+        """Find a file of the corpus by its path; None if there is none."""
+        return next((file for file in self.premise_files if file.path == str(path)), None)
+
+    def update_theorem(self, theorem: Theorem) -> None:
+        """Replace the record of a theorem, in the list where it stands.
+
+        Raises:
+            NotInDatabaseError: If the repository has no such theorem.
+        """
+        found, index = self._locate(theorem, THEOREM_LISTS)
+        getattr(self, found)[index] = rated(theorem)
+
+    def change_sorry_to_proven(self, theorem: Theorem, log_file: str | Path | None = None) -> None:
+        """Record that a ``sorry`` theorem is proven; its record holds the proof.
+
+        This changes the object; :meth:`DynamicDatabase.update_repository` stores it, and
+        :meth:`DynamicDatabase.record_proof` does both at once.
+
+        Args:
+            theorem: The theorem with its new ``traced_tactics``.
+            log_file: A line about it is appended to this file, if given.
+
+        Raises:
+            NotInDatabaseError: If it is not among the unproved ``sorry`` theorems.
+        """
+        _, index = self._locate(theorem, ("sorry_theorems_unproved",))
+        self.sorry_theorems_unproved.pop(index)
+        self.sorry_theorems_proved.append(rated(theorem))
+        if log_file is not None:
+            log_proof(log_file, self, theorem)
+
+    def _locate(self, theorem: Theorem, lists: tuple[TheoremList, ...]) -> tuple[TheoremList, int]:
+        """Find a theorem by its identity, else by file and name alone."""
+        for same in (_same_place, _same_name):
+            for name in lists:
+                for index, candidate in enumerate(getattr(self, name)):
+                    if same(candidate, theorem):
+                        return name, index
+        raise not_found(theorem, self, lists)
+
+    # --- JSON ----------------------------------------------------------------------------------
+
+    def header_to_dict(self) -> Json:
+        """Everything but theorems, premises and files, in the keys of ``dynamic_database.json``."""
+        return {
+            "url": self.url,
+            "name": self.name,
+            "commit": self.commit,
+            "lean_version": self.lean_version,
+            "lean_dojo_version": self.lean_dojo_version,
+            "metadata": metadata_to_json(self.metadata),
+            "total_theorems": self.total_theorems,
+            "num_proven_theorems": self.num_proven_theorems,
+            "num_sorry_theorems": self.num_sorry_theorems,
+            "num_sorry_theorems_proved": self.num_sorry_theorems_proved,
+            "num_sorry_theorems_unproved": self.num_sorry_theorems_unproved,
+            "num_premise_files": self.num_premise_files,
+            "num_premises": self.num_premises,
+            "num_files_traced": self.num_files_traced,
+            "pr_url": self.pr_url,
+        }
+
+    def to_dict(self) -> Json:
+        """Give the repository in the schema of ``dynamic_database.json``."""
+        data = self.header_to_dict()
+        for name in THEOREM_LISTS:
+            data[name] = [theorem_to_dict(theorem) for theorem in getattr(self, name)]
+        data["premise_files"] = [
+            premise_file_to_dict(file, position=str) for file in self.premise_files
+        ]
+        data["files_traced"] = list(self.files_traced)
+        data["pr_url"] = data.pop("pr_url")  # last, as 1.x writes it
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Repository:
+        """Read a repository of a ``dynamic_database.json``.
+
+        Counts in the data are ignored; they follow from the lists.
+
+        Raises:
+            MalformedError: (a ValueError) naming the key path of what is wrong.
+        """
+        if not isinstance(data, Mapping):
+            raise MalformedError(f"not an object: {data!r:.80}")
+        header: dict[str, Any] = {key: _header(data, key) for key in ("url", "commit")}
+        for key in ("name", "lean_version", "lean_dojo_version"):
+            if data.get(key) is not None:
+                header[key] = _header(data, key)
+        metadata = data.get("metadata") or {}
+        if not isinstance(metadata, Mapping):
+            raise MalformedError(f"not an object: {metadata!r:.80}", "metadata")
+        date_from_metadata(metadata)
+
+        def read_theorem(item: Mapping[str, Any]) -> Theorem:
+            return rated(theorem_from_dict(item, url=header["url"], commit=header["commit"]))
+
+        return cls(
+            **header,
+            metadata=dict(metadata),
+            proven_theorems=read_items(data, "proven_theorems", read_theorem),
+            sorry_theorems_proved=read_items(data, "sorry_theorems_proved", read_theorem),
+            sorry_theorems_unproved=read_items(data, "sorry_theorems_unproved", read_theorem),
+            premise_files=read_items(data, "premise_files", premise_file_from_dict),
+            files_traced=read_items(data, "files_traced", text_from_json),
+            pr_url=data.get("pr_url"),
+        )
+
+
+# --- helpers shared by the storages ------------------------------------------------------------
+
+
+def rated(theorem: Theorem) -> Theorem:
+    """Give the theorem with the difficulty that its tactics say."""
+    rating = difficulty(theorem)
+    if theorem.difficulty_rating == rating:
+        return theorem
+    return attrs.evolve(theorem, difficulty_rating=rating)
+
+
+def keep_proofs(winner: Repository, other: Repository) -> None:
+    """Move theorems that ``other`` has proven out of the unproved ones of ``winner``.
+
+    So a proof is never lost because somebody stores a copy from before it was found.
+    """
+    proofs = {theorem.identity: theorem for theorem in other.sorry_theorems_proved}
+    if not proofs:
+        return
+    found = [t.identity for t in winner.sorry_theorems_unproved if t.identity in proofs]
+    if found:
+        done = set(found)
+        winner.sorry_theorems_unproved[:] = [
+            theorem for theorem in winner.sorry_theorems_unproved if theorem.identity not in done
+        ]
+        winner.sorry_theorems_proved.extend(proofs[identity] for identity in found)
+
+
+def adopt(repository: Repository, content: Repository) -> None:
+    """Give a repository object the content of another."""
+    for field in attrs.fields(Repository):
+        setattr(repository, field.name, getattr(content, field.name))
+
+
+def log_proof(log_file: str | Path, repository: Repository, theorem: Theorem) -> None:
+    """Append a line about a proof that was found."""
+    path = Path(log_file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(
+            f"{when} {repository.url} {repository.commit}: {theorem.full_name} "
+            f"({theorem.file_path}) changed from sorry to proven\n"
+        )
+
+
+def not_found(
+    theorem: Theorem, repository: Repository, lists: tuple[TheoremList, ...]
+) -> NotInDatabaseError:
+    """Say that a repository lacks a theorem."""
+    among = "" if len(lists) == len(THEOREM_LISTS) else f" among its {lists[0]}"
+    return NotInDatabaseError(
+        f"{repository.name} at {repository.commit[:12]} has no theorem {theorem.full_name} "
+        f"of {theorem.file_path}{among}"
+    )
+
+
+def date_from_metadata(metadata: Mapping[str, Any]) -> datetime:
+    """Read ``date_processed``; the beginning of time if it is missing.
+
+    Raises:
+        MalformedError: If it is there and is not an ISO date.
+    """
+    value = metadata.get("date_processed")
+    if value is None or value == "":
+        return datetime.min.replace(tzinfo=UTC)
+    try:
+        date = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+    except (TypeError, ValueError) as error:
+        raise MalformedError(f"not an ISO date: {value!r}", "metadata.date_processed") from error
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def metadata_to_json(metadata: Mapping[str, Any]) -> Json:
+    """Give metadata with its dates as ISO strings."""
+    return {
+        key: value.isoformat() if isinstance(value, datetime) else value
+        for key, value in metadata.items()
+    }
+
+
+def _same_place(one: Theorem, other: Theorem) -> bool:
+    return one.full_name == other.full_name and one.identity == other.identity
+
+
+def _same_name(one: Theorem, other: Theorem) -> bool:
+    return one.full_name == other.full_name and one.file_path == other.file_path
+
+
+def _header(data: Mapping[str, Any], key: str) -> str:
+    if key not in data:
+        raise MalformedError(f"the key {key!r} is missing")
+    try:
+        return text_from_json(data[key])
+    except MalformedError as error:
+        raise error.inside(key) from error

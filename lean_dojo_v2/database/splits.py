@@ -1,0 +1,93 @@
+r"""Which split a theorem belongs to: a property of the theorem, for ever.
+
+Nothing is shuffled and nothing is counted: a theorem's split follows from a hash of its names
+(``random``) or of the names of the premises it uses (``novel_premises``). So a theorem that was
+held out at one step of a curriculum is never trained on at a later one, whatever is added.
+
+``random``
+    u = first 8 bytes of SHA-256 of ``"url\nfile_path\nfull_name"`` (UTF-8, big-endian) / 2**64;
+    train if u < 0.6, val if u < 0.8, else test. About 60/20/20.
+
+``novel_premises``
+    A premise is held out if the same hash of ``"premise\nfull_name"`` is below
+    :data:`HELD_OUT_PREMISES`. A theorem that uses a held-out premise is held out with it, and its
+    own hash decides between val and test; every other theorem is in train. So each val or
+    test theorem uses a premise that no train theorem uses. A theorem's chance to be held out
+    grows with the number of premises it uses; the fraction below was chosen so that about 40 %
+    of the theorems of a real library (Batteries) are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from hashlib import sha256
+from typing import Literal, TypeAlias
+
+from lean_dojo_core.records import NO_GOALS, Theorem
+
+Split: TypeAlias = Literal["train", "val", "test"]
+Strategy: TypeAlias = Literal["random", "novel_premises"]
+
+SPLITS: tuple[Split, ...] = ("train", "val", "test")
+STRATEGIES: tuple[Strategy, ...] = ("random", "novel_premises")
+
+TRAIN, VAL = 0.6, 0.2
+HELD_OUT_PREMISES = 0.2
+
+
+def unit_hash(text: str) -> float:
+    """Map a text to a number in [0, 1] that never changes: 8 bytes of SHA-256 / 2**64."""
+    return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:8]) / 2**64
+
+
+def theorem_hash(theorem: Theorem) -> float:
+    """Hash what names a theorem across commits: its url, file and full name."""
+    return unit_hash(f"{theorem.url}\n{theorem.file_path}\n{theorem.full_name}")
+
+
+def split_of(theorem: Theorem) -> Split:
+    """Give the theorem's split under the strategy ``random``."""
+    place = theorem_hash(theorem)
+    if place < TRAIN:
+        return "train"
+    return "val" if place < TRAIN + VAL else "test"
+
+
+def novel_premises_split_of(theorem: Theorem) -> Split:
+    """Give the theorem's split under the strategy ``novel_premises``."""
+    if not uses_held_out_premise(theorem):
+        return "train"
+    return held_out_split(theorem)
+
+
+def held_out_split(theorem: Theorem) -> Split:
+    """Give the half, val or test, that a theorem falls into if it is held out.
+
+    It is another hash than that of the random split, so that neither follows from the
+    other.
+    """
+    names = f"held out\n{theorem.url}\n{theorem.file_path}\n{theorem.full_name}"
+    return "val" if unit_hash(names) < 0.5 else "test"
+
+
+def uses_held_out_premise(theorem: Theorem) -> bool:
+    """Tell whether an exported tactic of the theorem uses a held-out premise."""
+    return any(is_held_out(name) for name in _premise_names(theorem))
+
+
+def _premise_names(theorem: Theorem) -> Iterable[str]:
+    for tactic in theorem.traced_tactics:
+        if tactic.state_before != NO_GOALS:
+            for premise in tactic.premises:
+                yield premise.full_name
+
+
+@lru_cache(maxsize=1 << 16)
+def is_held_out(full_name: str) -> bool:
+    """Tell whether a premise is one of those that no train theorem may use.
+
+    Only the name counts, not the file: one constant may be seen at several paths.
+    """
+    name = full_name.removeprefix("_root_.")
+    return unit_hash(f"premise\n{name}") < HELD_OUT_PREMISES
