@@ -63,3 +63,46 @@ def repl(tmp_path: Path) -> Path:
     script.write_text(f'#!/bin/sh\nexec {shlex.join(plan.argv)} "$@"\n')
     script.chmod(0o755)
     return script
+
+
+MINI_REPL = """\
+#!{python}
+import json, os, sys, time
+
+hoard, loaded, states = [], [], 0
+print("ready.", flush=True)
+for line in sys.stdin:
+    command, _, payload = line.partition(" ")
+    payload = json.loads(payload or "{{}}")
+    answer = {{}}
+    if command == "sleep":
+        time.sleep(payload["seconds"])
+    elif command == "die":
+        os._exit(7)
+    elif command == "grow":
+        hoard.append(bytearray(payload["mb"] << 20))
+    elif command == "frontend.process":
+        loaded.append(payload["file"])
+        answer = {{"units": []}}
+    elif command == "goal.start":
+        states += 1
+        answer = {{"stateId": states, "root": "_uniq.1"}}
+    elif command == "loaded":
+        answer = {{"loaded": loaded}}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+@pytest.fixture
+def mini_repl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A native engine without Lean in it, which starts at once: for what is not about Lean.
+
+    It speaks the protocol and sleeps, dies and grows on command.
+    """
+    import sys
+
+    script = tmp_path / "mini-repl"
+    script.write_text(MINI_REPL.format(python=sys.executable))
+    script.chmod(0o755)
+    monkeypatch.setenv("LEAN_DOJO_PANTOGRAPH", str(script))
+    return script

