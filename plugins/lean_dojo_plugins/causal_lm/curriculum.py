@@ -1,0 +1,278 @@
+"""The loop that trainers of causal language models share.
+
+Repositories come one after another; each step trains on the merged data of all so far, for one
+trainer run, and ends with the model and tokenizer saved. A trainer derives from
+:class:`CausalTrainer` and builds the transformers trainer of one step; export, formatting, saving,
+resuming, several processes, logs and the model card are done here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import attrs
+import transformers
+from accelerate import PartialState
+from datasets import Dataset
+from peft import LoraConfig
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from lean_dojo_core import DatasetFormatter, registry
+from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_plugins.causal_lm import fields
+from lean_dojo_plugins.causal_lm.arguments import check_trainer_args
+from lean_dojo_plugins.causal_lm.loading import (
+    Device,
+    choose_device,
+    load_model,
+    load_tokenizer,
+    print_parameters,
+    resolve_model,
+)
+from lean_dojo_plugins.causal_lm.loop import CurriculumStep, Loop
+from lean_dojo_plugins.causal_lm.run_folder import RunFolder, RunState, check_same_run
+from lean_dojo_plugins.causal_lm.settings import plain_settings
+
+_OURS = "it is the trainer's own parameter"
+_FIXED = {
+    "output_dir": f"{_OURS} output_dir",
+    "num_train_epochs": f"{_OURS} epochs_per_repo",
+    "per_device_train_batch_size": f"{_OURS} batch_size",
+    "learning_rate": f"{_OURS} lr",
+    "max_length": f"{_OURS} max_length",
+    "seed": f"{_OURS} seed",
+    "report_to": f"{_OURS} report_to",
+    "use_cpu": f"{_OURS} device",
+    "resume_from_checkpoint": "a run resumes by itself; see the parameter resume",
+    "remove_unused_columns": "the trainer depends on it",
+}
+
+
+@attrs.define(slots=False, eq=False)
+class CausalTrainer:
+    """Base of trainers that walk a curriculum with one causal language model.
+
+    A subclass sets the class variables, may extend :meth:`prepare_rows`, and implements
+    :meth:`build_step_trainer`.
+
+    Raises:
+        ConfigError: For a setting of a wrong type or value.
+        UsageError: If ``model_name`` can only be a path and nothing is there.
+    """
+
+    config_class: ClassVar[type[transformers.TrainingArguments]] = transformers.TrainingArguments
+    """Configuration class of the step's trainer, against which ``trainer_args`` is checked."""
+    fixed_args: ClassVar[Mapping[str, str]] = {}
+    """Further settings that ``trainer_args`` may not give, each with the reason."""
+    required_columns: ClassVar[tuple[str, ...]] = ("prompt",)
+    """Columns that the formatter's rows must have."""
+
+    model_name: str = fields.option(
+        text="Model to start from: a folder or a Hugging Face hub id.",
+        converter=fields.text_of_path,
+        validator=fields.non_empty_text,
+    )
+    output_dir: str = fields.option(
+        "outputs",
+        text="Folder for the trained model and its tokenizer.",
+        converter=fields.text_of_path,
+        validator=fields.non_empty_text,
+    )
+    epochs_per_repo: int = fields.option(
+        1, text="Passes over the merged data at each repository.", validator=fields.positive_int
+    )
+    batch_size: int = fields.option(
+        1, text="Training batch per device.", validator=fields.positive_int
+    )
+    lr: float = fields.option(2e-5, text="Peak learning rate.", validator=fields.positive)
+    lora_config: LoraConfig | None = fields.option(
+        None, text="Train a LoRA adapter of this kind only.", converter=fields.lora_of
+    )
+    formatter: str = fields.option(
+        "tactic-chat", text="Dataset formatter that turns theorems into rows.", kw_only=True
+    )
+    trainer_args: Mapping[str, Any] = fields.option(
+        attrs.Factory(dict), text="Further settings of the TRL trainer, by name.", kw_only=True
+    )
+    max_length: int | None = fields.option(
+        1024,
+        text="Longest example in tokens; longer goals are shortened.",
+        kw_only=True,
+        validator=fields.positive_int_or_none,
+    )
+    seed: int = fields.option(42, text="Seed of everything random.", kw_only=True)
+    resume: bool = fields.option(
+        True, text="Go on with an interrupted run in output_dir.", kw_only=True
+    )
+    report_to: str = fields.option(
+        "tensorboard",
+        text="Where metrics go besides metrics.jsonl: comma-separated; 'none' for nowhere.",
+        kw_only=True,
+    )
+    device: str = fields.option("auto", text="'auto', 'cpu', 'cuda' or 'mps'.", kw_only=True)
+    _model: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
+    _tokenizer: PreTrainedTokenizerBase | None = attrs.field(default=None, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Check what can be checked without loading a model."""
+        check_trainer_args(self.config_class, self.trainer_args, {**_FIXED, **self.fixed_args})
+        source = Path(resolve_model(self.model_name))
+        if source.exists() and source.resolve() == Path(self.output_dir).resolve():
+            raise UsageError(
+                f"output_dir is the folder of the model to start from ({self.output_dir}); training "
+                "would overwrite it: use another output_dir"
+            )
+        choose_device(self.device)
+        self.make_formatter()
+
+    # --- what a subclass gives ------------------------------------------------------------------
+
+    def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Turn the formatter's rows into those of the training dataset, as a stream.
+
+        They are written to disk once per step. The base class keeps them as they are.
+        """
+        yield from rows
+
+    def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> transformers.Trainer:
+        """Build the trainer of one step around ``self.model`` and ``self.tokenizer``.
+
+        Args:
+            dataset: The rows of :meth:`prepare_rows`.
+            step: Which step it is; :meth:`step_config` makes its configuration.
+        """
+        raise TypeError(f"{type(self).__name__} must define build_step_trainer")
+
+    # --- what a subclass uses -------------------------------------------------------------------
+
+    @property
+    def model(self) -> PreTrainedModel:
+        """The model, loaded on first use: that of a run in ``output_dir``, or ``model_name``."""
+        if self._model is None:
+            state = self.run_state() if self.resume else None
+            source = self.output_dir if state is not None and state.finished else self.model_name
+            self._model = load_model(source, lora=self.lora_config, device=self.chosen_device)
+            self._model.to(self.chosen_device.name)
+            if self.lora_config is not None and PartialState().is_main_process:
+                print_parameters(self._model)
+        return self._model
+
+    @property
+    def tokenizer(self) -> PreTrainedTokenizerBase:
+        """The tokenizer, with a chat template and a padding token; loaded on first use."""
+        if self._tokenizer is None:
+            self._tokenizer = load_tokenizer(self.model_name)
+        return self._tokenizer
+
+    @property
+    def chosen_device(self) -> Device:
+        """The device and precision that this trainer runs on."""
+        device = choose_device(self.device)
+        wants = self.trainer_args.get("bf16")
+        return device if wants is None else attrs.evolve(device, bf16=bool(wants))
+
+    def make_formatter(self) -> DatasetFormatter:
+        """Load the dataset formatter and check that it gives the columns needed.
+
+        Raises:
+            ConfigError: If it does not.
+        """
+        made = registry.dataset_formatters[self.formatter].create()
+        missing = [column for column in self.required_columns if column not in made.columns]
+        if missing:
+            raise ConfigError(
+                f"formatter {self.formatter!r} has no column {', '.join(missing)}, which "
+                f"{type(self).__name__} needs; its columns are {', '.join(made.columns)}"
+            )
+        return made
+
+    def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
+        """Make the configuration of one step's trainer.
+
+        Args:
+            step: The step.
+            **fixed: Settings that the subclass decides; they win over everything else.
+
+        Raises:
+            ConfigError: If the library refuses the combination.
+        """
+        device = self.chosen_device
+        on_cpu = device.name == "cpu"
+        others = [name for name in self.reports() if name not in {"tensorboard", "none"}]
+        arguments: dict[str, Any] = {
+            "bf16": device.bf16 and not self.trainer_args.get("fp16", False),
+            "activation_checkpointing": self.trainer_args.get("gradient_checkpointing", not on_cpu),
+            "logging_steps": 1 if on_cpu else 10,
+            "logging_first_step": True,
+            "save_strategy": "steps",
+            "save_steps": 500,
+            "save_total_limit": 1,
+            "disable_tqdm": not sys.stderr.isatty(),
+            "dataloader_pin_memory": not on_cpu,
+            **self.trainer_args,
+            "output_dir": str(step.folder),
+            "num_train_epochs": self.epochs_per_repo,
+            "per_device_train_batch_size": self.batch_size,
+            "learning_rate": self.lr,
+            "seed": step.seed,
+            "report_to": others or "none",
+            "use_cpu": on_cpu,
+            **fixed,
+        }
+        try:
+            return self.config_class(**arguments)
+        except (ValueError, TypeError) as error:
+            raise ConfigError(f"trainer_args: {error}") from error
+
+    def settings(self) -> dict[str, Any]:
+        """Give everything that shapes the result, as plain data: a run goes on with the same only."""
+        return plain_settings(self)
+
+    # --- training -------------------------------------------------------------------------------
+
+    def train(self, repos: Sequence[Any], database: Any, data_path: Path | str) -> None:
+        """Train on the repositories in their order, each time on the merged data of all so far.
+
+        After every repository the model (or adapter) and tokenizer are in ``output_dir``. A run
+        that was interrupted goes on when called again: after the last finished repository, and
+        inside a repository from its last checkpoint.
+
+        Args:
+            repos: Repositories with ``url`` and ``commit``.
+            database: Has ``export_merged_data(repos, data_path)``.
+            data_path: Folder for the merged data.
+
+        Raises:
+            EmptyDatasetError: If no repository gives anything to learn from.
+            UsageError: If ``output_dir`` holds another run.
+        """
+        repos = list(repos)
+        if not repos:
+            raise UsageError("there are no repositories to train on")
+        try:
+            Loop(self, repos, database, Path(data_path)).run()
+        except BaseException:
+            self.forget_model()  # half trained; the next call starts from what is on disk
+            raise
+
+    def forget_model(self) -> None:
+        """Let the model go; the next use loads it anew."""
+        self._model = None
+
+    def run_state(self) -> RunState | None:
+        """Read what a run in ``output_dir`` has finished; ``None`` where there has been none.
+
+        Raises:
+            UsageError: If that run had other settings.
+        """
+        state = RunFolder(Path(self.output_dir)).load()
+        if state is not None:
+            check_same_run(state, type(self).__name__, self.settings(), Path(self.output_dir))
+        return state
+
+    def reports(self) -> list[str]:
+        """Give the names in ``report_to``."""
+        return [name.strip() for name in self.report_to.split(",") if name.strip()]

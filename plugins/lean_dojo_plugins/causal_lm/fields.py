@@ -1,0 +1,81 @@
+"""Fields of trainers: each with its help text, checked when the trainer is made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+from peft import LoraConfig
+
+from lean_dojo_core.errors import ConfigError
+
+
+def option(
+    default: Any = attrs.NOTHING,
+    *,
+    text: str,
+    kw_only: bool = False,
+    converter: Callable[[Any], Any] | None = None,
+    validator: Callable[[Any, Any, Any], None] | None = None,
+) -> Any:
+    """Make a field of a trainer.
+
+    Args:
+        default: Its default; none if it must be given.
+        text: One line of help for ``lean-dojo show``.
+        kw_only: Whether it is given by name only.
+        converter: Applied to what the user gives.
+        validator: Called as attrs calls validators.
+    """
+    return attrs.field(
+        default=default,
+        kw_only=kw_only,
+        converter=converter,
+        validator=validator,
+        metadata={"help": text},
+    )
+
+
+def positive_int(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    """Accept whole numbers from 1 on."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ConfigError(f"{field.name} must be a whole number of at least 1, not {value!r}")
+
+
+def positive_int_or_none(owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    """Accept whole numbers from 1 on, and ``None``."""
+    if value is not None:
+        positive_int(owner, field, value)
+
+
+def positive(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    """Accept numbers above 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise ConfigError(f"{field.name} must be a number above 0, not {value!r}")
+
+
+def text_of_path(value: Any) -> Any:
+    """Give a path as text; anything else as it is."""
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def non_empty_text(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    """Accept text that is not empty."""
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigError(f"{field.name} must be a name or path, not {value!r}")
+
+
+def lora_of(value: Any) -> LoraConfig | None:
+    """Take a ``peft.LoraConfig``, or its fields as a mapping (from a configuration file)."""
+    if value is None or isinstance(value, LoraConfig):
+        return value
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"lora_config must be a peft.LoraConfig or a mapping, not {value!r}")
+    try:
+        config = LoraConfig(**value)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"lora_config: {error}") from error
+    config.task_type = config.task_type or "CAUSAL_LM"
+    return config

@@ -1,0 +1,135 @@
+"""The prompts: one text for training and proving, as chat messages.
+
+Both built-in formatters ask with the same conversation, so a model trained by SFT or GRPO is
+prompted at proof time with the very text that it has learnt from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from lean_dojo_core import Message, Row, Theorem, TracedTactic, remove_marks
+from lean_dojo_core.records import NO_GOALS
+
+SYSTEM = (
+    "You are a Lean 4 tactic generator. Given a goal state, output exactly ONE Lean tactic that "
+    "advances or solves the goal.\n"
+    "Rules:\n"
+    "- Output only the tactic text; no prose, quotes or code fences.\n"
+    "- A single line only; no `by` blocks.\n"
+    "- Never use `sorry` or `admit`."
+)
+"""The instruction that every prompt starts with."""
+
+# `sorry` as a token: not a part of a longer identifier such as `sorryAx` or `Foo.sorry`.
+_GIVES_UP = re.compile(r"(?<![\w.'!?«])(?:sorry|admit)(?![\w'!?»])")
+
+
+def gives_up(tactic: str) -> bool:
+    """Whether a tactic is or contains ``sorry`` or ``admit`` as a token.
+
+    >>> gives_up("exact (by sorry)"), gives_up("exact sorry_free h"), gives_up("simp [Foo.admit]")
+    (True, False, False)
+    """
+    return _GIVES_UP.search(tactic) is not None
+
+
+def label_of(tactic: TracedTactic) -> str | None:
+    """Give the text to learn for one traced tactic, or ``None`` where there is none.
+
+    Skipped are tactics that give up and tactics of several lines: the first line alone of
+    ``rw [foo,⏎ bar]`` is not a tactic.
+
+    >>> label_of(TracedTactic("rw [<a>Nat.add_comm</a>]", "⊢ a + b = b + a", "no goals"))
+    'rw [Nat.add_comm]'
+    """
+    text = remove_marks(tactic.tactic).strip()
+    goal = goal_of(tactic)
+    if not text or "\n" in text or "\r" in text or gives_up(text) or not goal or goal == NO_GOALS:
+        return None
+    return text
+
+
+def goal_of(tactic: TracedTactic) -> str:
+    """Give the state before a tactic as the prompt shows it: without marks."""
+    return remove_marks(tactic.state_before).strip()
+
+
+def ask(goal: str) -> list[Message]:
+    """Give the conversation that asks for the next tactic at ``goal``."""
+    return [
+        {"role": "system", "content": SYSTEM},
+        {"role": "user", "content": remove_marks(goal).strip()},
+    ]
+
+
+class TacticChat:
+    """Rows for supervised fine-tuning: ``prompt`` (instruction and goal), ``completion`` (tactic).
+
+    >>> step = TracedTactic("rfl", "⊢ 1 = 1", "no goals")
+    >>> theorem = Theorem("one", "A.lean", (1, 1), (1, 20), "u", "c", traced_tactics=(step,))
+    >>> [row["completion"] for row in TacticChat().rows(theorem)]
+    [[{'role': 'assistant', 'content': 'rfl'}]]
+    """
+
+    columns: tuple[str, ...] = ("prompt", "completion")
+
+    def rows(self, theorem: Theorem) -> Iterator[Row]:
+        """Give one row per tactic that can be learnt."""
+        for tactic in theorem.traced_tactics:
+            label = label_of(tactic)
+            if label is not None:
+                yield {
+                    "prompt": self.prompt(goal_of(tactic)),
+                    "completion": [{"role": "assistant", "content": label}],
+                }
+
+    def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:  # noqa: ARG002
+        """Ask for the next tactic at ``goal``; premises have no place in this text."""
+        return ask(goal)
+
+
+class TacticPrompt:
+    """Rows for reinforcement learning: a prompt, and what an exact replay of its state needs.
+
+    Columns: ``problem`` (the goal as text), ``prompt`` (the conversation), ``url``, ``commit``,
+    ``file_path``, ``full_name``, ``tactic_index`` (0-based), ``tactics_before`` (every traced
+    tactic before it, in order) and ``tactic`` (the one that the human proof uses).
+    """
+
+    columns: tuple[str, ...] = (
+        "problem",
+        "prompt",
+        "url",
+        "commit",
+        "file_path",
+        "full_name",
+        "tactic_index",
+        "tactics_before",
+        "tactic",
+    )
+
+    def rows(self, theorem: Theorem) -> Iterator[Row]:
+        """Give one row per state at which the human proof plays a learnable tactic."""
+        played: list[str] = []
+        for index, tactic in enumerate(theorem.traced_tactics):
+            label = label_of(tactic)
+            if label is not None:
+                goal = goal_of(tactic)
+                yield {
+                    "problem": goal,
+                    "prompt": self.prompt(goal),
+                    "url": theorem.url,
+                    "commit": theorem.commit,
+                    "file_path": theorem.file_path,
+                    "full_name": theorem.full_name,
+                    "tactic_index": index,
+                    "tactics_before": list(played),
+                    "tactic": label,
+                }
+            played.append(remove_marks(tactic.tactic))
+
+    def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:  # noqa: ARG002
+        """Ask for the next tactic at ``goal``; premises have no place in this text."""
+        return ask(goal)

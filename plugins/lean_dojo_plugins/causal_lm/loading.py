@@ -1,0 +1,277 @@
+"""Load a causal language model and its tokenizer for training, in what learns and is fast.
+
+Precision. AdamW on bfloat16 *weights* at usual learning rates hardly learns: an update is smaller
+than half the distance to the next bfloat16 number and is rounded away. So the weights that are
+trained (all of them, or the LoRA adapter) are float32, and the arithmetic runs in bfloat16
+(autocast) where the device has it: on a GPU, and on a CPU with AVX-512-bf16 or AMX. The frozen
+base under a LoRA adapter is held in bfloat16 there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from lean_dojo_core.errors import CheckpointError, TrainingError, UsageError
+from lean_dojo_plugins.causal_lm.reporting import bars_on_terminals_only
+from lean_dojo_plugins.causal_lm.tokenisation import PLAIN_TEMPLATE
+
+if TYPE_CHECKING:
+    from peft import LoraConfig
+
+ADAPTER_FILE = "adapter_config.json"
+
+
+@attrs.frozen
+class Device:
+    """Where and in what precision a model runs.
+
+    Attributes:
+        name: ``"cuda"``, ``"mps"`` or ``"cpu"``.
+        bf16: Whether its arithmetic should run in bfloat16.
+    """
+
+    name: str
+    bf16: bool
+
+    @property
+    def frozen_dtype(self) -> torch.dtype:
+        """Type of weights that are not trained."""
+        return torch.bfloat16 if self.bf16 else torch.float32
+
+
+def choose_device(name: str = "auto") -> Device:
+    """Choose the device and precision by what is there.
+
+    Args:
+        name: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``. ``"auto"`` takes a GPU if there is
+            one, unless ``accelerate launch --cpu`` (``ACCELERATE_USE_CPU``) says otherwise.
+
+    Raises:
+        UsageError: If the device asked for is not there.
+    """
+    kind = name.partition(":")[0]
+    if kind == "auto":
+        on_cpu = os.environ.get("ACCELERATE_USE_CPU", "").lower() in {"1", "true", "yes"}
+        kind = "cpu" if on_cpu else _accelerator()
+        name = kind
+    if kind not in {"cpu", "cuda", "mps"}:
+        raise UsageError(f"device {name!r} is unknown; use 'auto', 'cpu', 'cuda' or 'mps'")
+    if kind != "cpu" and kind != _accelerator():
+        raise UsageError(f"device {name!r} is not available here; use 'auto' or 'cpu'")
+    if kind == "cuda":
+        return Device(name, torch.cuda.is_bf16_supported())
+    return Device(name, kind == "cpu" and _cpu_has_bf16())
+
+
+def _accelerator() -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _cpu_has_bf16() -> bool:
+    """Whether the CPU multiplies bfloat16 in hardware; emulated it is slower than float32."""
+    capabilities = torch.cpu.get_capabilities()
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+
+
+def looks_like_path(name: str) -> bool:
+    """Whether a model's name can only be meant as a local path (a hub id is ``owner/name``)."""
+    return name.startswith((".", "/", "~", "\\")) or name.count("/") > 1 or name.endswith(".gguf")
+
+
+def resolve_model(name: str | Path) -> str:
+    """Give the local folder or file that a name means, or the hub id as it is.
+
+    Raises:
+        UsageError: If it can only be a path and nothing is there.
+    """
+    path = Path(name).expanduser()
+    if path.exists():
+        return str(path)
+    if isinstance(name, Path) or looks_like_path(str(name)):
+        raise UsageError(
+            f"model_name: there is no model at {name}; give a folder that holds one, or the "
+            "hub id of a model ('owner/name')"
+        )
+    return str(name)
+
+
+def load_tokenizer(name: str | Path) -> PreTrainedTokenizerBase:
+    """Load a tokenizer and give it what training needs: a chat template and a padding token.
+
+    Raises:
+        UsageError: If there is none at that path.
+        TrainingError: If the hub does not give it.
+    """
+    source = resolve_model(name)
+    folder, gguf = _gguf(source)
+    options = {"gguf_file": gguf} if gguf else {}
+    tokenizer = fetch(AutoTokenizer.from_pretrained, folder, what="tokenizer", **options)
+    if tokenizer.chat_template is None:
+        tokenizer.chat_template = PLAIN_TEMPLATE
+    if tokenizer.pad_token is None:
+        if tokenizer.eos_token is None:
+            raise TrainingError(
+                f"{name}: its tokenizer has neither a padding nor an end token; set one of them "
+                "in its tokenizer_config.json"
+            )
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer  # type: ignore[no-any-return]
+
+
+def load_model(
+    name: str | Path,
+    *,
+    lora: LoraConfig | None = None,
+    device: Device | None = None,
+    trust_remote_code: bool = False,
+) -> PreTrainedModel:
+    """Load a model for training, ready to learn (see the module's text for precisions).
+
+    ``name`` may be a folder, a hub id, a GGUF file or a folder with one, or a folder with a LoRA
+    adapter: the adapter is merged into its base, unless ``lora`` is given, when it trains on.
+
+    Args:
+        name: The model.
+        lora: Train an adapter of this kind and nothing else.
+        device: Where it will run; chosen by what is there by default.
+        trust_remote_code: Whether the model may bring its own Python code.
+
+    Raises:
+        UsageError: If there is no model at that path.
+        TrainingError: If the hub does not give it, or it cannot be read.
+    """
+    device = device or choose_device()
+    source = resolve_model(name)
+    adapter = source if (Path(source) / ADAPTER_FILE).is_file() else None
+    dtype = device.frozen_dtype if lora is not None else torch.float32
+    base = load_base(
+        _base_of_adapter(source) if adapter else source,
+        dtype=dtype,
+        trust_remote_code=trust_remote_code,
+    )
+    if adapter is None and lora is None:
+        return base
+    from peft import PeftModel, get_peft_model
+
+    if adapter is None:
+        assert lora is not None
+        return get_peft_model(base, lora)  # type: ignore[no-any-return]
+    wrapped = PeftModel.from_pretrained(base, adapter, is_trainable=lora is not None)
+    if lora is None:
+        return wrapped.merge_and_unload()  # type: ignore[no-any-return]
+    _check_same_adapter(wrapped.peft_config["default"], lora, adapter)
+    return wrapped  # type: ignore[no-any-return]
+
+
+def load_base(
+    source: str, *, dtype: torch.dtype, trust_remote_code: bool = False
+) -> PreTrainedModel:
+    """Load the bare model of a folder, hub id or GGUF file in one type of weights."""
+    folder, gguf = _gguf(source)
+    if gguf is None:
+        return fetch(  # type: ignore[no-any-return]
+            AutoModelForCausalLM.from_pretrained,
+            folder,
+            what="model",
+            dtype=dtype,
+            trust_remote_code=trust_remote_code,
+        )
+    quantised = fetch(
+        AutoModelForCausalLM.from_pretrained, folder, what="model", gguf_file=gguf, dtype=dtype
+    )
+    # transformers refuses to save what came out of a GGUF file; a fresh model of the same
+    # configuration with the same weights has no such memory.
+    config = AutoConfig.from_pretrained(folder, gguf_file=gguf)
+    model = AutoModelForCausalLM.from_config(config, dtype=dtype)
+    model.load_state_dict(quantised.state_dict())
+    model.generation_config = quantised.generation_config
+    return model  # type: ignore[no-any-return]
+
+
+def describe_parameters(model: Any) -> str:
+    """Say how many parameters train, for people.
+
+    >>> describe_parameters(torch.nn.Linear(10, 10))
+    'trainable parameters: 110 of 110 (100.00 %)'
+    """
+    total = sum(parameter.numel() for parameter in model.parameters())
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    return f"trainable parameters: {trained:,} of {total:,} ({100 * trained / max(total, 1):.2f} %)"
+
+
+def print_parameters(model: Any) -> None:
+    """Print how many parameters train, to standard error."""
+    print(describe_parameters(model), file=sys.stderr)
+
+
+def _gguf(source: str) -> tuple[str, str | None]:
+    """Split a GGUF file, or a folder that holds nothing but one, into folder and file name."""
+    path = Path(source)
+    if path.suffix == ".gguf" and path.is_file():
+        return str(path.parent), path.name
+    if path.is_dir() and not (path / "config.json").exists():
+        files = sorted(path.glob("*.gguf"))
+        if len(files) == 1:
+            return source, files[0].name
+    return source, None
+
+
+def _base_of_adapter(folder: str) -> str:
+    from peft import PeftConfig
+
+    base = PeftConfig.from_pretrained(folder).base_model_name_or_path
+    try:
+        return resolve_model(base)
+    except UsageError as error:
+        raise CheckpointError(
+            f"{folder}: its adapter was trained on the model {base}, which is not there any more; "
+            f"put it back, or correct base_model_name_or_path in {ADAPTER_FILE}"
+        ) from error
+
+
+def _check_same_adapter(found: Any, wanted: LoraConfig, folder: str) -> None:
+    for key in ("r", "lora_alpha", "target_modules"):
+        ours, theirs = getattr(wanted, key), getattr(found, key)
+        if ours is None:  # peft fills in the architecture's usual modules
+            continue
+        if isinstance(ours, str) or isinstance(theirs, str):
+            same = ours == theirs
+        else:
+            same = set(ours) == set(theirs) if key == "target_modules" else ours == theirs
+        if not same:
+            raise UsageError(
+                f"lora_config.{key} = {ours!r}, but the adapter in {folder} has {theirs!r}; use "
+                "the same values to train it on, or merge it into its base model first"
+            )
+
+
+def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
+    """Call a ``from_pretrained`` and turn its many ways to fail into one clear message."""
+    try:
+        with bars_on_terminals_only():
+            return load(source, **options)
+    except (OSError, ValueError, ImportError, KeyError) as error:
+        reason = " ".join(str(error).split())[:400]
+        if Path(source).exists():
+            raise TrainingError(
+                f"{source}: no {what} can be loaded from there: {reason}"
+            ) from error
+        raise TrainingError(
+            f"{what} {source!r}: there is no such folder here, and the Hugging Face hub did not "
+            f"give it ({reason}). Check the name and the connection, or give a local folder."
+        ) from error

@@ -1,0 +1,81 @@
+"""A trainer's settings as plain data: for the fingerprint of a run and for its model card."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+_WITHOUT_EFFECT = {"output_dir", "resume", "report_to", "device"}
+# Settings of the library that change what is written and shown, not what is learnt.
+_ARGS_WITHOUT_EFFECT = {
+    "dataloader_num_workers",
+    "disable_tqdm",
+    "logging_first_step",
+    "logging_steps",
+    "logging_strategy",
+    "save_steps",
+    "save_strategy",
+    "save_total_limit",
+}
+
+
+def plain_settings(trainer: Any) -> dict[str, Any]:
+    """Give every field of a trainer that shapes its result, JSON-ready.
+
+    Args:
+        trainer: An attrs object.
+    """
+    settings = {
+        field.name: plain(getattr(trainer, field.name))
+        for field in attrs.fields(type(trainer))
+        if field.init and field.name not in _WITHOUT_EFFECT
+    }
+    if isinstance(args := settings.get("trainer_args"), dict):
+        settings["trainer_args"] = {
+            key: value for key, value in args.items() if key not in _ARGS_WITHOUT_EFFECT
+        }
+    return settings
+
+
+def plain(value: Any) -> Any:
+    """Turn a value into JSON types; what has none is named by where its code is.
+
+    >>> plain({"b": {2, 1}, "a": (Path("x"), None)})
+    {'a': ['x', None], 'b': [1, 2]}
+    >>> plain(len)
+    'builtins.len'
+    """
+    if value is None or isinstance(value, bool | int | float | str) and not _is_enum(value):
+        return value
+    if isinstance(value, enum.Enum):
+        return plain(value.value)
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(value[key]) for key in sorted(value, key=str)}
+    if isinstance(value, set | frozenset):
+        return sorted((plain(item) for item in value), key=str)
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "peft_type"):  # a LoraConfig: only what differs from the defaults
+        default = type(value)()
+        return {
+            key: plain(item)
+            for key, item in sorted(vars(value).items())
+            if item is not None and plain(item) != plain(getattr(default, key, None))
+        }
+    if attrs.has(type(value)):
+        return {_name_of(type(value)): plain(attrs.asdict(value, recurse=False))}
+    return _name_of(value if hasattr(value, "__qualname__") else type(value))
+
+
+def _is_enum(value: object) -> bool:
+    return isinstance(value, enum.Enum)
+
+
+def _name_of(thing: Any) -> str:
+    return f"{thing.__module__}.{thing.__qualname__}"
