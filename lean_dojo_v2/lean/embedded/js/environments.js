@@ -42,7 +42,7 @@ function createEnvironments(rt, library) {
     // Lean's structure Import: module, and the flags importAll, isExported, isMeta
     const imports = rt.array(modules.map((module) => rt.constructor(0, [rt.name(module)], [0, 1, 0])));
     const options = rt.constant('l_Lean_Options_empty');
-    const [trust, plugins, leakEnvironment, loadExtensions, artifacts] = [0, rt.array([]), 1, 1, rt.UNIT];
+    const [trust, plugins, leakEnvironment, loadExtensions, artifacts] = [0, rt.array([]), 1, 1, rt.EMPTY_MAP];
     return rt.ioRaw('l_Lean_importModules', rt.keep(imports), rt.keep(options), trust, rt.keep(plugins),
       leakEnvironment, loadExtensions, OLEAN_LEVEL, artifacts);
   }

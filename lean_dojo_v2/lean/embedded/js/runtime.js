@@ -15,6 +15,8 @@ const OBJECT_HEADER = 8;
 const TAG_CLOSURE = 245;
 /** `box(0)`: `none`, `[]`, `false`, `()`, `Name.anonymous` and 0. */
 const UNIT = 1;
+/** The empty `NameMap` or `NameSet` (`box(1)`: the constructor `leaf` comes second). */
+const EMPTY_MAP = 3;
 
 /** An exception of Lean's `IO`, as a JavaScript one. */
 class LeanIOError extends Error {}
@@ -111,7 +113,7 @@ function createRuntime(module) {
 
   function constructor(tagNumber, fields, scalars = []) {
     if (fields.length === 0 && scalars.length === 0) return box(tagNumber);
-    const size = OBJECT_HEADER + 4 * fields.length + scalars.length;
+    const size = OBJECT_HEADER + 4 * fields.length + scalars.length + 7 & ~7; // the allocator's size classes
     const o = wasm.lean_alloc_object(size) >>> 0;
     setHeader(o, tagNumber, fields.length, size);
     fields.forEach((f, i) => setWord(o + OBJECT_HEADER + 4 * i, retain(f)));
@@ -206,6 +208,9 @@ function createRuntime(module) {
   const newRef = (value) => adopt(wasm.lean_st_mk_ref(retain(value)));
   const readRef = (ref) => adopt(wasm.lean_st_ref_get(ref));
 
+  /** Waits for a task; the result lives as long as the task. */
+  const taskResult = (task) => wasm.lean_task_get(task);
+
   /**
    * A Lean closure over a JavaScript function of `arity` objects (the erased world included) that returns an object.
    * Make few of them: each occupies a slot of the module's function table for good.
@@ -230,9 +235,9 @@ function createRuntime(module) {
   }
 
   return {
-    module, wasm, UNIT, box, unbox, isScalar, tag, fieldCount, field, scalarByte, objectSize, word, byte,
+    module, wasm, UNIT, EMPTY_MAP, box, unbox, isScalar, tag, fieldCount, field, scalarByte, objectSize, word, byte,
     keep: retain, drop: release, scope, string, text, constructor, withFields, some, none, optional, list, listItems,
-    array, arrayItems, persistentArrayItems, nameOf, name, nameText, call, io, ioRaw, constant, newRef, readRef, closureMaker,
+    array, arrayItems, persistentArrayItems, nameOf, name, nameText, call, io, ioRaw, constant, newRef, readRef, taskResult, closureMaker,
   };
 }
 

@@ -1,0 +1,96 @@
+'use strict';
+/** Lean's `Expr` and `Level` trees, read from JavaScript. */
+
+/** Constructor numbers of `Expr` and `Level`. */
+const EXPR = { bvar: 0, fvar: 1, mvar: 2, sort: 3, const: 4, app: 5, lam: 6, forallE: 7, letE: 8, lit: 9, mdata: 10, proj: 11 };
+const LEVEL = { zero: 0, succ: 1, max: 2, imax: 3, param: 4, mvar: 5 };
+/** How `sexp` marks the four kinds of binder. */
+const BINDER_MARKS = ['', ' :implicit', ' :strictImplicit', ' :instImplicit'];
+/** Expressions share subterms; written out as trees they may explode. */
+const MAX_SEXP = 4_000_000;
+
+/** A universe level in Pantograph's form: `u`, `2`, `(+ u 2)`, `(:max u v)`. */
+function levelSexp(rt, level) {
+  let offset = 0;
+  let base = level;
+  while (rt.tag(base) === LEVEL.succ) { offset += 1; base = rt.field(base, 0); }
+  const text = baseLevel(rt, base);
+  if (offset === 0) return text;
+  return rt.tag(base) === LEVEL.zero ? String(offset) : `(+ ${text} ${offset})`;
+}
+function baseLevel(rt, level) {
+  const part = (i) => levelSexp(rt, rt.field(level, i));
+  switch (rt.tag(level)) {
+    case LEVEL.zero: return '0';
+    case LEVEL.max: return `(:max ${part(0)} ${part(1)})`;
+    case LEVEL.imax: return `(:imax ${part(0)} ${part(1)})`;
+    case LEVEL.param: return rt.nameText(rt.field(level, 0));
+    default: return `(:mv ${rt.nameText(rt.field(level, 0))})`;
+  }
+}
+
+/** The head of an application, and its arguments in order. */
+function application(rt, e) {
+  const args = [];
+  let head = e;
+  for (; rt.tag(head) === EXPR.app; head = rt.field(head, 0)) args.push(rt.field(head, 1));
+  return [head, args.reverse()];
+}
+
+/** A literal: natural number or string. Numbers beyond 31 bits are big-number objects, which Lean prints itself. */
+function literal(rt, e) {
+  const lit = rt.field(e, 0);
+  const value = rt.field(lit, 0);
+  if (rt.tag(lit) === 1) return JSON.stringify(rt.text(value));
+  return rt.isScalar(value) ? String(rt.unbox(value)) : rt.text(rt.call('l_Nat_reprFast', value));
+}
+
+/** Where a binder's kind lies: after the 8 bytes of cached data. */
+const binderInfo = (rt, e) => rt.scalarByte(e, 8);
+
+/**
+ * An expression in Pantograph's S-expression form.
+ * @returns {string} '(:too-large)' where the text would exceed its bound
+ */
+function sexp(rt, e) {
+  const memo = new Map();
+  let size = 0;
+  function write(term) {
+    const known = memo.get(term);
+    const text = known ?? writeNew(term);
+    if (known === undefined) memo.set(term, text);
+    size += text.length;
+    if (size > MAX_SEXP * 4 || text.length > MAX_SEXP) throw new RangeError('too large');
+    return text;
+  }
+  function writeNew(term) {
+    const part = (i) => write(rt.field(term, i));
+    const name = (i) => rt.nameText(rt.field(term, i));
+    switch (rt.tag(term)) {
+      case EXPR.bvar: return String(rt.unbox(rt.field(term, 0)));
+      case EXPR.fvar: return `(:fv ${name(0)})`;
+      case EXPR.mvar: return `(:mv ${name(0)})`;
+      case EXPR.sort: return `(:sort ${levelSexp(rt, rt.field(term, 0))})`;
+      case EXPR.const: return `(:c ${name(0)})`;
+      case EXPR.app: {
+        const [head, args] = application(rt, term);
+        return `(${[head, ...args].map(write).join(' ')})`;
+      }
+      case EXPR.lam: return `(:lambda ${binderName(term)} ${part(1)} ${part(2)}${BINDER_MARKS[binderInfo(rt, term)]})`;
+      case EXPR.forallE: return `(:forall ${binderName(term)} ${part(1)} ${part(2)}${BINDER_MARKS[binderInfo(rt, term)]})`;
+      case EXPR.letE: return `(:let ${binderName(term)} ${part(1)} ${part(2)} ${part(3)})`;
+      case EXPR.lit: return `(:lit ${literal(rt, term)})`;
+      case EXPR.mdata: return part(1);
+      default: return `(:proj ${name(0)} ${rt.unbox(rt.field(term, 1))} ${part(2)})`;
+    }
+  }
+  const binderName = (term) => rt.nameText(rt.call('lean_erase_macro_scopes', rt.field(term, 0)));
+  try {
+    return write(e);
+  } catch (error) {
+    if (error instanceof RangeError) return '(:too-large)';
+    throw error;
+  }
+}
+
+module.exports = { EXPR, LEVEL, levelSexp, application, literal, binderInfo, sexp };

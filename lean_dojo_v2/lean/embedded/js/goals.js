@@ -1,0 +1,189 @@
+'use strict';
+/** The `goal.*` commands of Pantograph's protocol. */
+
+const { RequestError } = require('./errors.js');
+const { CORE_STATE, LeanException, META_STATE } = require('./contexts.js');
+const { messages } = require('./messages.js');
+
+/** @param {object} engine everything main.js put together */
+function goalCommands(engine) {
+  const { rt, states, pretty, contexts } = engine;
+
+  const mctxOf = (state) => rt.field(state.states[1], META_STATE.mctx);
+  const envOf = (state) => rt.field(state.states[2], CORE_STATE.env);
+  const goalsOf = (state) => rt.listItems(state.goals);
+
+  function records(state) {
+    const context = states.printContext(state);
+    return goalsOf(state).map((mvar) => pretty.goalRecord(context, mvar, engine.settings));
+  }
+  /** What is common to every answer that shows a state: its goals, and Lean's own text of them. */
+  function shown(state) {
+    return { goals: records(state), pp: pretty.stateText(states.printContext(state), goalsOf(state)) };
+  }
+
+  function start({ expr = null, copyFrom = null, levels = [] }) {
+    if ((expr === null) === (copyFrom === null)) {
+      throw new RequestError('arguments', 'Exactly one of {expr, copyFrom} must be supplied');
+    }
+    return states.inTermElab(engine.commandState(), (monad, origin) => {
+      monad.setLevelNames(rt.list(levels.map(rt.name)));
+      const type = expr === null ? typeOfConstant(monad.environment(), copyFrom) : states.elaborateType(monad, expr);
+      const root = states.newGoal(monad, type);
+      monad.clearMessages();
+      const stateId = states.store(origin, monad, rt.list([root]), root);
+      return { stateId, root: rt.nameText(root), ...shown(states.get(stateId)) };
+    });
+  }
+  function typeOfConstant(env, name) {
+    const info = rt.optional(rt.call('l_Lean_Environment_find_x3f', env, rt.name(name), rt.box(0)));
+    if (info === null) throw new RequestError('index', `Symbol not found: ${name}`);
+    return rt.field(rt.field(rt.field(info, 0), 0), 2);
+  }
+
+  /** The goals a tactic sees: one alone, or all with the chosen one first (Pantograph's Site). */
+  function site(state, goalId, autoResume) {
+    const goals = goalsOf(state);
+    const together = autoResume ?? engine.settings.automaticMode;
+    if (goals.length === 0) throw new RequestError('index', 'No goals to be solved');
+    if (goalId === undefined || goalId === null) return together ? goals : goals.slice(0, 1);
+    if (!Number.isInteger(goalId) || goals[goalId] === undefined) throw new RequestError('index', `Invalid goal index ${goalId}`);
+    return together ? [goals[goalId], ...goals.filter((_, i) => i !== goalId)] : [goals[goalId]];
+  }
+
+  const FORMS = ['tactic', 'mode', 'expr', 'have', 'let', 'draft', 'calc', 'conv'];
+
+  function tactic(request) {
+    const { stateId, goalId, autoResume } = request;
+    const state = states.get(stateId);
+    const forms = FORMS.filter((form) => request[form] !== undefined && request[form] !== null);
+    if (forms.length !== 1) throw new RequestError('operation', `Exactly one of {${FORMS.join(', ')}} must be supplied`);
+    const before = site(state, goalId, autoResume);
+    return rt.scope(() => {
+      const { error, syntax } = states.parse(envOf(state), 'tactic', asTactic(forms[0], request));
+      if (error !== undefined) return { parseError: error };
+      return runTactic(state, before, syntax);
+    });
+  }
+
+  /** Pantograph's other ways to act on a goal are tactics too. */
+  function asTactic(form, request) {
+    const value = request[form];
+    if (typeof value !== 'string') throw new RequestError('operation', `${form} must be a text`);
+    const binder = request.binderName ?? '';
+    switch (form) {
+      case 'tactic': return value;
+      case 'expr': return `exact ${value}`;
+      case 'have': return `refine_lift have ${binder} : ${value} := ?_; ?_`;
+      case 'let': return `refine_lift let ${binder || 'x'} : ${value} := ?${binder || '_'}; ?_`;
+      default: throw new RequestError('operation', `${form} is not supported by the embedded engine`);
+    }
+  }
+
+  function runTactic(state, before, syntax) {
+    const monad = contexts.monad(state.contexts, state.states);
+    const context = rt.constructor(0, [rt.UNIT], [0]); // no elaborator; recover := false
+    const ref = rt.newRef(rt.list(before));
+    try {
+      monad.tactic(context, ref, 'l_Lean_Elab_Tactic_evalTactic', syntax);
+      states.synthesize(monad);
+      monad.tactic(context, ref, 'l_Lean_Elab_Tactic_pruneSolvedGoals');
+    } catch (error) {
+      if (!(error instanceof LeanException)) throw error;
+      return { messages: [...messages(rt, monad.log()), errorMessage(error.message)] };
+    }
+    const log = messages(rt, monad.log());
+    if (log.some((message) => message.severity === 'error')) return { messages: log };
+    monad.clearMessages();
+    const after = rt.listItems(rt.readRef(ref));
+    return accept(state, monad, before, after, log);
+  }
+
+  function accept(state, monad, before, after, log) {
+    const proofs = parentProofs(monad, before, after);
+    const nextStateId = states.store(state, monad, rt.list(after), state.root);
+    return {
+      nextStateId,
+      ...shown(states.get(nextStateId)),
+      messages: log,
+      hasSorry: proofs.some((e) => rt.call('l_Lean_Expr_hasSorry', e) === rt.box(1)),
+      hasUnsafe: proofs.some((e) => rt.call('l_Lean_Environment_hasUnsafe', monad.environment(), e) === rt.box(1)),
+    };
+  }
+
+  /** What the goals that are gone were proved by. */
+  function parentProofs(monad, before, after) {
+    const open = new Set(after.map((mvar) => rt.nameText(mvar)));
+    const parents = before.filter((mvar) => !open.has(rt.nameText(mvar)));
+    return parents.map((mvar) => pretty.instantiate(monad.mctx(), rt.call('lean_expr_mk_mvar', mvar)));
+  }
+
+  function resume({ target, branch = null, goals = null }) {
+    if ((branch === null) === (goals === null)) {
+      throw new RequestError('arguments', 'Exactly one of {branch, goals} must be supplied');
+    }
+    const state = states.get(target);
+    return rt.scope(() => {
+      const wanted = branch === null ? goals.map(rt.name) : goalsOfBranch(state, states.get(branch));
+      const open = wanted.filter((mvar) => !isAssigned(state, mvar));
+      const nextStateId = states.add({
+        contexts: state.contexts.map(rt.keep),
+        states: state.states.map(rt.keep),
+        goals: rt.keep(rt.list(open)),
+        root: rt.keep(state.root),
+      });
+      return { nextStateId, ...shown(states.get(nextStateId)) };
+    });
+  }
+  function goalsOfBranch(target, branch) {
+    if (goalsOf(target).length > 0) throw new RequestError('structure', 'Target state has unresolved goals');
+    if (rt.nameText(target.root) !== rt.nameText(branch.root)) {
+      throw new RequestError('structure', 'Roots of two continued goal states do not match');
+    }
+    return goalsOf(branch);
+  }
+  function isAssigned(state, mvar) {
+    const mctx = mctxOf(state);
+    if (rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', mctx, mvar)) === null) {
+      throw new RequestError('structure', `Goal ${rt.nameText(mvar)} is not in scope`);
+    }
+    const assigned = (symbol) => rt.optional(rt.call(symbol, mctx, mvar)) !== null;
+    return assigned('lean_get_mvar_assignment') || assigned('lean_get_delayed_mvar_assignment');
+  }
+
+  function print({ stateId, rootExpr = false, parentExprs = false, goals = false }) {
+    const state = states.get(stateId);
+    return rt.scope(() => {
+      const context = states.printContext(state);
+      const root = pretty.instantiate(mctxOf(state), rt.call('lean_expr_mk_mvar', state.root));
+      const open = rt.call('l_Lean_Expr_hasExprMVar', root) === rt.box(1);
+      const started = rt.optional(rt.call('lean_get_mvar_assignment', mctxOf(state), state.root)) !== null;
+      return {
+        ...(rootExpr && started ? { root: pretty.expressionRecord(context, root, engine.settings) } : {}),
+        ...(parentExprs ? { parentExprs: [] } : {}),
+        ...(goals ? shown(state) : { goals: [] }),
+        extraMVars: [],
+        rootHasSorry: rt.call('l_Lean_Expr_hasSorry', root) === rt.box(1),
+        rootHasUnsafe: rt.call('l_Lean_Environment_hasUnsafe', envOf(state), root) === rt.box(1),
+        rootHasMVar: open,
+      };
+    });
+  }
+
+  function remove({ stateIds }) {
+    if (!Array.isArray(stateIds)) throw new RequestError('command', 'stateIds must be a list of numbers');
+    states.remove(stateIds);
+    return {};
+  }
+
+  return {
+    'goal.start': start, 'goal.tactic': tactic, 'goal.continue': resume, 'goal.print': print, 'goal.delete': remove, shown,
+  };
+}
+
+/** An exception as the message that Lean's front end would log for it. */
+function errorMessage(text) {
+  return { severity: 'error', pos: { line: 0, column: 0 }, endPos: null, data: text, kind: '[anonymous]', fileName: '<input>', caption: '' };
+}
+
+module.exports = { goalCommands, errorMessage };

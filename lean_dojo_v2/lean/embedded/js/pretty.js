@@ -1,0 +1,107 @@
+'use strict';
+/** Goals and expressions as Lean prints them, and as Pantograph's records. */
+
+const { CORE_CONTEXT } = require('./contexts.js');
+const { sexp } = require('./expressions.js');
+
+/** Lean's own default line width, so that our goal text is that of `lean --json` and of LeanDojo. */
+const WIDTH = 120;
+const LOCAL_DECL = { fvarId: 1, userName: 2, type: 3, value: 4 };
+const LOCAL_DECL_KIND = { ordinary: 0, implementationDetail: 1, auxiliary: 2 };
+const MVAR_DECL = { userName: 0, lctx: 1, type: 2 };
+
+/** @param {object} rt the runtime */
+function createPretty(rt) {
+  const render = (format) => rt.text(rt.call('l_Std_Format_pretty', format, rt.box(WIDTH), rt.box(0), rt.box(0)));
+
+  /** Lean's PPContext. */
+  const printContext = (env, mctx, lctx, options, namespace, openDecls) =>
+    rt.constructor(0, [env, mctx, lctx, options, namespace, openDecls]);
+
+  /** The printing context of a proof state; each goal puts its own local context in. */
+  function contextOfState(coreContext, env, mctx) {
+    const part = (name) => rt.field(coreContext, CORE_CONTEXT[name]);
+    return printContext(env, mctx, emptyLocalContext(), part('options'), part('currNamespace'), part('openDecls'));
+  }
+  const emptyLocalContext = () => rt.constant('l_Lean_LocalContext_empty');
+  const withLocalContext = (context, lctx) => rt.withFields(context, { 2: lctx });
+
+  function expression(context, e) {
+    const withInfos = rt.call('l_Lean_ppExprWithInfos', context, e);
+    return render(rt.field(withInfos, 0));
+  }
+
+  /** One goal as Lean prints it: `case tag`, hypotheses, `⊢ target`. */
+  const goalText = (context, mvar) => render(rt.call('l_Lean_ppGoal', context, mvar)).replace(/^\n/, '');
+
+  /** A whole state as Lean prints it. */
+  const stateText = (context, mvars) =>
+    (mvars.length === 0 ? 'no goals' : mvars.map((mvar) => goalText(context, mvar)).join('\n\n'));
+
+  /** The hypotheses a user sees, with unreachable names marked by a dagger. */
+  function sanitised(lctx, options) {
+    const state = rt.constructor(0, [options, rt.EMPTY_MAP, rt.EMPTY_MAP]);
+    return rt.field(rt.call('l_Lean_LocalContext_sanitizeNames', lctx, state), 0);
+  }
+
+  function localDeclarations(lctx) {
+    return rt.persistentArrayItems(rt.field(lctx, 1)).map(rt.optional).filter((decl) => decl !== null);
+  }
+  function isVisible(decl, settings) {
+    const kind = rt.scalarByte(decl, 1);
+    if (kind === LOCAL_DECL_KIND.implementationDetail) return settings.printImplementationDetailHyps;
+    return kind === LOCAL_DECL_KIND.ordinary || settings.printAuxDecls;
+  }
+
+  /** Pantograph's Expression: {pp, sexp?}. */
+  function expressionRecord(context, e, settings) {
+    const record = {};
+    if (settings.printExprPretty) record.pp = expression(context, e);
+    if (settings.printExprAST) record.sexp = sexp(rt, instantiate(rt.field(context, 1), e));
+    return record;
+  }
+  const instantiate = (mctx, e) => rt.field(rt.call('l_Lean_instantiateMVarsCore', mctx, e), 0);
+
+  function variableRecord(context, decl, settings) {
+    const userName = rt.nameText(rt.field(decl, LOCAL_DECL.userName));
+    const record = {
+      name: rt.nameText(rt.field(decl, LOCAL_DECL.fvarId)),
+      userName,
+      isInaccessible: userName.includes('✝'),
+      type: expressionRecord(context, rt.field(decl, LOCAL_DECL.type), settings),
+    };
+    // a `have`-bound variable (nondependent `let`) has no value that a proof may use
+    const isLet = rt.tag(decl) === 1 && rt.scalarByte(decl, 0) === 0;
+    if (isLet) record.value = expressionRecord(context, rt.field(decl, LOCAL_DECL.value), settings);
+    return record;
+  }
+
+  /**
+   * Pantograph's Goal, with the whole goal's text as `pp` besides.
+   * @param {number} context a PPContext
+   * @param {number} mvar the goal
+   * @param {object} settings Pantograph's options
+   */
+  function goalRecord(context, mvar, settings, fragment = 'tactic') {
+    const decl = rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', rt.field(context, 1), mvar));
+    const lctx = sanitised(rt.field(decl, MVAR_DECL.lctx), rt.field(context, 3));
+    const inside = withLocalContext(context, lctx);
+    const userName = rt.nameText(rt.field(decl, MVAR_DECL.userName));
+    return {
+      name: rt.nameText(mvar),
+      ...(userName === '' ? {} : { userName }),
+      fragment,
+      isConversion: fragment === 'conv',
+      target: expressionRecord(inside, rt.field(decl, MVAR_DECL.type), settings),
+      vars: localDeclarations(lctx).filter((d) => isVisible(d, settings)).map((d) => variableRecord(inside, d, settings)),
+      pp: goalText(context, mvar),
+    };
+  }
+
+  return {
+    render, printContext, contextOfState, emptyLocalContext, withLocalContext, expression, expressionRecord, goalText,
+    stateText, goalRecord, instantiate,
+  };
+}
+
+module.exports = { createPretty };

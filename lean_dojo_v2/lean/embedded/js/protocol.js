@@ -1,0 +1,104 @@
+'use strict';
+/**
+ * Lines in, lines out: `command {json}` is answered by one line of JSON, in order.
+ *
+ * A request that fails is answered {"error": kind, "desc": …} and the engine goes on. An exception that Lean's code did
+ * not expect may have left its memory in any state: it is answered too, and then the process ends with exit code 3.
+ */
+
+const fs = require('node:fs');
+const { RequestError } = require('./errors.js');
+const { LeanException } = require('./contexts.js');
+const { LeanIOError } = require('./runtime.js');
+
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+const CORRUPTED = 3;
+const STDOUT = 1;
+
+/** Writes all of a line; a pipe may take it in pieces. */
+function send(value) {
+  let rest = Buffer.from(typeof value === 'string' ? `${value}\n` : `${JSON.stringify(value)}\n`);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(fs.writeSync(STDOUT, rest));
+    } catch (error) {
+      if (error.code === 'EPIPE') process.exit(0);
+      if (error.code !== 'EAGAIN') throw error;
+    }
+  }
+}
+
+const failure = (error, desc) => ({ error, desc });
+
+function parseLine(line) {
+  const space = line.indexOf(' ');
+  const command = space < 0 ? line : line.slice(0, space);
+  const text = space < 0 ? '' : line.slice(space + 1).trim();
+  if (text === '') return [command, {}];
+  let payload;
+  try {
+    payload = JSON.parse(text);
+  } catch (error) {
+    throw new RequestError('command', `Unable to parse json: ${error.message}`);
+  }
+  if (payload === null || typeof payload !== 'object' || Array.isArray(payload)) {
+    throw new RequestError('command', 'Unable to parse json: expected an object');
+  }
+  return [command, payload];
+}
+
+/**
+ * @param {object} rt the runtime
+ * @param {Object<string, (payload: object) => object>} commands
+ */
+function serve(rt, commands) {
+  function answer(line) {
+    try {
+      const [command, payload] = parseLine(line);
+      const run = Object.hasOwn(commands, command) ? commands[command] : undefined;
+      if (run === undefined) throw new RequestError('command', `Unknown command ${command}`);
+      send(rt.scope(() => run(payload)));
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  function report(error) {
+    if (error instanceof RequestError) send(failure(error.kind, error.message));
+    else if (error instanceof LeanException) send(failure('exception', error.message));
+    else if (error instanceof LeanIOError) send(failure('io', error.message));
+    else {
+      const what = error instanceof Error ? `${error.name}: ${error.message}` : 'an exception inside Lean';
+      if (process.env.LEAN_DOJO_ENGINE_DEBUG) process.stderr.write(`${error.stack}\n`);
+      send(failure('fatal', `the engine ends: ${what}`));
+      process.exit(CORRUPTED);
+    }
+  }
+
+  let parts = [];
+  let size = 0;
+  function take(chunk) {
+    size += chunk.length;
+    if (size > MAX_LINE_BYTES) {
+      send(failure('command', `a request may have ${MAX_LINE_BYTES} bytes at most`));
+      process.exit(CORRUPTED);
+    }
+    parts.push(chunk);
+  }
+  process.stdin.on('data', (chunk) => {
+    let rest = chunk;
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+      take(rest.subarray(0, end));
+      const line = Buffer.concat(parts).toString('utf8').trim();
+      parts = [];
+      size = 0;
+      if (line !== '') answer(line);
+      rest = rest.subarray(end + 1);
+    }
+    take(rest);
+  });
+  process.stdin.on('end', () => process.exit(0));
+  send('ready.');
+}
+
+module.exports = { serve };
