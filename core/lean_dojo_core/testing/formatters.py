@@ -1,0 +1,188 @@
+"""The conformance suite of dataset formatters."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import pickle
+from typing import Any
+
+from lean_dojo_core import registry
+from lean_dojo_core.protocols import Row
+from lean_dojo_core.records import MARK_OPEN, Theorem
+from lean_dojo_core.testing.samples import ODD_THEOREMS, SAMPLE_THEOREMS
+from lean_dojo_core.testing.suite import Suite, docstring_problem
+
+GOAL = "a b : Nat\nh : a = b\n⊢ b = a"
+ROLES = {"system", "user", "assistant", "developer", "tool"}
+
+
+class DatasetFormatterSuite(Suite):
+    """Checks of a dataset formatter.
+
+    Set ``name``; override ``make`` if it needs options, ``theorems`` if the sample theorems give it
+    nothing to learn from, and ``goal_of`` if a row's goal is not in ``problem``, ``goal`` or its
+    prompt.
+
+    >>> from lean_dojo_core.testing import run_suite
+    >>> class TestTacticChat(DatasetFormatterSuite):
+    ...     name = "tactic-chat"
+    >>> [finding for finding in run_suite(TestTacticChat) if finding.problem]
+    []
+    """
+
+    _registry = registry.dataset_formatters
+
+    def theorems(self) -> tuple[Theorem, ...]:
+        """Give theorems that have something to learn from."""
+        return SAMPLE_THEOREMS
+
+    def rows(self, theorems: tuple[Theorem, ...] | None = None) -> list[Row]:
+        """Format theorems."""
+        chosen = self.theorems() if theorems is None else theorems
+        return [row for theorem in chosen for row in self.subject.rows(theorem)]
+
+    def test_has_a_docstring(self) -> None:
+        """The object says what its rows are."""
+        problem = docstring_problem(self.subject)
+        assert problem is None, problem
+
+    def test_gives_rows(self) -> None:
+        """Ordinary theorems give rows."""
+        assert self.rows(), (
+            "it gives no row for ordinary theorems; override `theorems` with what it can learn from"
+        )
+
+    def test_columns_are_declared(self) -> None:
+        """Every row has exactly the declared columns."""
+        columns = getattr(self.subject, "columns", None)
+        assert isinstance(columns, tuple), "give it an attribute `columns`, a tuple of names"
+        for row in self.rows((*self.theorems(), *ODD_THEOREMS)):
+            assert set(row) == set(columns), (
+                f"a row has the columns {sorted(row)}, but `columns` says {sorted(columns)}; make "
+                "them agree"
+            )
+        if self.name:
+            stated = self.entry.spec.columns
+            assert set(stated) == set(columns), (
+                f"its descriptor says columns={stated}, the object {columns}; make them agree, for "
+                "trainers choose by the descriptor"
+            )
+
+    def test_rows_are_plain_data(self) -> None:
+        """Rows go into Arrow tables: text, numbers, lists and mappings, of one type a column."""
+        types: dict[str, set[str]] = {}
+        for row in self.rows((*self.theorems(), *ODD_THEOREMS)):
+            try:
+                json.dumps(row)
+            except (TypeError, ValueError) as error:
+                raise AssertionError(
+                    f"a row is not plain data ({error}); use text, numbers, lists and dicts"
+                ) from error
+            for column, value in row.items():
+                if value is not None:
+                    types.setdefault(column, set()).add(type(value).__name__)
+        for column, names in types.items():
+            assert len(names) == 1, (
+                f"column {column!r} holds {sorted(names)}; keep one type a column"
+            )
+
+    def test_takes_odd_theorems(self) -> None:
+        """No proof, no statement, ``sorry``, empty states: rows or none, never an exception."""
+        for theorem in ODD_THEOREMS:
+            try:
+                list(self.subject.rows(theorem))
+            except Exception as error:
+                raise AssertionError(
+                    f"it raised {type(error).__name__} ({error}) on the theorem "
+                    f"{theorem.full_name!r} of lean_dojo_core.testing.ODD_THEOREMS; give no row "
+                    "where there is nothing to learn from"
+                ) from error
+
+    def test_rows_have_no_marks(self) -> None:
+        """``<a>…</a>`` are notes of the tracer, which no goal at proof time has."""
+        for row in self.rows((*self.theorems(), *ODD_THEOREMS)):
+            for column in ("prompt", "completion", "messages", "problem", "goal", "text"):
+                assert MARK_OPEN not in json.dumps(row.get(column)), (
+                    f"column {column!r} has the mark {MARK_OPEN}; use lean_dojo_core.remove_marks"
+                )
+
+    def test_is_deterministic(self) -> None:
+        """The same theorem gives the same rows, also from a fresh formatter."""
+        first = self.rows()
+        assert self.rows() == first, (
+            "the same theorems gave other rows the second time; seed what is random by the theorem"
+        )
+        fresh = self.make()
+        again = [row for theorem in self.theorems() for row in fresh.rows(theorem)]
+        assert again == first, "a fresh formatter gives other rows; keep no state between theorems"
+
+    def test_pickles(self) -> None:
+        """It reaches worker processes."""
+        try:
+            copied = pickle.loads(pickle.dumps(self.subject))  # noqa: S301 - our own bytes
+        except Exception as error:
+            raise AssertionError(
+                f"it does not pickle ({error}); define it at module level"
+            ) from error
+        again = [row for theorem in self.theorems() for row in copied.rows(theorem)]
+        assert again == self.rows(), "its unpickled copy gives other rows"
+
+    def test_leaves_its_rows_alone(self) -> None:
+        """A caller may change a row without changing the next one."""
+        first = self.rows()
+        kept = copy.deepcopy(first)
+        for row in first:
+            for value in row.values():
+                if isinstance(value, list):
+                    value.append("changed by the caller")
+        assert self.rows() == kept, "rows share a list; build a new one for each row"
+
+    def test_prompt_is_a_conversation(self) -> None:
+        """``prompt`` gives messages, the last one the user's, with the goal in it."""
+        signature = inspect.signature(self.subject.prompt)
+        assert "premises" in signature.parameters, (
+            f"prompt{signature} does not take premises; write prompt(self, goal, *, premises=()) "
+            "and ignore them if there is no place for them"
+        )
+        for messages in (self.subject.prompt(GOAL), self.subject.prompt(GOAL, premises=["x : y"])):
+            problem = _conversation_problem(messages)
+            assert problem is None, problem
+            assert GOAL in "".join(message["content"] for message in messages), (
+                "the prompt does not contain the goal as Lean prints it"
+            )
+            assert messages[-1]["role"] != "assistant", (
+                "the last message of a prompt is the assistant's; leave the answer to the model"
+            )
+
+    def test_prompt_is_the_text_of_training(self) -> None:
+        """Rows ask with the very conversation that ``prompt`` gives at proof time."""
+        for theorem in self.theorems():
+            asked = [self.subject.prompt(tactic.state_before) for tactic in theorem.traced_tactics]
+            for row in self.subject.rows(theorem):
+                trained = _trained_prompt(row)
+                assert trained is None or trained in asked, (
+                    f"a row asks with {trained!r:.300}, but prompt() of its goal gives "
+                    f"{asked[0]!r:.300}; build rows by calling prompt()"
+                )
+
+
+def _trained_prompt(row: Row) -> Any:
+    """Give the part of a row that asks; ``None`` for rows of another shape (pairs, regression)."""
+    if "prompt" in row:
+        return row["prompt"]
+    if "messages" in row:
+        return row["messages"][:-1]
+    return None
+
+
+def _conversation_problem(messages: Any) -> str | None:
+    if not isinstance(messages, list) or not messages:
+        return f"prompt() gave {messages!r:.80}; give a list of messages"
+    for message in messages:
+        if not isinstance(message, dict) or set(message) != {"role", "content"}:
+            return f"{message!r:.80} is no message; use {{'role': …, 'content': …}}"
+        if message["role"] not in ROLES or not isinstance(message["content"], str):
+            return f"{message!r:.80}: the role is one of {sorted(ROLES)} and the content a text"
+    return None

@@ -1,0 +1,131 @@
+"""The conformance suite of a distribution's manifests and descriptors."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from importlib import metadata
+from typing import ClassVar
+
+from lean_dojo_core import registry
+from lean_dojo_core.discovery import HOST_DISTRIBUTION, PluginInfo, normalise
+from lean_dojo_core.testing.suite import Suite
+
+HEAVY = (
+    "accelerate", "datasets", "jax", "numpy", "pandas", "peft", "pytorch_lightning", "ray",
+    "tokenizers", "torch", "transformers", "trl", "vllm",
+)  # fmt: skip
+"""What a manifest must not import: every listing would wait for it."""
+
+SUMMARY_LENGTH = 80
+
+_PROBE = """
+import importlib, json, sys
+for name in sys.argv[2:]:
+    importlib.import_module(name)
+print("\\0" + json.dumps([name for name in sys.argv[1].split(",") if name in sys.modules]))
+"""
+
+
+class ManifestSuite(Suite):
+    """Checks of a distribution: its entry points, manifests and descriptors.
+
+    Set ``distribution`` to the name under which pip knows it.
+
+    >>> from lean_dojo_core.testing import run_suite
+    >>> class TestManifest(ManifestSuite):
+    ...     distribution = "lean-dojo-v2"
+    >>> [f.problem for f in run_suite(TestManifest) if f.check == "manifest_is_light"]
+    [None]
+    """
+
+    distribution: ClassVar[str] = ""
+
+    def plugins(self) -> list[PluginInfo]:
+        """Give the distribution's plugins."""
+        assert self.distribution, f"set `distribution` in {type(self).__name__}"
+        wanted = normalise(self.distribution)
+        found = [
+            info for info in registry.current().plugins if normalise(info.distribution) == wanted
+        ]
+        assert found, (
+            f"{self.distribution} has no entry point in the group 'lean_dojo', or is not installed "
+            "here; add [project.entry-points.lean_dojo] to its pyproject.toml and install it"
+        )
+        return found
+
+    def test_every_plugin_is_active(self) -> None:
+        """Every entry point loads and every hook gives descriptors."""
+        broken = [f"{p.name}: {p.error}" for p in self.plugins() if p.status != "active"]
+        assert not broken, "; ".join(broken)
+
+    def test_manifest_is_light(self) -> None:
+        """Importing the manifests imports no learning library."""
+        modules = [info.value.partition(":")[0] for info in self.plugins()]
+        probe = subprocess.run(
+            [sys.executable, "-c", _PROBE, ",".join(HEAVY), *modules],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert probe.returncode == 0, (
+            f"importing {', '.join(modules)} fails: {probe.stderr.strip().splitlines()[-1:]}"
+        )
+        printed, _, found = probe.stdout.partition("\0")
+        heavy = json.loads(found)
+        assert not heavy, (
+            f"importing {', '.join(modules)} imports {', '.join(heavy)}; keep implementation and "
+            "manifest in different modules and name the implementation in a descriptor's target"
+        )
+        assert not printed, f"its import prints {printed[:60]!r}; print nothing, or to stderr"
+
+    def test_bounds_the_host_version(self) -> None:
+        """``Requires-Dist`` names the host with an upper bound, so that pip knows."""
+        if normalise(self.distribution) == HOST_DISTRIBUTION:
+            return
+        texts = metadata.requires(self.distribution) or []
+        mine = [text for text in texts if re.split(r"[^\w.-]", text)[0] == HOST_DISTRIBUTION]
+        assert any(re.search(r"<|~=|==", text) for text in mine), (
+            f"it requires {mine or 'no ' + HOST_DISTRIBUTION}; write "
+            f"dependencies = ['{HOST_DISTRIBUTION}>=2.0,<3'], so that another major version is "
+            "refused by pip and not by a traceback"
+        )
+
+    def test_summaries_fit_a_listing(self) -> None:
+        """One short line each."""
+        for entry in self._entries():
+            length = len(entry.spec.summary)
+            assert length <= SUMMARY_LENGTH, (
+                f"the summary of {entry.spec.kind} {entry.name!r} has {length} characters; say it "
+                f"in {SUMMARY_LENGTH}"
+            )
+
+    def test_names_are_its_own(self) -> None:
+        """No other installed distribution offers the same name."""
+        for entry in self._entries():
+            kind = registry.REGISTRIES[entry.spec.kind]
+            others = [
+                other.qualified_name
+                for other in kind.entries()
+                if other.name == entry.name and other.plugin != entry.plugin
+            ]
+            assert not others, (
+                f"{entry.spec.kind} {entry.name!r} is also {', '.join(others)}; choose another "
+                "name, or users must write distribution:name"
+            )
+
+    def test_targets_load(self) -> None:
+        """Every descriptor's target imports and is what its kind must be."""
+        for entry in self._entries():
+            entry.load()
+
+    def _entries(self) -> list[registry.Entry]:  # type: ignore[type-arg]
+        names = {info.name for info in self.plugins()}
+        return [
+            entry
+            for entries in registry.REGISTRIES.values()
+            for entry in entries.entries()
+            if entry.plugin.name in names
+        ]

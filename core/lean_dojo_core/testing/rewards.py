@@ -1,0 +1,194 @@
+"""The conformance suite of reward functions."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+import math
+import pickle
+from typing import Any
+
+from lean_dojo_core import registry
+from lean_dojo_core.testing.samples import ODD_COMPLETIONS, SAMPLE_THEOREMS
+from lean_dojo_core.testing.suite import Suite, close, docstring_problem
+
+COMPLETIONS = ("rfl", "simp", "rw [Nat.add_comm a b]", "exact sorry")
+
+
+class RewardFunctionSuite(Suite):
+    """Checks of a reward function.
+
+    Set ``name``; override ``make`` if it needs options, and ``columns`` if it reads columns of its
+    own. A function that keeps a memory (a novelty bonus) is welcome: two fresh ones must agree.
+
+    >>> from lean_dojo_core.testing import run_suite
+    >>> class TestConstant(RewardFunctionSuite):
+    ...     name = "constant"
+    >>> [finding for finding in run_suite(TestConstant) if finding.problem]
+    []
+    """
+
+    _registry = registry.reward_functions
+
+    def columns(self, count: int) -> dict[str, list[Any]]:
+        """Give the dataset columns for ``count`` completions; override to add yours."""
+        step = SAMPLE_THEOREMS[0].traced_tactics[0]
+        known: dict[str, Any] = {
+            "problem": step.state_before,
+            "goal": step.state_before,
+            "prompt": [{"role": "user", "content": step.state_before}],
+            "prompts": [{"role": "user", "content": step.state_before}],
+            "tactic": step.tactic,
+            "tactics_before": [],
+            "tactic_index": 0,
+            "theorem_statement": SAMPLE_THEOREMS[0].theorem_statement,
+            "full_name": SAMPLE_THEOREMS[0].full_name,
+            "file_path": SAMPLE_THEOREMS[0].file_path,
+            "url": SAMPLE_THEOREMS[0].url,
+            "commit": SAMPLE_THEOREMS[0].commit,
+        }
+        needed = self.entry.spec.required_columns if self.name else ()
+        for column in needed:
+            known.setdefault(column, "")
+        return {column: [value] * count for column, value in known.items()}
+
+    def score(self, completions: list[str], function: Any = None) -> list[Any]:
+        """Call the function as TRL does and give its result as a list."""
+        function = self.subject if function is None else function
+        result = function(
+            completions=completions,
+            completion_ids=[[1]] * len(completions),
+            trainer_state=None,
+            **self.columns(len(completions)),
+        )
+        if inspect.isawaitable(result):
+            result = asyncio.run(_await(result))
+        if hasattr(result, "tolist"):  # a tensor or an array
+            result = result.tolist()
+        assert isinstance(result, (list, tuple)), (
+            f"it returned a {type(result).__name__}; return a list (or a 1-D tensor) with one "
+            "number per completion"
+        )
+        return list(result)
+
+    def test_has_a_docstring(self) -> None:
+        """The object says what it rewards."""
+        problem = docstring_problem(self.subject)
+        assert problem is None, problem
+
+    def test_takes_columns_by_keyword(self) -> None:
+        """TRL passes every dataset column, and more with each version."""
+        signature = inspect.signature(self.subject)
+        kinds = [parameter.kind for parameter in signature.parameters.values()]
+        assert inspect.Parameter.VAR_KEYWORD in kinds, (
+            f"its signature is {signature}; add **kwargs: every column of the dataset is passed by "
+            "keyword, and TRL adds more"
+        )
+        assert "completions" in signature.parameters, (
+            f"its signature is {signature}; call the first parameter 'completions', for it is "
+            "passed by keyword"
+        )
+
+    def test_gives_one_number_per_completion(self) -> None:
+        """As many finite numbers as completions; ``None`` or NaN where it does not apply."""
+        scores = self.score(list(COMPLETIONS))
+        assert len(scores) == len(COMPLETIONS), (
+            f"it gave {len(scores)} numbers for {len(COMPLETIONS)} completions; give one each, "
+            "None where the reward does not apply"
+        )
+        _check_numbers(scores, COMPLETIONS)
+
+    def test_takes_an_empty_batch(self) -> None:
+        """No completions, no numbers."""
+        scores = self.score([])
+        assert scores == [], f"for an empty batch it gave {scores!r}; give an empty list"
+
+    def test_takes_odd_completions(self) -> None:
+        """Empty, long, multi-line, hostile and non-ASCII completions are scored, not raised on."""
+        try:
+            scores = self.score(list(ODD_COMPLETIONS))
+        except Exception as error:
+            raise AssertionError(
+                f"it raised {type(error).__name__} ({error}) on completions such as an empty text "
+                "or a broken tactic; score them (low, or None), for models write such things"
+            ) from error
+        assert len(scores) == len(ODD_COMPLETIONS), (
+            f"it gave {len(scores)} numbers for {len(ODD_COMPLETIONS)} odd completions"
+        )
+        _check_numbers(scores, ODD_COMPLETIONS)
+
+    def test_two_fresh_ones_agree(self) -> None:
+        """The same completions earn the same, in another process and after a restart."""
+        one, two = self.make(), self.make()
+        try:
+            first = self.score(list(COMPLETIONS), one)
+            second = self.score(list(COMPLETIONS), two)
+        finally:
+            close(one)
+            close(two)
+        assert _same(first, second), (
+            f"two fresh ones gave {first} and {second} for the same completions; seed what is "
+            "random, or drop it"
+        )
+
+    def test_pickles(self) -> None:
+        """It reaches the processes of a data-parallel run."""
+        fresh = self.make()
+        advice = (
+            "define it at module level and open files, servers and processes lazily, leaving them "
+            "out of __getstate__"
+        )
+        try:
+            copied = pickle.loads(pickle.dumps(fresh))  # noqa: S301 - our own bytes
+        except Exception as error:
+            raise AssertionError(f"it does not pickle ({error}); {advice}") from error
+        try:
+            first = self.score(list(COMPLETIONS), fresh)
+            second = self.score(list(COMPLETIONS), copied)
+        finally:
+            close(fresh)
+            close(copied)
+        assert _same(first, second), (
+            f"its unpickled copy gave {second} instead of {first}; {advice}"
+        )
+
+    def test_leaves_its_input_alone(self) -> None:
+        """Other rewards get the same lists."""
+        completions = list(COMPLETIONS)
+        columns = self.columns(len(completions))
+        before = copy.deepcopy((completions, columns))
+        result = self.subject(completions=completions, **columns)
+        if inspect.isawaitable(result):
+            asyncio.run(_await(result))
+        assert (completions, columns) == before, (
+            "it changed the lists that it was given; copy what you want to change"
+        )
+
+
+async def _await(result: Any) -> Any:
+    return await result
+
+
+def _check_numbers(scores: list[Any], completions: tuple[str, ...]) -> None:
+    for score, completion in zip(scores, completions, strict=True):
+        if score is None:
+            continue
+        try:
+            number = float(score)
+        except (TypeError, ValueError):
+            raise AssertionError(
+                f"for {completion[:40]!r} it gave {score!r:.80}, which is not a number; give a "
+                "float, or None where the reward does not apply"
+            ) from None
+        assert not math.isinf(number), (
+            f"for {completion[:40]!r} it gave {number}; an infinite reward makes every advantage "
+            "NaN, so bound it"
+        )
+
+
+def _same(first: list[Any], second: list[Any]) -> bool:
+    return len(first) == len(second) and all(
+        one == two or (one is not None and two is not None and one != one and two != two)  # noqa: PLR0124
+        for one, two in zip(first, second, strict=True)
+    )

@@ -1,0 +1,49 @@
+"""``lean-dojo plugins check DISTRIBUTION``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import click
+from click.shell_completion import CompletionItem
+
+from lean_dojo_core import registry
+from lean_dojo_v2.cli.output import emit_json, table
+
+
+def _complete(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    names = sorted({info.distribution for info in registry.current().plugins})
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+@click.command(short_help="Run the conformance checks on a distribution.")
+@click.argument("distribution", shell_complete=_complete)
+@click.option("--all", "show_all", is_flag=True, help="List what passed, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def check(context: click.Context, distribution: str, show_all: bool, as_json: bool) -> None:
+    """Run the conformance checks on an installed DISTRIBUTION; exits with 1 if one fails.
+
+    The same checks are pytest classes in lean_dojo_core.testing, where objects can be given
+    options. Of trainers only the class is looked at here.
+    """
+    from lean_dojo_core.testing import check_distribution
+
+    findings = check_distribution(distribution)
+    failed = [finding for finding in findings if finding.problem is not None]
+    if as_json:
+        emit_json([attrs.asdict(finding) for finding in findings])
+    else:
+        shown: list[Any] = findings if show_all else failed
+        if shown:
+            table(
+                ["OF", "CHECK", "WHAT TO CHANGE"],
+                [[f.subject, f.check.replace("_", " "), f.problem or "ok"] for f in shown],
+            )
+            click.echo()
+        click.echo(f"{len(findings) - len(failed)} of {len(findings)} checks passed.")
+    if failed:
+        context.exit(1)
