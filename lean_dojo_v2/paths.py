@@ -47,6 +47,11 @@ def cache_dir() -> Path:
     return raid_dir() / "cache"
 
 
+def repos_dir() -> Path:
+    """Give the folder of cloned repositories and their checkouts, ``raid/repos``."""
+    return raid_dir() / "repos"
+
+
 def safe_name(name: str) -> str:
     """Turn a repository's name or address into one folder's name.
 

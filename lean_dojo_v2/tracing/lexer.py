@@ -1,0 +1,115 @@
+"""Tokens of Lean source: enough to find comments, strings, identifiers and brackets.
+
+Lean's grammar can be extended by every file, so no outside program can parse it. What tracing needs
+of the text is far less and stable: where comments and strings are, what an identifier is, and which
+bracket belongs to which. Everything else is asked of Lean itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+PART = r"(?:«[^»\n]*»|(?![λΠΣ])[^\W\d][\w'!?]*)"
+"""One component of a name; λ, Π and Σ are symbols to Lean."""
+
+_TOKEN = re.compile(
+    rf"""
+      (?P<space>\s+)
+    | (?P<line_comment>--[^\n]*)
+    | (?P<block_comment>/-)
+    | (?P<raw_string>r(?P<hashes>\#*)"(?:.|\n)*?"(?P=hashes))
+    | (?P<string>"(?:\\.|\\\n|[^"\\])*")
+    | (?P<char>'(?:\\(?:[\\'"nrt]|x[0-9a-fA-F]{{2}}|u[0-9a-fA-F]{{4}})|[^'\\\n])')
+    | (?P<number>\d[\w.]*)
+    | (?P<ident>{PART}(?:\.{PART})*)
+    | (?P<symbol>:=|=>|->|<;>|<\|>|\|\||<\||\|>\.?|@\[|\#\[|\.\.|(?s:.))
+    """,
+    re.VERBOSE,
+)
+_COMMENT_EDGE = re.compile(r"/-|-/")
+
+_PAIRS = ("( )", "[ ]", "{ }", "⟨ ⟩", "@[ ]", "#[ ]", "⦃ ⦄", "⟦ ⟧", "⌊ ⌋", "⌈ ⌉")
+OPENERS: dict[str, str] = dict(pair.split() for pair in _PAIRS)
+CLOSERS = frozenset(OPENERS.values())
+
+
+class Token(NamedTuple):
+    """One token.
+
+    Attributes:
+        kind: ``comment``, ``doc`` (``/-- … -/``), ``string``, ``char``, ``number``, ``ident`` or
+            ``symbol``.
+        start: Index of its first character.
+        end: Index after its last one.
+        text: Its text.
+    """
+
+    kind: str
+    start: int
+    end: int
+    text: str
+
+
+def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
+    """Give the tokens of ``text[start:end]``, comments included, white space not.
+
+    >>> [token.text for token in tokens("rw [h.1] -- twice")]
+    ['rw', '[', 'h', '.', '1', ']', '-- twice']
+    """
+    stop = len(text) if end is None else end
+    position = start
+    while position < stop:
+        match = _TOKEN.match(text, position, stop)
+        assert match is not None  # the last alternative takes any character
+        kind = match.lastgroup or "symbol"
+        if kind == "hashes":
+            kind = "raw_string"
+        position = match.end()
+        if kind == "space":
+            continue
+        if kind == "block_comment":
+            position = comment_end(text, match.start(), stop)
+            kind = "doc" if text.startswith("/--", match.start()) else "comment"
+        yield Token(_KINDS.get(kind, kind), match.start(), position, text[match.start() : position])
+
+
+_KINDS = {"line_comment": "comment", "raw_string": "string"}
+
+
+def code_tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
+    """Give the tokens of ``text[start:end]`` without comments and docstrings."""
+    return (t for t in tokens(text, start, end) if t.kind not in {"comment", "doc"})
+
+
+def comment_end(text: str, start: int, stop: int) -> int:
+    """Find the end of the block comment at ``start``; comments nest; an open one ends the text."""
+    depth = 0
+    position = start
+    while match := _COMMENT_EDGE.search(text, position, stop):
+        depth += 1 if match[0] == "/-" else -1
+        position = match.end()
+        if depth == 0:
+            return position
+    return stop
+
+
+def without_comments(text: str) -> str:
+    r"""Give the text without comments and docstrings, and without the lines that this empties.
+
+    >>> without_comments("def x := 1 -- one\n/- two -/\n  + 2")
+    'def x := 1\n  + 2'
+    """
+    kept: list[str] = []
+    position = 0
+    for token in tokens(text):
+        if token.kind in {"comment", "doc"}:
+            kept.append(text[position : token.start])
+            # Lines inside a comment go; a mark tells lines emptied by it from empty ones.
+            kept.append("\0")
+            position = token.end
+    kept.append(text[position:])
+    lines = "".join(kept).split("\n")
+    cleaned = ((line, line.replace("\0", "").rstrip()) for line in lines)
+    return "\n".join(clean for line, clean in cleaned if clean or "\0" not in line).strip()

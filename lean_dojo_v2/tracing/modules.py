@@ -1,0 +1,197 @@
+"""Module names, headers and the import graph of a Lean project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+
+import attrs
+
+from lean_dojo_core.errors import TraceError
+from lean_dojo_v2.tracing.lexer import Token, code_tokens
+
+_IMPORT_MODIFIERS = frozenset({"public", "private", "meta"})
+_IMPORT_QUALIFIERS = frozenset({"all", "runtime"})
+
+
+@attrs.frozen
+class Import:
+    """One import of a header.
+
+    Attributes:
+        module: The module, for example ``Init.Data.List``.
+        is_public: ``public import``.
+        is_meta: ``meta import``.
+        is_all: ``import all``.
+    """
+
+    module: str
+    is_public: bool = False
+    is_meta: bool = False
+    is_all: bool = False
+
+
+@attrs.frozen
+class Header:
+    """The start of a file, up to its last import.
+
+    Attributes:
+        imports: The imports, in order; ``Init`` is not among them unless the text says so.
+        is_module: Whether the file says ``module`` (Lean's module system).
+        is_prelude: Whether the file says ``prelude``, so that ``Init`` is not imported.
+        end: Index of the character after the header's last word.
+    """
+
+    imports: tuple[Import, ...] = ()
+    is_module: bool = False
+    is_prelude: bool = False
+    end: int = 0
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Names of the imported modules, each once, in order; with ``Init`` where Lean adds it."""
+        names = [] if self.is_prelude else ["Init"]
+        return tuple(dict.fromkeys([*names, *(item.module for item in self.imports)]))
+
+
+def parse_header(text: str) -> Header:
+    r"""Read ``module``, ``prelude`` and the imports at the start of a file.
+
+    >>> header = parse_header("/- © -/ public import A.B -- first\nimport all C")
+    >>> [item.module for item in header.imports]
+    ['A.B', 'C']
+    """
+    stream = code_tokens(text)
+    token = next(stream, None)
+    is_module = token is not None and token.text == "module"
+    end = 0
+    if is_module and token is not None:
+        end, token = token.end, next(stream, None)
+    is_prelude = token is not None and token.text == "prelude"
+    if is_prelude and token is not None:
+        end, token = token.end, next(stream, None)
+    imports: list[Import] = []
+    while token is not None:
+        words: list[str] = []
+        while token is not None and token.text in _IMPORT_MODIFIERS:
+            words.append(token.text)
+            token = next(stream, None)
+        if token is None or token.text != "import":
+            break
+        token = next(stream, None)
+        while token is not None and token.text in _IMPORT_QUALIFIERS:
+            words.append(token.text)
+            token = next(stream, None)
+        if token is None or token.kind != "ident":
+            break  # Lean will say what is wrong with it
+        imports.append(_import(token, words))
+        end, token = token.end, next(stream, None)
+    return Header(tuple(imports), is_module, is_prelude, end)
+
+
+def _import(name: Token, words: Sequence[str]) -> Import:
+    module = name.text.replace("«", "").replace("»", "")
+    return Import(module, "public" in words, "meta" in words, "all" in words)
+
+
+def module_path(module: str) -> PurePosixPath:
+    """Give a module's file, relative to its source folder.
+
+    >>> str(module_path("Sample.Logic"))
+    'Sample/Logic.lean'
+    """
+    return PurePosixPath(module.replace(".", "/") + ".lean")
+
+
+def module_name(path: PurePosixPath | str) -> str:
+    """Give the module of a file, given relative to its source folder.
+
+    >>> module_name("Sample/Logic.lean")
+    'Sample.Logic'
+    """
+    return ".".join(PurePosixPath(path).with_suffix("").parts)
+
+
+@attrs.frozen
+class ImportGraph:
+    """Which modules of a project import which others of it.
+
+    Attributes:
+        imports: For each module its direct imports inside the project, in the order of its header.
+    """
+
+    imports: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def build(cls, headers: Mapping[str, Header]) -> ImportGraph:
+        """Make the graph of a project's headers; imports of other packages are left out.
+
+        Raises:
+            TraceError: If modules import each other in a circle.
+        """
+        inside = {
+            module: tuple(name for name in header.modules if name in headers)
+            for module, header in headers.items()
+        }
+        graph = cls(inside)
+        graph.order()
+        return graph
+
+    def order(self) -> list[str]:
+        """Give all modules, imported ones first, otherwise by name.
+
+        Raises:
+            TraceError: If modules import each other in a circle; the message shows the circle.
+        """
+        done: dict[str, None] = {}
+        for root in sorted(self.imports):
+            self._visit(root, done)
+        return list(done)
+
+    def closure(self, module: str) -> list[str]:
+        """Give what a module imports, directly or not, imported ones first, without itself."""
+        done: dict[str, None] = {}
+        self._visit(module, done)
+        return [name for name in done if name != module]
+
+    def _visit(self, root: str, done: dict[str, None]) -> None:
+        """Add ``root`` to ``done`` after all that it imports; no recursion, for chains are long."""
+        path: list[str] = []
+        on_path: set[str] = set()
+        stack: list[tuple[str, bool]] = [(root, False)]
+        while stack:
+            module, finished = stack.pop()
+            if finished:
+                done[path.pop()] = None
+                on_path.discard(module)
+            elif module in on_path:
+                circle = [*path[path.index(module) :], module]
+                raise TraceError(
+                    f"import cycle: {' → '.join(circle)}; break it to trace the project"
+                )
+            elif module not in done:
+                path.append(module)
+                on_path.add(module)
+                stack.append((module, True))
+                stack.extend((name, False) for name in reversed(self.imports[module]))
+
+
+def missing_imports(headers: Mapping[str, Header], known: Iterable[str]) -> dict[str, list[str]]:
+    """Give, for each module, the imports that are neither in the project nor known by their root.
+
+    Args:
+        headers: The project's headers by module.
+        known: First components of module names that come from elsewhere (``Init``, ``Std``, …).
+    """
+    roots = set(known)
+    return {
+        module: missing
+        for module, header in headers.items()
+        if (
+            missing := [
+                name
+                for name in header.modules
+                if name not in headers and name.split(".")[0] not in roots
+            ]
+        )
+    }

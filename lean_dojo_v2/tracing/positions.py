@@ -1,0 +1,61 @@
+"""Places in a file: characters, bytes, UTF-16 units and LeanDojo's (line, column) pairs.
+
+Lean counts bytes in its syntax, code points in its messages and UTF-16 units in what it tells
+editors; the records count lines and columns from 1, in code points. One map a file converts them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+
+from lean_dojo_core.records import Position
+
+
+class PositionMap:
+    """Conversions for one text; an index is a Python index into it.
+
+    Args:
+        text: The text of the file, with its line endings as they are.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        lengths = [len(line) for line in text.split("\n")]
+        self._starts = [0, *accumulate(length + 1 for length in lengths[:-1])]
+        self._ascii = text.isascii()
+        self._bytes: list[int] | None = None
+
+    def position(self, index: int) -> Position:
+        """Give the 1-based (line, column) of an index."""
+        line = bisect_right(self._starts, index)
+        return line, index - self._starts[line - 1] + 1
+
+    def index(self, line: int, column: int) -> int:
+        """Give the index of Lean's position: ``line`` from 1, ``column`` from 0 in code points.
+
+        A place outside the text becomes the nearest one inside it.
+        """
+        if line > len(self._starts):
+            return len(self.text)
+        return min(self._starts[max(line, 1) - 1] + column, len(self.text))
+
+    def index_of_byte(self, offset: int) -> int:
+        """Give the index of a byte offset into the UTF-8 text."""
+        if self._ascii:
+            return min(offset, len(self.text))
+        if self._bytes is None:
+            sizes = (len(character.encode("utf-8", "surrogatepass")) for character in self.text)
+            self._bytes = [0, *accumulate(sizes)]
+        return max(bisect_right(self._bytes, offset) - 1, 0)
+
+    def index_of_utf16(self, line: int, unit: int) -> int:
+        """Give the index of an editor's position: ``line`` from 0, ``unit`` from 0 in UTF-16."""
+        start = self.index(line + 1, 0)
+        if self._ascii:
+            return min(start + unit, len(self.text))
+        index = start
+        while unit > 0 and index < len(self.text):
+            unit -= 2 if ord(self.text[index]) > 0xFFFF else 1
+            index += 1
+        return index

@@ -1,0 +1,182 @@
+"""What tracing one file gives: first as an engine says it, then as theorems and premises."""
+
+from __future__ import annotations
+
+import attrs
+
+from lean_dojo_core.records import Position, Premise, Theorem, TracedTactic
+
+
+@attrs.frozen
+class Problem:
+    """An error or another message of Lean about a file.
+
+    Attributes:
+        text: What Lean says.
+        start: Index of the character where it starts.
+        end: Index after its last character, equal to ``start`` if Lean gives none.
+        severity: ``error``, ``warning`` or ``information``.
+        kind: Lean's tag, for example ``hasSorry``; may be empty.
+    """
+
+    text: str
+    start: int
+    end: int
+    severity: str = "error"
+    kind: str = ""
+
+
+@attrs.frozen
+class Step:
+    """A tactic that Lean ran as a member of a tactic sequence of the source.
+
+    Attributes:
+        start: Index of its first character.
+        end: Index after its last one.
+        before: The goals before it.
+        after: The goals after it.
+    """
+
+    start: int
+    end: int
+    before: str
+    after: str
+
+
+@attrs.frozen
+class Definition:
+    """A constant that a file defines.
+
+    Attributes:
+        full_name: Its name; private names as the user writes them.
+        start: Index of the identifier that names it.
+        end: Index after it.
+    """
+
+    full_name: str
+    start: int
+    end: int
+
+
+@attrs.frozen
+class Reference:
+    """An identifier of a file that means a constant.
+
+    Attributes:
+        full_name: The constant.
+        module: The module that defines it.
+        start: Index of the identifier.
+        end: Index after it.
+        def_start: Where the name stands in the file that defines it, if known.
+        def_end: Its end there.
+    """
+
+    full_name: str
+    module: str
+    start: int
+    end: int
+    def_start: Position | None = None
+    def_end: Position | None = None
+
+
+@attrs.frozen
+class Command:
+    """A command of a file.
+
+    Attributes:
+        start: Index of its first character, a docstring included.
+        end: Index after its last one.
+    """
+
+    start: int
+    end: int
+
+
+@attrs.frozen
+class Elaboration:
+    """What an engine said about one file; both engines' readers give this.
+
+    Attributes:
+        commands: The commands, in order.
+        steps: The tactics, in order of the engine.
+        definitions: The constants that it defines.
+        references: The identifiers that mean constants.
+        problems: The messages.
+    """
+
+    commands: tuple[Command, ...] = ()
+    steps: tuple[Step, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    references: tuple[Reference, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+@attrs.frozen
+class TracedTheorem:
+    """A theorem of a file, not yet bound to a repository.
+
+    Attributes:
+        full_name: Its name.
+        statement: Source text of the statement, from its first modifier up to and with ``:=``.
+        start: Where the statement starts (a docstring before it is not part of it).
+        end: Where the proof ends.
+        tactics: The tactics of its proof, in order.
+        has_sorry: Whether its proof says ``sorry``, in whatever way.
+    """
+
+    full_name: str
+    statement: str
+    start: Position
+    end: Position
+    tactics: tuple[TracedTactic, ...] = ()
+    has_sorry: bool = False
+
+    def bound(self, file_path: str, url: str, commit: str) -> Theorem:
+        """Give the record of the theorem in a repository."""
+        return Theorem(
+            self.full_name,
+            file_path,
+            self.start,
+            self.end,
+            url,
+            commit,
+            theorem_statement=self.statement,
+            traced_tactics=self.tactics,
+        )
+
+
+@attrs.frozen
+class FileError:
+    """An error of Lean in a file.
+
+    Attributes:
+        line: Line, from 1; 0 if the error is about the file as a whole.
+        column: Column, from 1.
+        text: What Lean says.
+    """
+
+    line: int
+    column: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {self.text}" if self.line else self.text
+
+
+@attrs.frozen
+class TracedFile:
+    """Everything that is known of one file.
+
+    Attributes:
+        path: The file, relative to its repository.
+        imports: Paths of the files that it imports directly.
+        theorems: Its theorems, in order; those with an error in them are left out.
+        premises: Its declarations, in order.
+        errors: What Lean could not elaborate.
+    """
+
+    path: str
+    imports: tuple[str, ...] = ()
+    theorems: tuple[TracedTheorem, ...] = ()
+    premises: tuple[Premise, ...] = ()
+    errors: tuple[FileError, ...] = ()
