@@ -1,0 +1,1 @@
+"""LeanProgress: datasets for predicting how many steps of a proof remain."""

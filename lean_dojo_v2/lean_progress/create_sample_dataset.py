@@ -1,0 +1,76 @@
+"""Write a LeanProgress dataset: a small sample, or the real one of a database.
+
+python -m lean_dojo_v2.lean_progress.create_sample_dataset --output sample.jsonl
+python -m lean_dojo_v2.lean_progress.create_sample_dataset --from-database d.json --output p.jsonl
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from lean_dojo_core.errors import EmptyDatasetError, LeanDojoError
+from lean_dojo_v2.lean_progress.examples import ProgressExample, examples_of, write_examples
+
+DEFAULT_OUTPUT = "raid/data/sample_leanprogress_dataset.jsonl"
+
+
+def examples_of_database(path: Path) -> Iterator[ProgressExample]:
+    """Give the examples of every finished proof in a database."""
+    from lean_dojo_v2.database import DynamicDatabase
+
+    for repository in DynamicDatabase(path).repositories:
+        for theorem in repository.get_all_theorems:
+            yield from examples_of(theorem)
+
+
+def create(output: Path, database: Path | None = None) -> int:
+    """Write the dataset.
+
+    Args:
+        output: The JSONL file.
+        database: A database of traced theorems; the shipped sample's if not given.
+
+    Returns:
+        The number of examples.
+
+    Raises:
+        EmptyDatasetError: If the database has no finished proof with tactics.
+    """
+    from lean_dojo_v2.sample import sample_database_path
+
+    source = database or sample_database_path()
+    count = write_examples(output, examples_of_database(source))
+    if count == 0:
+        output.unlink()
+        raise EmptyDatasetError("no finished proof with tactics", path=source)
+    return count
+
+
+@click.command(help=__doc__.partition("\n")[0] if __doc__ else None)
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=DEFAULT_OUTPUT,
+    show_default=True,
+    help="JSONL file to write.",
+)
+@click.option(
+    "--from-database",
+    "database",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Database of traced theorems; the sample that ships with the package if not given.",
+)
+def main(output: Path, database: Path | None) -> None:
+    """Write the dataset and say where."""
+    try:
+        count = create(output, database)
+    except LeanDojoError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"Wrote {count} examples to {output}", err=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Examples of LeanProgress: a state, the tactics so far, a candidate tactic, the steps after it.
+
+Huang, Song, George, Anandkumar, "LeanProgress: Guiding search for neural theorem proving via proof
+progress prediction" (2025, arXiv:2502.17925), finds that the tactics so far matter (mean absolute
+error 3.15 with them, 5.22 without), so examples from traced proofs always carry them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import orjson
+
+from lean_dojo_core.errors import DataError
+from lean_dojo_core.records import Theorem, remove_marks
+from lean_dojo_v2.atomic import atomic_writer
+
+
+@attrs.frozen
+class ProgressExample:
+    """One line of a LeanProgress dataset.
+
+    Attributes:
+        goal: The state before the candidate tactic.
+        tactic: The candidate tactic.
+        steps_remaining: Tactics left to the end of the proof after it; 0 for the last one.
+        prefix: The tactics so far, one a line.
+        theorem: The theorem it comes from, if known; a proof is never split between training and
+            evaluation.
+    """
+
+    goal: str
+    tactic: str
+    steps_remaining: float
+    prefix: str = ""
+    theorem: str = ""
+
+    @property
+    def text(self) -> str:
+        """The model's input."""
+        return progress_text(self.goal, self.prefix, self.tactic)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the line's JSON object; an unknown theorem is left out."""
+        return attrs.asdict(self, filter=lambda a, value: a.name != "theorem" or bool(value))
+
+
+def progress_text(goal: str, prefix: str, tactic: str) -> str:
+    r"""Join the three parts as the model reads them.
+
+    >>> progress_text("⊢ n + 0 = n", "intro n", "rfl")
+    'Goal:\n⊢ n + 0 = n\n\nPrefix:\nintro n\n\nCandidate tactic:\nrfl'
+    """
+    return f"Goal:\n{goal}\n\nPrefix:\n{prefix}\n\nCandidate tactic:\n{tactic}"
+
+
+def examples_of(theorem: Theorem) -> Iterator[ProgressExample]:
+    """Give one example for every tactic of a finished proof; none for a proof with ``sorry``."""
+    tactics = [remove_marks(t.tactic).strip() for t in theorem.traced_tactics]
+    if any(word in tactic.split() for tactic in tactics for word in ("sorry", "admit")):
+        return
+    for index, (tactic, traced) in enumerate(zip(tactics, theorem.traced_tactics, strict=True)):
+        yield ProgressExample(
+            goal=remove_marks(traced.state_before),
+            tactic=tactic,
+            steps_remaining=len(tactics) - index - 1,
+            prefix="\n".join(tactics[:index]),
+            theorem=f"{theorem.url}:{theorem.file_path}:{theorem.full_name}",
+        )
+
+
+def read_examples(path: Path | str) -> Iterator[ProgressExample]:
+    """Read a JSONL dataset.
+
+    Raises:
+        DataError: For a missing file, or with the line's number for a bad line.
+    """
+    file = Path(path)
+    try:
+        stream = file.open("rb")
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=file) from error
+    with stream:
+        for number, line in enumerate(stream, 1):
+            if line.strip():
+                yield _parse(line, file, number)
+
+
+def _parse(line: bytes, file: Path, number: int) -> ProgressExample:
+    place = f"line {number}"
+    try:
+        data = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"is not JSON: {error}", path=file, place=place) from error
+    if not isinstance(data, dict):
+        raise DataError(f"is a {type(data).__name__}, not an object", path=file, place=place)
+    for key in ("goal", "tactic"):
+        if not isinstance(data.get(key), str):
+            raise DataError(f"{key!r} is required and must be a text", path=file, place=place)
+    steps = data.get("steps_remaining")
+    if isinstance(steps, bool) or not isinstance(steps, (int, float)) or steps < 0:
+        raise DataError(
+            f"'steps_remaining' is required and must be a number of at least 0, not {steps!r}",
+            path=file,
+            place=place,
+        )
+    prefix, theorem = data.get("prefix"), data.get("theorem")
+    if not isinstance(prefix, str | None):
+        raise DataError("'prefix' must be a text or null", path=file, place=place)
+    return ProgressExample(data["goal"], data["tactic"], steps, prefix or "", str(theorem or ""))
+
+
+def write_examples(path: Path | str, examples: Iterable[ProgressExample]) -> int:
+    """Write a JSONL dataset in one step.
+
+    Returns:
+        The number of examples.
+    """
+    count = 0
+    with atomic_writer(path) as stream:
+        for example in examples:
+            stream.write(orjson.dumps(example.to_dict(), option=orjson.OPT_APPEND_NEWLINE))
+            count += 1
+    return count
