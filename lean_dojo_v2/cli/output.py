@@ -24,6 +24,18 @@ def note(message: str) -> None:
     click.echo(message, err=True)
 
 
+def paragraph(text: str, *, indent: int = 0) -> str:
+    """Wrap running text to 80 columns; words are never broken."""
+    return textwrap.fill(
+        " ".join(text.split()),
+        PLAIN_WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table on stdout.
 
@@ -58,7 +70,9 @@ def plain_table(
         head = "".join(
             f"{cell:<{size}}  " for cell, size in zip(row[:-1], widths[:-1], strict=True)
         )
-        first, *rest = textwrap.wrap(row[-1], room, break_on_hyphens=False) or [""]
+        first, *rest = textwrap.wrap(
+            row[-1], room, break_long_words=False, break_on_hyphens=False
+        ) or [""]
         lines.append((head + first).rstrip())
         lines.extend(" " * indent + line for line in rest)
     return lines

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import click
 from click.shell_completion import CompletionItem
 
 from lean_dojo_core import registry
-from lean_dojo_v2.cli.output import emit_json, table
+from lean_dojo_v2.cli.output import emit_json, paragraph
 
 
 def _complete(
@@ -37,13 +35,11 @@ def check(context: click.Context, distribution: str, show_all: bool, as_json: bo
     if as_json:
         emit_json([attrs.asdict(finding) for finding in findings])
     else:
-        shown: list[Any] = findings if show_all else failed
-        if shown:
-            table(
-                ["OF", "CHECK", "WHAT TO CHANGE"],
-                [[f.subject, f.check.replace("_", " "), f.problem or "ok"] for f in shown],
-            )
-            click.echo()
+        for finding in findings if show_all else failed:
+            verdict = "ok" if finding.problem is None else "FAILED"
+            click.echo(f"{verdict}  {finding.subject}: {finding.check.replace('_', ' ')}")
+            if finding.problem is not None:
+                click.echo(paragraph(finding.problem, indent=8))
         click.echo(f"{len(findings) - len(failed)} of {len(findings)} checks passed.")
     if failed:
         context.exit(1)

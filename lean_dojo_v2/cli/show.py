@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import textwrap
 from typing import Any
 
 import attrs
@@ -14,7 +13,7 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.cli.names import complete_any_name
-from lean_dojo_v2.cli.output import PLAIN_WIDTH, emit_json
+from lean_dojo_v2.cli.output import emit_json, paragraph
 from lean_dojo_v2.structuring import suggestion
 
 
@@ -85,19 +84,14 @@ def _print(entry: registry.Entry[Any, Any], target: Any) -> None:
         default = " (required)" if part.required else f" = {part.default!r}"
         click.echo(f"  {part.name}: {part.type_text}{default}")
         if part.help:
-            click.echo(textwrap.indent(textwrap.fill(part.help, PLAIN_WIDTH - 6), " " * 6))
+            click.echo(paragraph(part.help, indent=6))
 
 
 def description(target: Any) -> str:
     """Give the prose of a docstring, without its sections and examples, in 80 columns."""
     prose = re.split(r"\n\n(?=(?:Args|Attributes|Returns|Raises|Examples?):|>>>)", _doc(target))[0]
-    paragraphs = prose.replace("``", "`").split("\n\n")
-    return "\n\n".join(
-        text
-        if "\n " in text
-        else textwrap.fill(" ".join(text.split()), PLAIN_WIDTH, break_on_hyphens=False)
-        for text in paragraphs
-    )
+    paragraphs = re.sub(r":\w+:`~?", "`", prose.replace("``", "`")).split("\n\n")
+    return "\n\n".join(text if "\n " in text else paragraph(text) for text in paragraphs)
 
 
 def _doc(target: Any) -> str:

@@ -43,6 +43,10 @@ class ManifestSuite(Suite):
 
     distribution: ClassVar[str] = ""
 
+    def make(self) -> list[PluginInfo]:
+        """Give what is tested: the distribution's plugins."""
+        return self.plugins()
+
     def plugins(self) -> list[PluginInfo]:
         """Give the distribution's plugins."""
         assert self.distribution, f"set `distribution` in {type(self).__name__}"

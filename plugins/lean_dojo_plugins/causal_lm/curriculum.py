@@ -11,19 +11,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import attrs
+import torch
 import transformers
 from accelerate import PartialState
 from datasets import Dataset
 from peft import LoraConfig
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from lean_dojo_core import DatasetFormatter, registry
+from lean_dojo_core import DatasetFormatter, Theorem, registry
 from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_core.preview import PreviewExample
 from lean_dojo_plugins.causal_lm import fields
 from lean_dojo_plugins.causal_lm.arguments import check_trainer_args
+from lean_dojo_plugins.causal_lm.fields import about
 from lean_dojo_plugins.causal_lm.loading import (
     Device,
     choose_device,
@@ -33,6 +36,7 @@ from lean_dojo_plugins.causal_lm.loading import (
     resolve_model,
 )
 from lean_dojo_plugins.causal_lm.loop import CurriculumStep, Loop
+from lean_dojo_plugins.causal_lm.preview import preview
 from lean_dojo_plugins.causal_lm.run_folder import RunFolder, RunState, check_same_run
 from lean_dojo_plugins.causal_lm.settings import plain_settings
 
@@ -70,49 +74,65 @@ class CausalTrainer:
     required_columns: ClassVar[tuple[str, ...]] = ("prompt",)
     """Columns that the formatter's rows must have."""
 
-    model_name: str = fields.option(
-        text="Model to start from: a folder or a Hugging Face hub id.",
+    model_name: str = attrs.field(
         converter=fields.text_of_path,
         validator=fields.non_empty_text,
+        metadata=about("Model to start from: a folder or a Hugging Face hub id."),
     )
-    output_dir: str = fields.option(
-        "outputs",
-        text="Folder for the trained model and its tokenizer.",
+    output_dir: str = attrs.field(
+        default="outputs",
         converter=fields.text_of_path,
         validator=fields.non_empty_text,
+        metadata=about("Folder for the trained model and its tokenizer."),
     )
-    epochs_per_repo: int = fields.option(
-        1, text="Passes over the merged data at each repository.", validator=fields.positive_int
+    epochs_per_repo: int = attrs.field(
+        default=1,
+        validator=fields.positive_int,
+        metadata=about("Passes over the merged data at each repository."),
     )
-    batch_size: int = fields.option(
-        1, text="Training batch per device.", validator=fields.positive_int
+    batch_size: int = attrs.field(
+        default=1,
+        validator=fields.positive_int,
+        metadata=about("Training batch per device."),
     )
-    lr: float = fields.option(2e-5, text="Peak learning rate.", validator=fields.positive)
-    lora_config: LoraConfig | None = fields.option(
-        None, text="Train a LoRA adapter of this kind only.", converter=fields.lora_of
+    lr: float = attrs.field(
+        default=2e-5, validator=fields.positive, metadata=about("Peak learning rate.")
     )
-    formatter: str = fields.option(
-        "tactic-chat", text="Dataset formatter that turns theorems into rows.", kw_only=True
+    lora_config: LoraConfig | None = attrs.field(
+        default=None,
+        converter=fields.lora_of,
+        metadata=about("Train a LoRA adapter of this kind only."),
     )
-    trainer_args: Mapping[str, Any] = fields.option(
-        attrs.Factory(dict), text="Further settings of the TRL trainer, by name.", kw_only=True
+    formatter: str = attrs.field(
+        default="tactic-chat",
+        kw_only=True,
+        metadata=about("Dataset formatter that turns theorems into rows."),
     )
-    max_length: int | None = fields.option(
-        1024,
-        text="Longest example in tokens; longer goals are shortened.",
+    trainer_args: Mapping[str, Any] = attrs.field(
+        factory=dict,
+        kw_only=True,
+        metadata=about("Further settings of the TRL trainer, by name."),
+    )
+    max_length: int | None = attrs.field(
+        default=1024,
         kw_only=True,
         validator=fields.positive_int_or_none,
+        metadata=about("Longest example in tokens; longer goals are shortened."),
     )
-    seed: int = fields.option(42, text="Seed of everything random.", kw_only=True)
-    resume: bool = fields.option(
-        True, text="Go on with an interrupted run in output_dir.", kw_only=True
-    )
-    report_to: str = fields.option(
-        "tensorboard",
-        text="Where metrics go besides metrics.jsonl: comma-separated; 'none' for nowhere.",
+    seed: int = attrs.field(default=42, kw_only=True, metadata=about("Seed of everything random."))
+    resume: bool = attrs.field(
+        default=True,
         kw_only=True,
+        metadata=about("Go on with an interrupted run in output_dir."),
     )
-    device: str = fields.option("auto", text="'auto', 'cpu', 'cuda' or 'mps'.", kw_only=True)
+    report_to: str = attrs.field(
+        default="tensorboard",
+        kw_only=True,
+        metadata=about("Where metrics go besides metrics.jsonl: comma-separated, or 'none'."),
+    )
+    device: str = attrs.field(
+        default="auto", kw_only=True, metadata=about("'auto', 'cpu', 'cuda' or 'mps'.")
+    )
     _model: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
     _tokenizer: PreTrainedTokenizerBase | None = attrs.field(default=None, init=False, repr=False)
 
@@ -122,8 +142,8 @@ class CausalTrainer:
         source = Path(resolve_model(self.model_name))
         if source.exists() and source.resolve() == Path(self.output_dir).resolve():
             raise UsageError(
-                f"output_dir is the folder of the model to start from ({self.output_dir}); training "
-                "would overwrite it: use another output_dir"
+                f"output_dir is the folder of the model to start from ({self.output_dir}); "
+                "training would overwrite it: use another output_dir"
             )
         choose_device(self.device)
         self.make_formatter()
@@ -137,7 +157,11 @@ class CausalTrainer:
         """
         yield from rows
 
-    def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> transformers.Trainer:
+    def build_step_trainer(
+        self,
+        dataset: Dataset,  # noqa: ARG002
+        step: CurriculumStep,  # noqa: ARG002
+    ) -> transformers.Trainer:
         """Build the trainer of one step around ``self.model`` and ``self.tokenizer``.
 
         Args:
@@ -155,7 +179,7 @@ class CausalTrainer:
             state = self.run_state() if self.resume else None
             source = self.output_dir if state is not None and state.finished else self.model_name
             self._model = load_model(source, lora=self.lora_config, device=self.chosen_device)
-            self._model.to(self.chosen_device.name)
+            cast("torch.nn.Module", self._model).to(self.chosen_device.name)
             if self.lora_config is not None and PartialState().is_main_process:
                 print_parameters(self._model)
         return self._model
@@ -228,8 +252,23 @@ class CausalTrainer:
             raise ConfigError(f"trainer_args: {error}") from error
 
     def settings(self) -> dict[str, Any]:
-        """Give everything that shapes the result, as plain data: a run goes on with the same only."""
+        """Give all that shapes the result, as plain data; a run goes on only with the same."""
         return plain_settings(self)
+
+    def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
+        """Give the first examples as the model reads them; only the tokenizer is loaded.
+
+        Args:
+            theorems: Read only as far as needed.
+            limit: How many examples at most.
+        """
+        return preview(
+            self.tokenizer,
+            self.make_formatter(),
+            theorems,
+            limit=limit,
+            max_length=self.max_length,
+        )
 
     # --- training -------------------------------------------------------------------------------
 
