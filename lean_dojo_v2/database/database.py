@@ -19,7 +19,8 @@ from lean_dojo_v2.database.difficulty import easiest_first
 from lean_dojo_v2.database.errors import located
 from lean_dojo_v2.database.json_file import repositories_from_dict, write_repositories
 from lean_dojo_v2.database.json_storage import JsonStorage
-from lean_dojo_v2.database.repository import Repository, log_proof, rated
+from lean_dojo_v2.database.proofs import log_proof
+from lean_dojo_v2.database.repository import Repository, rated
 from lean_dojo_v2.database.storage import Storage, all_repositories, is_sqlite_path, missing
 
 _log = logging.getLogger(__name__)
@@ -120,7 +121,7 @@ class DynamicDatabase:
         key = (theorem.url, theorem.commit)
         self.storage.record_proof(key, proven)
         if log_file is not None:
-            log_proof(log_file, Repository(*key), proven)
+            log_proof(log_file, proven)
         return proven
 
     def trace_repository(self, url: str, commit: str, build_deps: bool = False) -> Repository:
@@ -171,8 +172,8 @@ class DynamicDatabase:
         """Write splits, corpus and metadata of the repositories for the trainers.
 
         Args:
-            repositories: In curriculum order; looked up here by url and commit, but a
-                :class:`Repository` object is taken as it is.
+            repositories: In curriculum order; looked up here by url and commit. A
+                :class:`Repository` that is not in the database is taken as it is.
             output_path: The folder; see :func:`lean_dojo_v2.database.export_merged_data`.
 
         Raises:
@@ -182,13 +183,13 @@ class DynamicDatabase:
             export.export_merged_data([self._resolve(repo) for repo in repositories], output_path)
 
     def _resolve(self, repo: HasUrlAndCommit) -> Repository:
-        if isinstance(repo, Repository):
-            return repo
         key = (repo.url, repo.commit)
         found = self.storage.get(key)
-        if found is None:
-            raise missing(key, self.json_path)
-        return found
+        if found is not None:
+            return found
+        if isinstance(repo, Repository):
+            return repo
+        raise missing(key, self.json_path)
 
     # --- the whole database --------------------------------------------------------------------
 

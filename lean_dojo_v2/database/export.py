@@ -20,7 +20,8 @@ from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
 from lean_dojo_v2.database.corpus import merged_corpus
 from lean_dojo_v2.database.encode import dumps
 from lean_dojo_v2.database.export_source import ExportSource
-from lean_dojo_v2.database.repository import Repository, metadata_to_json
+from lean_dojo_v2.database.metadata import metadata_to_json
+from lean_dojo_v2.database.repository import Repository
 from lean_dojo_v2.database.splits import SPLITS, STRATEGIES
 
 TOTALS = (

@@ -15,7 +15,8 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.database.json_file import read_repositories, write_repositories
 from lean_dojo_v2.database.locking import file_lock
-from lean_dojo_v2.database.repository import Repository, RepositoryKey, adopt, keep_proofs
+from lean_dojo_v2.database.proofs import keep_proofs
+from lean_dojo_v2.database.repository import Repository, RepositoryKey
 from lean_dojo_v2.database.storage import missing
 
 _Stamp: TypeAlias = tuple[int, int, int]
@@ -61,11 +62,13 @@ class JsonStorage:
         self._refresh()
         if repository.key in self._repositories:
             return False
+        repository = repository.in_memory()
         with self._changing():
             return self._repositories.setdefault(repository.key, repository) is repository
 
     def update(self, repository: Repository) -> None:
         """See :meth:`Storage.update`."""
+        repository = repository.in_memory()
         with self._changing(mine=(repository.key,)):
             stored = self._stored(repository.key)
             if stored is not repository:
@@ -141,7 +144,7 @@ class JsonStorage:
                     keep_proofs(held, stored)
                 else:
                     keep_proofs(stored, held)
-                    adopt(held, stored)
+                    _adopt(held, stored)
             self._repositories = fresh
             self._stamp = stamp
 
@@ -153,3 +156,9 @@ class JsonStorage:
         except FileNotFoundError:
             return None
         return (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def _adopt(repository: Repository, content: Repository) -> None:
+    """Give a repository object the content of another."""
+    for field in attrs.fields(Repository):
+        setattr(repository, field.name, getattr(content, field.name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -26,6 +26,8 @@ from lean_dojo_v2.database.codec import (
 from lean_dojo_v2.database.difficulty import difficulty
 from lean_dojo_v2.database.errors import MalformedError, NotInDatabaseError
 from lean_dojo_v2.database.export_source import ExportSource, MemorySource
+from lean_dojo_v2.database.metadata import date_from_metadata, metadata_to_json, name_of_url
+from lean_dojo_v2.database.proofs import log_proof
 
 TheoremList: TypeAlias = Literal[
     "proven_theorems", "sorry_theorems_proved", "sorry_theorems_unproved"
@@ -40,16 +42,6 @@ RepositoryKey: TypeAlias = tuple[str, str]
 
 LEAN_DOJO_VERSION = "4.20.0"
 """The data format's version, as LeanDojo-v2 1.x wrote it."""
-
-
-def name_of_url(url: str) -> str:
-    """Give ``owner/repo`` for a repository's address, or the last folder of a local path.
-
-    >>> name_of_url("https://github.com/durant42040/lean4-example.git")
-    'durant42040/lean4-example'
-    """
-    parts = [part for part in re.split(r"[/\\:]+", url.removesuffix(".git")) if part]
-    return "/".join(parts[-2:] if "://" in url or url.startswith("git@") else parts[-1:]) or url
 
 
 def _length(items: list[Any]) -> str:
@@ -188,6 +180,10 @@ class Repository:
         """Give the paths of the traced files in stored order."""
         return iter(self.files_traced)
 
+    def in_memory(self) -> Repository:
+        """Give the repository as an object that needs no file: itself, or a copy."""
+        return self
+
     def export_source(self) -> ExportSource:
         """Give what an export reads of the repository."""
         return MemorySource(self)
@@ -230,7 +226,7 @@ class Repository:
         self.sorry_theorems_unproved.pop(index)
         self.sorry_theorems_proved.append(rated(theorem))
         if log_file is not None:
-            log_proof(log_file, self, theorem)
+            log_proof(log_file, theorem)
 
     def _locate(self, theorem: Theorem, lists: tuple[TheoremList, ...]) -> tuple[TheoremList, int]:
         """Find a theorem by its identity, else by file and name alone."""
@@ -321,41 +317,6 @@ def rated(theorem: Theorem) -> Theorem:
     return attrs.evolve(theorem, difficulty_rating=rating)
 
 
-def keep_proofs(winner: Repository, other: Repository) -> None:
-    """Move theorems that ``other`` has proven out of the unproved ones of ``winner``.
-
-    So a proof is never lost because somebody stores a copy from before it was found.
-    """
-    proofs = {theorem.identity: theorem for theorem in other.sorry_theorems_proved}
-    if not proofs:
-        return
-    found = [t.identity for t in winner.sorry_theorems_unproved if t.identity in proofs]
-    if found:
-        done = set(found)
-        winner.sorry_theorems_unproved[:] = [
-            theorem for theorem in winner.sorry_theorems_unproved if theorem.identity not in done
-        ]
-        winner.sorry_theorems_proved.extend(proofs[identity] for identity in found)
-
-
-def adopt(repository: Repository, content: Repository) -> None:
-    """Give a repository object the content of another."""
-    for field in attrs.fields(Repository):
-        setattr(repository, field.name, getattr(content, field.name))
-
-
-def log_proof(log_file: str | Path, repository: Repository, theorem: Theorem) -> None:
-    """Append a line about a proof that was found."""
-    path = Path(log_file)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    when = datetime.now(UTC).isoformat(timespec="seconds")
-    with path.open("a", encoding="utf-8") as stream:
-        stream.write(
-            f"{when} {repository.url} {repository.commit}: {theorem.full_name} "
-            f"({theorem.file_path}) changed from sorry to proven\n"
-        )
-
-
 def not_found(
     theorem: Theorem, repository: Repository, lists: tuple[TheoremList, ...]
 ) -> NotInDatabaseError:
@@ -365,30 +326,6 @@ def not_found(
         f"{repository.name} at {repository.commit[:12]} has no theorem {theorem.full_name} "
         f"of {theorem.file_path}{among}"
     )
-
-
-def date_from_metadata(metadata: Mapping[str, Any]) -> datetime:
-    """Read ``date_processed``; the beginning of time if it is missing.
-
-    Raises:
-        MalformedError: If it is there and is not an ISO date.
-    """
-    value = metadata.get("date_processed")
-    if value is None or value == "":
-        return datetime.min.replace(tzinfo=UTC)
-    try:
-        date = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-    except (TypeError, ValueError) as error:
-        raise MalformedError(f"not an ISO date: {value!r}", "metadata.date_processed") from error
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
-
-
-def metadata_to_json(metadata: Mapping[str, Any]) -> Json:
-    """Give metadata with its dates as ISO strings."""
-    return {
-        key: value.isoformat() if isinstance(value, datetime) else value
-        for key, value in metadata.items()
-    }
 
 
 def _same_place(one: Theorem, other: Theorem) -> bool:

@@ -26,7 +26,9 @@ class Storage(Protocol):
     that none of them loses another's.
     """
 
-    path: Path | None
+    @property
+    def path(self) -> Path | None:
+        """The file; None if there is none."""
 
     def repository_keys(self) -> list[RepositoryKey]:
         """Give ``(url, commit)`` of every repository, in the order they were added."""

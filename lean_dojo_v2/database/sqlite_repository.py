@@ -1,0 +1,154 @@
+"""A repository that lies in an SQLite file and is read as it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lean_dojo_core.records import PremiseFile, Theorem
+from lean_dojo_v2.database.errors import located
+from lean_dojo_v2.database.export_source import ExportSource
+from lean_dojo_v2.database.repository import THEOREM_LISTS, Repository, TheoremList
+from lean_dojo_v2.database.sqlite_file import SqliteFile
+from lean_dojo_v2.database.sqlite_rows import premise_file_of_row, theorem_of_row
+from lean_dojo_v2.database.sqlite_source import StoredSource
+
+COLLECTIONS = (*THEOREM_LISTS, "premise_files", "files_traced")
+
+
+class StoredRepository(Repository):
+    """A repository whose five collections are read from the file when first touched.
+
+    Counts, :meth:`iter_theorems`, :meth:`get_theorem` and exports never load a collection
+    whole. A collection that was touched is a list like any other; after changing it, call
+    :meth:`DynamicDatabase.update_repository`.
+    """
+
+    def __init__(self, file: SqliteFile, row_id: int, header: Mapping[str, Any]) -> None:
+        super().__init__(**header)
+        for name in COLLECTIONS:
+            del self.__dict__[name]  # so that __getattr__ is asked
+        self.file = file
+        self._row_id = row_id
+        self._stored = StoredSource(file, row_id, self.name)
+
+    def __getattr__(self, name: str) -> Any:
+        """Load a collection at its first touch."""
+        if name == "premise_files":
+            value: list[Any] = list(self.iter_premise_files())
+        elif name == "files_traced":
+            value = list(self.iter_files_traced())
+        elif name in THEOREM_LISTS:
+            value = list(self.iter_list(name))
+        else:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.__dict__[name] = value
+        return value
+
+    def __repr__(self) -> str:
+        return f"StoredRepository(url={self.url!r}, commit={self.commit!r}, file={self.file.path})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send it to another process as an ordinary repository."""
+        plain = self.in_memory()
+        return (Repository, tuple(attrs.asdict(plain, recurse=False).values()))
+
+    def in_memory(self) -> Repository:
+        """Give a copy of the repository that needs no file."""
+        names = [field.name for field in attrs.fields(Repository)]
+        return Repository(**{name: getattr(self, name) for name in names})
+
+    def is_loaded(self, name: str) -> bool:
+        """Tell whether a collection has been touched."""
+        return name in self.__dict__
+
+    # --- counts --------------------------------------------------------------------------------
+
+    def _count(self, collection: str) -> int:
+        if self.is_loaded(collection):
+            return len(getattr(self, collection))
+        if collection in THEOREM_LISTS:
+            sql = "SELECT count(*) FROM theorem WHERE repository = ? AND list = ?"
+            number = THEOREM_LISTS.index(collection)
+            return self._number(sql, number)
+        table = "premise_file" if collection == "premise_files" else "traced_file"
+        return self._number(f"SELECT count(*) FROM {table} WHERE repository = ?")  # noqa: S608
+
+    @property
+    def num_premises(self) -> int:
+        """Number of premises in its corpus."""
+        if self.is_loaded("premise_files"):
+            return super().num_premises
+        return self._number("SELECT total(num_premises) FROM premise_file WHERE repository = ?")
+
+    def _number(self, sql: str, *values: Any) -> int:
+        return int(self.file.rows(sql, (self._row_id, *values))[0][0])
+
+    def difficulty_counts(self) -> Mapping[float | None, int]:
+        """Give the number of theorems of each difficulty."""
+        if any(map(self.is_loaded, THEOREM_LISTS)):
+            return super().difficulty_counts()
+        sql = "SELECT difficulty, count(*) FROM theorem WHERE repository = ? GROUP BY difficulty"
+        return dict(self.file.rows(sql, (self._row_id,)))
+
+    # --- streams -------------------------------------------------------------------------------
+
+    def iter_list(self, name: TheoremList) -> Iterator[Theorem]:
+        """Give the theorems of one of the three lists."""
+        if self.is_loaded(name):
+            yield from getattr(self, name)
+            return
+        for position, *row in self._stored.theorem_rows("line, extra, difficulty", name):
+            with located(self.file.path, f"{self.name}, {name}[{position}]"):
+                theorem = theorem_of_row(*row)
+            yield theorem
+
+    def iter_premise_files(self) -> Iterator[PremiseFile]:
+        """Give the files of the corpus in stored order."""
+        if self.is_loaded("premise_files"):
+            yield from self.premise_files
+            return
+        for position, line in self._stored.premise_file_rows("line"):
+            with located(self.file.path, f"{self.name}, premise_files[{position}]"):
+                file = premise_file_of_row(line)
+            yield file
+
+    def iter_files_traced(self) -> Iterator[str]:
+        """Give the paths of the traced files in stored order."""
+        if self.is_loaded("files_traced"):
+            yield from self.files_traced
+            return
+        yield from self._stored.files_traced()
+
+    # --- look-up -------------------------------------------------------------------------------
+
+    def get_theorem(self, full_name: str, file_path: str | Path) -> Theorem | None:
+        """Find a theorem by name and file; None if there is none."""
+        if any(map(self.is_loaded, THEOREM_LISTS)):
+            return super().get_theorem(full_name, file_path)
+        sql = (
+            "SELECT line, extra, difficulty FROM theorem JOIN theorem_record USING (id) "
+            "WHERE repository = ? AND full_name = ? AND file_path = ? ORDER BY list, position"
+        )
+        rows = self.file.rows(sql, (self._row_id, full_name, str(file_path)))
+        with located(self.file.path, f"{self.name}, {full_name}"):
+            return theorem_of_row(*rows[0]) if rows else None
+
+    def get_premise_file(self, path: str | Path) -> PremiseFile | None:
+        """Find a file of the corpus by its path; None if there is none."""
+        if self.is_loaded("premise_files"):
+            return super().get_premise_file(path)
+        line = self._stored.find_corpus_line(str(path))
+        with located(self.file.path, f"{self.name}, {path}"):
+            return premise_file_of_row(line) if line is not None else None
+
+    # --- export --------------------------------------------------------------------------------
+
+    def export_source(self) -> ExportSource:
+        """Give what an export reads: the stored lines as they are, unless something was loaded."""
+        if any(map(self.is_loaded, COLLECTIONS)):
+            return super().export_source()
+        return self._stored

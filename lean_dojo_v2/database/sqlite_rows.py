@@ -1,0 +1,107 @@
+"""Theorems and corpus files as rows of the SQLite schema."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+import attrs
+import orjson
+
+from lean_dojo_core.records import NO_GOALS, PremiseFile, Theorem
+from lean_dojo_v2.database.codec import premise_file_from_dict, tactic_to_dict, theorem_from_dict
+from lean_dojo_v2.database.encode import dumps
+from lean_dojo_v2.database.errors import MalformedError
+from lean_dojo_v2.database.export_source import ExportEntry, corpus_line, export_entry, export_line
+from lean_dojo_v2.database.repository import rated
+
+
+@attrs.frozen
+class TheoremRow:
+    """A theorem ready to be stored.
+
+    Attributes:
+        theorem: The record, rated.
+        entry: What decides about its export.
+        line: Its line in an exported split.
+        extra: JSON of what that line leaves out (tactics without goals, where tactics stand in
+            their file), or None if that is nothing.
+        digest: Of ``line`` and ``extra``: equal digests need no writing.
+    """
+
+    theorem: Theorem
+    entry: ExportEntry
+    line: bytes
+    extra: bytes | None
+    digest: bytes
+
+    @property
+    def header(self) -> tuple[Any, ...]:
+        """The columns full_name … digest of the table ``theorem``."""
+        theorem = self.theorem
+        return (
+            theorem.full_name,
+            theorem.file_path,
+            theorem.difficulty_rating,
+            *self.entry,
+            self.digest,
+        )
+
+
+def theorem_row(theorem: Theorem) -> TheoremRow:
+    """Encode a theorem."""
+    line, extra = export_line(theorem), _extra(theorem)
+    digest = blake2b(line, digest_size=16)
+    digest.update(extra or b"")
+    return TheoremRow(rated(theorem), export_entry(theorem), line, extra, digest.digest())
+
+
+def _extra(theorem: Theorem) -> bytes | None:
+    tactics = theorem.traced_tactics
+    hidden = [
+        (index, tactic_to_dict(tactic, position=list))
+        for index, tactic in enumerate(tactics)
+        if tactic.state_before == NO_GOALS
+    ]
+    spans = [(tactic.start, tactic.end) for tactic in tactics]
+    if not hidden and all(span == (None, None) for span in spans):
+        return None
+    return dumps({"hidden": hidden, "spans": spans})
+
+
+def theorem_of_row(line: bytes, extra: bytes | None, rating: float | None) -> Theorem:
+    """Decode a theorem.
+
+    Raises:
+        MalformedError: If the row is damaged.
+    """
+    try:
+        data = orjson.loads(line)
+        if extra is not None:
+            more = orjson.loads(extra)
+            tactics = data["traced_tactics"]
+            for index, tactic in more["hidden"]:
+                tactics.insert(index, tactic)
+            for tactic, (start, end) in zip(tactics, more["spans"], strict=True):
+                tactic["start"], tactic["end"] = start, end
+        data["difficulty_rating"] = rating
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise MalformedError(f"a damaged record: {error}") from error
+    return theorem_from_dict(data)
+
+
+def premise_file_row(file: PremiseFile) -> tuple[str, int, bytes, bytes]:
+    """Encode a corpus file as the columns path, num_premises, imports, line."""
+    return (file.path, len(file.premises), dumps(file.imports), corpus_line(file))
+
+
+def premise_file_of_row(line: bytes) -> PremiseFile:
+    """Decode a corpus file.
+
+    Raises:
+        MalformedError: If the row is damaged.
+    """
+    try:
+        return premise_file_from_dict(orjson.loads(line))
+    except orjson.JSONDecodeError as error:
+        raise MalformedError(f"a damaged record: {error}") from error

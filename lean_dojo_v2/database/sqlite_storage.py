@@ -1,0 +1,163 @@
+"""Repositories in an SQLite file: changes are written as they are made, and only they."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import attrs
+import orjson
+
+from lean_dojo_core.errors import DatabaseError
+from lean_dojo_core.records import Theorem
+from lean_dojo_v2.database.encode import dumps
+from lean_dojo_v2.database.metadata import metadata_to_json
+from lean_dojo_v2.database.repository import (
+    THEOREM_LISTS,
+    Repository,
+    RepositoryKey,
+    not_found,
+)
+from lean_dojo_v2.database.sqlite_file import SqliteFile
+from lean_dojo_v2.database.sqlite_repository import StoredRepository
+from lean_dojo_v2.database.sqlite_rows import theorem_row
+from lean_dojo_v2.database.sqlite_update import (
+    append_to_proved,
+    insert_contents,
+    replace_record,
+    update_contents,
+)
+from lean_dojo_v2.database.storage import missing
+
+UNPROVED = THEOREM_LISTS.index("sorry_theorems_unproved")
+
+_HEADER = "url, revision, name, lean_version, lean_dojo_version, metadata, pr_url"
+
+
+@attrs.define
+class SqliteStorage:
+    """A storage over an SQLite file.
+
+    Repository objects that it gives read the file as they are asked; they hold what was touched.
+
+    Attributes:
+        path: The file. A missing one is created; one of no bytes counts as empty.
+    """
+
+    path: Path
+    file: SqliteFile = attrs.field(
+        init=False, default=attrs.Factory(lambda self: SqliteFile(self.path), takes_self=True)
+    )
+
+    # --- Storage -------------------------------------------------------------------------------
+
+    def repository_keys(self) -> list[RepositoryKey]:
+        """See :meth:`Storage.repository_keys`."""
+        rows = self.file.rows("SELECT url, revision FROM repository ORDER BY id")
+        return [(url, commit) for url, commit in rows]
+
+    def get(self, key: RepositoryKey) -> Repository | None:
+        """See :meth:`Storage.get`."""
+        sql = f"SELECT id, {_HEADER} FROM repository WHERE url = ? AND revision = ?"  # noqa: S608
+        rows = self.file.rows(sql, key)
+        if not rows:
+            return None
+        row_id, url, commit, name, lean, lean_dojo, metadata, pr_url = rows[0]
+        try:
+            header = {
+                "url": url,
+                "commit": commit,
+                "name": name,
+                "lean_version": lean,
+                "lean_dojo_version": lean_dojo,
+                "metadata": orjson.loads(metadata),
+                "pr_url": pr_url,
+            }
+        except orjson.JSONDecodeError as error:
+            raise DatabaseError(
+                f"a damaged record: {error}", path=self.path, place=f"{name}, metadata"
+            ) from error
+        return StoredRepository(self.file, row_id, header)
+
+    def add(self, repository: Repository) -> bool:
+        """See :meth:`Storage.add`."""
+        if self._find(repository.key):
+            return False
+        with self.file.transaction() as connection:
+            columns = _header_columns(repository)
+            row = connection.execute(
+                f"INSERT INTO repository ({_HEADER}) VALUES (?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
+                "ON CONFLICT DO NOTHING RETURNING id",
+                columns,
+            ).fetchone()
+            if row is None:
+                return False
+            insert_contents(connection, row[0], repository)
+        return True
+
+    def update(self, repository: Repository) -> None:
+        """See :meth:`Storage.update`."""
+        with self.file.transaction() as connection:
+            row_id = self._row_id(repository.key)
+            connection.execute(
+                f"UPDATE repository SET ({_HEADER}) = (?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
+                "WHERE id = ?",
+                (*_header_columns(repository), row_id),
+            )
+            update_contents(connection, self.file, row_id, repository)
+
+    def delete(self, key: RepositoryKey) -> None:
+        """See :meth:`Storage.delete`."""
+        with self.file.transaction() as connection:
+            connection.execute("DELETE FROM repository WHERE id = ?", (self._row_id(key),))
+
+    def record_proof(self, key: RepositoryKey, theorem: Theorem) -> None:
+        """See :meth:`Storage.record_proof`."""
+        row = theorem_row(theorem)
+        with self.file.transaction() as connection:
+            repository = self._row_id(key)
+            found = connection.execute(
+                "SELECT id FROM theorem WHERE repository = ? AND full_name = ? AND file_path = ?"
+                " AND list = ? ORDER BY identity != ?, position LIMIT 1",
+                (repository, theorem.full_name, theorem.file_path, UNPROVED, row.entry.identity),
+            ).fetchone()
+            if found is None:
+                raise not_found(theorem, Repository(*key), ("sorry_theorems_unproved",))
+            replace_record(connection, found[0], row)
+            append_to_proved(connection, repository, found[0])
+
+    def flush(self) -> None:
+        """See :meth:`Storage.flush`."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """See :meth:`Storage.snapshot`."""
+        return self.file.snapshot()
+
+    def close(self) -> None:
+        """See :meth:`Storage.close`."""
+        self.file.close()
+
+    # --- rows ----------------------------------------------------------------------------------
+
+    def _find(self, key: RepositoryKey) -> int | None:
+        rows = self.file.rows("SELECT id FROM repository WHERE url = ? AND revision = ?", key)
+        return rows[0][0] if rows else None
+
+    def _row_id(self, key: RepositoryKey) -> int:
+        found = self._find(key)
+        if found is None:
+            raise missing(key, self.path)
+        return found
+
+
+def _header_columns(repository: Repository) -> tuple[Any, ...]:
+    return (
+        repository.url,
+        repository.commit,
+        repository.name,
+        repository.lean_version,
+        repository.lean_dojo_version,
+        dumps(metadata_to_json(repository.metadata)),
+        repository.pr_url,
+    )

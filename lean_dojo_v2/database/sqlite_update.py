@@ -1,0 +1,217 @@
+"""Write the contents of a repository into an SQLite file, and only what differs from it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from itertools import count, islice
+
+import attrs
+
+from lean_dojo_v2.database.repository import THEOREM_LISTS, Repository
+from lean_dojo_v2.database.sqlite_file import SqliteFile
+from lean_dojo_v2.database.sqlite_repository import COLLECTIONS, StoredRepository
+from lean_dojo_v2.database.sqlite_rows import TheoremRow, premise_file_row, theorem_row
+
+_BATCH = 500
+_PROVED = THEOREM_LISTS.index("sorry_theorems_proved")
+_UNPROVED = THEOREM_LISTS.index("sorry_theorems_unproved")
+
+_INSERT_THEOREM = """
+INSERT INTO theorem (id, repository, list, position, full_name, file_path, difficulty,
+    identity, name, random, novel_premises, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_INSERT_RECORD = "INSERT INTO theorem_record (id, line, extra) VALUES (?, ?, ?)"
+_INSERT_PREMISES = """
+INSERT INTO premise_file (repository, position, path, num_premises, imports, line)
+VALUES (?, ?, ?, ?, ?, ?)
+"""
+_INSERT_TRACED = "INSERT INTO traced_file (repository, position, path) VALUES (?, ?, ?)"
+
+
+def insert_contents(connection: sqlite3.Connection, repository: int, source: Repository) -> None:
+    """Write all theorems, premises and files of a repository that has none stored yet."""
+    for number, name in enumerate(THEOREM_LISTS):
+        placed = zip(count(), map(theorem_row, source.iter_list(name)))
+        insert_theorems(connection, repository, number, placed)
+    _insert_premise_files(connection, repository, source)
+    _insert_traced_files(connection, repository, source)
+
+
+def insert_theorems(
+    connection: sqlite3.Connection,
+    repository: int,
+    number: int,
+    placed: Iterable[tuple[int, TheoremRow]],
+) -> None:
+    """Write theorems of one list at given positions."""
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM theorem").fetchone()
+    ids = count(last + 1)
+    iterator = iter(placed)
+    while batch := [(next(ids), *item) for item in islice(iterator, _BATCH)]:
+        connection.executemany(
+            _INSERT_THEOREM,
+            ((new, repository, number, place, *row.header) for new, place, row in batch),
+        )
+        connection.executemany(
+            _INSERT_RECORD, ((new, row.line, row.extra) for new, _, row in batch)
+        )
+
+
+def _insert_premise_files(
+    connection: sqlite3.Connection, repository: int, source: Repository
+) -> None:
+    connection.executemany(
+        _INSERT_PREMISES,
+        (
+            (repository, position, *premise_file_row(file))
+            for position, file in enumerate(source.iter_premise_files())
+        ),
+    )
+
+
+def _insert_traced_files(
+    connection: sqlite3.Connection, repository: int, source: Repository
+) -> None:
+    connection.executemany(
+        _INSERT_TRACED,
+        ((repository, place, path) for place, path in enumerate(source.iter_files_traced())),
+    )
+
+
+def replace_record(connection: sqlite3.Connection, theorem: int, row: TheoremRow) -> None:
+    """Overwrite the record of a stored theorem, where it stands."""
+    connection.execute(
+        "UPDATE theorem SET (full_name, file_path, difficulty, identity, name, random,"
+        " novel_premises, digest) = (?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
+        (*row.header, theorem),
+    )
+    connection.execute(
+        "UPDATE theorem_record SET (line, extra) = (?, ?) WHERE id = ?",
+        (row.line, row.extra, theorem),
+    )
+
+
+# --- updating ----------------------------------------------------------------------------------
+
+
+def update_contents(
+    connection: sqlite3.Connection, file: SqliteFile, repository: int, source: Repository
+) -> None:
+    """Make what is stored equal to a repository, writing only differences.
+
+    Collections of a repository from this very file that were never touched are left alone. A
+    theorem that is proven in the file and unproved in ``source`` stays proven.
+    """
+    own = isinstance(source, StoredRepository) and source.file is file
+    touched = [name for name in COLLECTIONS if not own or name in source.__dict__]
+    if any(name in touched for name in THEOREM_LISTS):
+        _update_theorems(connection, repository, source, own=own)
+    if "premise_files" in touched:
+        _update_premise_files(connection, repository, source)
+    if "files_traced" in touched:
+        _update_traced_files(connection, repository, source)
+
+
+@attrs.frozen
+class _Stored:
+    """A theorem that lies in the file already."""
+
+    id: int
+    list: int
+    position: int
+    digest: bytes
+
+
+def _update_theorems(
+    connection: sqlite3.Connection, repository: int, source: Repository, *, own: bool
+) -> None:
+    """Match theorems by identity; what is left over at the end is deleted."""
+    left = _stored_theorems(connection, repository)
+    proofs = {key for key, stored in left.items() if any(s.list == _PROVED for s in stored)}
+    kept: list[int] = []
+    for number, name in enumerate(THEOREM_LISTS):
+        # A list of this very file is read before its rows are moved about.
+        theorems = getattr(source, name) if own else source.iter_list(name)
+        last = -1
+        for row in map(theorem_row, theorems):
+            candidates = left.get(row.entry.identity) or []
+            if number == _UNPROVED and row.entry.identity in proofs:
+                kept.extend(stored.id for stored in candidates)
+                candidates.clear()
+                continue
+            if not candidates:
+                last += 1
+                insert_theorems(connection, repository, number, [(last, row)])
+                continue
+            stored = candidates.pop(0)
+            if stored.digest != row.digest:
+                replace_record(connection, stored.id, row)
+            stays = stored.list == number and stored.position > last
+            last = stored.position if stays else last + 1
+            if not stays:
+                connection.execute(
+                    "UPDATE theorem SET list = ?, position = ? WHERE id = ?",
+                    (number, last, stored.id),
+                )
+    for theorem in kept:
+        append_to_proved(connection, repository, theorem)
+    connection.executemany(
+        "DELETE FROM theorem WHERE id = ?", [(s.id,) for stored in left.values() for s in stored]
+    )
+
+
+def _stored_theorems(connection: sqlite3.Connection, repository: int) -> dict[bytes, list[_Stored]]:
+    theorems: dict[bytes, list[_Stored]] = {}
+    for identity, *columns in connection.execute(
+        "SELECT identity, id, list, position, digest FROM theorem WHERE repository = ?"
+        " ORDER BY list, position",
+        (repository,),
+    ):
+        theorems.setdefault(identity, []).append(_Stored(*columns))
+    return theorems
+
+
+def append_to_proved(connection: sqlite3.Connection, repository: int, theorem: int) -> None:
+    """Make a stored theorem the last one of those that were ``sorry`` and are proven."""
+    connection.execute(
+        "UPDATE theorem SET list = ?, position = (SELECT coalesce(max(position), -1) + 1"
+        " FROM theorem WHERE repository = ? AND list = ?) WHERE id = ?",
+        (_PROVED, repository, _PROVED, theorem),
+    )
+
+
+def _update_premise_files(
+    connection: sqlite3.Connection, repository: int, source: Repository
+) -> None:
+    place = -1
+    for place, file in enumerate(source.iter_premise_files()):
+        row = premise_file_row(file)
+        stored = connection.execute(
+            "SELECT path, line FROM premise_file WHERE repository = ? AND position = ?",
+            (repository, place),
+        ).fetchone()
+        if stored != (row[0], row[-1]):
+            _delete(connection, "premise_file", repository, "=", place)
+            connection.execute(_INSERT_PREMISES, (repository, place, *row))
+    _delete(connection, "premise_file", repository, ">", place)
+
+
+def _update_traced_files(
+    connection: sqlite3.Connection, repository: int, source: Repository
+) -> None:
+    rows = connection.execute(
+        "SELECT path FROM traced_file WHERE repository = ? ORDER BY position", (repository,)
+    )
+    if [path for (path,) in rows] != list(source.iter_files_traced()):
+        _delete(connection, "traced_file", repository, ">", -1)
+        _insert_traced_files(connection, repository, source)
+
+
+def _delete(
+    connection: sqlite3.Connection, table: str, repository: int, relation: str, position: int
+) -> None:
+    connection.execute(
+        f"DELETE FROM {table} WHERE repository = ? AND position {relation} ?",  # noqa: S608
+        (repository, position),
+    )
