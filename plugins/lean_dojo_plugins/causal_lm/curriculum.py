@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -22,10 +23,12 @@ from peft import LoraConfig
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lean_dojo_core import DatasetFormatter, Theorem, registry
-from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_core.preview import PreviewExample
 from lean_dojo_plugins.causal_lm import fields
 from lean_dojo_plugins.causal_lm.arguments import check_trainer_args
+from lean_dojo_plugins.causal_lm.data import formatted_rows, split_file
+from lean_dojo_plugins.causal_lm.evaluation import Evaluation, evaluate_rows
 from lean_dojo_plugins.causal_lm.fields import about
 from lean_dojo_plugins.causal_lm.loading import (
     Device,
@@ -300,6 +303,33 @@ class CausalTrainer:
     def forget_model(self) -> None:
         """Let the model go; the next use loads it anew."""
         self._model = None
+
+    def evaluate(
+        self, data_path: Path | str, split: str = "val", *, limit: int | None = None
+    ) -> Evaluation:
+        """Measure the model on held-out tactics.
+
+        Before training it is the model to start from that is measured; after it, or in a later
+        process on the same ``output_dir``, the trained one.
+
+        Args:
+            data_path: Folder of merged data, or a split's file.
+            split: ``"val"``, ``"test"`` or ``"train"``.
+            limit: Take only this many tactics, from the start.
+
+        Raises:
+            EmptyDatasetError: If the split has no tactic to learn.
+        """
+        file = split_file(data_path, split)
+        formatter = registry.dataset_formatters["tactic-chat"].create()
+        if "completion" in (own := self.make_formatter()).columns:
+            formatter = own
+        rows = list(islice(formatted_rows(file, formatter), limit))
+        if not rows:
+            raise EmptyDatasetError("no theorem has a one-line tactic without sorry", path=file)
+        return evaluate_rows(
+            self.model, self.tokenizer, formatter, rows, max_length=self.max_length
+        )
 
     def run_state(self) -> RunState | None:
         """Read what a run in ``output_dir`` has finished; ``None`` where there has been none.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -12,30 +12,9 @@ from peft import LoraConfig
 from lean_dojo_core.errors import ConfigError
 
 
-def option(
-    default: Any = attrs.NOTHING,
-    *,
-    text: str,
-    kw_only: bool = False,
-    converter: Callable[[Any], Any] | None = None,
-    validator: Callable[[Any, Any, Any], None] | None = None,
-) -> Any:
-    """Make a field of a trainer.
-
-    Args:
-        default: Its default; none if it must be given.
-        text: One line of help for ``lean-dojo show``.
-        kw_only: Whether it is given by name only.
-        converter: Applied to what the user gives.
-        validator: Called as attrs calls validators.
-    """
-    return attrs.field(
-        default=default,
-        kw_only=kw_only,
-        converter=converter,
-        validator=validator,
-        metadata={"help": text},
-    )
+def about(text: str) -> dict[str, str]:
+    """Give a field's metadata: one line of help for ``lean-dojo show``."""
+    return {"help": text}
 
 
 def positive_int(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
@@ -56,8 +35,8 @@ def positive(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
         raise ConfigError(f"{field.name} must be a number above 0, not {value!r}")
 
 
-def text_of_path(value: Any) -> Any:
-    """Give a path as text; anything else as it is."""
+def text_of_path(value: str | os.PathLike[str]) -> str:
+    """Give a path as text; anything else as it is, for the validator to refuse."""
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
@@ -67,7 +46,7 @@ def non_empty_text(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None
         raise ConfigError(f"{field.name} must be a name or path, not {value!r}")
 
 
-def lora_of(value: Any) -> LoraConfig | None:
+def lora_of(value: LoraConfig | Mapping[str, Any] | None) -> LoraConfig | None:
     """Take a ``peft.LoraConfig``, or its fields as a mapping (from a configuration file)."""
     if value is None or isinstance(value, LoraConfig):
         return value
@@ -77,5 +56,4 @@ def lora_of(value: Any) -> LoraConfig | None:
         config = LoraConfig(**value)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"lora_config: {error}") from error
-    config.task_type = config.task_type or "CAUSAL_LM"
     return config

@@ -16,7 +16,7 @@ from typing import Any, cast
 import torch
 from torch.nn import functional
 from transformers.modeling_utils import PreTrainedModel
-from transformers.utils import ModelOutput
+from transformers.utils.generic import ModelOutput
 
 
 @dataclass  # transformers demands it of a ModelOutput
@@ -114,6 +114,30 @@ def add_label_head(
     base.forward = types.MethodType(scored_forward, base)
 
 
+@torch.inference_mode()
+def label_log_probs(
+    model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor, labels: torch.Tensor
+) -> torch.Tensor:
+    """Give the log-probability of every label, on any device.
+
+    Args:
+        model: A causal language model, PEFT or not.
+        input_ids: ``(batch, length)``.
+        attention_mask: ``(batch, length)``.
+        labels: ``(batch, length)``, -100 where there is none.
+
+    Returns:
+        One number per label, row by row.
+    """
+    targets = labels[:, 1:]
+    mask = targets != -100
+    kwargs = {"input_ids": input_ids, "attention_mask": attention_mask, "use_cache": False}
+    base = base_of(model)
+    outputs = _forward_at(base, base.forward, mask, (), kwargs)
+    chosen = targets[mask][:, None]
+    return torch.log_softmax(outputs.logits[0].float(), dim=-1).gather(1, chosen).squeeze(1)
+
+
 def _forward_at(
     model: PreTrainedModel,
     forward: Callable[..., Any],
@@ -131,7 +155,7 @@ def _forward_at(
         where = mask.to(hidden.device)
         return (hidden[:, : where.shape[1]][where].unsqueeze(0), *rest)
 
-    head = model.get_output_embeddings()
+    head = model.get_output_embeddings()  # type: ignore[no-untyped-call]
     assert head is not None, f"{type(model).__name__} has no output embeddings"
     handle = head.register_forward_pre_hook(keep)
     try:

@@ -9,10 +9,11 @@ base under a LoRA adapter is held in bfloat16 there.
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 import torch
@@ -169,13 +170,45 @@ def load_model(
     from peft import PeftModel, get_peft_model
 
     if adapter is None:
-        assert lora is not None
-        return get_peft_model(base, lora)  # type: ignore[no-any-return]
+        # peft writes into the configuration that it is given.
+        own = copy.deepcopy(lora)
+        assert own is not None
+        own.task_type = own.task_type or "CAUSAL_LM"
+        return cast("PreTrainedModel", get_peft_model(base, own))
     wrapped = PeftModel.from_pretrained(base, adapter, is_trainable=lora is not None)
     if lora is None:
         return wrapped.merge_and_unload()  # type: ignore[no-any-return]
     _check_same_adapter(wrapped.peft_config["default"], lora, adapter)
-    return wrapped  # type: ignore[no-any-return]
+    return cast("PreTrainedModel", wrapped)
+
+
+def load_for_inference(
+    name: str | Path, device: Device, *, trust_remote_code: bool = False
+) -> PreTrainedModel:
+    """Load a model, or a LoRA adapter merged into its base, to generate with.
+
+    Args:
+        name: A folder, hub id, GGUF file, or folder with an adapter.
+        device: Where it will run; its precision is that of the arithmetic.
+        trust_remote_code: Whether the model may bring its own Python code.
+
+    Raises:
+        UsageError: If there is no model at that path.
+        TrainingError: If the hub does not give it, or it cannot be read.
+        CheckpointError: If an adapter's base is not there any more.
+    """
+    source = resolve_model(name)
+    adapted = (Path(source) / ADAPTER_FILE).is_file()
+    model = load_base(
+        _base_of_adapter(source) if adapted else source,
+        dtype=device.frozen_dtype,
+        trust_remote_code=trust_remote_code,
+    )
+    if adapted:
+        from peft import PeftModel
+
+        model = PeftModel.from_pretrained(model, source).merge_and_unload()
+    return cast("PreTrainedModel", cast("torch.nn.Module", model).to(device.name).eval())
 
 
 def load_base(
@@ -197,7 +230,7 @@ def load_base(
     # transformers refuses to save what came out of a GGUF file; a fresh model of the same
     # configuration with the same weights has no such memory.
     config = AutoConfig.from_pretrained(folder, gguf_file=gguf)
-    model = AutoModelForCausalLM.from_config(config, dtype=dtype)
+    model = AutoModelForCausalLM.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]
     model.load_state_dict(quantised.state_dict())
     model.generation_config = quantised.generation_config
     return model  # type: ignore[no-any-return]

@@ -42,8 +42,8 @@ def write_model_card(folder: Path, trainer: CausalTrainer, steps: Sequence[Finis
         "",
         f"# {'LoRA adapter for' if adapter else 'Fine-tuned from'} {name}",
         "",
-        f"Suggests the next tactic at a Lean 4 goal. Trained by `{type(trainer).__name__}` in "
-        f"{total} optimiser steps over {len(steps)} repositories.",
+        "Suggests the next tactic at a Lean 4 goal.",
+        f"Trained by `{type(trainer).__name__}` for {total} optimiser steps.",
         "",
         f"![loss]({PICTURE_FILE})",
         "",

@@ -27,11 +27,11 @@ def bars_on_terminals_only() -> Iterator[None]:
     if sys.stderr.isatty() or not transformers_logging.is_progress_bar_enabled():
         yield
         return
-    transformers_logging.disable_progress_bar()
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
-        transformers_logging.enable_progress_bar()
+        transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 @attrs.define
@@ -74,7 +74,7 @@ class Reporter:
             self._writer.flush()
 
     def rows(self) -> list[dict[str, Any]]:
-        """Read what has been reported; a line that a killed process left half written is dropped."""
+        """Read what has been reported, without a line that a killed process left half written."""
         file = self.folder / METRICS_FILE
         lines = file.read_text().splitlines() if file.exists() else []
         return [row for row in map(_parse, lines) if row is not None]

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 import datasets
-import pyarrow as pa
+import pyarrow as pa  # type: ignore[import-untyped]
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.causal_lm.tokenisation import chunks

@@ -143,7 +143,9 @@ class RunFolder:
     def publish(self, state: RunState, steps: list[FinishedStep]) -> None:
         """Make the model in the staging folder the folder's model, and its steps finished."""
         _name_shards(self.staging, tag=f"{len(state.finished) + len(steps):04d}")
+        mode = (self.path / STATE_FILE).stat().st_mode & 0o777
         for file in _files(self.staging):
+            file.chmod(mode)  # safetensors makes files that only their owner may read
             _flush(file)
         _flush(self.staging)
         state.pending = steps

@@ -49,10 +49,10 @@ def plain(value: Any) -> Any:
     >>> plain(len)
     'builtins.len'
     """
-    if value is None or isinstance(value, bool | int | float | str) and not _is_enum(value):
-        return value
     if isinstance(value, enum.Enum):
         return plain(value.value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Mapping):
@@ -71,10 +71,6 @@ def plain(value: Any) -> Any:
     if attrs.has(type(value)):
         return {_name_of(type(value)): plain(attrs.asdict(value, recurse=False))}
     return _name_of(value if hasattr(value, "__qualname__") else type(value))
-
-
-def _is_enum(value: object) -> bool:
-    return isinstance(value, enum.Enum)
 
 
 def _name_of(thing: Any) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import attrs
-import trl
 from datasets import Dataset
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from trl.trainer import sft_trainer as trl_sft
+from trl.trainer.sft_config import SFTConfig
 
 from lean_dojo_plugins.causal_lm.batches import LengthGroups
 from lean_dojo_plugins.causal_lm.curriculum import CausalTrainer
@@ -37,7 +38,7 @@ class SFTTrainer(CausalTrainer):
     lean_dojo_core.errors.ConfigError: trainer_args.packing cannot be set: ...
     """
 
-    config_class: ClassVar[type[TrainingArguments]] = trl.SFTConfig
+    config_class: ClassVar[type[TrainingArguments]] = SFTConfig
     fixed_args: ClassVar[Mapping[str, str]] = {
         "packing": f"{_DOCUMENTED} (False)",
         "completion_only_loss": f"{_DOCUMENTED} (True)",
@@ -77,14 +78,14 @@ class SFTTrainer(CausalTrainer):
         return trainer
 
 
-class _StepTrainer(trl.SFTTrainer):  # type: ignore[misc]
+class _StepTrainer(trl_sft.SFTTrainer):
     """TRL's trainer, with batches of similar length in an order that a resumed run repeats."""
 
     def _get_train_sampler(self, train_dataset: Dataset | None = None) -> Any:
         if self.args.train_sampling_strategy != "group_by_length":
             return super()._get_train_sampler(train_dataset)
         # By now transformers has dropped the columns that the model does not take from its copy.
-        lengths = self.train_dataset["length"][:]
+        lengths = cast("Dataset", self.train_dataset)["length"][:]
         per_step = self.args.train_batch_size * self.args.gradient_accumulation_steps
         sampler = LengthGroups(lengths, per_step * self.args.world_size, self.args.seed)
         self.add_callback(_EpochOrder(sampler))

@@ -1,0 +1,92 @@
+"""How well a model knows held-out tactics: the loss on them, and how many it gives exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+import torch
+
+from lean_dojo_core import DatasetFormatter
+from lean_dojo_plugins.causal_lm.generator import TacticGenerator
+from lean_dojo_plugins.causal_lm.label_head import label_log_probs, restore_forward
+from lean_dojo_plugins.causal_lm.tokenisation import IGNORED, Example, Tokeniser, chunks
+
+BATCH = 8
+
+
+@attrs.frozen
+class Evaluation:
+    """The result on a set of held-out tactics.
+
+    Attributes:
+        loss: Mean negative log-likelihood per label token, in nats.
+        exact_match: Share of the goals at which the greedy tactic is the human one, 0 to 1.
+        tactics: How many tactics were held out.
+    """
+
+    loss: float
+    exact_match: float
+    tactics: int
+
+
+def evaluate_rows(
+    model: Any,
+    tokenizer: Any,
+    formatter: DatasetFormatter,
+    rows: Iterable[dict[str, Any]],
+    *,
+    max_length: int | None = 1024,
+) -> Evaluation:
+    """Evaluate on prompt/completion rows.
+
+    Args:
+        model: A causal language model, PEFT or not; left as it was.
+        tokenizer: Its tokenizer.
+        formatter: What the rows come from.
+        rows: Rows with ``prompt`` and ``completion``.
+        max_length: Longest example in tokens, as in training.
+    """
+    rows = list(rows)
+    examples = sorted(
+        Tokeniser(tokenizer, max_length).examples(rows), key=lambda e: len(e.input_ids)
+    )
+    restore_forward(model)
+    training = model.training
+    model.eval()
+    total, count = 0.0, 0
+    try:
+        for batch in chunks(examples, BATCH):
+            log_probs = label_log_probs(
+                model, *_collate(batch, tokenizer.pad_token_id, model.device)
+            )
+            total -= float(log_probs.sum())
+            count += len(log_probs)
+    finally:
+        model.train(training)
+    generator = TacticGenerator.from_model(model, tokenizer, formatter)
+    correct = 0
+    for chunk in chunks(rows, 64):
+        goals = [row["prompt"][-1]["content"] for row in chunk]
+        for row, found in zip(chunk, generator.generate(goals, temperature=0), strict=True):
+            correct += [text for text, _ in found] == [row["completion"][0]["content"]]
+    return Evaluation(
+        loss=total / max(count, 1), exact_match=correct / max(len(rows), 1), tactics=len(rows)
+    )
+
+
+def _collate(
+    batch: list[Example], pad: int, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Pad on the right: ids, mask and labels, each ``(batch, longest)``."""
+    width = max(len(example.input_ids) for example in batch)
+
+    def rows(values: list[list[int]], fill: int) -> torch.Tensor:
+        return torch.tensor([v + [fill] * (width - len(v)) for v in values], device=device)
+
+    return (
+        rows([example.input_ids for example in batch], pad),
+        rows([[1] * len(example.input_ids) for example in batch], 0),
+        rows([example.labels for example in batch], IGNORED),
+    )

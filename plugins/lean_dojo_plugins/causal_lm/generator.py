@@ -1,0 +1,331 @@
+"""Sample tactics for many goals at once, each with its log-probability.
+
+The prompt is the formatter's, as in training. A prompt is run through the model once; its keys
+and values are then repeated for the samples. A tactic ends with its line, or with its turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+import attrs
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from lean_dojo_core import DatasetFormatter, registry
+from lean_dojo_core.errors import CheckpointError, UsageError
+from lean_dojo_plugins.causal_lm.label_head import restore_forward
+from lean_dojo_plugins.causal_lm.loading import (
+    ADAPTER_FILE,
+    choose_device,
+    load_for_inference,
+    load_tokenizer,
+)
+from lean_dojo_plugins.causal_lm.tokenisation import chunks, encode_prompt
+
+Suggestion: TypeAlias = tuple[str, float]
+"""A tactic and its log-probability (natural, summed over its tokens and its end)."""
+
+
+@attrs.frozen
+class _Choice:
+    """How the next token is chosen."""
+
+    temperature: float
+    top_p: float
+    generator: torch.Generator
+
+    def of(self, log_probs: torch.Tensor) -> torch.Tensor:
+        """Choose one token a row out of ``(rows, vocabulary)`` log-probabilities."""
+        if self.temperature == 0:
+            return log_probs.argmax(-1)
+        probabilities = torch.softmax(log_probs / self.temperature, dim=-1)
+        if self.top_p < 1:
+            ordered, order = probabilities.sort(dim=-1, descending=True)
+            # Keep a token as long as those before it do not reach top_p; the first always stays.
+            ordered[ordered.cumsum(-1) - ordered >= self.top_p] = 0.0
+            probabilities = torch.zeros_like(probabilities).scatter(1, order, ordered)
+        return torch.multinomial(probabilities, 1, generator=self.generator).squeeze(1)
+
+
+class TacticGenerator:
+    """Suggests tactics.
+
+    Args:
+        model_path: A folder or hub id; a folder with a LoRA adapter is loaded onto its base.
+        use_lora: Whether ``model_path`` must be an adapter.
+        device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
+        formatter: Name of the dataset formatter that the model was trained with, or one itself.
+        max_length: Longest prompt and tactic together, in tokens; longer goals are shortened.
+        batch_tokens: About how many tokens go through the model at once; bounds memory.
+
+    Raises:
+        UsageError: If there is no model at that path.
+        CheckpointError: If ``use_lora`` is set and it is not an adapter.
+    """
+
+    def __init__(
+        self,
+        model_path: str | Path,
+        use_lora: bool = False,
+        device: str = "auto",
+        formatter: str | DatasetFormatter = "tactic-chat",
+        *,
+        max_length: int = 2048,
+        batch_tokens: int = 16384,
+    ) -> None:
+        if use_lora and not (Path(model_path) / ADAPTER_FILE).is_file():
+            raise CheckpointError(
+                f"{model_path}: no LoRA adapter is there (no {ADAPTER_FILE}); train with "
+                "lora_config first, or leave use_lora out"
+            )
+        chosen = choose_device(device)
+        model = load_for_inference(model_path, chosen)
+        self.attach(model, load_tokenizer(model_path), formatter, max_length, batch_tokens)
+
+    @classmethod
+    def from_model(
+        cls,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        formatter: str | DatasetFormatter = "tactic-chat",
+        *,
+        max_length: int = 2048,
+        batch_tokens: int = 16384,
+    ) -> TacticGenerator:
+        """Make a generator of a model that is loaded already; it stays where and as it is."""
+        made = cls.__new__(cls)
+        restore_forward(model)
+        made.attach(model, tokenizer, formatter, max_length, batch_tokens)
+        return made
+
+    def attach(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        formatter: str | DatasetFormatter,
+        max_length: int,
+        batch_tokens: int,
+    ) -> None:
+        """Use this model from now on; parameters as in the constructor."""
+        self.model = model
+        self.tokenizer = tokenizer
+        self.formatter: DatasetFormatter = (
+            registry.dataset_formatters[formatter].create()
+            if isinstance(formatter, str)
+            else formatter
+        )
+        limit = getattr(model.config.get_text_config(), "max_position_embeddings", max_length)
+        self.max_length = min(max_length, limit)
+        self.batch_tokens = batch_tokens
+        self.ends = torch.tensor(end_tokens(tokenizer, model), device=model.device)
+
+    def generate(
+        self,
+        goals: Sequence[str],
+        num_samples: int = 1,
+        temperature: float = 1.0,
+        *,
+        top_p: float = 1.0,
+        max_new_tokens: int = 128,
+        beam: bool = False,
+        premises: Sequence[Sequence[str]] | None = None,
+        seed: int | None = None,
+    ) -> list[list[Suggestion]]:
+        """Suggest tactics for each goal.
+
+        Args:
+            goals: States as Lean prints them.
+            num_samples: How many tactics to sample (or beams to search) per goal; equal ones are
+                merged, so fewer may come back.
+            temperature: Of sampling; 0 gives the one greedy tactic.
+            top_p: Sample from the smallest set of tokens with that probability.
+            max_new_tokens: Longest tactic; one that does not end by then is dropped.
+            beam: Beam search instead of sampling.
+            premises: Texts of retrieved premises for each goal.
+            seed: Makes sampling repeatable.
+
+        Returns:
+            For each goal distinct tactics, most probable first. The log-probability is the
+            model's own, whatever the temperature.
+
+        Raises:
+            UsageError: For a number out of range.
+        """
+        if num_samples < 1 or temperature < 0 or not 0 < top_p <= 1 or max_new_tokens < 1:
+            raise UsageError(
+                "num_samples and max_new_tokens must be at least 1, temperature at least 0 and "
+                f"0 < top_p <= 1; got {num_samples}, {max_new_tokens}, {temperature}, {top_p}"
+            )
+        samples = 1 if temperature == 0 and not beam else num_samples
+        generator = torch.Generator(self.model.device)
+        generator.manual_seed(torch.seed() % 2**63 if seed is None else seed)
+        given = premises or [()] * len(goals)
+        prompts = [
+            self.prompt_ids(goal, texts, max_new_tokens)
+            for goal, texts in zip(goals, given, strict=True)
+        ]
+        results: list[list[Suggestion]] = [[] for _ in goals]
+        training = self.model.training
+        self.model.train(False)
+        try:
+            for batch in self._batches(prompts, samples, max_new_tokens):
+                ids = [prompts[index] for index in batch]
+                if beam:
+                    found = self._beams(ids, samples, max_new_tokens)
+                else:
+                    found = self._sample(
+                        ids, samples, temperature, top_p, max_new_tokens, generator
+                    )
+                for index, suggestions in zip(batch, found, strict=True):
+                    results[index] = _distinct(suggestions)
+        finally:
+            self.model.train(training)
+        return results
+
+    def prompt_ids(
+        self, goal: str, premises: Sequence[str] = (), max_new_tokens: int = 128
+    ) -> list[int]:
+        """Give the token ids that the model is asked with at a goal."""
+        prompt = self.formatter.prompt(goal, premises=premises)
+        return encode_prompt(self.tokenizer, prompt, max(self.max_length - max_new_tokens, 1))
+
+    def _batches(
+        self, prompts: Sequence[list[int]], samples: int, new_tokens: int
+    ) -> Iterator[list[int]]:
+        """Group prompts of similar length so that a batch stays within its tokens."""
+        order = sorted(range(len(prompts)), key=lambda index: -len(prompts[index]))
+        while order:
+            width = (len(prompts[order[0]]) + new_tokens) * samples
+            size = max(1, self.batch_tokens // width)
+            yield order[:size]
+            order = order[size:]
+
+    @torch.inference_mode()
+    def _sample(
+        self,
+        prompts: Sequence[list[int]],
+        samples: int,
+        choice: _Choice,
+        max_new_tokens: int,
+    ) -> list[list[Suggestion]]:
+        ids, mask = self._pad(prompts)
+        output = self.model(
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=(mask.cumsum(1) - 1).clamp(min=0),
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        cache = output.past_key_values
+        cache.batch_repeat_interleave(samples)
+        logits = output.logits[:, -1].repeat_interleave(samples, dim=0)
+        mask = mask.repeat_interleave(samples, dim=0)
+        alive = torch.arange(len(mask), device=ids.device)
+        totals = torch.zeros(len(mask), device=ids.device)
+        texts: list[list[int]] = [[] for _ in range(len(mask))]
+        finished: set[int] = set()
+        for _ in range(max_new_tokens):
+            log_probs = torch.log_softmax(logits.float(), dim=-1)
+            chosen = choice.of(log_probs)
+            totals[alive] += log_probs.gather(1, chosen[:, None]).squeeze(1)
+            for sample, token in zip(alive.tolist(), chosen.tolist(), strict=True):
+                texts[sample].append(token)
+            going_on = ~torch.isin(chosen, self.ends)
+            finished.update(alive[~going_on].tolist())
+            if not going_on.any():
+                break
+            if not going_on.all():  # finished samples cost nothing more
+                keep = going_on.nonzero().squeeze(1)
+                cache.batch_select_indices(keep)
+                alive, chosen, mask = alive[keep], chosen[keep], mask[keep]
+            mask = torch.cat([mask, mask.new_ones(len(mask), 1)], dim=1)
+            output = self.model(
+                input_ids=chosen[:, None],
+                attention_mask=mask,
+                position_ids=mask.sum(1, keepdim=True) - 1,
+                past_key_values=cache,
+                use_cache=True,
+            )
+            cache, logits = output.past_key_values, output.logits[:, -1]
+        scored = [
+            (self._text(tokens) if index in finished else "", total)
+            for index, (tokens, total) in enumerate(zip(texts, totals.tolist(), strict=True))
+        ]
+        return list(chunks(scored, samples))
+
+    @torch.inference_mode()
+    def _beams(
+        self, prompts: Sequence[list[int]], beams: int, max_new_tokens: int
+    ) -> list[list[Suggestion]]:
+        ids, mask = self._pad(prompts)
+        output: Any = self.model.generate(  # type: ignore[operator]
+            input_ids=ids,
+            attention_mask=mask,
+            num_beams=beams,
+            num_return_sequences=beams,
+            do_sample=False,
+            temperature=None,
+            top_p=None,
+            top_k=None,
+            length_penalty=0.0,  # scores are then sums of log-probabilities
+            max_new_tokens=max_new_tokens,
+            eos_token_id=self.ends.tolist(),
+            pad_token_id=self.tokenizer.pad_token_id,
+            return_dict_in_generate=True,
+            output_scores=True,
+        )
+        rows = output.sequences[:, ids.shape[1] :].tolist()
+        scores = output.sequences_scores.tolist()
+        ends = set(self.ends.tolist())
+        scored = [
+            (self._text(tokens) if ends.intersection(tokens) else "", score)
+            for tokens, score in zip(rows, scores, strict=True)
+        ]
+        return list(chunks(scored, beams))
+
+    def _pad(self, prompts: Sequence[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Pad on the left: ids and mask, both ``(prompts, longest)``."""
+        width = max(map(len, prompts))
+        pad = self.tokenizer.pad_token_id
+        ids = [[pad] * (width - len(prompt)) + prompt for prompt in prompts]
+        mask = [[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts]
+        device = self.model.device
+        return torch.tensor(ids, device=device), torch.tensor(mask, device=device)
+
+    def _text(self, tokens: list[int]) -> str:
+        """Give the first line of what the tokens say, up to the first that ends a tactic."""
+        ends = set(self.ends.tolist())
+        stop = next((i for i, token in enumerate(tokens) if token in ends), len(tokens))
+        text = cast("str", self.tokenizer.decode(tokens[: stop + 1], skip_special_tokens=True))
+        return text.partition("\n")[0].strip()
+
+
+def end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> list[int]:
+    """Give the tokens that end a tactic: of the sequence, of the turn, of the line."""
+    ends: set[int] = set()
+    for value in (tokenizer.eos_token_id, model.generation_config.eos_token_id):
+        ends.update(value if isinstance(value, list) else [] if value is None else [value])
+    turn = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "x"}]
+    rendered = tokenizer.apply_chat_template(turn, tokenize=False)
+    tail = cast("str", rendered).rpartition("x")[2]
+    ids = cast("list[int]", tokenizer(tail, add_special_tokens=False)["input_ids"])
+    ends.update(set(ids) & set(tokenizer.all_special_ids))
+    # Byte-level vocabularies write a newline as Ċ, byte-fallback ones as <0x0A>.
+    ends.update(
+        index
+        for text, index in tokenizer.get_vocab().items()
+        if "Ċ" in text or "\n" in text or text == "<0x0A>"
+    )
+    return sorted(ends)
+
+
+def _distinct(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
+    """Merge equal tactics and drop empty ones; most probable first."""
+    best: dict[str, float] = {}
+    for text, score in suggestions:
+        if text and score > best.get(text, float("-inf")):
+            best[text] = score
+    return sorted(best.items(), key=lambda item: -item[1])
