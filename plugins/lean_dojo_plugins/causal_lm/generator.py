@@ -173,12 +173,11 @@ class TacticGenerator:
         try:
             for batch in self._batches(prompts, samples, max_new_tokens):
                 ids = [prompts[index] for index in batch]
-                if beam:
+                if beam and samples > 1:
                     found = self._beams(ids, samples, max_new_tokens)
-                else:
-                    found = self._sample(
-                        ids, samples, temperature, top_p, max_new_tokens, generator
-                    )
+                else:  # a search with one beam is greedy
+                    choice = _Choice(0.0 if beam else temperature, top_p, generator)
+                    found = self._sample(ids, samples, choice, max_new_tokens)
                 for index, suggestions in zip(batch, found, strict=True):
                     results[index] = _distinct(suggestions)
         finally:
