@@ -1,0 +1,128 @@
+"""``lean-dojo trace``: trace a Lean repository into a database."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lean_dojo_v2.cli.output import emit_json, note
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.database import Repository
+
+
+@click.command(short_help="Trace a Lean repository into a database, with real Lean.")
+@click.argument("source", metavar="URL|PATH")
+@click.option(
+    "-o",
+    "--output",
+    "--database",
+    "database",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("dynamic_database.json"),
+    show_default=True,
+    help="The database, made if it is not there (.json, .sqlite or .db).",
+)
+@click.option(
+    "--commit",
+    help="Commit, tag or branch; the default branch if not given. A PATH without it is traced as "
+    "its files are now.",
+)
+@click.option("--url", help="Address to record in the database in place of URL or PATH.")
+@click.option("--build-deps", is_flag=True, help="Trace the dependencies that it imports too.")
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "native", "embedded"]),
+    default="auto",
+    show_default=True,
+    help="native: the project's own Lean, by Lake. embedded: the one that comes with LeanDojo.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Engines side by side; one a core, as far as memory goes, if not given.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    default=600,
+    show_default=True,
+    help="Seconds that a file may take.",
+)
+@click.option(
+    "--date",
+    type=click.DateTime(),
+    help="Date to record as date_processed in place of now (for data that can be made again).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON on stdout.")
+def trace(
+    source: str,
+    database: Path,
+    commit: str | None,
+    url: str | None,
+    build_deps: bool,
+    engine: str,
+    jobs: int | None,
+    timeout: float,
+    date: datetime | None,
+    as_json: bool,
+) -> None:
+    """Trace a Lean repository into a database, with real Lean.
+
+    The repository is any address that git clones, or a folder. Its theorems, their tactics with
+    the goals before and after, and its premises are added to the database; a repository that is
+    there at this commit is replaced, and proofs found for it are kept. Files that have not changed
+    since an earlier trace are not elaborated again.
+
+    Exits with 1 if nothing can be traced. Files with errors are listed on stderr, and the others
+    are traced.
+    """
+    import attrs
+
+    from lean_dojo_v2.database import DynamicDatabase
+    from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
+
+    logging.basicConfig(format="%(message)s", level=logging.WARNING)
+    if commit is None and Path(source).expanduser().is_dir():
+        repo = LeanGitRepo.from_path(source, url=url)
+    else:
+        repo = LeanGitRepo(source, commit)
+        if url is not None:
+            repo = attrs.evolve(repo, url=url, folder=repo.path)
+    traced = trace_repository(
+        repo, build_deps=build_deps, engine=engine, jobs=jobs, timeout=timeout, date=date
+    )
+    with DynamicDatabase(database) as store:
+        if store.get_repository(traced.url, traced.commit) is None:
+            store.add_repository(traced)
+        else:
+            store.update_repository(traced)
+    counts = _counts(traced)
+    if as_json:
+        emit_json({"database": str(database), **counts})
+    else:
+        note(
+            f"{traced.name} at {traced.commit[:12]}: {counts['theorems']} theorems "
+            f"({counts['sorry']} sorry), {counts['tactics']} tactics, {counts['premises']} premises "
+            f"in {counts['files']} files → {database}"
+        )
+
+
+def _counts(traced: Repository) -> dict[str, Any]:
+    from lean_dojo_v2.tracing.tracer import ERRORS_KEY
+
+    return {
+        "url": traced.url,
+        "commit": traced.commit,
+        "theorems": traced.total_theorems,
+        "sorry": traced.num_sorry_theorems,
+        "tactics": sum(len(theorem.traced_tactics) for theorem in traced.iter_theorems()),
+        "premises": traced.num_premises,
+        "files": traced.num_files_traced,
+        "errors": list(traced.metadata.get(ERRORS_KEY, ())),
+    }

@@ -1,0 +1,75 @@
+"""What has been traced, by content: files that did not change are not elaborated again.
+
+A file's key hashes everything that its result depends on: its text and path, the texts of all
+project files that it imports, the engine and the version of this package's extraction. So a second
+trace reads the cache alone, a killed one goes on where it was, and a change is traced again with
+exactly what imports it.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from cattrs import BaseValidationError
+from cattrs.preconf.orjson import OrjsonConverter, make_converter
+
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.paths import cache_dir
+from lean_dojo_v2.tracing.records import TracedFile
+from lean_dojo_v2.tracing.workspace import SourceFile
+
+FORMAT = "1"
+"""Raised whenever extraction gives something else for the same file."""
+
+
+@cache
+def _converter() -> OrjsonConverter:
+    return make_converter()
+
+
+class TraceCache:
+    """Traced files on disk, below ``raid/cache/trace``.
+
+    Args:
+        engine: What identifies the engine and its version.
+        folder: Where they lie; the default is looked up now.
+    """
+
+    def __init__(self, engine: str, folder: Path | None = None) -> None:
+        self._engine = engine
+        self._folder = folder or cache_dir() / "trace"
+
+    def key(self, file: SourceFile, closure: Iterable[SourceFile], imports: Iterable[str]) -> str:
+        """Give the key of a file's result.
+
+        Args:
+            file: The file.
+            closure: The project files that it imports, directly or not.
+            imports: Paths of its direct imports.
+        """
+        digest = sha256()
+        for part in (FORMAT, self._engine, *imports, ""):
+            digest.update(f"{part}\0".encode())
+        for source in (*closure, file):
+            content = sha256(source.text.encode()).hexdigest()
+            digest.update(f"{source.module}\0{source.path}\0{content}\0".encode())
+        return digest.hexdigest()
+
+    def get(self, key: str) -> TracedFile | None:
+        """Give what is stored; ``None`` if nothing is, or if it cannot be read."""
+        try:
+            data = zlib.decompress(self._path(key).read_bytes())
+            return _converter().loads(data, TracedFile)
+        except (OSError, zlib.error, ValueError, KeyError, TypeError, BaseValidationError):
+            return None
+
+    def put(self, key: str, traced: TracedFile) -> None:
+        """Store a result, in one step."""
+        atomic_write_bytes(self._path(key), zlib.compress(_converter().dumps(traced), 6))
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / f"{key[2:]}.json.z"

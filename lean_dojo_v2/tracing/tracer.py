@@ -1,0 +1,200 @@
+"""Trace a repository: every file through Lean once, the results into one ``Repository``."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+import attrs
+from tqdm import tqdm
+
+from lean_dojo_core.errors import LeanError, TraceError
+from lean_dojo_core.records import PremiseFile
+from lean_dojo_v2.database.repository import Repository
+from lean_dojo_v2.tracing.cache import TraceCache
+from lean_dojo_v2.tracing.engines import Engine, choose_engine
+from lean_dojo_v2.tracing.extract import extract
+from lean_dojo_v2.tracing.records import FileError, TracedFile
+from lean_dojo_v2.tracing.repository import LeanGitRepo
+from lean_dojo_v2.tracing.workspace import SourceFile, Workspace, read_workspace
+
+_log = logging.getLogger(__name__)
+
+ERRORS_KEY = "trace_errors"
+"""Key of the repository's metadata that lists what Lean could not elaborate."""
+
+
+@attrs.frozen
+class FileDone:
+    """A file is traced.
+
+    Attributes:
+        path: The file.
+        cached: Whether it was known, so that no engine was asked.
+        done: Files that are done, this one included.
+        total: Files in all.
+        errors: What Lean could not elaborate in it.
+    """
+
+    path: str
+    cached: bool
+    done: int
+    total: int
+    errors: tuple[FileError, ...] = ()
+
+
+Progress: TypeAlias = Callable[[FileDone], object]
+
+
+def trace_repository(
+    repo: LeanGitRepo,
+    *,
+    build_deps: bool = False,
+    engine: str = "auto",
+    jobs: int | None = None,
+    progress: Progress | bool | None = None,
+    date: datetime | str | None = None,
+    timeout: float = 600.0,
+) -> Repository:
+    """Trace a repository with real Lean.
+
+    Files that were traced before and have not changed, nor anything that they import, are taken
+    from the cache (``raid/cache/trace``); so a second call asks no engine, and a call after a
+    killed one goes on. A file that fails to compile is reported (logged, and listed in the
+    metadata's ``trace_errors``); its theorems without an error are kept.
+
+    Args:
+        repo: The repository; cloned if need be.
+        build_deps: Trace the dependencies of ``lake-manifest.json`` that it imports too: their
+            premises join the corpus. Without, only what they are called is known.
+        engine: ``"auto"``, ``"native"`` or ``"embedded"``.
+        jobs: Engines that work side by side; one a core if not given, as far as memory goes.
+        progress: Called after each file; ``True``, or ``None`` on a terminal, draws a bar.
+        date: ``date_processed`` of the metadata; now if not given.
+        timeout: Seconds that a file may take.
+
+    Returns:
+        The repository, ready for a database.
+
+    Raises:
+        TraceError: If it cannot be fetched, is no Lean project, or no file of it can be traced.
+        EngineUnavailableError: If no engine can serve it.
+        UsageError: If there is no engine of that name.
+    """
+    project = repo.project
+    workspace = read_workspace(project, fetch=build_deps)
+    chosen = choose_engine(engine, project, workspace, jobs=jobs, timeout=timeout)
+    files = workspace.all if build_deps else workspace.own
+    with _reporting(progress, len(files)) as report:
+        traced = trace_files(files, workspace, chosen, report)
+    return _assemble(repo, files, traced, chosen.identity, date)
+
+
+def trace_files(
+    files: Sequence[SourceFile], workspace: Workspace, engine: Engine, report: Progress
+) -> dict[str, TracedFile]:
+    """Trace files, those that are known from the cache; the result is by module."""
+    cache = TraceCache(engine.identity)
+    traced: dict[str, TracedFile] = {}
+    keys: dict[str, str] = {}
+    pending: list[SourceFile] = []
+
+    def finish(file: SourceFile, result: TracedFile, *, cached: bool) -> None:
+        traced[file.module] = result
+        report(FileDone(file.path, cached, len(traced), len(files), result.errors))
+
+    for file in files:
+        closure = workspace.closure(file.module)
+        keys[file.module] = cache.key(file, closure, workspace.imports_of(file))
+        known = cache.get(keys[file.module])
+        if known is None:
+            pending.append(file)
+        else:
+            finish(file, known, cached=True)
+    for file, outcome in engine.run(pending) if pending else ():
+        imports = workspace.imports_of(file)
+        if isinstance(outcome, LeanError):
+            failure = FileError(0, 0, str(outcome))
+            finish(file, TracedFile(file.path, imports, errors=(failure,)), cached=False)
+            continue
+        result = extract(file.path, file.text, outcome, imports, workspace.path_of)
+        cache.put(keys[file.module], result)
+        finish(file, result, cached=False)
+    return traced
+
+
+def _assemble(
+    repo: LeanGitRepo,
+    files: Sequence[SourceFile],
+    traced: dict[str, TracedFile],
+    engine: str,
+    date: datetime | str | None,
+) -> Repository:
+    results = [traced[file.module] for file in files]
+    errors = [f"{result.path}:{error}" for result in results for error in result.errors]
+    if errors and not any(result.premises for result in results):
+        raise TraceError(
+            f"no file of {repo} could be traced with the {engine} engine:\n" + "\n".join(errors[:5])
+        )
+    when = date.isoformat() if isinstance(date, datetime) else date
+    metadata: dict[str, object] = {
+        "date_processed": when or datetime.now(UTC).isoformat(timespec="seconds"),
+        "engine": engine,
+    }
+    if errors:
+        metadata[ERRORS_KEY] = errors
+    own = [r for file, r in zip(files, results, strict=True) if not file.package]
+    theorems = [
+        (theorem.has_sorry, theorem.bound(result.path, repo.url, repo.commit))
+        for result in own
+        for theorem in result.theorems
+    ]
+    return Repository(
+        repo.url,
+        repo.commit,
+        name=repo.name,
+        lean_version=repo.lean_version,
+        metadata=metadata,
+        proven_theorems=[theorem for unproven, theorem in theorems if not unproven],
+        sorry_theorems_unproved=[theorem for unproven, theorem in theorems if unproven],
+        premise_files=[PremiseFile(r.path, r.imports, r.premises) for r in results],
+        files_traced=[result.path for result in results],
+    )
+
+
+@contextmanager
+def _reporting(progress: Progress | bool | None, total: int) -> Iterator[Progress]:
+    """Give what is called after each file: the caller's function, a bar, or the log alone."""
+    if callable(progress):
+        yield _logging(progress)
+        return
+    wanted = sys.stderr.isatty() if progress is None else progress
+    with tqdm(total=total, desc="Tracing", unit="file", file=sys.stderr, disable=not wanted) as bar:
+
+        def show(done: FileDone) -> None:
+            bar.set_postfix_str(done.path, refresh=False)
+            bar.update()
+
+        yield _logging(show)
+
+
+def _logging(inner: Progress) -> Progress:
+    def report(done: FileDone) -> None:
+        for line in _shown(done.path, done.errors):
+            _log.warning("%s", line)
+        inner(done)
+
+    return report
+
+
+def _shown(path: str, errors: Iterable[FileError], limit: int = 3) -> Iterator[str]:
+    """Give the first errors of a file; one mistake often causes hundreds."""
+    listed = list(errors)
+    for error in listed[:limit]:
+        yield f"{path}:{error}"
+    if len(listed) > limit:
+        yield f"{path}: and {len(listed) - limit} more errors"
