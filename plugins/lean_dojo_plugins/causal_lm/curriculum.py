@@ -173,6 +173,9 @@ class CausalTrainer:
         """
         raise TypeError(f"{type(self).__name__} must define build_step_trainer")
 
+    def finish_step(self) -> None:
+        """Do something more when a step is trained, on the main process; nothing by default."""
+
     # --- what a subclass uses -------------------------------------------------------------------
 
     @property

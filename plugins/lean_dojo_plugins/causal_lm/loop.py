@@ -207,6 +207,7 @@ class Loop:
             # A pickle of local paths, which nobody needs to load the model.
             (self.folder.staging / "training_args.bin").unlink(missing_ok=True)
             self.reporter.draw()
+            self.trainer.finish_step()
             write_model_card(self.folder.staging, self.trainer, [*state.finished, *finished])
             self.folder.publish(state, finished)
             self._say(f"{place}: saved to {self.folder.path}")

@@ -103,6 +103,15 @@ class AdaptedReward:
             raise self._raised(error, items, kwargs) from error
         return self.check(result, items)
 
+    def prefetch(self, completions: Sequence[Any], **columns: Any) -> None:
+        """Let a reward that can begin early (it has a ``prefetch`` method) do so.
+
+        The call itself, with the same arguments, follows while or after others run.
+        """
+        begin = getattr(self.function, "prefetch", None)
+        if begin is not None:
+            begin(completions=self._items(completions), **columns)
+
     def _items(self, completions: Sequence[Any]) -> list[Any]:
         return list(completions) if self.messages else completion_texts(completions)
 

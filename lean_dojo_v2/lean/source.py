@@ -1,0 +1,147 @@
+"""A theorem in its file: where it stands, what it states, and the file around it."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+import attrs
+
+from lean_dojo_core.errors import LeanError
+from lean_dojo_core.records import Position, Theorem
+
+
+@attrs.frozen(slots=False)
+class SourceTheorem:
+    """A theorem and the text of its file.
+
+    Attributes:
+        text: The whole file.
+        full_name: The theorem's full name.
+        file_path: The file, relative to its repository.
+        start: Where the declaration starts (1-based line and column).
+        end: Where it ends (exclusive).
+        statement: Source text of the declaration up to and with ``:=``, if the trace says so.
+
+    Raises:
+        LeanError: If the positions lie outside the text.
+    """
+
+    text: str = attrs.field(repr=False)
+    full_name: str
+    file_path: str
+    start: Position
+    end: Position
+    statement: str | None = None
+
+    @classmethod
+    def of(cls, theorem: Theorem, text: str) -> SourceTheorem:
+        """Combine a traced theorem with its file's text."""
+        return cls(
+            text,
+            theorem.full_name,
+            theorem.file_path,
+            theorem.start,
+            theorem.end,
+            theorem.theorem_statement,
+        )
+
+    @cached_property
+    def before(self) -> str:
+        """The file up to the declaration: its context, without itself."""
+        return self.text[: self.offset(self.start)]
+
+    @cached_property
+    def declaration(self) -> str:
+        """The declaration's own text."""
+        return self.text[self.offset(self.start) : self.offset(self.end)]
+
+    @cached_property
+    def after(self) -> str:
+        """The file behind the declaration."""
+        return self.text[self.offset(self.end) :]
+
+    @cached_property
+    def head(self) -> str:
+        """The declaration's text before ``:=``: attributes, name, binders and statement.
+
+        Raises:
+            LeanError: If the declaration has no ``:=``.
+        """
+        if self.statement is not None and self.declaration.startswith(self.statement.rstrip()):
+            return self.statement.rstrip().removesuffix(":=").rstrip()
+        index = _assignment(self.declaration)
+        if index is None:
+            raise LeanError(
+                f"{self.file_path}:{self.start[0]}: {self.full_name} has no ':=' that a proof "
+                "could follow"
+            )
+        return self.declaration[:index].rstrip()
+
+    @cached_property
+    def own_names(self) -> tuple[str, ...]:
+        """The full name and every suffix by which its file may call it."""
+        parts = self.full_name.split(".")
+        return tuple(".".join(parts[index:]) for index in range(len(parts)))
+
+    @property
+    def in_mutual_block(self) -> bool:
+        """Whether the text before it leaves a ``mutual`` block open."""
+        words = re.findall(r"^\s*(mutual|end)\b", self.before, flags=re.MULTILINE)
+        return "mutual" in words and words[::-1].index("mutual") == 0
+
+    def with_proof(self, proof: str) -> str:
+        """Give the declaration with another proof, a tactic block.
+
+        Args:
+            proof: Tactics, one a line; indentation within it is kept.
+        """
+        lines = proof.strip("\n").split("\n")
+        block = "\n".join(f"  {line}" if line.strip() else "" for line in lines)
+        return f"{self.head} := by\n{block}"
+
+    def offset(self, position: Position) -> int:
+        """Give the index into the text of a 1-based line and column.
+
+        Raises:
+            LeanError: If there is no such place.
+        """
+        line, column = position
+        try:
+            start = self._lines[line - 1]
+        except IndexError:
+            start = -1
+        if line < 1 or column < 1 or start < 0 or start + column - 1 > len(self.text):
+            raise LeanError(
+                f"{self.file_path} has no line {line}, column {column}; the file is not the one "
+                "that was traced. Trace it again."
+            )
+        return start + column - 1
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+
+def _assignment(text: str) -> int | None:
+    """Find the first ``:=`` outside of brackets, comments and strings."""
+    depth = index = 0
+    while index < len(text):
+        if text.startswith("--", index):
+            index = _end(text, "\n", index)
+        elif text.startswith("/-", index):
+            index = _end(text, "-/", index)
+        elif text[index] == '"':
+            match = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL).match(text, index)
+            index = match.end() if match else index + 1
+        elif text.startswith(":=", index) and depth == 0:
+            return index
+        else:
+            depth += (text[index] in "([{⟨⦃") - (text[index] in ")]}⟩⦄")
+            index += 1
+    return None
+
+
+def _end(text: str, mark: str, index: int) -> int:
+    found = text.find(mark, index)
+    return len(text) if found < 0 else found + len(mark)

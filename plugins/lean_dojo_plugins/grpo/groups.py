@@ -1,0 +1,116 @@
+"""Fit group size, batch and accumulation to each other.
+
+TRL scores completions in groups of ``num_generations`` for one prompt, and a generation batch
+(per-device batch x processes x steps per generation) must be a whole number of groups. The
+documented defaults (``batch_size=1``, groups of 8) do not fit as they are; accumulation makes them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from lean_dojo_core.errors import ConfigError
+
+DEFAULT_GROUP = 8
+"""TRL's default ``num_generations``."""
+_BATCH_SETTINGS = ("gradient_accumulation_steps", "steps_per_generation", "generation_batch_size")
+
+
+@attrs.frozen
+class GroupPlan:
+    """How completions are grouped and batched.
+
+    Attributes:
+        num_generations: Completions of one prompt.
+        batch_size: Completions per device and backward pass.
+        accumulation: Backward passes per optimiser step.
+        processes: Devices.
+    """
+
+    num_generations: int
+    batch_size: int
+    accumulation: int
+    processes: int
+
+    @property
+    def prompts_per_step(self) -> int:
+        """Prompts whose completions one optimiser step learns from."""
+        return self.batch_size * self.accumulation * self.processes // self.num_generations
+
+    def __str__(self) -> str:
+        return (
+            f"groups of {self.num_generations} completions, {self.prompts_per_step} prompt(s) per "
+            f"optimiser step ({self.batch_size} completions x {self.accumulation} accumulated x "
+            f"{self.processes} process(es))"
+        )
+
+
+def plan_groups(batch_size: int, processes: int, trainer_args: Mapping[str, Any]) -> GroupPlan:
+    """Choose what the user left open so that everything fits.
+
+    Without further settings, groups have 8 completions and gradients are accumulated over as few
+    batches as make whole groups. A given accumulation shrinks the group to the largest size up to
+    8 that fits.
+
+    Args:
+        batch_size: Completions per device and backward pass.
+        processes: Devices.
+        trainer_args: May hold ``num_generations`` and one of ``gradient_accumulation_steps``,
+            ``steps_per_generation``, ``generation_batch_size``.
+
+    Raises:
+        ConfigError: If the user's own settings cannot fit; says what would.
+
+    >>> str(plan_groups(1, 1, {}))
+    'groups of 8 completions, 1 prompt(s) per optimiser step (1 completions x 8 accumulated x 1 \
+process(es))'
+    """
+    per_pass = batch_size * processes
+    wanted = trainer_args.get("num_generations")
+    if wanted is not None and wanted < 2:
+        raise ConfigError(
+            f"trainer_args.num_generations is {wanted}, but completions are compared within a "
+            "group: use at least 2"
+        )
+    accumulation = trainer_args.get("gradient_accumulation_steps")
+    passes = _passes_per_generation(per_pass, trainer_args)
+    if passes is None:
+        group = wanted or DEFAULT_GROUP
+        passes = group // math.gcd(group, per_pass)
+        return GroupPlan(group, batch_size, accumulation or passes, processes)
+    total = per_pass * passes
+    if wanted is None:
+        fitting = [size for size in range(2, DEFAULT_GROUP + 1) if total % size == 0]
+        wanted = fitting[-1] if fitting else total
+    if total % wanted or wanted < 2:
+        least = wanted // math.gcd(wanted, per_pass) if wanted >= 2 else 2
+        raise ConfigError(
+            f"{total} completions (batch_size {batch_size} x {passes} passes x {processes} "
+            f"process(es)) are not whole groups of {max(wanted, 2)}; set "
+            f"trainer_args.gradient_accumulation_steps to a multiple of {least}, or change "
+            "num_generations or batch_size"
+        )
+    return GroupPlan(wanted, batch_size, accumulation or passes, processes)
+
+
+def _passes_per_generation(per_pass: int, trainer_args: Mapping[str, Any]) -> int | None:
+    """Give the backward passes that one generation feeds, where the user's settings say it."""
+    given = [name for name in _BATCH_SETTINGS[1:] if trainer_args.get(name) is not None]
+    if len(given) > 1:
+        raise ConfigError(f"trainer_args: give only one of {' and '.join(given)}")
+    if given == ["generation_batch_size"]:
+        size = int(trainer_args["generation_batch_size"])
+        if size % per_pass:
+            raise ConfigError(
+                f"trainer_args.generation_batch_size is {size}, which is not a multiple of the "
+                f"{per_pass} completions of one pass (batch_size x processes)"
+            )
+        return size // per_pass
+    value = trainer_args.get("steps_per_generation") or trainer_args.get(
+        "gradient_accumulation_steps"
+    )
+    return None if value is None else int(value)

@@ -1,0 +1,33 @@
+"""Manifest of group relative policy optimisation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lean_dojo_core import DatasetFormatterSpec, TrainerSpec, hookimpl
+
+
+@hookimpl
+def lean_dojo_trainers() -> Iterator[TrainerSpec]:
+    """Offer ``grpo``."""
+    yield TrainerSpec(
+        name="grpo",
+        target="lean_dojo_plugins.grpo.trainer:GRPOTrainer",
+        summary="Reinforcement learning of a causal LM with rewards of your choice (TRL).",
+        required_columns=("prompt", "problem"),
+        default_formatter="tactic-prompt",
+    )
+
+
+@hookimpl
+def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
+    """Offer ``tactic-prompt``."""
+    yield DatasetFormatterSpec(
+        name="tactic-prompt",
+        target="lean_dojo_plugins.causal_lm.formatters:TacticPrompt",
+        summary="Prompts without an answer, and what an exact replay of their state needs.",
+        columns=(
+            "problem", "prompt", "url", "commit", "file_path", "full_name", "tactic_index",
+            "tactics_before", "tactic",
+        ),
+    )  # fmt: skip

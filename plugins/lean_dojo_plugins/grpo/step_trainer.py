@@ -1,0 +1,57 @@
+"""TRL's GRPO trainer, with tactics that end at their line and clocks on generation and rewards."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from transformers import GenerationConfig
+from trl.trainer import grpo_trainer as trl_grpo
+
+from lean_dojo_plugins.rewards.adapter import AdaptedReward
+
+
+class StepTrainer(trl_grpo.GRPOTrainer):
+    """One curriculum step's trainer.
+
+    Logs ``time/generation`` and ``time/reward`` (seconds per generation batch) and the share of
+    sampled tokens, ``completions/mean_length``, that TRL logs already. Rewards that can start early
+    (those with a ``prefetch`` method, such as Lean verification) do so before the others run.
+    """
+
+    def end_completions_at(self, tokens: Sequence[int]) -> None:
+        """End completions at any of these tokens, as at the end of the sequence."""
+        self.eos_token_ids = list(tokens)
+        self.generation_kwargs["eos_token_id"] = self.eos_token_ids
+        self.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]
+            **self.generation_kwargs, disable_compile=True
+        )
+
+    def _generate(self, prompts: list[Any]) -> Any:
+        start = time.perf_counter()
+        result = super()._generate(prompts)
+        self._clock("time/generation", start)
+        return result
+
+    def _calculate_rewards(
+        self,
+        inputs: list[dict[str, Any]],
+        prompts: list[Any],
+        completions: list[Any],
+        completion_ids_list: list[list[int]],
+    ) -> torch.Tensor:
+        start = time.perf_counter()
+        columns = {key: [row[key] for row in inputs] for key in inputs[0] if key != "prompt"}
+        for reward in self.reward_funcs:
+            if isinstance(reward, AdaptedReward):
+                reward.prefetch(completions, **columns)
+        scores: torch.Tensor = super()._calculate_rewards(inputs, prompts, completions, completion_ids_list)
+        self._clock("time/reward", start)
+        return scores
+
+    def _clock(self, name: str, start: float) -> None:
+        assert self.model is not None
+        mode = "train" if self.model.training else "eval"
+        self._metrics[mode][name].append(time.perf_counter() - start)

@@ -1,0 +1,140 @@
+"""Group relative policy optimisation of a causal language model on traced goals."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import attrs
+from accelerate import PartialState
+from datasets import Dataset
+from peft import LoraConfig
+from transformers import TrainingArguments
+from trl.trainer.grpo_config import GRPOConfig
+
+from lean_dojo_plugins.causal_lm import fields
+from lean_dojo_plugins.causal_lm.curriculum import CausalTrainer
+from lean_dojo_plugins.causal_lm.fields import about
+from lean_dojo_plugins.causal_lm.generator import end_tokens
+from lean_dojo_plugins.causal_lm.label_head import add_label_head
+from lean_dojo_plugins.causal_lm.loop import CurriculumStep
+from lean_dojo_plugins.causal_lm.settings import plain
+from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
+from lean_dojo_plugins.grpo.picture import draw_rewards
+from lean_dojo_plugins.grpo.step_trainer import StepTrainer
+from lean_dojo_plugins.rewards.adapter import AdaptedReward
+from lean_dojo_plugins.rewards.resolve import resolve_rewards
+
+TACTIC_TOKENS = 96
+"""Default completion length: one tactic. TRL's own default, 512, suits essays."""
+
+
+@attrs.define(slots=False, eq=False)
+class GRPOTrainer(CausalTrainer):
+    """Refines a tactic generator with rewards (GRPO, Shao et al. 2024, arXiv:2402.03300).
+
+    For each repository in turn, exports the merged data of all so far, samples groups of tactics at
+    the goals of ``random/train.json``, scores them with the rewards and updates the policy with
+    ``trl.GRPOTrainer``; then saves model (or LoRA adapter) and tokenizer to ``output_dir``.
+
+    A completion ends with its line: a tactic is one line, and what follows would only cost time.
+    All further settings of ``trl.GRPOConfig`` (``beta``, ``temperature``, ``num_generations``,
+    ``use_vllm``, …) go through ``trainer_args``.
+
+    >>> GRPOTrainer("owner/model", "constant", trainer_args={"num_generations": 1})
+    Traceback (most recent call last):
+    lean_dojo_core.errors.ConfigError: trainer_args.num_generations is 1, but ...
+    """
+
+    config_class: ClassVar[type[TrainingArguments]] = GRPOConfig
+    fixed_args: ClassVar[Mapping[str, str]] = {
+        "reward_weights": "weights stand with their rewards: reward_func={'name': weight}",
+    }
+    required_columns: ClassVar[tuple[str, ...]] = ("prompt", "problem")
+
+    reward_func: Any = attrs.field(
+        metadata=about("Reward: a function, a plugin's name, several, or names with weights.")
+    )
+    output_dir: str = attrs.field(
+        default="outputs",
+        converter=fields.text_of_path,
+        validator=fields.non_empty_text,
+        metadata=about("Folder for the trained model and its tokenizer."),
+    )
+    epochs_per_repo: int = attrs.field(
+        default=1,
+        validator=fields.positive_int,
+        metadata=about("Passes over the merged data at each repository."),
+    )
+    batch_size: int = attrs.field(
+        default=1,
+        validator=fields.positive_int,
+        metadata=about("Completions per device and backward pass; groups are fitted to it."),
+    )
+    lr: float = attrs.field(
+        default=2e-5, validator=fields.positive, metadata=about("Peak learning rate.")
+    )
+    lora_config: LoraConfig | None = attrs.field(
+        default=None,
+        converter=fields.lora_of,
+        metadata=about("Train a LoRA adapter of this kind only."),
+    )
+    formatter: str = attrs.field(
+        default="tactic-prompt",
+        kw_only=True,
+        metadata=about("Dataset formatter that turns theorems into rows."),
+    )
+    _rewards: list[AdaptedReward] = attrs.field(factory=list, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Check what can be checked without loading a model."""
+        super().__attrs_post_init__()
+        self._rewards = resolve_rewards(self.reward_func)
+        plan_groups(self.batch_size, 1, self.trainer_args)
+
+    @property
+    def rewards(self) -> tuple[AdaptedReward, ...]:
+        """The rewards as TRL calls them, with their weights."""
+        return tuple(self._rewards)
+
+    def settings(self) -> dict[str, Any]:
+        """Give all that shapes the result, as plain data; a run goes on only with the same."""
+        rewards = [[r.name, r.weight, plain(r.function)] for r in self._rewards]
+        return {**super().settings(), "reward_func": rewards}
+
+    def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> StepTrainer:
+        """Build TRL's trainer for one step."""
+        groups = plan_groups(self.batch_size, step.processes, self.trainer_args)
+        self._announce(groups, step)
+        trainer = StepTrainer(
+            model=self.model,
+            reward_funcs=list(self._rewards),  # TRL changes the list it is given
+            args=self._config(step, groups),
+            train_dataset=dataset,
+            processing_class=self.tokenizer,
+        )
+        if not trainer.use_vllm:
+            trainer.end_completions_at(end_tokens(self.tokenizer, self.model))
+        add_label_head(trainer.model, temperature=trainer.temperature)
+        return trainer
+
+    def finish_step(self) -> None:
+        """Draw the rewards so far; called by the loop on the main process after each step."""
+        draw_rewards(self.output_dir)
+
+    def _config(self, step: CurriculumStep, groups: GroupPlan) -> Any:
+        fixed: dict[str, Any] = {
+            "num_generations": groups.num_generations,
+            "gradient_accumulation_steps": groups.accumulation,
+            "reward_weights": [reward.weight for reward in self._rewards],
+            "max_completion_length": self.trainer_args.get("max_completion_length", TACTIC_TOKENS),
+        }
+        if self.trainer_args.get("use_vllm"):
+            given = self.trainer_args.get("generation_kwargs") or {}
+            fixed["generation_kwargs"] = {"stop": ["\n"], **given}
+        return self.step_config(step, **fixed)
+
+    def _announce(self, groups: GroupPlan, step: CurriculumStep) -> None:
+        if step.index == 0 and PartialState().is_main_process:
+            print(f"GRPO: {groups}", file=sys.stderr)
