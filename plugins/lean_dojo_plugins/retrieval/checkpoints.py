@@ -1,0 +1,106 @@
+"""Checkpoints on disk: finding them, and writing the one that ends a repository."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lean_dojo_plugins.retrieval.ewc import Consolidation
+from lean_dojo_plugins.retrieval.model import PremiseRetriever, read_checkpoint
+from lean_dojo_v2.atomic import atomic_writer
+from lean_dojo_v2.lean_agent.config import TrainingConfig
+
+LAST = "last.ckpt"
+FINISHED = "finished"
+_RECALL = re.compile(r"Recall@10_val=(\d+(?:\.\d+)?)")
+_TRAINING_ONLY = ("optimizer_states", "lr_schedulers", "loops", "callbacks", "MixedPrecision")
+
+
+def find_latest(folder: Path) -> Path | None:
+    """Give the checkpoint that was saved last in a folder or below it, ``None`` without any."""
+    found = [path for path in folder.rglob("*.ckpt") if path.is_file()]
+    return max(found, key=lambda path: (path.stat().st_mtime_ns, path.name), default=None)
+
+
+def find_best(folder: Path) -> Path | None:
+    """Give the checkpoint with the highest ``Recall@10_val`` in its name.
+
+    Of equals the newest. Where no name says a recall, the latest checkpoint; ``None`` without any.
+    """
+    scored = [
+        (recall, path.stat().st_mtime_ns, path)
+        for path in folder.rglob("*.ckpt")
+        if (recall := recall_in_name(path)) is not None
+    ]
+    return max(scored)[-1] if scored else find_latest(folder)
+
+
+def recall_in_name(path: Path) -> float | None:
+    """Read the validation recall (percent) from a checkpoint's name.
+
+    >>> recall_in_name(Path("epoch=0-Recall@10_val=41.6667.ckpt"))
+    41.6667
+    """
+    match = _RECALL.search(path.name)
+    return float(match.group(1)) if match else None
+
+
+def find_finished(folder: Path) -> Path | None:
+    """Give the checkpoint that ends a finished step's folder."""
+    return max(folder.glob(f"{FINISHED}*.ckpt"), default=None)
+
+
+def load_frozen(name: Path | str, device: torch.device | str) -> PremiseRetriever:
+    """Load a model to ask: a checkpoint file, or an encoder from a folder or the hub.
+
+    Raises:
+        CheckpointError: If it cannot be loaded.
+    """
+    if Path(name).suffix == ".ckpt" or Path(name).is_file():
+        return PremiseRetriever.load(name, device)
+    model = PremiseRetriever(str(name)).to(torch.device(device))
+    model.freeze()
+    return model
+
+
+def load_start(config: TrainingConfig, checkpoint: Path | None) -> PremiseRetriever:
+    """Load the model that a step starts from, ready to train with the configuration's settings.
+
+    Raises:
+        CheckpointError: If it cannot be loaded.
+    """
+    settings = config.get_model_config()
+    name = settings.pop("model_name")
+    if checkpoint is None and Path(name).suffix == ".ckpt":
+        checkpoint = Path(name)
+    if checkpoint is None:
+        return PremiseRetriever(name, **settings)
+    return PremiseRetriever.load(checkpoint, freeze=False, **settings)
+
+
+def write_finished(folder: Path, source: Path, consolidation: Consolidation | None) -> Path:
+    """Write the checkpoint that ends a repository: the best weights, EWC's memory, no optimiser.
+
+    Args:
+        folder: The step's folder.
+        source: The step's best checkpoint.
+        consolidation: What the next repository's penalty needs.
+
+    Returns:
+        The file; its name says the validation recall where ``source``'s does.
+    """
+    checkpoint: dict[str, Any] = read_checkpoint(source)
+    for key in _TRAINING_ONLY:
+        checkpoint.pop(key, None)
+    checkpoint.pop("ewc", None)
+    if consolidation is not None:
+        checkpoint["ewc"] = consolidation.to(torch.device("cpu")).to_state()
+    recall = recall_in_name(source)
+    name = FINISHED if recall is None else f"{FINISHED}-Recall@10_val={recall:.4f}"
+    path = folder / f"{name}.ckpt"
+    with atomic_writer(path) as stream:
+        torch.save(checkpoint, stream)
+    return path

@@ -1,0 +1,147 @@
+"""Evaluate a model on dataset folders."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import orjson
+
+from lean_dojo_core import DatasetFormatter
+from lean_dojo_core.errors import DataError
+from lean_dojo_plugins.retrieval.bm25 import BM25
+from lean_dojo_plugins.retrieval.corpus import Corpus
+from lean_dojo_plugins.retrieval.embedding import embed_all
+from lean_dojo_plugins.retrieval.examples import Examples
+from lean_dojo_plugins.retrieval.index import PremiseIndex
+from lean_dojo_plugins.retrieval.metrics import Scores, Tally
+from lean_dojo_plugins.retrieval.model import PremiseRetriever
+from lean_dojo_plugins.retrieval.report import EvaluationReport, Row
+from lean_dojo_plugins.retrieval.tokenizer import load_tokenizer
+from lean_dojo_plugins.retrieval.tokens import TokenStore
+from lean_dojo_plugins.retrieval.topk import UsableAt, top_k
+from lean_dojo_v2 import paths
+
+log = logging.getLogger(__name__)
+
+SPLITS = ("random", "novel_premises")
+CORPUS = "corpus.jsonl"
+
+
+def dataset_folders(path: Path) -> list[Path]:
+    """Give the dataset folders at a path: itself, or its subfolders that hold a corpus.
+
+    Raises:
+        DataError: If there is none.
+    """
+    if (path / CORPUS).is_file():
+        return [path]
+    found = sorted(folder.parent for folder in path.glob(f"*/{CORPUS}"))
+    if not found:
+        raise DataError(
+            f"holds no dataset: neither {CORPUS} nor a subfolder with one. "
+            "DynamicDatabase.export_merged_data writes a dataset",
+            path=path,
+        )
+    return found
+
+
+def score(
+    model: PremiseRetriever, corpus: Corpus, index: PremiseIndex, examples: Examples, k: int
+) -> Scores:
+    """Measure a model on examples.
+
+    Args:
+        model: The model, in evaluation mode.
+        corpus: The premises.
+        index: Their embeddings.
+        examples: Tactics with positives.
+        k: Premises to retrieve for the reciprocal rank; at least 10 for R@10.
+    """
+    tally = Tally()
+    if not len(examples):
+        return tally.scores()
+    tokenizer = load_tokenizer(model.tokenizer_name)
+    queries = TokenStore.build(examples.states, tokenizer, model.max_seq_len, paths.cache_dir())
+    vectors = embed_all(model, queries, description="Encoding states")
+    usable = UsableAt(corpus.visibility, examples.files, examples.befores)
+    _, found = top_k(vectors, index.embeddings, max(k, 10), usable)
+    for number, retrieved in enumerate(found.cpu().numpy()):
+        tally.add(retrieved, examples.positives_of(number))
+    return tally.scores()
+
+
+@attrs.frozen(eq=False)
+class Evaluation:
+    """Everything that an evaluation needs.
+
+    Attributes:
+        model: The model, frozen.
+        checkpoint: Its file; ``None`` for a model that is not from a checkpoint.
+        formatter: Gives states and premises.
+        num_retrieved: Premises retrieved per state.
+    """
+
+    model: PremiseRetriever
+    checkpoint: Path | None
+    formatter: DatasetFormatter
+    num_retrieved: int
+
+    def run(self, path: Path) -> EvaluationReport:
+        """Evaluate on every dataset folder at a path, with BM25 beside it.
+
+        Raises:
+            DataError: If there is no dataset, or one cannot be read.
+        """
+        rows = [row for folder in dataset_folders(path) for row in self._dataset(folder)]
+        name = self.model.model_name if self.checkpoint is None else str(self.checkpoint)
+        report = EvaluationReport(name, tuple(rows))
+        for row in rows:
+            metrics = ", ".join(f"{key} {value:.4g}" for key, value in row.scores.as_dict().items())
+            log.info("%s %s %s: %s", row.dataset, row.split, row.method, metrics)
+        return report
+
+    def _dataset(self, folder: Path) -> Iterator[Row]:
+        corpus = Corpus.read(folder / CORPUS)
+        index = PremiseIndex.for_checkpoint(self.checkpoint, self.model, corpus)
+        baseline = BM25(corpus)
+        for split in SPLITS:
+            file = folder / split / "test.json"
+            if not file.is_file():
+                log.warning("%s is missing: %s is not evaluated", file, split)
+                continue
+            examples = Examples.read(file, corpus, self.formatter)
+            seen = self.model.seen.overlap(examples) if self.model.seen.repositories else None
+            common = Row(
+                dataset=folder.name,
+                version=version_of(folder, corpus),
+                split=split,
+                method="dense",
+                theorems=examples.num_theorems,
+                theorems_seen=None if seen is None else seen[0],
+                tactics=len(examples),
+                states_seen=None if seen is None else seen[1],
+                premises=len(corpus),
+                scores=score(self.model, corpus, index, examples, self.num_retrieved),
+            )
+            yield common
+            yield attrs.evolve(
+                common,
+                method="bm25",
+                theorems_seen=None,
+                states_seen=None,
+                scores=baseline.evaluate(examples, max(self.num_retrieved, 10)),
+            )
+
+
+def version_of(folder: Path, corpus: Corpus) -> str:
+    """Name a dataset's version: its repositories' commits and a digest of the corpus."""
+    file = folder / "metadata.json"
+    commits = ""
+    if file.is_file():
+        repositories = orjson.loads(file.read_bytes()).get("repositories") or []
+        commits = "+".join(str(item.get("commit", ""))[:7] for item in repositories[:3])
+        commits += "+…" if len(repositories) > 3 else ""
+    return f"{commits}/{corpus.fingerprint[:8]}" if commits else corpus.fingerprint[:8]

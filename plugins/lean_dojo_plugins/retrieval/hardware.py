@@ -1,0 +1,102 @@
+"""What this machine can do: devices and precisions, chosen so that every default works anywhere."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import attrs
+import torch
+from pytorch_lightning.strategies import DDPStrategy
+
+from lean_dojo_v2.lean_agent.config import TrainingConfig
+
+log = logging.getLogger(__name__)
+
+
+@attrs.frozen
+class Hardware:
+    """Arguments of ``pytorch_lightning.Trainer`` that say where and how to compute.
+
+    Attributes:
+        accelerator: Lightning's accelerator.
+        devices: Processes, one device each.
+        strategy: Lightning's strategy.
+        precision: Lightning's precision.
+    """
+
+    accelerator: str
+    devices: int
+    strategy: Any
+    precision: str
+
+
+def choose_hardware(config: TrainingConfig) -> Hardware:
+    """Fit a configuration to this machine; every change is logged.
+
+    Without a GPU, ``num_gpus`` becomes one CPU process, unless ``accelerator="cpu"`` asks for
+    several; half precision becomes bfloat16 or 32 bits, whichever the processor is good at.
+    """
+    from datetime import timedelta
+
+    on_gpu = config.accelerator != "cpu" and torch.cuda.is_available()
+    devices = config.num_gpus
+    if on_gpu:
+        devices = min(devices, torch.cuda.device_count())
+    elif config.accelerator != "cpu":
+        devices = 1
+    if devices != config.num_gpus:
+        log.warning("num_gpus=%d, but %s: using %d device(s)", config.num_gpus, _seen(), devices)
+    strategy: Any = "auto"
+    if devices > 1:
+        strategy = DDPStrategy(
+            # A spawned process runs the training alone; "popen" would run the user's whole
+            # script again. Under torchrun or Slurm the processes are there already.
+            start_method="popen" if torch.distributed.is_torchelastic_launched() else "spawn",
+            process_group_backend="nccl" if on_gpu else "gloo",
+            timeout=timedelta(seconds=config.timeout_seconds),
+        )
+    return Hardware(
+        accelerator="gpu" if on_gpu else "cpu",
+        devices=devices,
+        strategy=strategy,
+        precision=_precision(config.precision, on_gpu=on_gpu),
+    )
+
+
+def _seen() -> str:
+    count = torch.cuda.device_count()
+    return f"this machine has {count} GPU(s)" if count else "this machine has no GPU"
+
+
+def _precision(wanted: str, *, on_gpu: bool) -> str:
+    half = wanted in {"16", "16-mixed", "bf16", "bf16-mixed", "16-true", "bf16-true"}
+    if not half or (on_gpu and torch.cuda.is_bf16_supported()):
+        return wanted
+    if on_gpu:
+        chosen = wanted.replace("bf16", "16")
+    elif wanted.startswith("bf16"):
+        chosen = wanted if cpu_has_bfloat16() else "32-true"
+    else:
+        chosen = "bf16-mixed" if cpu_has_bfloat16() else "32-true"
+    if chosen != wanted:
+        log.warning("precision=%s does not suit this machine: using %s", wanted, chosen)
+    return chosen
+
+
+def cpu_has_bfloat16() -> bool:
+    """Tell whether this processor multiplies bfloat16 itself (else it is slower than 32 bits)."""
+    abilities = torch.cpu.get_capabilities()
+    return bool(abilities.get("avx512_bf16") or abilities.get("amx_bf16"))
+
+
+def best_device() -> torch.device:
+    """Give the device to encode on: a GPU if there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def inference_autocast(device: torch.device) -> AbstractContextManager[Any]:
+    """Compute in bfloat16 where the device is good at it (embeddings move by some 4e-5)."""
+    good = torch.cuda.is_bf16_supported() if device.type == "cuda" else cpu_has_bfloat16()
+    return torch.autocast(device.type, dtype=torch.bfloat16) if good else nullcontext()

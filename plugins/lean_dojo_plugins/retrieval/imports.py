@@ -1,0 +1,93 @@
+"""The import graph of a corpus: order, cycles and the transitive closure as a bit matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lean_dojo_core.errors import DataError
+
+Bits: TypeAlias = npt.NDArray[np.uint8]
+
+
+def resolve_imports(
+    paths: Sequence[str], imports: Sequence[Sequence[str]], source: Path | str
+) -> list[list[int]]:
+    """Turn imported paths into file numbers.
+
+    Raises:
+        DataError: If a file imports a path that the corpus does not have; names both.
+    """
+    number = {path: index for index, path in enumerate(paths)}
+    resolved: list[list[int]] = []
+    for path, names in zip(paths, imports, strict=True):
+        for name in names:
+            if name not in number:
+                raise DataError(
+                    f"{path} imports {name}, which the corpus does not contain; export it again "
+                    "with that file, or remove the import",
+                    path=source,
+                    place=path,
+                )
+        resolved.append([number[name] for name in names])
+    return resolved
+
+
+def closure(paths: Sequence[str], imports: Sequence[Sequence[int]], source: Path | str) -> Bits:
+    """Compute which files each file reaches through its imports, itself excluded.
+
+    Args:
+        paths: F file names, for errors.
+        imports: For each file the numbers of the files that it imports directly.
+        source: The corpus file, for errors.
+
+    Returns:
+        ``uint8[F, ceil(F / 8)]``: row ``f``, unpacked, tells for each file whether ``f``
+        reaches it. 5,000 files take 3 MB.
+
+    Raises:
+        DataError: If files import each other in a circle; the message shows the circle.
+    """
+    count = len(paths)
+    reach = np.zeros((count, (count + 7) // 8), dtype=np.uint8)
+    for file in _dependencies_first(paths, imports, source):
+        row = reach[file]
+        for other in imports[file]:
+            row |= reach[other]
+            row[other >> 3] |= 128 >> (other & 7)  # numpy's packbits order
+    return reach
+
+
+def _dependencies_first(
+    paths: Sequence[str], imports: Sequence[Sequence[int]], source: Path | str
+) -> list[int]:
+    """Sort depth-first without recursion, so that a long chain of imports is no problem."""
+    unseen, open_, finished = 0, 1, 2
+    colour = [unseen] * len(paths)
+    order: list[int] = []
+    for root in range(len(paths)):
+        stack = [(root, 0)]
+        while stack:
+            file, next_import = stack.pop()
+            if next_import == 0:
+                if colour[file] != unseen:
+                    continue
+                colour[file] = open_
+            if next_import == len(imports[file]):
+                colour[file] = finished
+                order.append(file)
+                continue
+            stack.append((file, next_import + 1))
+            other = imports[file][next_import]
+            if colour[other] == open_:
+                trail = [number for number, _ in stack]
+                circle = [*trail[trail.index(other) :], other]
+                shown = " → ".join(paths[number] for number in circle)
+                raise DataError(f"files import each other in a circle: {shown}", path=source)
+            if colour[other] == unseen:
+                stack.append((other, 0))
+    return order

@@ -1,0 +1,30 @@
+"""Manifest of premise retrieval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lean_dojo_core import DatasetFormatterSpec, TrainerSpec, hookimpl
+
+
+@hookimpl
+def lean_dojo_trainers() -> Iterator[TrainerSpec]:
+    """Offer ``retrieval``."""
+    yield TrainerSpec(
+        name="retrieval",
+        target="lean_dojo_plugins.retrieval.trainer:RetrievalTrainer",
+        summary="Dense premise retrieval with lifelong learning (T5 encoder, EWC, Lightning).",
+        required_columns=("state", "premises"),
+        default_formatter="premise-pairs",
+    )
+
+
+@hookimpl
+def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
+    """Offer ``premise-pairs``."""
+    yield DatasetFormatterSpec(
+        name="premise-pairs",
+        target="lean_dojo_plugins.retrieval.formatter:PremisePairs",
+        summary="Rows for retrieval: a goal state and the premises that its tactic uses.",
+        columns=("state", "tactic", "premises"),
+    )

@@ -1,0 +1,148 @@
+"""The evaluation table: what was measured, on what, and what the model had seen of it before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import orjson
+
+from lean_dojo_plugins.retrieval.metrics import Scores
+from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
+
+ANCHORS = (
+    "For orientation, ReProver on LeanDojo Benchmark 4 (R@1 / R@10 / MRR): "
+    "random 12.8 / 34.7 / 0.29, novel_premises 9.8 / 32.1 / 0.24."
+)
+_HEADER = (
+    "dataset", "version", "split", "method", "theorems", "seen", "tactics", "states seen",
+    "premises", "R@1", "R@10", "MRR",
+)  # fmt: skip
+
+
+@attrs.frozen(kw_only=True)
+class Row:
+    """One line of the table.
+
+    Attributes:
+        dataset: Name of the dataset's folder.
+        version: Short digest of the corpus, and the repositories' commits where known.
+        split: ``random`` or ``novel_premises``.
+        method: ``dense`` or ``bm25``.
+        theorems: Theorems of the test split.
+        theorems_seen: Of these, how many the checkpoint was trained on; ``None`` for BM25 and for
+            a model that does not say.
+        tactics: Tactics with positives: what the metrics are means over.
+        states_seen: Of their states, how many the checkpoint was trained on.
+        premises: Premises of the corpus.
+        scores: The metrics.
+    """
+
+    dataset: str
+    version: str
+    split: str
+    method: str
+    theorems: int
+    theorems_seen: int | None
+    tactics: int
+    states_seen: int | None
+    premises: int
+    scores: Scores
+
+    def cells(self) -> tuple[str, ...]:
+        """Give the printed cells."""
+        unknown = "?" if self.method == "dense" else "-"
+        scores = self.scores
+        measured = (
+            (f"{scores.recall_at_1:.1f}", f"{scores.recall_at_10:.1f}", f"{scores.mrr:.3f}")
+            if self.tactics
+            else ("-", "-", "-")
+        )
+        return (
+            self.dataset,
+            self.version,
+            self.split,
+            self.method,
+            str(self.theorems),
+            unknown if self.theorems_seen is None else str(self.theorems_seen),
+            str(self.tactics),
+            unknown if self.states_seen is None else str(self.states_seen),
+            str(self.premises),
+            *measured,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain values."""
+        values = attrs.asdict(self, recurse=False)
+        return {**values, "scores": self.scores.as_dict()}
+
+
+@attrs.frozen
+class EvaluationReport:
+    """All rows of an evaluation.
+
+    ``report["merged"]["random"]["R@10"]`` is the retriever's number; ``str(report)`` the table.
+
+    Attributes:
+        checkpoint: What was evaluated.
+        rows: The lines.
+    """
+
+    checkpoint: str
+    rows: tuple[Row, ...]
+
+    def __getitem__(self, dataset: str) -> dict[str, dict[str, float]]:
+        """Give the retriever's metrics of a dataset, by split."""
+        found = {
+            row.split: row.scores.as_dict()
+            for row in self.rows
+            if row.dataset == dataset and row.method == "dense"
+        }
+        if not found:
+            raise KeyError(dataset)
+        return found
+
+    def __str__(self) -> str:
+        """Give the table (Markdown), with notes."""
+        lines = [_HEADER, *(row.cells() for row in self.rows)]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADER))]
+
+        def line(cells: tuple[str, ...]) -> str:
+            padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+            return f"| {' | '.join(padded)} |"
+
+        rule = f"|{'|'.join('-' * (width + 2) for width in widths)}|"
+        table = [line(_HEADER), rule, *map(line, lines[1:])]
+        return "\n".join(
+            [f"Checkpoint: {self.checkpoint}", "", *table, "", *self._notes(), ANCHORS]
+        )
+
+    def _notes(self) -> list[str]:
+        notes = []
+        by_method = {(row.dataset, row.split, row.method): row for row in self.rows}
+        for row in self.rows:
+            if row.method != "dense":
+                continue
+            if row.theorems_seen:
+                notes.append(
+                    f"{row.dataset}/{row.split}: {row.theorems_seen} of {row.theorems} test "
+                    "theorems were trained on; these numbers flatter the model."
+                )
+            baseline = by_method.get((row.dataset, row.split, "bm25"))
+            if baseline and row.tactics and baseline.scores.recall_at_10 > row.scores.recall_at_10:
+                notes.append(
+                    f"{row.dataset}/{row.split}: BM25 finds more than this model "
+                    f"(R@10 {baseline.scores.recall_at_10:.1f} to {row.scores.recall_at_10:.1f})."
+                )
+        return notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain values."""
+        return {"checkpoint": self.checkpoint, "rows": [row.to_dict() for row in self.rows]}
+
+    def write(self, folder: Path) -> None:
+        """Write ``evaluation.json`` and ``evaluation.md``."""
+        text = orjson.dumps(self.to_dict(), option=orjson.OPT_INDENT_2)
+        atomic_write_bytes(folder / "evaluation.json", text)
+        atomic_write_text(folder / "evaluation.md", f"{self}\n")

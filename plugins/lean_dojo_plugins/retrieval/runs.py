@@ -1,0 +1,94 @@
+"""The run record: which repositories of a training call are finished, so that it can go on."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import attrs
+import orjson
+
+from lean_dojo_core.errors import CheckpointError
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.lean_agent.config import TrainingConfig
+from lean_dojo_v2.lean_agent.files import strict_converter
+
+FILE = "run.json"
+_WITHOUT_EFFECT = {
+    "num_workers", "eval_batch_size", "timeout_seconds", "log_every_n_steps", "checkpoint_dir",
+    "log_dir", "num_repos", "num_sanity_val_steps", "checkpoint_every_n_steps",
+}  # fmt: skip
+"""Settings that may change between a killed call and the one that goes on."""
+
+
+@attrs.define
+class Run:
+    """One call of ``train``, as the file beside the checkpoints remembers it.
+
+    Attributes:
+        folder: The checkpoint folder.
+        number: Runs in this folder are counted, so that their steps' folders differ.
+        fingerprint: Digest of what was asked for; another request is another run.
+        start: The checkpoint the run began with; ``None``: the configured model.
+        finished: For each finished step its checkpoint, relative to ``folder``; ``None`` for a
+            step that had nothing to train on.
+        done: Whether all steps are finished.
+    """
+
+    folder: Path
+    number: int
+    fingerprint: str
+    start: str | None
+    finished: list[str | None] = attrs.field(factory=list)
+    done: bool = False
+
+    @classmethod
+    def last(cls, folder: Path) -> Run | None:
+        """Read the latest run of a folder.
+
+        Raises:
+            CheckpointError: If the record is broken.
+        """
+        file = folder / FILE
+        if not file.is_file():
+            return None
+        try:
+            return cls(folder=folder, **orjson.loads(file.read_bytes()))
+        except (TypeError, ValueError) as error:
+            raise CheckpointError(
+                f"{file} is not a record of a training run ({error}); delete it to start anew"
+            ) from error
+
+    def write(self) -> None:
+        """Replace the record."""
+        values = attrs.asdict(self, filter=lambda field, _: field.name != "folder")
+        atomic_write_bytes(self.folder / FILE, orjson.dumps(values, option=orjson.OPT_INDENT_2))
+
+    def checkpoint(self) -> Path | None:
+        """Give the newest checkpoint of the run: of the last finished step, else the start."""
+        for name in reversed(self.finished):
+            if name is not None:
+                return self.folder / name
+        return None if self.start is None else Path(self.start)
+
+    def finish(self, checkpoint: Path | None, *, last: bool) -> None:
+        """Record a finished step."""
+        name = None if checkpoint is None else checkpoint.relative_to(self.folder).as_posix()
+        self.finished.append(name)
+        self.done = last
+        self.write()
+
+
+def request_fingerprint(
+    config: TrainingConfig, steps: list[list[tuple[str, str]]], start: Path | str | None
+) -> str:
+    """Digest what a training call asks for: settings, repositories, an explicit start."""
+    settings: dict[str, Any] = strict_converter().unstructure(config)
+    asked = {
+        "settings": {k: v for k, v in settings.items() if k not in _WITHOUT_EFFECT},
+        "steps": steps,
+        "start": None if start is None else str(start),
+    }
+    raw = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
+    return hashlib.blake2b(raw, digest_size=16).hexdigest()

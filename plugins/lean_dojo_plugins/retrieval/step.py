@@ -1,0 +1,229 @@
+"""One curriculum step: export, train, consolidate, save, look back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import orjson
+
+from lean_dojo_core import Theorem, registry
+from lean_dojo_core.errors import TrainingError
+from lean_dojo_plugins.retrieval import checkpoints, lightning, processes
+from lean_dojo_plugins.retrieval.batches import TrainBatch, TrainItems
+from lean_dojo_plugins.retrieval.datamodule import RetrievalDataModule
+from lean_dojo_plugins.retrieval.evaluation import CORPUS, score
+from lean_dojo_plugins.retrieval.ewc import Consolidation, fisher_information
+from lean_dojo_plugins.retrieval.examples import Examples
+from lean_dojo_plugins.retrieval.forgetting import Forgetting
+from lean_dojo_plugins.retrieval.hardware import best_device
+from lean_dojo_plugins.retrieval.index import PremiseIndex
+from lean_dojo_plugins.retrieval.model import PremiseRetriever
+from lean_dojo_plugins.retrieval.runs import Run
+from lean_dojo_v2 import paths
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.lean_agent.config import TrainingConfig
+
+log = logging.getLogger(__name__)
+
+SPLIT = "random"
+
+
+@attrs.frozen
+class Only:
+    """Keeps the theorems of some repositories."""
+
+    repositories: frozenset[tuple[str, str]]
+
+    @classmethod
+    def of(cls, repos: tuple[Any, ...]) -> Only:
+        """Name the repositories by address and commit."""
+        return cls(frozenset((str(repo.url), str(repo.commit)) for repo in repos))
+
+    def __call__(self, theorem: Theorem) -> bool:
+        """Tell whether the theorem is theirs."""
+        return (theorem.url, theorem.commit) in self.repositories
+
+
+@attrs.frozen(kw_only=True)
+class Step:
+    """What one step is asked to do.
+
+    Attributes:
+        config: Settings.
+        run: The run it belongs to.
+        number: Its number in the run, from 0.
+        so_far: All repositories up to this step.
+        new: The repositories of this step.
+        data_path: Folder of the exported data.
+        formatter: Name of the dataset formatter.
+    """
+
+    config: TrainingConfig
+    run: Run
+    number: int
+    so_far: tuple[Any, ...]
+    new: tuple[Any, ...]
+    data_path: Path
+    formatter: str
+
+    @property
+    def name(self) -> str:
+        """One folder's name: run, step and first repository."""
+        repository = paths.safe_name(str(getattr(self.new[0], "name", self.new[0].url)))
+        return f"run{self.run.number:03d}-{self.number:03d}-{repository}"
+
+    @property
+    def folder(self) -> Path:
+        """Where its checkpoints lie."""
+        return lightning.step_folder(self.config, self.name)
+
+
+def train_step(step: Step, database: Any) -> Path:
+    """Train one step.
+
+    Returns:
+        The checkpoint that ends it: the best weights with EWC's memory.
+
+    Raises:
+        EmptyDatasetError: If there is nothing to train on.
+    """
+    if (finished := checkpoints.find_finished(step.folder)) is not None:
+        return finished  # killed after saving, before the run's record was written
+    if processes.is_first():
+        database.export_merged_data(list(step.so_far), step.data_path)
+    processes.wait()
+    data = _data(step)
+    data.setup()
+    model = _model(step, data)
+    source = _fit(step, model, data)
+    consolidation = _consolidate(step, data, source)
+    if processes.is_first():
+        finished = checkpoints.write_finished(step.folder, source, consolidation)
+        _look_back(step, data, finished)
+        (step.folder / checkpoints.LAST).unlink(missing_ok=True)
+    processes.wait()
+    finished = checkpoints.find_finished(step.folder)
+    assert finished is not None
+    return finished
+
+
+def _data(step: Step) -> RetrievalDataModule:
+    settings = step.config.get_data_module_config(step.data_path / SPLIT, step.data_path / CORPUS)
+    if step.config.max_seq_len < settings["max_seq_len"]:
+        log.info(
+            "data_max_seq_len=%d, but the encoder reads max_seq_len=%d tokens: cutting there",
+            settings["max_seq_len"],
+            step.config.max_seq_len,
+        )
+        settings["max_seq_len"] = step.config.max_seq_len
+    keep = None if step.config.replay else Only.of(step.new)
+    return RetrievalDataModule(**settings, formatter=step.formatter, keep=keep)
+
+
+def _model(step: Step, data: RetrievalDataModule) -> PremiseRetriever:
+    model = checkpoints.load_start(step.config, step.run.checkpoint())
+    model.set_lambda(step.config.get_lambda_value())
+    names = tuple(f"{repo.url}@{repo.commit}" for repo in step.new)
+    model.seen = model.seen.plus(data.train_examples, names)
+    return model
+
+
+def _fit(step: Step, model: PremiseRetriever, data: RetrievalDataModule) -> Path:
+    """Train, and give the best checkpoint by the configured metric, else the newest."""
+    monitored = len(data.val_examples) > 0
+    if not monitored:
+        log.warning("no validation tactic uses a premise: checkpoints are kept by age")
+    resume = _resume_point(step, data)
+    if resume is not None:
+        log.info("going on from %s", resume)
+    log_dir = step.config.get_custom_log_dir(step.name)
+    trainer = lightning.lightning_trainer(step.config, step.name, log_dir, monitored=monitored)
+    trainer.fit(model, datamodule=data, ckpt_path=resume, weights_only=True)
+    best = getattr(trainer.checkpoint_callback, "best_model_path", "")
+    newest = checkpoints.find_latest(step.folder)
+    if not best and newest is None:
+        raise TrainingError(f"{step.name}: Lightning saved no checkpoint in {step.folder}")
+    return Path(best) if best else newest  # type: ignore[return-value]
+
+
+def _resume_point(step: Step, data: RetrievalDataModule) -> Path | None:
+    """Give the newest checkpoint of this very step on this very data, if it was killed."""
+    record = step.folder / "step.json"
+    state = {"corpus": data.corpus.fingerprint, "items": len(data.train_items)}
+    found = checkpoints.find_latest(step.folder)
+    if found is not None and record.is_file() and orjson.loads(record.read_bytes()) == state:
+        return found
+    processes.wait()
+    if processes.is_first():
+        for stale in step.folder.glob("*.ckpt"):
+            stale.unlink()
+        atomic_write_bytes(record, orjson.dumps(state))
+    processes.wait()
+    return None
+
+
+def _consolidate(step: Step, data: RetrievalDataModule, source: Path) -> Consolidation | None:
+    """Compute the Fisher information of the step's own training data at its best weights."""
+    model = PremiseRetriever.load(source, best_device(), freeze=False)
+    if step.config.get_lambda_value() == 0:
+        return model.consolidation
+    model.eval()
+    file = step.data_path / SPLIT / "train.json"
+    formatter = registry.dataset_formatters[step.formatter].create()
+    examples = Examples.read(file, data.corpus, formatter, Only.of(step.new))
+    items = data.items_of(examples)
+    chosen = _fisher_items(step.config, len(items))
+    fisher = fisher_information(model, _single(items, chosen, model), total=len(chosen))
+    before = model.consolidation
+    return Consolidation.after(model, fisher, before.to(model.device) if before else None)
+
+
+def _fisher_items(config: TrainingConfig, count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    rank, world = processes.rank_and_world()
+    wanted = min(config.fisher_examples or count, count)
+    chosen = np.random.default_rng(config.seed).permutation(count)[:wanted]
+    return np.sort(chosen)[rank::world]
+
+
+def _single(
+    items: TrainItems, chosen: np.ndarray[Any, np.dtype[np.int64]], model: PremiseRetriever
+) -> Iterator[TrainBatch]:
+    for item in chosen:
+        batch = items.collate([items[0, int(item)]])
+        yield TrainBatch(**{key: value.to(model.device) for key, value in batch.items()})  # type: ignore[typeddict-item, attr-defined]
+
+
+def _look_back(step: Step, data: RetrievalDataModule, finished: Path) -> None:
+    """Measure the finished model on every repository so far."""
+    model = PremiseRetriever.load(finished, best_device())
+    index = PremiseIndex.for_checkpoint(finished, model, data.corpus)
+    formatter = registry.dataset_formatters[step.formatter].create()
+    recall: dict[str, float | None] = {}
+    for repo in step.so_far:
+        parts = [
+            score(model, data.corpus, index, examples, 10)
+            for split in ("val", "test")
+            if len(
+                examples := Examples.read(
+                    step.data_path / SPLIT / f"{split}.json",
+                    data.corpus,
+                    formatter,
+                    Only.of((repo,)),
+                )
+            )
+        ]
+        total = sum(part.count for part in parts)
+        mean = sum(part.recall_at_10 * part.count for part in parts) / total if total else None
+        recall[_short(repo)] = mean
+    matrix = Forgetting.read(step.run.folder, step.run.number)
+    matrix.add(", ".join(_short(repo) for repo in step.new), finished.name, recall)
+    matrix.write(step.run.folder)
+
+
+def _short(repo: Any) -> str:
+    return f"{paths.safe_name(str(getattr(repo, 'name', repo.url)))}@{str(repo.commit)[:7]}"

@@ -1,0 +1,180 @@
+"""The retrieval trainer: one repository after the other, remembering the earlier ones."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytorch_lightning as pl
+
+from lean_dojo_core import registry
+from lean_dojo_core.errors import EmptyDatasetError
+from lean_dojo_plugins.retrieval import checkpoints, lightning, processes
+from lean_dojo_plugins.retrieval.evaluation import Evaluation
+from lean_dojo_plugins.retrieval.hardware import best_device
+from lean_dojo_plugins.retrieval.report import EvaluationReport
+from lean_dojo_plugins.retrieval.runs import Run, request_fingerprint
+from lean_dojo_plugins.retrieval.step import Step, train_step
+from lean_dojo_v2 import paths
+from lean_dojo_v2.lean_agent.config import TrainingConfig
+
+log = logging.getLogger(__name__)
+
+DEFAULT_DATA_PATH = Path("raid/data/merged")
+"""Stands for ``$RAID_DIR/data/merged``."""
+
+
+def _config(value: TrainingConfig | None) -> TrainingConfig:
+    return TrainingConfig() if value is None else value
+
+
+@attrs.define(slots=False, eq=False)
+class RetrievalTrainer:
+    """Trains and evaluates a ``PremiseRetriever``.
+
+    Args:
+        config: Every setting; default ``TrainingConfig()``.
+        formatter: Name of the dataset formatter that gives states and premises.
+    """
+
+    config: TrainingConfig = attrs.field(
+        default=None, converter=_config, metadata={"help": "Every setting of retriever training."}
+    )
+    formatter: str = attrs.field(
+        default="premise-pairs", kw_only=True, metadata={"help": "Dataset formatter."}
+    )
+
+    @property
+    def output_dir(self) -> Path:
+        """Where the checkpoints lie."""
+        return self.config.get_checkpoint_dir()
+
+    # --- training ------------------------------------------------------------------------------
+
+    def train(
+        self,
+        repos: Sequence[Any],
+        database: Any,
+        data_path: Path | str = DEFAULT_DATA_PATH,
+        model_checkpoint_path: Path | str | None = None,
+    ) -> None:
+        """Train on repositories in their order, each from the checkpoint of the one before.
+
+        Killed at any moment, the same call goes on: finished repositories stay finished, and the
+        one it was at goes on from its last checkpoint. A call after a finished one starts a new
+        run from the latest checkpoint.
+
+        Args:
+            repos: Repositories in curriculum order; each has ``url`` and ``commit``.
+            database: Has ``export_merged_data(repos, data_path)``.
+            data_path: Folder for the exported data; by default ``$RAID_DIR/data/merged``.
+            model_checkpoint_path: Checkpoint to start from; default: the latest one, and where
+                there is none, ``config.model_name``.
+
+        Raises:
+            EmptyDatasetError: If no repository has a tactic that uses a premise.
+            CheckpointError: If the start cannot be loaded.
+            DataError: If the exported data is bad.
+        """
+        if not repos:
+            raise EmptyDatasetError("no repository to train on")
+        processes.join(self.config)
+        pl.seed_everything(self.config.seed, workers=True, verbose=False)
+        folder = (
+            paths.merged_data_dir() if Path(data_path) == DEFAULT_DATA_PATH else Path(data_path)
+        )
+        curriculum = [[repo] for repo in repos] if self.config.single_repo else [list(repos)]
+        run = self._run(curriculum, model_checkpoint_path)
+        so_far: list[Any] = []
+        for number, new in enumerate(curriculum):
+            so_far.extend(new)
+            if number < len(run.finished):
+                log.info("%s is finished already", _names(new))
+                continue
+            step = Step(
+                config=self.config,
+                run=run,
+                number=number,
+                so_far=tuple(so_far),
+                new=tuple(new),
+                data_path=folder,
+                formatter=self.formatter,
+            )
+            last = number == len(curriculum) - 1
+            try:
+                checkpoint = train_step(step, database)
+            except EmptyDatasetError as error:
+                if last and not any(run.finished):
+                    raise
+                log.warning("%s is skipped: %s", _names(new), error)
+                checkpoint = None
+            run.finish(checkpoint, last=last)
+
+    def _run(self, curriculum: list[list[Any]], start: Path | str | None) -> Run:
+        """Go on with the last run if it was the same request and is not done; else begin one."""
+        steps = [[(str(repo.url), str(repo.commit)) for repo in new] for new in curriculum]
+        asked = request_fingerprint(self.config, steps, start)
+        before = Run.last(self.output_dir)
+        if before is not None and not before.done and before.fingerprint == asked:
+            log.info("going on with run %d: %d step(s) done", before.number, len(before.finished))
+            return before
+        latest = self.find_latest_checkpoint() if start is None else Path(start)
+        number = 1 if before is None else before.number + 1
+        run = Run(self.output_dir, number, asked, None if latest is None else str(latest))
+        processes.wait()  # everybody has read the old record
+        if processes.is_first():
+            run.write()
+        processes.wait()
+        return run
+
+    def find_latest_checkpoint(self) -> Path | None:
+        """Give the checkpoint that was saved last, ``None`` where there is none."""
+        return checkpoints.find_latest(self.output_dir)
+
+    def find_best_checkpoint(self) -> Path | None:
+        """Give the checkpoint with the highest validation Recall@10, ``None`` without any."""
+        return checkpoints.find_best(self.output_dir)
+
+    # --- evaluation ----------------------------------------------------------------------------
+
+    def evaluate(self, dataset_path: Path | str | None = None) -> EvaluationReport:
+        """Measure the latest checkpoint on the test theorems of every dataset folder.
+
+        Logs R@1, R@10 (percent) and MRR for ``random`` and ``novel_premises`` and writes
+        ``evaluation.json`` and ``evaluation.md`` beside the checkpoints. Without a checkpoint,
+        ``config.model_name`` is evaluated.
+
+        Args:
+            dataset_path: A dataset folder or a folder of such; default ``$RAID_DIR/data``.
+
+        Returns:
+            All rows; ``str()`` of it is the table.
+
+        Raises:
+            DataError: If there is no dataset, or it cannot be read.
+            CheckpointError: If the model cannot be loaded.
+        """
+        latest = self.find_latest_checkpoint()
+        source = latest or self.config.model_name
+        log.info("evaluating %s", source)
+        evaluation = Evaluation(
+            model=checkpoints.load_frozen(source, best_device()),
+            checkpoint=latest,
+            formatter=registry.dataset_formatters[self.formatter].create(),
+            num_retrieved=self.config.num_retrieved,
+        )
+        report = evaluation.run(Path(dataset_path) if dataset_path else paths.data_dir())
+        report.write(self.output_dir)
+        return report
+
+    # --- what TrainingConfig reaches by name ----------------------------------------------------
+
+    callbacks = staticmethod(lightning.callbacks)
+    lightning_trainer = staticmethod(lightning.lightning_trainer)
+
+
+def _names(repos: Sequence[Any]) -> str:
+    return ", ".join(str(getattr(repo, "name", repo.url)) for repo in repos)
