@@ -7,21 +7,22 @@ implementations are called one by one here, and every failure ends in a :class:`
 
 from __future__ import annotations
 
-import difflib
+import importlib
 import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import redirect_stdout
-from importlib import metadata
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from typing import Any, Literal, TypeAlias
 
 import attrs
 import pluggy
 
 from lean_dojo_core import hookspecs
-from lean_dojo_core.errors import PluginError, StrictPluginsError
+from lean_dojo_core.errors import PluginDeprecationWarning, PluginError, StrictPluginsError
+from lean_dojo_core.installed import InstalledEntryPoint, entry_points, normalise
 from lean_dojo_core.specs import DatasetFormatterSpec, PluginSpec, RewardFunctionSpec, TrainerSpec
 
 HOST_DISTRIBUTION = "lean-dojo-v2"
@@ -96,21 +97,16 @@ class Discovery:
         return tuple(info for info in self.plugins if info.status in {"failed", "incompatible"})
 
 
-def normalise(name: str) -> str:
-    """Fold a distribution or plugin name: lower case, runs of ``-_.`` become one ``-``.
-
-    >>> normalise("My_Plugin")
-    'my-plugin'
-    """
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def discover() -> Discovery:
+def discover(specs: Any = hookspecs, arguments: Mapping[str, object] | None = None) -> Discovery:
     """Load every installed plugin that the environment does not exclude.
 
     Environment variables, each a comma-separated list of distributions, entry points or
     ``distribution:entry-point``: ``LEAN_DOJO_DISABLE_PLUGINS`` (never loaded) and
     ``LEAN_DOJO_PLUGINS`` (if set, no other third-party plugin is loaded; the built-ins stay).
+
+    Args:
+        specs: Module or class with the hook specifications.
+        arguments: What the hooks are called with; an implementation gets those that it names.
 
     Returns:
         Plugins and offers, built-ins first, otherwise sorted by name.
@@ -119,13 +115,13 @@ def discover() -> Discovery:
         StrictPluginsError: With ``LEAN_DOJO_STRICT_PLUGINS=1``, if any plugin failed.
     """
     manager = pluggy.PluginManager(GROUP)
-    manager.add_hookspecs(hookspecs)
+    manager.add_hookspecs(specs)
     infos: list[PluginInfo] = []
     offers: list[Offer] = []
-    for info, entry_point in _entry_points():
-        loaded, specs = _load(manager, info, entry_point, taken=offers)
+    for info in _candidates():
+        loaded, given = _load(manager, info, arguments or {}, taken=offers)
         infos.append(loaded)
-        offers.extend(Offer(spec, loaded) for spec in specs)
+        offers.extend(Offer(spec, loaded) for spec in given)
     found = Discovery(tuple(infos), tuple(offers))
     if os.environ.get(STRICT_VARIABLE, "").strip() not in {"", "0"} and found.failed:
         listing = "\n".join(f"  {info.name} {info.version}: {info.error}" for info in found.failed)
@@ -136,37 +132,33 @@ def discover() -> Discovery:
     return found
 
 
-def _entry_points() -> Iterator[tuple[PluginInfo, metadata.EntryPoint]]:
+def _candidates() -> Iterator[PluginInfo]:
+    """Give every installed plugin, and whether it is to be loaded."""
     disabled = _names_in(DISABLE_VARIABLE)
     allowed = _names_in(ALLOW_VARIABLE) if os.environ.get(ALLOW_VARIABLE) is not None else None
-    found = [
-        (point.dist, point)
-        for point in metadata.entry_points(group=GROUP)
-        if point.dist is not None
-    ]
 
-    def order(pair: tuple[metadata.Distribution, metadata.EntryPoint]) -> tuple[bool, str, str]:
-        distribution, point = pair
-        name = normalise(distribution.name)
+    def order(point: InstalledEntryPoint) -> tuple[bool, str, str]:
+        name = normalise(point.distribution)
         return (name != HOST_DISTRIBUTION, name, point.name)
 
-    for distribution, point in sorted(found, key=order):
+    found = sorted(entry_points(GROUP), key=order)
+    for point in found:
         info = PluginInfo(
-            name=f"{distribution.name}:{point.name}",
-            distribution=distribution.name,
-            version=distribution.version,
+            name=f"{point.distribution}:{point.name}",
+            distribution=point.distribution,
+            version=point.version,
             value=point.value,
             status="active",
         )
-        names = {normalise(part) for part in (distribution.name, point.name)}
-        names.add(f"{normalise(distribution.name)}:{normalise(point.name)}")
+        names = {normalise(part) for part in (point.distribution, point.name)}
+        names.add(f"{normalise(point.distribution)}:{normalise(point.name)}")
         if names & disabled:
             info = attrs.evolve(info, status="disabled", error=f"named in {DISABLE_VARIABLE}")
         elif allowed is not None and not info.builtin and not names & allowed:
             info = attrs.evolve(info, status="disabled", error=f"not named in {ALLOW_VARIABLE}")
-        elif not info.builtin and (reason := _unmet_requirement(distribution)):
+        elif not info.builtin and (reason := _unmet_requirement(point, found[0])):
             info = attrs.evolve(info, status="incompatible", error=reason)
-        yield info, point
+        yield info
 
 
 def _names_in(variable: str) -> set[str]:
@@ -174,29 +166,33 @@ def _names_in(variable: str) -> set[str]:
     return {":".join(map(normalise, part.strip().split(":"))) for part in parts if part.strip()}
 
 
-def _unmet_requirement(distribution: metadata.Distribution) -> str | None:
-    """Say why the host's version does not satisfy what the distribution requires of it."""
+def _unmet_requirement(point: InstalledEntryPoint, first: InstalledEntryPoint) -> str | None:
+    """Say why the host's version does not satisfy what the distribution requires of it.
+
+    Args:
+        point: A plugin's entry point.
+        first: The first of all; the host's own, unless the host is not installed as such.
+    """
     mine = [
         text
-        for text in distribution.requires or ()
+        for text in point.requirements()
         if normalise(re.split(r"[^\w.-]", text, maxsplit=1)[0]) == HOST_DISTRIBUTION
     ]
-    if not mine:
+    if not mine or normalise(first.distribution) != HOST_DISTRIBUTION:
         return None
     # Imported here: a listing without third-party plugins does not pay for it.
     from packaging.requirements import InvalidRequirement, Requirement
 
-    host = metadata.version(HOST_DISTRIBUTION)
     for text in mine:
         try:
             requirement = Requirement(text)
         except InvalidRequirement as error:
             return f"its requirement {text!r} cannot be read: {error}"
         applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-        if applies and not requirement.specifier.contains(host, prereleases=True):
+        if applies and not requirement.specifier.contains(first.version, prereleases=True):
             return (
-                f"requires {HOST_DISTRIBUTION}{requirement.specifier}, but {host} is installed; "
-                "install a version of the plugin made for it"
+                f"requires {HOST_DISTRIBUTION}{requirement.specifier}, but {first.version} is "
+                "installed; install a version of the plugin made for it"
             )
     return None
 
@@ -204,7 +200,7 @@ def _unmet_requirement(distribution: metadata.Distribution) -> str | None:
 def _load(
     manager: pluggy.PluginManager,
     info: PluginInfo,
-    entry_point: metadata.EntryPoint,
+    arguments: Mapping[str, object],
     *,
     taken: Iterable[Offer],
 ) -> tuple[PluginInfo, list[PluginSpec]]:
@@ -213,13 +209,15 @@ def _load(
     start = time.perf_counter()
     try:
         # What a plugin prints while it loads must not end up in `--json` output.
-        with redirect_stdout(sys.stderr):
-            manifest = entry_point.load()
+        with redirect_stdout(sys.stderr), _deprecations_named(info):
+            manifest = _import(info.value)
             if reason := _other_api(manifest):
                 return attrs.evolve(info, status="incompatible", error=reason), []
             manager.register(manifest, name=info.name)
             _refuse_unknown_hooks(manager, manifest)
-            specs = [spec for hook in HOOK_SPECS for spec in _call(manager, hook, info.name)]
+            specs = [
+                spec for hook in HOOK_SPECS for spec in _call(manager, hook, info.name, arguments)
+            ]
             _refuse_duplicates(info, specs, taken)
     except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
         if manager.has_plugin(info.name):
@@ -230,6 +228,35 @@ def _load(
     offers = tuple(f"{spec.kind} {spec.name}" for spec in specs)
     seconds = time.perf_counter() - start
     return attrs.evolve(info, import_seconds=seconds, offers=offers), specs
+
+
+def _import(value: str) -> Any:
+    """Import what an entry point names: a module, or something in it."""
+    module, _, attribute = value.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in attribute.split(".") if attribute else ():
+        found = getattr(found, part)
+    return found
+
+
+@contextmanager
+def _deprecations_named(info: PluginInfo) -> Iterator[None]:
+    """Say once, with the plugin's name, that it uses something that will go."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    told: set[str] = set()
+    for warning in caught:
+        if not issubclass(warning.category, (DeprecationWarning, PendingDeprecationWarning)):
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+        elif (text := str(warning.message)) not in told:
+            told.add(text)
+            message = f"plugin {info.name} {info.version}: {text}"
+            warnings.warn_explicit(
+                message, PluginDeprecationWarning, warning.filename, warning.lineno
+            )
 
 
 def _other_api(manifest: object) -> str | None:
@@ -252,28 +279,35 @@ def _other_api(manifest: object) -> str | None:
 
 def _refuse_unknown_hooks(manager: pluggy.PluginManager, manifest: object) -> None:
     """A misspelt hook would otherwise be registered and never called."""
-    for caller in manager.get_hookcallers(manifest) or []:
+    callers = manager.get_hookcallers(manifest) or []
+    for caller in callers:
         mine = [impl for impl in caller.get_hookimpls() if impl.plugin is manifest]
+        if any(impl.wrapper or impl.hookwrapper for impl in mine):
+            raise PluginError(f"{caller.name} is a wrapper; these hooks only give descriptors")
         if not caller.has_spec() and not all(impl.optionalhook for impl in mine):
+            import difflib
+
             near = difflib.get_close_matches(caller.name, HOOK_SPECS, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; the hooks are {list(HOOK_SPECS)}"
             raise PluginError(f"unknown hook {caller.name!r}{hint}")
-    if not manager.get_hookcallers(manifest):
+    if not callers:
         raise PluginError(
             "implements no hook; decorate a function such as lean_dojo_reward_functions with "
             "lean_dojo_core.hookimpl"
         )
 
 
-def _call(manager: pluggy.PluginManager, hook: str, plugin: str) -> Iterator[PluginSpec]:
+def _call(
+    manager: pluggy.PluginManager, hook: str, plugin: str, arguments: Mapping[str, object]
+) -> Iterator[PluginSpec]:
     """Call one plugin's implementations of one hook and check what they give."""
     expected = HOOK_SPECS[hook]
     for impl in getattr(manager.hook, hook).get_hookimpls():
         if impl.plugin_name != plugin:
             continue
         try:
-            result: Any = impl.function()
-            items = [result] if isinstance(result, PluginSpec) else list(result)
+            result: Any = impl.function(*(arguments[name] for name in impl.argnames))
+            items = [result] if isinstance(result, PluginSpec) else list(_iterable(result))
         except (Exception, SystemExit) as error:
             text = str(error)
             raise PluginError(f"{hook} raised {type(error).__name__}: {text}") from error
@@ -284,6 +318,13 @@ def _call(manager: pluggy.PluginManager, hook: str, plugin: str) -> Iterator[Plu
                     f"{expected.__name__}"
                 )
             yield item
+
+
+def _iterable(result: Any) -> Iterable[Any]:
+    """A hook that returns nothing offers nothing; one that returns a single thing is checked."""
+    if result is None:
+        return ()
+    return result if isinstance(result, Iterable) and not isinstance(result, str) else (result,)
 
 
 def _refuse_duplicates(info: PluginInfo, specs: list[PluginSpec], taken: Iterable[Offer]) -> None:

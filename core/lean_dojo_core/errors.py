@@ -7,8 +7,10 @@ The command line prints the message alone and exits with the class's ``exit_code
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class LeanDojoError(Exception):
@@ -58,6 +60,10 @@ class StrictPluginsError(PluginError):
     """``LEAN_DOJO_STRICT_PLUGINS=1`` is set and at least one plugin failed."""
 
 
+class PluginDeprecationWarning(FutureWarning):
+    """A plugin uses something that a later version will not have; the message names the plugin."""
+
+
 # --- data --------------------------------------------------------------------------------------
 
 
@@ -71,6 +77,8 @@ class DataError(LeanDojoError):
     """
 
     def __init__(self, message: str, *, path: Path | str | None = None, place: str = "") -> None:
+        from pathlib import Path
+
         self.path = None if path is None else Path(path)
         self.place = place
         where = ", ".join(str(part) for part in (path, place) if part)

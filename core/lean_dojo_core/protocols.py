@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from lean_dojo_core.records import Theorem
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lean_dojo_core.records import Theorem
 
 Message: TypeAlias = dict[str, str]
 """A chat message: ``{"role": …, "content": …}``."""

@@ -13,11 +13,11 @@ Looking up and listing imports no learning library; :meth:`Entry.load` does, whe
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import Any, Generic, TypeVar, cast
 
 import attrs
@@ -27,9 +27,9 @@ from lean_dojo_core.discovery import (
     Discovery,
     PluginInfo,
     discover,
-    normalise,
 )
-from lean_dojo_core.errors import AmbiguousNameError, PluginLoadError, UnknownNameError
+from lean_dojo_core.errors import AmbiguousNameError, PluginError, PluginLoadError, UnknownNameError
+from lean_dojo_core.installed import normalise
 from lean_dojo_core.protocols import DatasetFormatter, RewardFunction, Trainer
 from lean_dojo_core.specs import DatasetFormatterSpec, PluginSpec, RewardFunctionSpec, TrainerSpec
 
@@ -86,9 +86,11 @@ class Entry(Generic[SpecT, ObjectT]):
             return self._override
         module_name, _, attribute = self.spec.target.partition(":")
         try:
-            target: Any = importlib.import_module(module_name)
-            for part in attribute.split("."):
-                target = getattr(target, part)
+            # What its libraries print when imported must not end up in `--json` output.
+            with redirect_stdout(sys.stderr):
+                target: Any = importlib.import_module(module_name)
+                for part in attribute.split("."):
+                    target = getattr(target, part)
         except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
             raise self._error(f"{type(error).__name__}: {error}") from error
         self._check(target)
@@ -188,6 +190,8 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         raise UnknownNameError(self._unknown(name, wanted, entries))
 
     def _unknown(self, name: str, wanted: str, entries: list[Entry[SpecT, ObjectT]]) -> str:
+        import difflib  # only for this message
+
         known = sorted({entry.name for entry in entries})
         near = difflib.get_close_matches(wanted.rpartition(":")[2], known, n=3)
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
@@ -246,13 +250,23 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
 
 
 _discovered: Discovery | None = None
+_discovering = False
 
 
 def current() -> Discovery:
     """Give the plugins of this process, discovering them on the first call."""
-    global _discovered  # noqa: PLW0603 - one environment per process
+    global _discovered, _discovering  # noqa: PLW0603 - one environment per process
+    if _discovering:
+        raise PluginError(
+            "the registries cannot be used while plugins are being loaded; use them in the target "
+            "that a descriptor names, not in the manifest"
+        )
     if _discovered is None:
-        _discovered = discover()
+        _discovering = True
+        try:
+            _discovered = discover()
+        finally:
+            _discovering = False
     return _discovered
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 
 import click
@@ -118,6 +117,8 @@ def _explain(error: Exception) -> int | None:
     else:
         return None
     if os.environ.get(TRACEBACK_VARIABLE, "") not in {"", "0"}:
+        import traceback
+
         traceback.print_exception(error)
     else:
         click.echo(f"Error: {error}", err=True)

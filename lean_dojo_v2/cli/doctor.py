@@ -15,8 +15,9 @@ import attrs
 import click
 
 from lean_dojo_core import API_VERSION, registry
-from lean_dojo_core.discovery import HOST_DISTRIBUTION, normalise
+from lean_dojo_core.discovery import HOST_DISTRIBUTION
 from lean_dojo_core.errors import EngineUnavailableError
+from lean_dojo_core.installed import normalise
 from lean_dojo_v2.cli.output import emit_json, table
 
 Verdict: TypeAlias = Literal["ok", "note", "problem"]

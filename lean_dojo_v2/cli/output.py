@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -16,6 +14,8 @@ PLAIN_WIDTH = 80
 
 def emit_json(data: Any) -> None:
     """Print data as indented JSON on stdout; what JSON does not know is printed as text."""
+    import json
+
     click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
 
 
@@ -79,6 +79,8 @@ def plain_table(
 
 
 def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    import shutil
+
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

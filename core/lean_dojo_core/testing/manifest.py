@@ -10,7 +10,8 @@ from importlib import metadata
 from typing import ClassVar
 
 from lean_dojo_core import registry
-from lean_dojo_core.discovery import HOST_DISTRIBUTION, PluginInfo, normalise
+from lean_dojo_core.discovery import HOST_DISTRIBUTION, PluginInfo
+from lean_dojo_core.installed import normalise
 from lean_dojo_core.testing.suite import Suite
 
 HEAVY = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lean_dojo_core import registry
-from lean_dojo_core.discovery import normalise
+from lean_dojo_core.installed import normalise
 from lean_dojo_core.testing.formatters import DatasetFormatterSuite
 from lean_dojo_core.testing.manifest import ManifestSuite
 from lean_dojo_core.testing.rewards import RewardFunctionSuite

@@ -1,0 +1,120 @@
+"""``lean-dojo database``: look into a database of traced repositories, convert and export it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.output import emit_json, note, table
+from lean_dojo_v2.cli.run import open_database, select_repositories
+
+DEFAULT = Path("dynamic_database.json")
+
+_COUNTS = (
+    "total_theorems",
+    "num_proven_theorems",
+    "num_sorry_theorems",
+    "num_sorry_theorems_proved",
+    "num_sorry_theorems_unproved",
+    "num_premise_files",
+    "num_premises",
+    "num_files_traced",
+)
+
+database_option = click.option(
+    "--database",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=DEFAULT,
+    show_default=True,
+    help="The database: .json, or .sqlite.",
+)
+
+
+@click.group(short_help="Show, convert and export the database of traced repositories.")
+def database() -> None:
+    """Show, convert and export the database of traced repositories.
+
+    A path that ends in .sqlite (or .sqlite3, .db) is an SQLite database, any other a JSON file
+    in LeanDojo-v2's format.
+    """
+
+
+@database.command(short_help="List repositories with their numbers of theorems and premises.")
+@database_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def show(path: Path, as_json: bool) -> None:
+    """List the repositories of a database, in the order they were added."""
+    with open_database(path) as opened:
+        repositories = [_summary(repository) for repository in opened.repositories]
+    if as_json:
+        emit_json({"database": str(path), "repositories": repositories})
+        return
+    table(
+        ("REPOSITORY", "COMMIT", "LEAN", "THEOREMS", "PROVEN", "SORRY", "PROVED", "PREMISES"),
+        [
+            (
+                one["name"],
+                one["commit"][:12],
+                one["lean_version"] or "?",
+                str(one["total_theorems"]),
+                str(one["num_proven_theorems"]),
+                str(one["num_sorry_theorems_unproved"]),
+                str(one["num_sorry_theorems_proved"]),
+                str(one["num_premises"]),
+            )
+            for one in repositories
+        ],
+    )
+
+
+@database.command("import", short_help="Bring one database up to date with another.")
+@click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("destination", type=click.Path(dir_okay=False, path_type=Path))
+def import_(source: Path, destination: Path) -> None:
+    """Copy the repositories of SOURCE into the database DESTINATION, which is made if missing.
+
+    The suffixes say the formats, so this converts both ways. A repository that DESTINATION has
+    already is replaced, except that proofs recorded there stay; what only DESTINATION has is left
+    as it is.
+    """
+    if source.resolve() == destination.resolve():
+        raise UsageError(f"{source}: source and destination are the same file")
+    with open_database(source) as opened:
+        opened.update_json(destination)
+        note(f"{destination}: {len(opened.repositories)} repositories taken from {source}.")
+
+
+@database.command(short_help="Write the splits and the corpus that trainers read.")
+@database_option
+@click.option(
+    "--repo",
+    "repositories",
+    multiple=True,
+    help="Only this repository: owner/name or address, [@commit]; may be repeated.",
+)
+@click.argument("destination", type=click.Path(file_okay=False, path_type=Path))
+def export(path: Path, repositories: tuple[str, ...], destination: Path) -> None:
+    """Write the merged data of the repositories into the folder DESTINATION.
+
+    random/ and novel_premises/ hold train.json, val.json and test.json; corpus.jsonl,
+    traced_files.jsonl and metadata.json lie beside them.
+    """
+    with open_database(path) as opened:
+        chosen = select_repositories(opened, list(repositories), path)
+        opened.export_merged_data(chosen, destination)
+    note(f"{destination}: exported {len(chosen)} repositories of {path}.")
+
+
+def _summary(repository: Any) -> dict[str, Any]:
+    return {
+        "url": repository.url,
+        "name": repository.name,
+        "commit": repository.commit,
+        "lean_version": repository.lean_version,
+        "metadata": repository.metadata,
+        **{name: getattr(repository, name) for name in _COUNTS},
+    }
