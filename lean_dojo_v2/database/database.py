@@ -251,6 +251,9 @@ class DynamicDatabase:
         Repositories that are there are replaced (proofs recorded there stay), others are added;
         those that only the file has are left as they are.
         """
+        if not is_sqlite_path(file_path) and not Path(file_path).exists():
+            self.to_json(file_path)
+            return
         with type(self)(file_path) as other, self.storage.snapshot():
             for repository in all_repositories(self.storage):
                 if not other.storage.add(repository):
