@@ -46,7 +46,7 @@ def at_least_as_hard(goal: Goal, than: Goal) -> bool:
         return False
     return any(
         _target(goal, names) == _target(than, other)
-        and _facts(mine, names) <= _facts(theirs, other)
+        and _facts(mine, names) <= _known(theirs, other)
         for names, other in (
             ({}, {}),  # as they are named
             (_by_order(mine), _by_order(theirs)),  # renamed
@@ -89,15 +89,24 @@ def _target(goal: Goal, names: Mapping[str, str]) -> str:
 
 
 def _facts(variables: Sequence[Variable], names: Mapping[str, str]) -> set[tuple[str, str, str]]:
-    """Each hypothesis by what it says; data (``n : Nat``) also by which one it is."""
+    """Each hypothesis by what it says; data that others speak of also by which one it is."""
     return {
-        (
-            _rename(v.t, names),
-            _rename(v.v or "", names),
-            names.get(v.name or "", v.name or "") if _is_mentioned(v, variables) else "",
-        )
+        (*_says(v, names), _called(v, names) if _is_mentioned(v, variables) else "")
         for v in variables
     }
+
+
+def _known(variables: Sequence[Variable], names: Mapping[str, str]) -> set[tuple[str, str, str]]:
+    """The same with every hypothesis in both forms: what knows more also knows less."""
+    return {(*_says(v, names), called) for v in variables for called in ("", _called(v, names))}
+
+
+def _says(variable: Variable, names: Mapping[str, str]) -> tuple[str, str]:
+    return _rename(variable.t, names), _rename(variable.v or "", names)
+
+
+def _called(variable: Variable, names: Mapping[str, str]) -> str:
+    return names.get(variable.name or "", variable.name or "")
 
 
 def _is_mentioned(variable: Variable, variables: Sequence[Variable]) -> bool:

@@ -188,19 +188,18 @@ def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalSta
     goal = goals[0]
     expression, levels = statement(goal)
     try:
-        state = _start(server, expression, levels)
+        state = server.goal_start(expression, levels=levels)
         for variable in goal.variables:
             accessible = variable.name and INACCESSIBLE not in variable.name
             state = server.goal_tactic(state, f"intro {variable.name}" if accessible else "intro")
     except LeanError as error:
         raise GoalTextError(f"Lean cannot read the printed goal again: {error}") from error
-    if len(state.goals) != 1 or canonical(state.goals[0]) != canonical(goal.goal):
+    opened = state.goals if goal.variables else _printed(server, state)
+    if [canonical(g) for g in opened] != [canonical(goal.goal)]:
         raise GoalTextError("the printed goal, read again, is another one")
     return state
 
 
-def _start(server: Server, expression: str, levels: list[str]) -> GoalState:
-    """``Server.goal_start`` as PyPantograph has it does not take universe levels."""
-    if not levels:
-        return server.goal_start(expression)
-    return server.goal_start(expression, levels=levels)
+def _printed(server: Server, state: GoalState) -> list[Goal]:
+    """Ask what a just started goal looks like: its record repeats the text it was started with."""
+    return [Goal.parse(goal, {}) for goal in server.goal_print(state).get("goals", ())]

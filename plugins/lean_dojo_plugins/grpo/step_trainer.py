@@ -47,7 +47,9 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         for reward in self.reward_funcs:
             if isinstance(reward, AdaptedReward):
                 reward.prefetch(completions, **columns)
-        scores: torch.Tensor = super()._calculate_rewards(inputs, prompts, completions, completion_ids_list)
+        scores: torch.Tensor = super()._calculate_rewards(
+            inputs, prompts, completions, completion_ids_list
+        )
         self._clock("time/reward", start)
         return scores
 

@@ -1,0 +1,51 @@
+"""Advance or the look of it, on goals as records."""
+
+from __future__ import annotations
+
+import pytest
+
+from lean_dojo_v2.lean.advance import advances, canonical
+from lean_dojo_v2.lean.goal_text import parse_state
+
+BEFORE = "n m : Nat\nh : n = m\n⊢ m = n"
+
+
+def goal(text):
+    [parsed] = parse_state(text)
+    return parsed.goal
+
+
+@pytest.mark.parametrize(
+    ("after", "advance"),
+    [
+        ("n m : Nat\nh : n = m\n⊢ m = n", False),
+        ("case inl\nn m : Nat\nh : n = m\n⊢ m = n", False),
+        ("a b : Nat\nh' : a = b\n⊢ b = a", False),
+        ("n✝ m✝ : Nat\nh✝ : n✝ = m✝\n⊢ m✝ = n✝", False),
+        ("n m : Nat\nh : n = m\nthis : True\n⊢ m = n", False),
+        ("n m : Nat\nh : n = m\nthis : n = n\n⊢ m = n", False),
+        ("n m : Nat\nh h2 : n = m\n⊢ m = n", False),
+        ("n m : Nat\n⊢ m = n", False),
+        ("n m k : Nat\nh : n = m\n⊢ n = m", True),
+        ("n m : Nat\nh : n = m\nh2 : n ≤ m\n⊢ m = n", True),
+        ("n m : Nat\nh : n = m\n⊢ n = n", True),
+        ("n m : Nat\n⊢ n = m → m = n", True),
+        ("m n : Nat\nh : n = m\n⊢ n = m", True),
+    ],
+)
+def test_what_counts_as_an_advance(after, advance):
+    assert advances(goal(BEFORE), [goal(after)]) is advance
+
+
+def test_one_goal_that_is_no_easier_spoils_the_step():
+    easy = goal("n m : Nat\nh : n = m\n⊢ True")
+    assert advances(goal(BEFORE), [easy])
+    assert not advances(goal(BEFORE), [easy, goal(BEFORE)])
+    assert advances(goal(BEFORE), [])
+
+
+def test_canonical_ignores_names_and_nothing_else():
+    assert canonical(goal(BEFORE)) == canonical(goal("a b : Nat\nk : a = b\n⊢ b = a"))
+    assert canonical(goal(BEFORE)) != canonical(goal("a b : Nat\nk : a = b\n⊢ a = b"))
+    assert canonical(goal("n : Nat\n⊢ n = n")) != canonical(goal("n : Int\n⊢ n = n"))
+    assert canonical(goal("x : Nat := 1\n⊢ x = 1")) != canonical(goal("x : Nat\n⊢ x = 1"))

@@ -1,0 +1,106 @@
+"""The text wall: hostile completions by table, honest ones pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from lean_dojo_v2.lean.screening import Reason, screen
+
+HOSTILE = [
+    ("sorry", Reason.SORRY),
+    ("exact (sorry)", Reason.SORRY),
+    ("by exact (sorry)", Reason.SORRY),
+    ("first | sorry | simp", Reason.SORRY),
+    ("admit", Reason.SORRY),
+    ("exact sorryAx _", Reason.SORRY),
+    ("exact @sorryAx _ true", Reason.SORRY),
+    ("exact Lean.sorryAx", Reason.SORRY),
+    ("exact «sorry»", Reason.SORRY),
+    ("simp; stop", Reason.SORRY),
+    ("exact lcProof", Reason.SORRY),
+    ("ѕorry", Reason.SORRY),  # Cyrillic dze
+    ("ｓｏｒｒｙ", Reason.SORRY),  # full width
+    ("s\u200borry", Reason.CONTROL_CHARACTER),  # zero-width space
+    ("native_decide", Reason.NATIVE),
+    ("decide +native", Reason.NATIVE),
+    ("decide (config := { native := true })", Reason.NATIVE),
+    ("exact Lean.ofReduceBool _ _ rfl", Reason.NATIVE),
+    ("bv_decide", Reason.NATIVE),
+    ("exact unsafeCast 0", Reason.UNSAFE),
+    ("let _ := unsafeIO (IO.println 1); rfl", Reason.UNSAFE),
+    ("exact dbg_trace 1; rfl", Reason.UNSAFE),
+    ("set_option maxHeartbeats 0 in simp", Reason.OPTION),
+    ("set_option debug.skipKernelTC true in rfl", Reason.OPTION),
+    ("open Classical in simp", Reason.SCOPE),
+    ("let instance : Add Nat := ⟨fun _ _ => 0⟩; rfl", Reason.SCOPE),
+    ("local notation x", Reason.SCOPE),
+    ("axiom cheat : False", Reason.AXIOM),
+    ("run_tac pure ()", Reason.METAPROGRAM),
+    ("exact by_elab return .const `x []", Reason.METAPROGRAM),
+    ("exact eval% 1", Reason.METAPROGRAM),
+    ('exact include_str "secret"', Reason.METAPROGRAM),
+    ("macro_rules | `(tactic| rfl) => `(tactic| simp)", Reason.METAPROGRAM),
+    ("#eval 1", Reason.COMMAND),
+    ("rfl; # eval 1", Reason.COMMAND),
+    ("theorem foo : False := h", Reason.COMMAND),
+    ("simp -- done", Reason.COMMENT),
+    ("/- hm -/ simp", Reason.COMMENT),
+    ("simp -/", Reason.COMMENT),
+    ("simp\nrfl", Reason.SEVERAL_LINES),
+    ("simp\u2028rfl", Reason.SEVERAL_LINES),
+    ("simp\x00", Reason.CONTROL_CHARACTER),
+    ("simp\u202e", Reason.CONTROL_CHARACTER),  # right-to-left override
+    ("x" * 1_000_000, Reason.TOO_LONG),
+    ("exact " + "(" * 200 + "h" + ")" * 200, Reason.NESTING),
+    ("exact " + "9" * 500, Reason.HUGE_NUMERAL),
+    ("exact?", Reason.SEARCH),
+    ("apply?", Reason.SEARCH),
+    ("", Reason.EMPTY),
+    (" \t\n", Reason.EMPTY),
+    ("exact mine", Reason.ITSELF),
+    ("exact @A.mine _", Reason.ITSELF),
+    ("exact _root_.A.mine", Reason.ITSELF),
+    ("exact mine.match_1", Reason.ITSELF),
+    ("exact «mine»", Reason.ITSELF),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), HOSTILE, ids=lambda value: str(value)[:30])
+def test_tricks_are_refused_with_their_reason(text, reason):
+    refusal = screen(text, own_names=("A.mine", "mine"))
+    assert refusal is not None
+    assert refusal.reason is reason
+    assert refusal.detail
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "simp",
+        "rw [Nat.add_comm, ← mine']",
+        "exact Other.mine",
+        "omega",
+        "induction n with | zero => rfl | succ n ih => simp [ih]",
+        "exact ⟨h, fun x => by simp⟩",
+        "rcases h with ⟨a, b⟩ | c",
+        "cases h <;> simp",
+        "exact h.local",
+        "have h : a = b := by omega",
+        "calc a = b := h",
+        "decide",
+        "simp only [List.map, List.foldr_nil] at h₁ ⊢",
+        "exact absurd h (by decide)",
+        "show 2 ^ 10 = 1024",
+        "nomatch h",
+    ],
+)
+def test_honest_tactics_pass(text):
+    assert screen(text, own_names=("A.mine", "mine")) is None
+
+
+def test_a_whole_proof_may_have_lines_and_comments_but_no_tricks():
+    proof = "intro n\n-- by induction\ninduction n\n· rfl\n· simp"
+    assert screen(proof, whole_proof=True) is None
+    refusal = screen(proof + "\n· exact (sorry)", whole_proof=True)
+    assert refusal is not None
+    assert refusal.reason is Reason.SORRY
