@@ -66,7 +66,7 @@ def test_a_printed_goal_opens_as_itself(engine, text):
         ("⊢ thisIsNoConstant = 1", "cannot read"),
         ("⊢ True\n\n⊢ True", "2 goals"),
         ("no goals", "no goals"),
-        ("⊢ [] = []", "cannot read"),
+        ("x : NoSuchType\n⊢ True", "cannot read"),
     ],
 )
 def test_what_cannot_be_read_again_is_said_so(engine, text, complaint):
