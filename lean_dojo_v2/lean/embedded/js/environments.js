@@ -50,10 +50,10 @@ function createEnvironments(rt, library) {
   return { importModules, exists };
 }
 
-function unknownModule(module) {
+function unknownModule(module, importer) {
   const wayOut = /^Mathlib\b|^Batteries\b|^Aesop\b/.test(module)
     ? '; the embedded engine has Init, Std and Lean only: use the native engine for a project that needs it' : '';
-  return new RequestError('import', `unknown module ${module}: neither in Lean's library nor in the project${wayOut}`);
+  return new RequestError('import', `unknown module ${module}${importer === undefined ? '' : ` (imported by ${importer})`}: neither in Lean's library nor in the project${wayOut}`);
 }
 
 module.exports = { createEnvironments, unknownModule };

@@ -93,4 +93,86 @@ function sexp(rt, e) {
   }
 }
 
-module.exports = { EXPR, LEVEL, levelSexp, application, literal, binderInfo, sexp };
+/** Every different subterm of an expression once, itself included. */
+function subterms(rt, e, seen = new Set()) {
+  const pending = [e];
+  const children = { [EXPR.app]: [0, 1], [EXPR.lam]: [1, 2], [EXPR.forallE]: [1, 2], [EXPR.letE]: [1, 2, 3], [EXPR.mdata]: [1], [EXPR.proj]: [2] };
+  while (pending.length > 0) {
+    const term = pending.pop();
+    if (seen.has(term)) continue;
+    seen.add(term);
+    for (const i of children[rt.tag(term)] ?? []) pending.push(rt.field(term, i));
+  }
+  return seen;
+}
+
+/** The universe parameters that expressions mention, by name. */
+function universeNames(rt, expressions) {
+  const names = new Set();
+  const ofLevel = (level) => {
+    if (rt.tag(level) === LEVEL.param) names.add(rt.nameText(rt.field(level, 0)));
+    else if (rt.tag(level) <= LEVEL.imax && !rt.isScalar(level)) {
+      for (let i = 0; i < rt.fieldCount(level); i++) ofLevel(rt.field(level, i));
+    }
+  };
+  const seen = new Set();
+  for (const e of expressions) subterms(rt, e, seen);
+  for (const term of seen) {
+    if (rt.tag(term) === EXPR.sort) ofLevel(rt.field(term, 0));
+    else if (rt.tag(term) === EXPR.const) rt.listItems(rt.field(term, 1)).forEach(ofLevel);
+  }
+  return [...names];
+}
+
+/**
+ * A text that two expressions share exactly if they are the same term up to names of binders and of universes: a table
+ * of their different subterms in order of first completion, so its length is that of the shared term, not of the tree.
+ * @param {string[]} universes the universe parameters in order; they are written by position
+ */
+function canonical(rt, e, universes) {
+  const table = new Map();
+  const known = new Map();
+  const position = new Map(universes.map((name, i) => [name, `u${i}`]));
+  const enter = (row) => {
+    if (!table.has(row)) table.set(row, table.size);
+    return table.get(row);
+  };
+  function level(l) {
+    const part = (i) => level(rt.field(l, i));
+    switch (rt.tag(l)) {
+      case LEVEL.zero: return '0';
+      case LEVEL.succ: return `S(${part(0)})`;
+      case LEVEL.max: return `max(${part(0)},${part(1)})`;
+      case LEVEL.imax: return `imax(${part(0)},${part(1)})`;
+      case LEVEL.param: return position.get(rt.nameText(rt.field(l, 0))) ?? `?${rt.nameText(rt.field(l, 0))}`;
+      default: return `?${rt.nameText(rt.field(l, 0))}`;
+    }
+  }
+  function visit(term) {
+    const done = known.get(term);
+    if (done !== undefined) return done;
+    const part = (i) => visit(rt.field(term, i));
+    const name = (i) => rt.nameText(rt.field(term, i));
+    let id;
+    switch (rt.tag(term)) {
+      case EXPR.bvar: id = enter(`#${rt.unbox(rt.field(term, 0))}`); break;
+      case EXPR.fvar: id = enter(`fvar ${name(0)}`); break;
+      case EXPR.mvar: id = enter(`mvar ${name(0)}`); break;
+      case EXPR.sort: id = enter(`sort ${level(rt.field(term, 0))}`); break;
+      case EXPR.const: id = enter(`const ${name(0)} ${rt.listItems(rt.field(term, 1)).map(level).join(' ')}`); break;
+      case EXPR.app: id = enter(`app ${part(0)} ${part(1)}`); break;
+      case EXPR.lam: id = enter(`lam ${binderInfo(rt, term)} ${part(1)} ${part(2)}`); break;
+      case EXPR.forallE: id = enter(`all ${binderInfo(rt, term)} ${part(1)} ${part(2)}`); break;
+      case EXPR.letE: id = enter(`let ${part(1)} ${part(2)} ${part(3)}`); break;
+      case EXPR.lit: id = enter(`lit ${literal(rt, term)}`); break;
+      case EXPR.mdata: id = part(1); break;
+      default: id = enter(`proj ${name(0)} ${rt.unbox(rt.field(term, 1))} ${part(2)}`);
+    }
+    known.set(term, id);
+    return id;
+  }
+  visit(e);
+  return [...table.keys()].join(';');
+}
+
+module.exports = { EXPR, LEVEL, levelSexp, application, literal, binderInfo, sexp, subterms, universeNames, canonical };

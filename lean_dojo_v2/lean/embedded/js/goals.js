@@ -2,8 +2,12 @@
 /** The `goal.*` commands of Pantograph's protocol. */
 
 const { RequestError } = require('./errors.js');
-const { CORE_STATE, LeanException, META_STATE } = require('./contexts.js');
+const { CORE_CONTEXT, CORE_STATE, LeanException, META_STATE } = require('./contexts.js');
 const { messages } = require('./messages.js');
+const { withLimits } = require('./options.js');
+
+/** The largest number that fits a scalar box of 32 bits. */
+const MAX_SCALAR = 2 ** 31 - 1;
 
 /** @param {object} engine everything main.js put together */
 function goalCommands(engine) {
@@ -62,7 +66,7 @@ function goalCommands(engine) {
     return rt.scope(() => {
       const { error, syntax } = states.parse(envOf(state), 'tactic', asTactic(forms[0], request));
       if (error !== undefined) return { parseError: error };
-      return runTactic(state, before, syntax);
+      return runTactic(limited(state, request.options), before, syntax);
     });
   }
 
@@ -78,6 +82,18 @@ function goalCommands(engine) {
       case 'let': return `refine_lift let ${binder || 'x'} : ${value} := ?${binder || '_'}; ?_`;
       default: throw new RequestError('operation', `${form} is not supported by the embedded engine`);
     }
+  }
+
+  /** The state under the request's own limits; they end with the request. */
+  function limited(state, options) {
+    if (options === undefined || options === null) return state;
+    const [term, meta, core] = state.contexts;
+    const limits = withLimits({}, options);
+    const bounded = rt.withFields(core, {
+      [CORE_CONTEXT.maxHeartbeats]: rt.box(Math.min(limits.maxHeartbeats * 1000, MAX_SCALAR)),
+      [CORE_CONTEXT.maxRecDepth]: rt.box(limits.maxRecDepth),
+    });
+    return { ...state, contexts: [term, meta, bounded], stored: state };
   }
 
   function runTactic(state, before, syntax) {
@@ -101,7 +117,9 @@ function goalCommands(engine) {
 
   function accept(state, monad, before, after, log) {
     const proofs = parentProofs(monad, before, after);
-    const nextStateId = states.store(state, monad, rt.list(after), state.root);
+    const circular = usesForbidden(state, proofs);
+    if (circular !== null) return { messages: [...log, errorMessage(`the proof uses ${circular}, which it is to prove`)] };
+    const nextStateId = states.store(state.stored ?? state, monad, rt.list(after), state.root);
     return {
       nextStateId,
       ...shown(states.get(nextStateId)),
@@ -109,6 +127,12 @@ function goalCommands(engine) {
       hasSorry: proofs.some((e) => rt.call('l_Lean_Expr_hasSorry', e) === rt.box(1)),
       hasUnsafe: proofs.some((e) => rt.call('l_Lean_Environment_hasUnsafe', monad.environment(), e) === rt.box(1)),
     };
+  }
+
+  function usesForbidden({ forbidden }, proofs) {
+    if (forbidden === undefined) return null;
+    const used = proofs.flatMap((e) => rt.arrayItems(rt.call('l_Lean_Expr_getUsedConstants', e)).map(rt.nameText));
+    return used.find((name) => forbidden.has(name)) ?? null;
   }
 
   /** What the goals that are gone were proved by. */
@@ -131,6 +155,7 @@ function goalCommands(engine) {
         states: state.states.map(rt.keep),
         goals: rt.keep(rt.list(open)),
         root: rt.keep(state.root),
+        forbidden: state.forbidden,
       });
       return { nextStateId, ...shown(states.get(nextStateId)) };
     });

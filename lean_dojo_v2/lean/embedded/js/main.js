@@ -8,11 +8,22 @@
 const path = require('node:path');
 const { parseArgs } = require('node:util');
 const { boot } = require('./boot.js');
+const { checkCommands } = require('./check.js');
+const { createConstants } = require('./constants.js');
 const { createContexts } = require('./contexts.js');
+const { createDeclarations } = require('./declarations.js');
+const { createDrafts } = require('./drafts.js');
 const { createEnvironments } = require('./environments.js');
+const { createFiles } = require('./files.js');
 const { createFrontend } = require('./frontend.js');
+const { createInfoTrees } = require('./infotree.js');
+const { createModules } = require('./modules.js');
 const { createPretty } = require('./pretty.js');
+const { createReplay } = require('./replay.js');
 const { createStates } = require('./states.js');
+const { inspectionCommands } = require('./inspect.js');
+const { syntaxCommands } = require('./syntax.js');
+const { traceCommands } = require('./trace.js');
 const { parseAssignment, withLimits } = require('./options.js');
 const { goalCommands } = require('./goals.js');
 const { frontendCommands } = require('./process.js');
@@ -42,31 +53,57 @@ function readArguments() {
 async function main() {
   const { install, project, imports, options } = readArguments();
   const rt = await boot(install);
+  const engine = createEngine(rt, { install, project, options });
+  engine.base = engine.environments.importModules(imports);
+  engine.resetCommandState();
+  serve(rt, commandsOf(engine));
+}
+
+/** Puts the parts together; a part may use those above it when it is made, and any when it runs. */
+function createEngine(rt, { install, project, options }) {
   const contexts = createContexts(rt);
   const pretty = createPretty(rt);
-  const engine = {
-    rt,
-    contexts,
-    pretty,
-    project,
-    environments: createEnvironments(rt, path.join(install, 'lib', 'lean')),
-    frontend: createFrontend(rt, contexts),
-    states: createStates(rt, contexts, pretty),
-    settings: defaultSettings(),
-    options: withLimits(options, {}),
-  };
-  engine.base = engine.environments.importModules(imports);
+  const engine = { rt, project, contexts, pretty, settings: defaultSettings(), options: withLimits(options, {}) };
+  engine.environments = createEnvironments(rt, path.join(install, 'lib', 'lean'));
+  engine.frontend = createFrontend(rt, contexts);
+  engine.states = createStates(rt, contexts, pretty);
+  engine.trees = createInfoTrees(rt);
+  engine.constants = createConstants(rt);
+  engine.declarations = createDeclarations(rt, engine.trees, engine.constants);
+  engine.modules = createModules(engine);
+  engine.files = createFiles(engine);
+  engine.drafts = createDrafts(engine);
+  engine.replay = createReplay(engine);
+  addCommandState(engine);
+  return engine;
+}
+
+/** The environment and scope that goals are stated in; `frontend.process` with `inheritEnv` replaces it. */
+function addCommandState(engine) {
+  const { rt, frontend } = engine;
   let current = null;
-  /** The environment and scope that goals are stated in; `frontend.process` with `inheritEnv` replaces it. */
   engine.commandState = () => current;
   engine.setCommandState = (state) => {
     const old = current;
     current = rt.keep(state);
     if (old !== null) rt.drop(old);
   };
-  engine.resetCommandState = () => rt.scope(() => engine.setCommandState(engine.frontend.stateFor(engine.base, engine.options)));
-  engine.resetCommandState();
-  serve(rt, { ...sessionCommands(engine), ...goalCommands(engine), ...frontendCommands(engine) });
+  engine.resetCommandState = () => rt.scope(() => engine.setCommandState(frontend.stateFor(engine.base, engine.options)));
+}
+
+function commandsOf(engine) {
+  const { shown, ...goals } = goalCommands(engine);
+  engine.shown = shown;
+  return {
+    ...sessionCommands(engine),
+    ...goals,
+    ...frontendCommands(engine),
+    ...inspectionCommands(engine),
+    ...syntaxCommands(engine),
+    ...traceCommands(engine),
+    ...checkCommands(engine),
+    ...engine.replay.commands,
+  };
 }
 
 main().catch((error) => {

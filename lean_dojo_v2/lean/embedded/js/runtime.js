@@ -71,6 +71,8 @@ function createRuntime(module) {
     if (!isScalar(o)) arena.push(o);
     return o;
   }
+  /** Gives the current arena a reference of its own to an object that something else owns. */
+  const hold = (o) => adopt(retain(o));
   /**
    * Runs `body` in an arena of its own. What it returns is an ordinary value, or an object it has kept.
    * @template T
@@ -187,6 +189,7 @@ function createRuntime(module) {
     if (f === undefined) throw new Error(`this Lean has no ${symbol}`);
     while (args.length < f.length) args.push(UNIT);
     if (args.length !== f.length) throw new Error(`${symbol} takes ${f.length} arguments, not ${args.length}`);
+    if (!args.every(Number.isInteger)) throw new Error(`${symbol}: an argument is no Lean object`);
     args.forEach(retain);
     return adopt(f(...args));
   }
@@ -236,7 +239,7 @@ function createRuntime(module) {
 
   return {
     module, wasm, UNIT, EMPTY_MAP, box, unbox, isScalar, tag, fieldCount, field, scalarByte, objectSize, word, byte,
-    keep: retain, drop: release, scope, string, text, constructor, withFields, some, none, optional, list, listItems,
+    keep: retain, drop: release, hold, scope, string, text, constructor, withFields, some, none, optional, list, listItems,
     array, arrayItems, persistentArrayItems, nameOf, name, nameText, call, io, ioRaw, constant, newRef, readRef, taskResult, closureMaker,
   };
 }

@@ -16,6 +16,7 @@ const SYNTHETIC_OPAQUE = 2;
  * @property {number[]} states term, meta, core
  * @property {number} goals the open goals, in order, a Lean list
  * @property {number} root the goal all began with
+ * @property {Set<string>} [forbidden] constants that no proof from here may use: the theorem itself
  */
 
 /**
@@ -62,7 +63,11 @@ function createStates(rt, contexts, pretty) {
   /** A new state that shares the contexts of `parent` (or captured ones). */
   function store(parent, monad, goals, root) {
     return add({
-      contexts: keepAll(parent.contexts), states: keepAll(monad.states()), goals: rt.keep(goals), root: rt.keep(root),
+      contexts: keepAll(parent.contexts),
+      states: keepAll(monad.states()),
+      goals: rt.keep(goals),
+      root: rt.keep(root),
+      forbidden: parent.forbidden,
     });
   }
 

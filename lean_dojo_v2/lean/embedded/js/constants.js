@@ -1,0 +1,99 @@
+'use strict';
+/** Constants of an environment: what they are, where they come from, and which are new. */
+
+/** Constructors of `ConstantInfo`, as words. */
+const KINDS = ['axiom', 'def', 'theorem', 'opaque', 'quot', 'inductive', 'constructor', 'recursor'];
+const HAS_VALUE = new Set(['def', 'theorem', 'opaque']);
+const NO_REALIZE = 1; // box(0)
+const TRUE = 3; // box(1)
+/** Entries of a `PersistentHashMap` node: a pair, a child node, or nothing. */
+const ENTRY = { pair: 0, child: 1 };
+/** `AsyncMode.local`, `OLeanLevel.server`: read what is there, without waiting for tasks. */
+const [LOCAL_MODE, SERVER_LEVEL] = [3, 3];
+
+/** @param {object} rt the runtime */
+function createConstants(rt) {
+  /** The ConstantInfo of a name, or null. */
+  const find = (env, name) => rt.optional(rt.call('l_Lean_Environment_find_x3f', env, name, NO_REALIZE));
+  const kind = (info) => KINDS[rt.tag(info)];
+  const details = (info) => rt.field(info, 0);
+  const shared = (info) => rt.field(details(info), 0);
+  const type = (info) => rt.field(shared(info), 2);
+  const levelParams = (info) => rt.listItems(rt.field(shared(info), 1));
+  const value = (info) => (HAS_VALUE.has(kind(info)) ? rt.field(details(info), 1) : null);
+  const usedIn = (e) => rt.arrayItems(rt.call('l_Lean_Expr_getUsedConstants', e));
+
+  /** A name as its author writes it: without the prefix that makes private names unique. */
+  const userName = (name) => rt.nameText(rt.call('l_Lean_privateToUserName', name));
+  const isPrivate = (name) => rt.call('l_Lean_isPrivateName', name) === TRUE;
+
+  /** The library module that a name was imported from, or null for what this session elaborated. */
+  function moduleOf(env, name) {
+    const index = rt.optional(rt.call('l_Lean_Environment_getModuleIdxFor_x3f', env, name));
+    if (index === null) return null;
+    return rt.nameText(rt.arrayItems(rt.call('l_Lean_Environment_allImportedModuleNames', env))[rt.unbox(index)]);
+  }
+
+  /** Where a constant is declared: {start, end} with lines and columns from 1, or null where nobody recorded it. */
+  function declarationRange(env, name) {
+    const found = rt.call('l_Lean_MapDeclarationExtension_find_x3f___redArg',
+      rt.constant('l_Lean_instInhabitedDeclarationRanges'), rt.constant('l_Lean_declRangeExt'), env, name, LOCAL_MODE, SERVER_LEVEL);
+    const ranges = rt.optional(found);
+    if (ranges === null) return null;
+    const range = rt.field(ranges, 0);
+    const position = (p) => [rt.unbox(rt.field(p, 0)), rt.unbox(rt.field(p, 1)) + 1];
+    return { start: position(rt.field(range, 0)), end: position(rt.field(range, 2)) };
+  }
+
+  /**
+   * The constants of `after` that `before` has not, as [name, info] pairs. Both share most of one persistent tree, and
+   * shared nodes are the same object, so this takes time by the difference alone.
+   */
+  function added(before, after) {
+    const found = [];
+    compare(root(before), root(after), found);
+    return found.filter(([name]) => find(before, name) === null);
+  }
+  /** The second stage of `Environment.constants`, which holds what was not imported. */
+  const root = (env) => rt.field(rt.call('l_Lean_Environment_constants', env), 1);
+  function compare(old, fresh, found) {
+    if (old === fresh) return;
+    if (rt.tag(fresh) === 1) { // a node of colliding keys: arrays of keys and of values
+      const [keys, values] = [rt.arrayItems(rt.field(fresh, 0)), rt.arrayItems(rt.field(fresh, 1))];
+      keys.forEach((key, i) => found.push([key, values[i]]));
+      return;
+    }
+    const known = old !== null && rt.tag(old) === 0 ? rt.arrayItems(rt.field(old, 0)) : [];
+    rt.arrayItems(rt.field(fresh, 0)).forEach((entry, i) => {
+      if (rt.isScalar(entry) || entry === known[i]) return;
+      if (rt.tag(entry) === ENTRY.pair) found.push([rt.field(entry, 0), rt.field(entry, 1)]);
+      else compare(childNode(known[i]), rt.field(entry, 0), found);
+    });
+  }
+  const childNode = (entry) => (entry !== undefined && !rt.isScalar(entry) && rt.tag(entry) === ENTRY.child ? rt.field(entry, 0) : null);
+
+  const isUnsafe = (info) => rt.call('l_Lean_ConstantInfo_isUnsafe', info) === TRUE;
+
+  /** Everything that `roots` mention in types and values, transitively, as far as `follow` says so. */
+  function closure(env, roots, follow) {
+    const seen = new Map();
+    const pending = [...roots];
+    while (pending.length > 0) {
+      const name = pending.pop();
+      const key = rt.nameText(name);
+      if (seen.has(key)) continue;
+      const info = find(env, name);
+      seen.set(key, { name, info });
+      if (info === null || !follow(name, info)) continue;
+      for (const e of [type(info), value(info)]) if (e !== null) pending.push(...usedIn(e));
+      if (kind(info) === 'inductive') pending.push(...rt.listItems(rt.field(details(info), 4)));
+    }
+    return seen;
+  }
+
+  return {
+    find, kind, details, isUnsafe, type, levelParams, value, usedIn, userName, isPrivate, moduleOf, declarationRange, added, closure,
+  };
+}
+
+module.exports = { createConstants };

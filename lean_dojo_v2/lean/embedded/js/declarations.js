@@ -1,0 +1,98 @@
+'use strict';
+/** The declarations of a command: kind, name, and where statement and proof lie, read off its syntax. */
+
+/** Syntax kinds of `Lean.Parser.Command.*` that declare something, and what we call them. */
+const KINDS = {
+  theorem: 'theorem', definition: 'def', abbrev: 'abbrev', instance: 'instance', example: 'example', axiom: 'axiom',
+  opaque: 'opaque', structure: 'structure', inductive: 'inductive', classInductive: 'class inductive', coinductive: 'coinductive',
+};
+const PREFIX = 'Lean.Parser.Command.';
+/** Where a proof or value begins; it may be wrapped in an optional node. */
+const VALUE = new Set(['declValSimple', 'declValEqns', 'whereStructInst'].map((kind) => PREFIX + kind));
+
+/** @param {object} rt the runtime @param {object} trees see infotree.js @param {object} constants see constants.js */
+function createDeclarations(rt, trees, constants) {
+  const children = (syntax) => (!rt.isScalar(syntax) && rt.tag(syntax) === 1 ? rt.arrayItems(rt.field(syntax, 2)) : []);
+
+  /** The declaration nodes in a command, those inside `mutual … end` and `open … in …` too. */
+  function nodes(syntax, found = [], mutual = false) {
+    const kind = trees.kindOf(syntax);
+    if (kind === `${PREFIX}declaration`) found.push({ syntax, mutual });
+    else if (!kind.startsWith('Lean.Parser.Term.') && !kind.startsWith('Lean.Parser.Tactic.')) {
+      for (const child of children(syntax)) nodes(child, found, mutual || kind === `${PREFIX}mutual`);
+    }
+    return found;
+  }
+
+  const isValue = (syntax) => VALUE.has(trees.kindOf(syntax))
+    || (trees.kindOf(syntax) === 'null' && children(syntax).some((child) => VALUE.has(trees.kindOf(child))));
+
+  /** The end of the last part before the value: the statement without `:=`, `by`, `|` or `where`. */
+  function statementEnd(body, range) {
+    const parts = children(body);
+    const value = parts.findIndex(isValue);
+    if (value < 0) return range[1];
+    const ends = parts.slice(0, value).map((part) => trees.syntaxRange(part)).filter((r) => r !== null);
+    return ends.length === 0 ? range[0] : ends[ends.length - 1][1];
+  }
+
+  /** Where the name stands (the first token of `declId`), or null. */
+  function nameRange(body) {
+    for (const part of children(body)) {
+      const id = trees.kindOf(part) === 'null' ? children(part)[0] : part;
+      if (id !== undefined && trees.kindOf(id) === `${PREFIX}declId`) return trees.syntaxRange(children(id)[0]);
+    }
+    return null;
+  }
+
+  /** Names that the command binds: byte offset → name, from its information trees. */
+  function boundNames(unit) {
+    const names = new Map();
+    for (const tree of unit.trees) {
+      trees.walk(tree, (info) => {
+        if (rt.tag(info) !== 1) return;
+        const term = rt.field(info, 0);
+        const e = rt.field(term, 3);
+        const range = rt.tag(e) === 4 && rt.scalarByte(term, 0) === 1 ? trees.syntaxRange(trees.syntaxOf(info)) : null;
+        if (range !== null && !names.has(range[0])) names.set(range[0], rt.field(e, 0));
+      });
+    }
+    return names;
+  }
+
+  /**
+   * @param {import('./frontend.js').Unit} unit
+   * @returns {object[]} {kind, name (a Lean name or null), range, statement, mutual, added}: byte ranges in Lean's text
+   */
+  function ofUnit(unit) {
+    const found = nodes(unit.syntax);
+    if (found.length === 0) return [];
+    const names = boundNames(unit);
+    return found.map(({ syntax, mutual }) => {
+      const body = children(syntax)[1];
+      const range = trees.syntaxRange(syntax);
+      const bodyRange = trees.syntaxRange(body) ?? range;
+      const id = nameRange(body);
+      const kind = trees.kindOf(body).slice(PREFIX.length);
+      return {
+        kind: KINDS[kind] ?? kind,
+        name: names.get(id === null ? bodyRange[0] : id[0]) ?? null,
+        range,
+        statement: [range[0], statementEnd(body, range)],
+        nameRange: id,
+        mutual,
+      };
+    });
+  }
+
+  /** Whether a declaration rests on `sorry`: itself, or what the same command added for it. */
+  function usesSorry(env, name, added) {
+    const own = new Set(added.map(([n]) => rt.nameText(n)));
+    own.add(rt.nameText(name));
+    return constants.closure(env, [name], (n) => own.has(rt.nameText(n))).has('sorryAx');
+  }
+
+  return { ofUnit, usesSorry };
+}
+
+module.exports = { createDeclarations };

@@ -1,0 +1,77 @@
+'use strict';
+/** A text of a request as a file to elaborate: its header, the environment it starts from, and its own module name. */
+
+const { RequestError } = require('./errors.js');
+const { COMMAND_STATE } = require('./contexts.js');
+const { SourceText } = require('./text.js');
+const { withLimits } = require('./options.js');
+
+/** @param {object} engine everything main.js put together */
+function createFiles(engine) {
+  const { rt, frontend } = engine;
+
+  /**
+   * Opens a text. Objects live in the current arena.
+   * @param {object} request
+   * @param {string} request.file the text
+   * @param {string} [request.fileName] its name in messages, and its module's name where that is inside the project
+   * @param {boolean} [request.header] whether it begins with imports of its own (true); else it continues the
+   *   environment of the session
+   * @param {object} [request.options] Lean options
+   */
+  function open({ file, fileName = '<input>', header = true, options = {}, module = null }) {
+    if (typeof file !== 'string') throw new RequestError('arguments', 'file must be supplied: the text itself');
+    if (file.includes('\0')) throw new RequestError('arguments', 'file holds a NUL byte');
+    const text = new SourceText(file);
+    const source = frontend.openText(text.lean, fileName);
+    const start = header ? readHeader(source, options) : continueSession(options);
+    const own = module ?? engine.modules.nameOfFile(fileName) ?? null;
+    const state = own === null ? start.state : withMainModule(start.state, own);
+    return {
+      text,
+      source,
+      module: own,
+      imports: [...new Set(start.imports)],
+      parserState: start.parserState,
+      messages: start.messages,
+      bodyStart: start.end,
+      /** The command state before the first command. */
+      state,
+      /** Elaborates it all; the final state is the caller's, unless nobody wants it. */
+      run(visit) {
+        const end = frontend.run(source, start.parserState, state, visit);
+        rt.drop(end);
+      },
+      runTo(visit) {
+        return frontend.run(source, start.parserState, state, visit);
+      },
+      moduleOf: (name) => start.moduleOf(name) ?? own,
+    };
+  }
+
+  function readHeader(source, options) {
+    const parsed = frontend.parseHeader(source);
+    const { env, moduleOf } = engine.modules.environment(parsed.imports);
+    return { ...parsed, state: frontend.stateFor(env, withLimits(engine.options, options)), moduleOf };
+  }
+
+  function continueSession(options) {
+    const state = engine.commandState();
+    const env = rt.field(state, COMMAND_STATE.env);
+    return {
+      imports: [], messages: [], end: 0, parserState: frontend.startOfText(), moduleOf: () => null,
+      state: frontend.stateFor(env, withLimits(engine.options, options)),
+    };
+  }
+
+  /** Private names carry their module's name. */
+  function withMainModule(state, module) {
+    const env = rt.call('l_Lean_Environment_setMainModule', rt.field(state, COMMAND_STATE.env), rt.name(module));
+    const options = rt.field(rt.field(rt.field(state, COMMAND_STATE.scopes), 0), 1);
+    return rt.call('l_Lean_Elab_Command_mkState', env, rt.constant('l_Lean_MessageLog_empty'), options);
+  }
+
+  return { open, withMainModule };
+}
+
+module.exports = { createFiles };

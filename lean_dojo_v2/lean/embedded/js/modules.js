@@ -1,0 +1,135 @@
+'use strict';
+/**
+ * Modules of a project. There are no .olean files for them, so a file that imports one is elaborated on top of it, in
+ * memory: dependencies first, each once for as long as its text stays the same.
+ */
+
+const crypto = require('node:crypto');
+const fs = require('node:fs');
+const path = require('node:path');
+const { RequestError } = require('./errors.js');
+const { COMMAND_STATE } = require('./contexts.js');
+const { SourceText } = require('./text.js');
+const { withLimits } = require('./options.js');
+const { SCOPE } = require('./frontend.js');
+const { unknownModule } = require('./environments.js');
+
+/** So many elaborated chains of modules are kept; the least recently used goes first. */
+const MAX_CHAINS = 64;
+
+/** @param {object} engine everything main.js put together */
+function createModules(engine) {
+  const { rt, frontend, environments, constants, project } = engine;
+  /** chain key → environment, kept */
+  const chains = new Map();
+
+  const fileOf = (module) => path.join(project, ...module.split('.')) + '.lean';
+
+  function read(module) {
+    if (project === undefined || environments.exists(module)) return null;
+    try {
+      return fs.readFileSync(fileOf(module), 'utf8');
+    } catch (error) {
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+      throw new RequestError('io', `cannot read module ${module}: ${error.message}`);
+    }
+  }
+
+  /** The module that a file of the project is, or null. */
+  function nameOfFile(fileName) {
+    if (!fileName.endsWith('.lean')) return null;
+    const relative = project === undefined ? fileName : path.relative(project, path.resolve(project, fileName));
+    if (relative.startsWith('..') || path.isAbsolute(relative)) return null;
+    return relative.slice(0, -'.lean'.length).split(path.sep).join('.');
+  }
+
+  /**
+   * What some imports stand for: the library modules among them, and the project's own in the order to elaborate.
+   * @returns {{library: string[], own: {module: string, text: string, imports: string[]}[]}}
+   */
+  function plan(imports) {
+    const library = new Set();
+    const own = new Map();
+    const visit = (module, trail) => {
+      if (own.has(module) || library.has(module)) return;
+      if (trail.includes(module)) {
+        throw new RequestError('import', `import cycle: ${[...trail.slice(trail.indexOf(module)), module].join(' → ')}`);
+      }
+      const text = read(module);
+      if (text === null) {
+        if (!environments.exists(module)) throw unknownModule(module, trail.at(-1));
+        library.add(module);
+        return;
+      }
+      const needed = rt.scope(() => frontend.parseHeader(frontend.openText(new SourceText(text).lean, module)).imports);
+      needed.forEach((next) => visit(next, [...trail, module]));
+      own.set(module, { module, text });
+    };
+    imports.forEach((module) => visit(module, []));
+    return { library: [...library].sort(), own: [...own.values()] };
+  }
+
+  /**
+   * The environment of some imports.
+   * @param {string[]} imports
+   * @returns {{env: number, moduleOf: (name: number) => string|null}} the module that elaborated a constant, for those
+   *   of the project
+   */
+  function environment(imports) {
+    const { library, own } = plan(imports);
+    let env = environments.importModules(library);
+    const owners = [];
+    let key = library.join(' ');
+    for (const { module, text } of own) {
+      key += `\n${module} ${crypto.createHash('sha256').update(text).digest('hex')}`;
+      env = chain(key, module, text, env);
+      owners.push({ module, env });
+    }
+    return { env, moduleOf: (name) => owners.find((owner) => constants.find(owner.env, name) !== null)?.module ?? null };
+  }
+
+  function chain(key, module, text, below) {
+    const known = chains.get(key);
+    chains.delete(key);
+    const env = known ?? rt.scope(() => rt.keep(elaborate(module, text, below)));
+    chains.set(key, env);
+    rt.hold(env);
+    if (chains.size > MAX_CHAINS) {
+      const [oldest, dropped] = chains.entries().next().value;
+      chains.delete(oldest);
+      rt.drop(dropped);
+    }
+    return env;
+  }
+
+  /**
+   * What a module adds to an environment. Its errors are its own affair: they are reported when it is traced itself.
+   * The text runs inside a section, so that what is local to a module ends with it.
+   */
+  function elaborate(module, text, below) {
+    const source = frontend.openText(new SourceText(text).lean, `${module}.lean`);
+    const { parserState } = frontend.parseHeader(source);
+    const start = engine.files.withMainModule(frontend.stateFor(below, withLimits(engine.options, {})), module);
+    let state = then(start, 'section');
+    state = adopted(frontend.run(source, parserState, state, () => {}));
+    for (let scopes = openScopes(state); scopes.length > 1; scopes = openScopes(state)) {
+      state = then(state, `end ${rt.text(rt.field(scopes[0], SCOPE.header))}`);
+      if (openScopes(state).length === scopes.length) throw new RequestError('import', `${module}: cannot close its scopes`);
+    }
+    return rt.field(state, COMMAND_STATE.env);
+  }
+  const openScopes = (state) => rt.listItems(rt.field(state, COMMAND_STATE.scopes));
+  const then = (state, command) => adopted(frontend.run(frontend.openText(command, '<engine>'), frontend.startOfText(), state, () => {}));
+  function adopted(state) {
+    rt.hold(state);
+    rt.drop(state);
+    return state;
+  }
+
+  /** The texts behind some imports, as far as they are the project's: they change while the engine runs. */
+  const fingerprint = (imports) => plan(imports).own.map(({ module, text }) => [module, text]);
+
+  return { environment, nameOfFile, fingerprint };
+}
+
+module.exports = { createModules };

@@ -1,0 +1,98 @@
+'use strict';
+/** Where the states in a text are: at its `sorry`s, and around the tactic at a position (`dojo.state_at`). */
+
+const { RequestError } = require('./errors.js');
+const { INFO, TACTIC_INFO, TERM_INFO } = require('./infotree.js');
+
+const SORRY_TACTICS = new Set(['Lean.Parser.Tactic.tacticSorry', 'Lean.Parser.Tactic.tacticAdmit']);
+const SORRY_TERM = 'Lean.Parser.Term.sorry';
+const SEQUENCE = /^Lean\.Parser\.(Tactic\.tacticSeq(1Indented|Bracketed)?|Term\.byTactic)$/;
+
+/** @param {object} engine everything main.js put together */
+function createReplay(engine) {
+  const { rt, trees, drafts } = engine;
+
+  /**
+   * The `sorry`s of a command, in order of the text.
+   * @returns {{range: number[], context: number, goal: object}[]}
+   */
+  function sorries(unit) {
+    const found = new Map();
+    const add = (range, context, goal) => {
+      if (range !== null && !found.has(range[0])) found.set(range[0], { range, context, goal });
+    };
+    for (const tree of unit.trees) {
+      trees.walk(tree, (info, context, parents) => {
+        const syntax = () => trees.syntaxOf(info);
+        if (rt.tag(info) === INFO.tactic && SORRY_TACTICS.has(trees.kindOf(syntax()))) {
+          const goals = rt.field(rt.field(info, 0), TACTIC_INFO.goalsBefore);
+          if (!rt.isScalar(goals)) add(trees.syntaxRange(syntax()), context, { mvar: rt.field(goals, 0), fresh: true });
+        } else if (rt.tag(info) === INFO.term && trees.kindOf(syntax()) === SORRY_TERM && !insideSorry(parents)) {
+          const term = rt.field(info, 0);
+          const type = rt.optional(rt.field(term, TERM_INFO.expectedType));
+          if (type !== null) add(trees.syntaxRange(syntax()), context, { lctx: rt.field(term, TERM_INFO.lctx), type });
+        }
+      });
+    }
+    return [...found.values()].sort((a, b) => a.range[0] - b.range[0]);
+  }
+  const insideSorry = (parents) => parents.some((info) => rt.tag(info) === INFO.tactic && SORRY_TACTICS.has(trees.kindOf(trees.syntaxOf(info))));
+
+  /** One state with a goal for each `sorry`, or null without any. */
+  function openSorries(unit) {
+    const found = sorries(unit);
+    if (found.length === 0) return null;
+    const { context } = found[found.length - 1];
+    const mctx = trees.contextPart(context, 'mctx');
+    return { stateId: drafts.openState(unit, context, mctx, found.map(({ goal }) => goal)), ranges: found.map(({ range }) => range) };
+  }
+
+  /** The innermost tactic that begins exactly at a byte, or else the smallest that holds it. */
+  function tacticAt(unit, offset) {
+    let best = null;
+    for (const tree of unit.trees) {
+      trees.walk(tree, (info, context) => {
+        if (rt.tag(info) !== INFO.tactic) return;
+        const kind = trees.kindOf(trees.syntaxOf(info));
+        const range = trees.syntaxRange(trees.syntaxOf(info));
+        if (range === null || kind === '' || kind === 'null' || SEQUENCE.test(kind)) return;
+        if (offset < range[0] || offset >= range[1]) return;
+        const rank = [range[0] === offset ? 0 : 1, range[0] === offset ? 0 : range[1] - range[0]];
+        if (best === null || rank[0] < best.rank[0] || (rank[0] === best.rank[0] && rank[1] < best.rank[1])) {
+          best = { info, context, range, kind, rank };
+        }
+      });
+    }
+    return best;
+  }
+
+  /** `dojo.state_at` {file, position (bytes), stateBefore?: true} */
+  function stateAt(request) {
+    const { position, stateBefore = true } = request;
+    if (!Number.isInteger(position) || position < 0) throw new RequestError('arguments', 'position must be a byte offset');
+    return rt.scope(() => {
+      const session = engine.files.open(request);
+      const offset = session.text.fromFile(position);
+      let answer = null;
+      session.run((unit) => {
+        if (unit.end <= offset) return false;
+        const found = tacticAt(unit, offset);
+        if (found !== null) answer = open(unit, found, session.text, stateBefore);
+        return true;
+      });
+      if (answer === null) throw new RequestError('index', `no tactic at byte ${position}`);
+      return answer;
+    });
+  }
+  function open(unit, { info, context, range, kind }, text, stateBefore) {
+    const details = rt.field(info, 0);
+    const [mctx, goals] = stateBefore ? [TACTIC_INFO.mctxBefore, TACTIC_INFO.goalsBefore] : [TACTIC_INFO.mctxAfter, TACTIC_INFO.goalsAfter];
+    const mvars = rt.listItems(rt.field(details, goals)).map((mvar) => ({ mvar }));
+    const stateId = drafts.openState(unit, context, rt.field(details, mctx), mvars);
+    return { stateId, tactic: text.slice(...range), kind, ...text.range(...range), ...engine.shown(engine.states.get(stateId)) };
+  }
+
+  return { openSorries, sorries, commands: { 'dojo.state_at': stateAt } };
+}
+
+module.exports = { createReplay };

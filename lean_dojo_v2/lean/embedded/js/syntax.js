@@ -1,0 +1,44 @@
+'use strict';
+/** Parsing alone: `dojo.parse_tactic` and `env.parse`. Nothing is elaborated and nothing runs. */
+
+const { RequestError } = require('./errors.js');
+const { COMMAND_STATE, CORE_STATE } = require('./contexts.js');
+const { SYNTAX } = require('./infotree.js');
+
+/** @param {object} engine everything main.js put together */
+function syntaxCommands(engine) {
+  const { rt, states } = engine;
+
+  const environment = (stateId) => (stateId === undefined || stateId === null
+    ? rt.field(engine.commandState(), COMMAND_STATE.env)
+    : rt.field(states.get(stateId).states[2], CORE_STATE.env));
+
+  /** Node kinds, identifiers and atoms of a syntax tree, each once, in order. */
+  function inventory(syntax) {
+    const [kinds, identifiers, atoms] = [new Set(), new Set(), new Set()];
+    const pending = [syntax];
+    while (pending.length > 0) {
+      const node = pending.pop();
+      if (rt.isScalar(node)) continue;
+      if (rt.tag(node) === SYNTAX.node) {
+        kinds.add(rt.nameText(rt.field(node, 1)));
+        pending.push(...rt.arrayItems(rt.field(node, 2)).reverse());
+      } else if (rt.tag(node) === SYNTAX.atom) atoms.add(rt.text(rt.field(node, 1)));
+      else identifiers.add(rt.nameText(rt.field(node, 2)));
+    }
+    return { kinds: [...kinds], identifiers: [...identifiers], atoms: [...atoms] };
+  }
+
+  function parseTactic({ tactic, stateId }) {
+    if (typeof tactic !== 'string') throw new RequestError('arguments', 'tactic must be a text');
+    return rt.scope(() => {
+      const { error, syntax } = states.parse(environment(stateId), 'tactic', tactic);
+      if (error !== undefined) return { parseError: error };
+      return { kind: rt.nameText(rt.field(syntax, 1)), ...inventory(syntax) };
+    });
+  }
+
+  return { 'dojo.parse_tactic': parseTactic };
+}
+
+module.exports = { syntaxCommands };

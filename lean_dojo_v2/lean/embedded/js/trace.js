@@ -1,0 +1,138 @@
+'use strict';
+/** `dojo.trace`: everything about a file that tracing needs, out of one elaboration. */
+
+const { COMMAND_STATE } = require('./contexts.js');
+const { INFO, TACTIC_INFO, TERM_INFO } = require('./infotree.js');
+const { EXPR } = require('./expressions.js');
+
+const FIELD_INFO = 7;
+
+/** @param {object} engine everything main.js put together */
+function traceCommands(engine) {
+  const { rt, trees, pretty, constants, declarations } = engine;
+
+  function trace(request) {
+    return rt.scope(() => {
+      const session = engine.files.open(request);
+      const result = {
+        imports: session.imports, module: session.module, messages: [...session.messages], declarations: [], tactics: [],
+        references: [], commands: [],
+      };
+      const names = new Map();
+      session.run((unit) => {
+        result.commands.push({ kind: unit.kind, ...session.text.range(unit.start, unit.end) });
+        result.messages.push(...unit.messages);
+        const found = describeDeclarations(unit, session.text);
+        result.declarations.push(...found);
+        const env = rt.field(unit.after, COMMAND_STATE.env);
+        collect(unit, session.text, result);
+        resolve(env, session, names, result.references);
+      });
+      result.references = result.references.filter((reference, i, all) => i === 0 || differs(reference, all[i - 1]));
+      return result;
+    });
+  }
+  const differs = (a, b) => a.bytes[0] !== b.bytes[0] || a.bytes[1] !== b.bytes[1] || a.full_name !== b.full_name;
+
+  function describeDeclarations(unit, text) {
+    const found = declarations.ofUnit(unit);
+    if (found.length === 0) return [];
+    const [before, after] = [unit.before, unit.after].map((state) => rt.field(state, COMMAND_STATE.env));
+    const added = constants.added(before, after);
+    return found.map((declaration) => {
+      const { kind, name, range, statement, mutual } = declaration;
+      const info = name === null ? null : constants.find(after, name);
+      return {
+        kind,
+        full_name: name === null || kind === 'example' ? null : constants.userName(name),
+        lean_name: name === null ? null : rt.nameText(name),
+        is_private: name !== null && constants.isPrivate(name),
+        mutual,
+        ...text.range(...range),
+        statement: text.range(...statement),
+        elaborated: info !== null,
+        has_sorry: info === null ? mentionsSorry(unit) : declarations.usesSorry(after, name, added),
+        is_prop: info !== null && constants.kind(info) === 'theorem',
+      };
+    });
+  }
+  /** For what leaves no constant behind (examples, failures), Lean's own warning is all there is. */
+  const mentionsSorry = (unit) => unit.messages.some((message) => message.kind === 'hasSorry');
+
+  function collect(unit, text, result) {
+    const printed = new Map();
+    for (const tree of unit.trees) {
+      trees.walk(tree, (info, context, parents) => {
+        const tag = rt.tag(info);
+        if (tag === INFO.tactic) addTactic(info, context, parents, text, printed, result.tactics);
+        else if (tag === INFO.term) addReference(rt.field(rt.field(info, 0), TERM_INFO.expr), info, text, result.references);
+        else if (tag === FIELD_INFO) addField(info, text, result.references);
+      });
+    }
+  }
+
+  function addTactic(info, context, parents, text, printed, tactics) {
+    const syntax = trees.syntaxOf(info);
+    const kind = trees.kindOf(syntax);
+    const range = trees.syntaxRange(syntax);
+    if (range === null || kind === '' || kind === 'null' || kind === 'Lean.Parser.Term.byTactic') return;
+    if (/^Lean\.Parser\.Tactic\.tacticSeq(1Indented|Bracketed)?$/.test(kind)) return;
+    const parent = parents.findLast((node) => rt.tag(node) === INFO.tactic);
+    const details = rt.field(info, 0);
+    const goals = (mctx, list) => print(context, rt.field(details, mctx), rt.field(details, list), printed);
+    const declaration = trees.parentDeclaration(context);
+    tactics.push({
+      tactic: text.slice(...range),
+      kind,
+      parent_kind: parent === undefined ? null : trees.kindOf(trees.syntaxOf(parent)),
+      ...text.range(...range),
+      state_before: goals(TACTIC_INFO.mctxBefore, TACTIC_INFO.goalsBefore),
+      state_after: goals(TACTIC_INFO.mctxAfter, TACTIC_INFO.goalsAfter),
+      declaration: declaration === null ? null : constants.userName(declaration),
+    });
+  }
+
+  /** Goals as text. The same ones appear in many nodes, so each state is printed once. */
+  function print(context, mctx, goals, printed) {
+    const mvars = rt.listItems(goals);
+    const key = `${mctx} ${mvars.map((mvar) => rt.nameText(mvar)).join(' ')}`;
+    if (!printed.has(key)) printed.set(key, pretty.stateText(engine.drafts.printContext(context, mctx), mvars));
+    return printed.get(key);
+  }
+
+  function addReference(e, info, text, references) {
+    if (rt.tag(e) !== EXPR.const) return;
+    const range = trees.syntaxRange(trees.syntaxOf(info));
+    if (range === null) return;
+    const isBinder = rt.scalarByte(rt.field(info, 0), 0) === 1;
+    references.push({ name: rt.field(e, 0), is_binder: isBinder, ...text.range(...range) });
+  }
+  function addField(info, text, references) {
+    const field = rt.field(info, 0);
+    const range = trees.syntaxRange(rt.field(field, 4));
+    if (range !== null) references.push({ name: rt.field(field, 0), is_binder: false, ...text.range(...range) });
+  }
+
+  /** Replaces the Lean names of new references by what is known of the constants. */
+  function resolve(env, session, names, references) {
+    for (let i = references.length - 1; i >= 0 && typeof references[i].name === 'number'; i--) {
+      const { name, ...rest } = references[i];
+      const key = rt.nameText(name);
+      if (!names.has(key)) names.set(key, describeConstant(env, session, name));
+      references[i] = { ...rest, ...names.get(key) };
+    }
+  }
+  function describeConstant(env, session, name) {
+    const range = constants.declarationRange(env, name);
+    return {
+      full_name: constants.userName(name),
+      module: constants.moduleOf(env, name) ?? session.moduleOf(name),
+      def_pos: range === null ? null : range.start,
+      def_end_pos: range === null ? null : range.end,
+    };
+  }
+
+  return { 'dojo.trace': trace };
+}
+
+module.exports = { traceCommands };
