@@ -33,6 +33,8 @@ _CONFIGURATION = (
     "imports", "project_path", "lean_path", "options", "core_options", "timeout", "buffer_limit",
     "engine", "memory_limit_mb", "start_timeout",
 )  # fmt: skip
+_FATAL = "fatal"
+"""What the embedded engine answers before it ends because its memory may be damaged."""
 _PARSE_CODES = frozenset({"parse", "parsing", "parser"})
 
 
@@ -248,6 +250,8 @@ class Connection:
                 raise self._not_protocol(cmd, answer) from error
             if not isinstance(decoded, dict):
                 raise self._not_protocol(cmd, answer)
+            if decoded.get("error") == _FATAL:
+                process.bury(cmd, str(decoded.get("desc")))
             return decoded
 
     def gc(self, *, timeout: float | None = None) -> None:

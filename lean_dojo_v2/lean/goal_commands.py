@@ -40,13 +40,9 @@ class GoalCommands(Connection):
         with self._lock:
             fields = {"expr": str(expr), **({"levels": list(levels)} if levels else {})}
             answer = self._ask("goal.start", fields, timeout)
-
-            def read(answer: Mapping[str, Any]) -> GoalState:
-                state = GoalState.parse(answer["stateId"], [], self._session)
-                state.goals.append(Goal.sentence(answer["root"], expr))
-                return state
-
-            return self._read(answer, read)
+            # Pantograph gives the name of the goal alone.
+            only = {"name": answer.get("root"), "target": {"pp": str(expr)}}
+            return self._read(answer, lambda a: self._state(a["stateId"], {"goals": [only], **a}))
 
     def goal_tactic(
         self,
@@ -82,10 +78,7 @@ class GoalCommands(Connection):
             if answer.get("goals") is None:
                 text = "\n".join(message.data for message in messages)
                 raise TacticError(text or _old_errors(answer), messages)
-            after = self._read(
-                answer,
-                lambda a: GoalState.parse(a["nextStateId"], a["goals"], self._session, messages),
-            )
+            after = self._read(answer, lambda a: self._state(a["nextStateId"], a, messages))
             for flag, what in (("hasSorry", "sorry"), ("hasUnsafe", "something unsafe")):
                 if answer.get(flag):
                     raise TacticError(f"The tactic used {what}.", messages)
@@ -152,9 +145,12 @@ class GoalCommands(Connection):
 
     def _next_state(self, fields: Mapping[str, Any], timeout: float | None) -> GoalState:
         answer = self._ask("goal.continue", fields, timeout)
-        return self._read(
-            answer, lambda a: GoalState.parse(a["nextStateId"], a["goals"], self._session)
-        )
+        return self._read(answer, lambda a: self._state(a["nextStateId"], a))
+
+    def _state(
+        self, state_id: int, answer: Mapping[str, Any], messages: Sequence[Message] = ()
+    ) -> GoalState:
+        return GoalState.parse(state_id, answer["goals"], self._session, messages, answer.get("pp"))
 
 
 def _messages(answer: Mapping[str, Any]) -> list[Message]:

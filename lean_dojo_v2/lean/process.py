@@ -14,7 +14,7 @@ import subprocess
 import time
 import weakref
 from collections.abc import Mapping
-from typing import IO
+from typing import IO, NoReturn
 
 import attrs
 import psutil
@@ -29,6 +29,8 @@ from lean_dojo_v2.lean.errors import (
 )
 
 READY = b"ready."
+OUT_OF_MEMORY = "out of memory"
+"""What both Lean and V8 write to their log when they run out of memory."""
 MEGABYTE = 1 << 20
 CHUNK = 1 << 20
 LOG_LIMIT = 8_192
@@ -199,7 +201,7 @@ class EngineProcess:
         except BlockingIOError:
             return to_write
         except (BrokenPipeError, ConnectionResetError):
-            self._died(what)
+            self.bury(what)
         if written == len(to_write):
             poll.unregister(self._stdin)
         return to_write[written:]
@@ -211,7 +213,7 @@ class EngineProcess:
         except BlockingIOError:
             return None
         if not chunk:
-            self._died(what)
+            self.bury(what)
         end = chunk.find(b"\n")
         if end < 0:
             self._unread += chunk
@@ -249,7 +251,7 @@ class EngineProcess:
             except BlockingIOError:
                 return
             if not self._unread:
-                self._died(what)
+                self.bury(what)
         said = self._unread[:200].decode(errors="replace")
         self._fail(EngineProtocolError, f"spoke out of turn before {what}: {said!r}")
 
@@ -265,17 +267,27 @@ class EngineProcess:
 
     # -- the end ----------------------------------------------------------------------------------
 
-    def _died(self, what: str) -> None:
-        """Report a process that closed its output."""
+    def bury(self, what: str, reason: str = "") -> NoReturn:
+        """Report a process that ended, or says that it does.
+
+        Raises:
+            EngineMemoryError: It ran out of memory by its own account.
+            EngineDiedError: It ended in another way.
+        """
         try:
             code: int | None = self._process.wait(timeout=2)
         except subprocess.TimeoutExpired:
             code = None
-        self._fail(EngineDiedError, f"{_ending(code)} at {what}")
+        self._drain_log()
+        kind = EngineMemoryError if OUT_OF_MEMORY in self.log_tail.lower() else EngineDiedError
+        self._fail(kind, f"{_ending(code)} at {what}{reason and f' ({reason})'}")
 
-    def _fail(self, kind: type[EngineLostError], happening: str) -> None:
+    def _drain_log(self) -> None:
         while self._read_log():
             pass
+
+    def _fail(self, kind: type[EngineLostError], happening: str) -> NoReturn:
+        self._drain_log()
         self.close()
         tail = self.log_tail
         log = f"\nIts last words:\n{tail[-2000:]}" if tail else ""

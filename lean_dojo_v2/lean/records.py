@@ -95,6 +95,7 @@ class Goal:
             option ``printDependentMVars``.
         name: Its case tag, for example ``inl``.
         mode: The language of its next step.
+        pp: The goal as Lean itself printed it, line breaks and all, if the engine says so.
     """
 
     id: str
@@ -103,6 +104,7 @@ class Goal:
     sibling_dep: set[int] | None = None
     name: str | None = None
     mode: TacticMode = TacticMode.TACTIC
+    pp: str | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def is_conversion(self) -> bool:
@@ -132,10 +134,13 @@ class Goal:
             sibling_dep=depends if known else None,
             name=payload.get("userName"),
             mode=TacticMode(mode),
+            pp=payload.get("pp"),
         )
 
     def __str__(self) -> str:
         """Print the goal as Lean does: variables of one type share a line, values stand alone."""
+        if self.pp:
+            return self.pp
         lines = [f"case {self.name}"] if self.name else []
         for (kind, value), group in groupby(self.variables, key=lambda v: (v.t, v.v)):
             if value is None:
@@ -184,12 +189,14 @@ class GoalState:
         goals: Every open goal.
         messages: What Lean said when it was reached.
         handle: Ties it to its engine process.
+        pp: The goals as Lean itself printed them, line breaks and all, if the engine says so.
     """
 
     state_id: int
     goals: list[Goal]
     messages: list[Message]
     handle: StateHandle = attrs.field(eq=False, repr=False)
+    pp: str | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def is_solved(self) -> bool:
@@ -203,13 +210,16 @@ class GoalState:
         goals: Sequence[Mapping[str, Any]],
         session: Session,
         messages: Sequence[Message] = (),
+        pp: str | None = None,
     ) -> Self:
         """Read the goals of an answer."""
         handle = StateHandle(session, state_id)
         siblings = {goal.get("name", ""): index for index, goal in enumerate(goals)}
-        return cls(state_id, [Goal.parse(g, siblings) for g in goals], list(messages), handle)
+        return cls(state_id, [Goal.parse(g, siblings) for g in goals], list(messages), handle, pp)
 
     def __str__(self) -> str:
+        if self.pp:
+            return self.pp
         return "\n\n".join(map(str, self.goals)) or "no goals"
 
 

@@ -22,8 +22,8 @@ STACK_KB = 131_072
 """Stack of Node's main thread, in kilobytes; elaboration is deeply recursive."""
 NODE_STACK_KB = 60_000
 """How much of it V8 may use. Both must be large: with one alone, deep terms crash the engine."""
-DATA_OVERHEAD_MB = 2_200
-"""What the kernel counts as Node's data besides its resident memory: reserved heaps; measured."""
+DATA_OVERHEAD_MB = 2_600
+"""What the kernel counts as data besides resident memory: 2,200 MB of reserves, and a margin."""
 
 # Limits must be set in the child. A shell does that between fork and exec, where Python code would
 # be unsafe in a program with threads.
@@ -68,9 +68,10 @@ def embedded_plan(
         "--require",
         str(watch),
         str(source / "main.js"),
-        str(installed.path),
+        f"--install={installed.path}",
+        *([] if project is None else [f"--project={project}"]),
         *imports,
-        *(f"--{option}" for option in core_options),
+        *core_options,
     ]
     return LaunchPlan(
         kind="embedded",

@@ -12,7 +12,10 @@ const INTERVAL_MS = 1000;
 
 if (isMainThread) {
   // Worker threads load this file as well (`--require` is inherited) and do nothing in it, but for this one.
-  new Worker(__filename, { workerData: { watchParent: process.ppid } }).unref();
+  new Worker(__filename, {
+    workerData: { watchParent: process.ppid },
+    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, codeRangeSizeMb: 16 },
+  }).unref();
 } else if (workerData && workerData.watchParent) {
   setInterval(() => {
     if (process.ppid !== workerData.watchParent) process.kill(process.pid, 'SIGKILL');

@@ -60,7 +60,9 @@ def repl(tmp_path: Path) -> Path:
     plan = embedded_plan([])
     script = tmp_path / "bin" / "pantograph-repl"
     script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec {shlex.join(plan.argv)} "$@"\n')
+    # Lean's options come as `--name=value`; the embedded engine takes them without the dashes.
+    undash = 'for word; do shift; set -- "$@" "${word#--}"; done'
+    script.write_text(f'#!/bin/sh\n{undash}\nexec {shlex.join(plan.argv)} "$@"\n')
     script.chmod(0o755)
     return script
 

@@ -34,7 +34,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def _first_cache(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def first_cache(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache folder with a complete installation, made by two processes at once."""
     cache = tmp_path_factory.mktemp("cache")
     racers = [start(cache, archive), start(cache, archive)]
@@ -62,8 +62,8 @@ def start(cache: Path, *args: object, **env: str) -> subprocess.Popen[str]:
     )
 
 
-def test_two_installers_at_once_make_one_whole_installation(_first_cache):
-    folder = _first_cache / "embedded"
+def test_two_installers_at_once_make_one_whole_installation(first_cache):
+    folder = first_cache / "embedded"
     (made,) = [path for path in folder.iterdir() if path.is_dir()]
     assert made.name == installer.version_key()
     assert {"bin", "lib", "installation.json"} == {path.name for path in made.iterdir()}
@@ -73,8 +73,8 @@ def test_two_installers_at_once_make_one_whole_installation(_first_cache):
     assert not list((made / "lib").rglob("._*"))
 
 
-def test_a_warm_cache_needs_neither_network_nor_npm(_first_cache, monkeypatch, capsys):
-    monkeypatch.setenv("LEAN_DOJO_CACHE", str(_first_cache))
+def test_a_warm_cache_needs_neither_network_nor_npm(first_cache, monkeypatch, capsys):
+    monkeypatch.setenv("LEAN_DOJO_CACHE", str(first_cache))
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
     monkeypatch.setattr(installer, "npm_program", lambda: pytest.fail("npm was asked"))
     assert installer.install().path == ensure_installed().path

@@ -105,9 +105,14 @@ def test_a_replacement_has_the_headers_and_definitions_of_the_lost_engine(mini_r
 
 
 def test_a_server_is_closed_when_its_block_raises(mini_repl, gone):
-    with pytest.raises(RuntimeError), Server(engine="native") as server:
-        pid = server.pid
+    def fail(server: Server) -> None:
+        pids.append(server.pid)
         raise RuntimeError
+
+    pids: list[int | None] = []
+    with pytest.raises(RuntimeError), Server(engine="native") as server:
+        fail(server)
+    (pid,) = pids
     assert pid is not None
     assert gone(pid)
 

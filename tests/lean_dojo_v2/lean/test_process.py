@@ -59,7 +59,7 @@ def test_death_says_how_and_quotes_the_last_words(gone):
     script = """
         print("ready.", flush=True)
         sys.stdin.readline()
-        sys.stderr.write("y" * 100_000 + "INTERNAL PANIC: out of memory")
+        sys.stderr.write("y" * 100_000 + "INTERNAL PANIC: unreachable")
         sys.stderr.flush()
         os._exit(3)
     """
@@ -68,9 +68,20 @@ def test_death_says_how_and_quotes_the_last_words(gone):
         process.request(b"go", 10, "goal.tactic")
     message = str(caught.value)
     assert "test engine ended with exit status 3 at goal.tactic" in message
-    assert message.endswith("INTERNAL PANIC: out of memory")
+    assert message.endswith("INTERNAL PANIC: unreachable")
     assert len(message) < LOG_LIMIT
     assert gone(process.pid)
+
+
+def test_an_engine_that_says_it_is_out_of_memory_is_believed():
+    script = """
+        print("ready.", flush=True)
+        sys.stdin.readline()
+        sys.exit("INTERNAL PANIC: out of memory")
+    """
+    process = EngineProcess(plan(script))
+    with pytest.raises(EngineMemoryError, match=r"exit status 1 at x(?s:.*)out of memory"):
+        process.request(b"go", 10, "x")
 
 
 def test_a_kill_from_outside_names_the_signal():
