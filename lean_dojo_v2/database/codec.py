@@ -49,9 +49,17 @@ def position_from_json(value: object) -> Position:
     if type(value) is list or type(value) is tuple:
         if len(value) == 2 and type(value[0]) is int and type(value[1]) is int:
             return (value[0], value[1])
-    elif type(value) is str and (match := _POSITION.fullmatch(value)):
-        return (int(match[1]), int(match[2]))
+    elif type(value) is str:
+        return _position_from_text(value)
     raise MalformedError(f'not a position such as "(1, 2)" or [1, 2]: {value!r:.80}')
+
+
+@lru_cache(maxsize=1 << 16)
+def _position_from_text(text: str) -> Position:
+    match = _POSITION.fullmatch(text)
+    if match is None:
+        raise MalformedError(f'not a position such as "(1, 2)" or [1, 2]: {text!r:.80}')
+    return (int(match[1]), int(match[2]))
 
 
 # --- reading -----------------------------------------------------------------------------------
@@ -123,7 +131,7 @@ def _annotations(items: list[Any]) -> Iterable[Annotation]:
 
 def annotation_from_dict(data: Mapping[str, Any]) -> Annotation:
     """Read one premise of a tactic."""
-    if not isinstance(data, Mapping):
+    if type(data) is not dict:
         raise MalformedError(f"not an object: {data!r:.80}")
     start = _position(data, "def_pos")
     end = _position(data, "def_end_pos") if data.get("def_end_pos") is not None else start

@@ -17,7 +17,8 @@ from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.database import export
 from lean_dojo_v2.database.difficulty import easiest_first
 from lean_dojo_v2.database.errors import located
-from lean_dojo_v2.database.json_file import repositories_from_dict, write_repositories
+from lean_dojo_v2.database.json_file import repositories_from_dict
+from lean_dojo_v2.database.json_lines import write_repositories
 from lean_dojo_v2.database.json_storage import JsonStorage
 from lean_dojo_v2.database.proofs import log_proof
 from lean_dojo_v2.database.repository import Repository, rated

@@ -1,20 +1,21 @@
-"""``dynamic_database.json``: LeanDojo-v2's file of traced repositories, read and written."""
+"""Read ``dynamic_database.json``, LeanDojo-v2's file of traced repositories, whoever wrote it."""
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import orjson
 
 from lean_dojo_core.errors import DatabaseError
-from lean_dojo_v2.database.codec import premise_file_to_dict
-from lean_dojo_v2.database.encode import dump_theorem, dumps
 from lean_dojo_v2.database.errors import MalformedError, located
-from lean_dojo_v2.database.repository import THEOREM_LISTS, Repository
+from lean_dojo_v2.database.json_lines import NotOurLayoutError, read_lines
+from lean_dojo_v2.database.repository import Repository
 
 # An infinite difficulty: 1e999 is ours, the words are Python's. The unescaped quotes cannot stand
 # inside a JSON string, so this never touches the text of a theorem.
@@ -24,13 +25,25 @@ _NOT_FINITE = re.compile(rb'("difficulty_rating":\s*)(?:1e999|-?Infinity|NaN)')
 def read_repositories(path: Path) -> list[Repository]:
     """Read a whole database file.
 
+    A file in the layout of :mod:`~lean_dojo_v2.database.json_lines` is read line by line, which
+    takes a third of the time and memory; any other, and any in which something is wrong, is
+    parsed as a whole.
+
     Raises:
         DatabaseError: Naming the file and the line or key path, if it is not what it should be.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DatabaseError(f"cannot be read: {error.strerror}", path=path) from error
+    with paused_garbage_collection():
+        try:
+            with path.open("rb") as stream:
+                return unique(read_lines(stream))
+        except NotOurLayoutError:
+            return _read_as_a_whole(path)
+        except OSError as error:
+            raise DatabaseError(f"cannot be read: {error.strerror}", path=path) from error
+
+
+def _read_as_a_whole(path: Path) -> list[Repository]:
+    data = path.read_bytes()
     if data.startswith(b"SQLite format 3\0"):
         raise DatabaseError("an SQLite database; give it the suffix .sqlite", path=path)
     with located(path):
@@ -39,7 +52,7 @@ def read_repositories(path: Path) -> list[Repository]:
 
 def _parse(data: bytes, path: Path) -> Any:
     try:
-        return orjson.loads(_NOT_FINITE.sub(rb"\1null", data) if b"1e999" in data else data)
+        return orjson.loads(_NOT_FINITE.sub(rb"\1null", data))
     except orjson.JSONDecodeError:
         try:
             return json.loads(data)  # takes NaN and Infinity; says where a mistake really is
@@ -55,6 +68,18 @@ def _parse(data: bytes, path: Path) -> Any:
             raise DatabaseError(message, path=path, place=f"byte {error.start}") from error
 
 
+@contextmanager
+def paused_garbage_collection() -> Iterator[None]:
+    """Build millions of objects without Python looking through them all again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def repositories_from_dict(data: object) -> list[Repository]:
     """Read ``{"repositories": […]}``.
 
@@ -63,45 +88,14 @@ def repositories_from_dict(data: object) -> list[Repository]:
     """
     if not isinstance(data, Mapping) or not isinstance(data.get("repositories"), list):
         raise MalformedError('not a LeanDojo database: it must be {"repositories": […]}')
-    repositories: dict[Repository, Repository] = {}
-    for index, item in enumerate(data["repositories"]):
-        try:
-            repository = Repository.from_dict(item)
-        except MalformedError as error:
-            raise error.inside(f"repositories[{index}]") from error
-        repositories.setdefault(repository, repository)
-    return list(repositories)
+    repositories: list[Repository] = []
+    try:
+        repositories.extend(map(Repository.from_dict, data["repositories"]))
+    except MalformedError as error:
+        raise error.inside(f"repositories[{len(repositories)}]") from error
+    return unique(repositories)
 
 
-def write_repositories(stream: IO[bytes], repositories: Iterable[Repository]) -> None:
-    """Write a database file, a theorem or premise file at a time."""
-    opening = b'{"repositories": [\n'
-    for repository in repositories:
-        stream.write(opening)
-        _write_repository(stream, repository)
-        opening = b",\n"
-    stream.write(b'{"repositories": []}\n' if opening[:1] == b"{" else b"\n]}\n")
-
-
-def _write_repository(stream: IO[bytes], repository: Repository) -> None:
-    header = repository.header_to_dict()
-    pr_url = header.pop("pr_url")
-    stream.write(dumps(header).removesuffix(b"}"))
-    for name in THEOREM_LISTS:
-        _write_list(stream, name, map(dump_theorem, repository.iter_list(name)))
-    files = (
-        dumps(premise_file_to_dict(file, position=str)) for file in repository.iter_premise_files()
-    )
-    _write_list(stream, "premise_files", files)
-    _write_list(stream, "files_traced", map(dumps, repository.iter_files_traced()))
-    stream.write(b',\n"pr_url":' + dumps(pr_url) + b"}")
-
-
-def _write_list(stream: IO[bytes], name: str, items: Iterator[bytes]) -> None:
-    stream.write(b',\n"%b":[' % name.encode())
-    separator = b"\n"
-    for item in items:
-        stream.write(separator)
-        stream.write(item)
-        separator = b",\n"
-    stream.write(b"]")
+def unique(repositories: Iterable[Repository]) -> list[Repository]:
+    """Keep the first of several records of one repository and commit."""
+    return list(dict.fromkeys(repositories))

@@ -13,7 +13,8 @@ import attrs
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.atomic import atomic_writer
-from lean_dojo_v2.database.json_file import read_repositories, write_repositories
+from lean_dojo_v2.database.json_file import read_repositories
+from lean_dojo_v2.database.json_lines import write_repositories
 from lean_dojo_v2.database.locking import file_lock
 from lean_dojo_v2.database.proofs import keep_proofs
 from lean_dojo_v2.database.repository import Repository, RepositoryKey
