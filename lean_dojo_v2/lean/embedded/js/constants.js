@@ -8,6 +8,7 @@ const NO_REALIZE = 1; // box(0)
 const TRUE = 3; // box(1)
 /** Entries of a `PersistentHashMap` node: a pair, a child node, or nothing. */
 const ENTRY = { pair: 0, child: 1 };
+const DECLARATION_RANGES = { range: 0, selectionRange: 1 };
 /** `AsyncMode.local`, `OLeanLevel.server`: read what is there, without waiting for tasks. */
 const [LOCAL_MODE, SERVER_LEVEL] = [3, 3];
 
@@ -35,12 +36,16 @@ function createConstants(rt) {
   }
 
   /** Where a constant is declared: {start, end} with lines and columns from 1, or null where nobody recorded it. */
-  function declarationRange(env, name) {
+  const declarationRange = (env, name) => recordedRange(env, name, DECLARATION_RANGES.range);
+  /** Where its name stands in that declaration. */
+  const nameRange = (env, name) => recordedRange(env, name, DECLARATION_RANGES.selectionRange);
+
+  function recordedRange(env, name, which) {
     const found = rt.call('l_Lean_MapDeclarationExtension_find_x3f___redArg',
       rt.constant('l_Lean_instInhabitedDeclarationRanges'), rt.constant('l_Lean_declRangeExt'), env, name, LOCAL_MODE, SERVER_LEVEL);
     const ranges = rt.optional(found);
     if (ranges === null) return null;
-    const range = rt.field(ranges, 0);
+    const range = rt.field(ranges, which);
     const position = (p) => [rt.unbox(rt.field(p, 0)), rt.unbox(rt.field(p, 1)) + 1];
     return { start: position(rt.field(range, 0)), end: position(rt.field(range, 2)) };
   }
@@ -92,7 +97,7 @@ function createConstants(rt) {
   }
 
   return {
-    find, kind, details, isUnsafe, type, levelParams, value, usedIn, userName, isPrivate, moduleOf, declarationRange, added, closure,
+    find, kind, details, isUnsafe, type, levelParams, value, usedIn, userName, isPrivate, moduleOf, declarationRange, nameRange, added, closure,
   };
 }
 

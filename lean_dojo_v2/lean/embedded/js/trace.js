@@ -25,7 +25,7 @@ function traceCommands(engine) {
         const found = describeDeclarations(unit, session.text);
         result.declarations.push(...found);
         const env = rt.field(unit.after, COMMAND_STATE.env);
-        collect(unit, session.text, result);
+        collect(unit, session.text, result, request.sequenceOnly === true);
         resolve(env, session, names, result.references);
       });
       result.references = result.references.filter((reference, i, all) => i === 0 || differs(reference, all[i - 1]));
@@ -59,25 +59,28 @@ function traceCommands(engine) {
   /** For what leaves no constant behind (examples, failures), Lean's own warning is all there is. */
   const mentionsSorry = (unit) => unit.messages.some((message) => message.kind === 'hasSorry');
 
-  function collect(unit, text, result) {
+  function collect(unit, text, result, sequenceOnly) {
     const printed = new Map();
     for (const tree of unit.trees) {
       trees.walk(tree, (info, context, parents) => {
         const tag = rt.tag(info);
-        if (tag === INFO.tactic) addTactic(info, context, parents, text, printed, result.tactics);
+        if (tag === INFO.tactic) addTactic(info, context, parents, text, printed, result.tactics, sequenceOnly);
         else if (tag === INFO.term) addReference(rt.field(rt.field(info, 0), TERM_INFO.expr), info, text, result.references);
         else if (tag === FIELD_INFO) addField(info, text, result.references);
       });
     }
   }
 
-  function addTactic(info, context, parents, text, printed, tactics) {
+  /** Printing goals is what costs time; `sequenceOnly` leaves out what is no member of a tactic sequence. */
+  function addTactic(info, context, parents, text, printed, tactics, sequenceOnly) {
     const syntax = trees.syntaxOf(info);
     const kind = trees.kindOf(syntax);
     const range = trees.syntaxRange(syntax);
     if (range === null || kind === '' || kind === 'null' || kind === 'Lean.Parser.Term.byTactic') return;
     if (/^Lean\.Parser\.Tactic\.tacticSeq(1Indented|Bracketed)?$/.test(kind)) return;
     const parent = parents.findLast((node) => rt.tag(node) === INFO.tactic);
+    const inSequence = parent !== undefined && trees.isOriginal(syntax) && isSequence(trees.syntaxOf(parent));
+    if (sequenceOnly && !inSequence) return;
     const details = rt.field(info, 0);
     const goals = (mctx, list) => print(context, rt.field(details, mctx), rt.field(details, list), printed);
     const declaration = trees.parentDeclaration(context);
@@ -85,12 +88,16 @@ function traceCommands(engine) {
       tactic: text.slice(...range),
       kind,
       parent_kind: parent === undefined ? null : trees.kindOf(trees.syntaxOf(parent)),
+      in_sequence: inSequence,
       ...text.range(...range),
       state_before: goals(TACTIC_INFO.mctxBefore, TACTIC_INFO.goalsBefore),
       state_after: goals(TACTIC_INFO.mctxAfter, TACTIC_INFO.goalsAfter),
       declaration: declaration === null ? null : constants.userName(declaration),
     });
   }
+
+  /** Whether syntax is a tactic sequence of the source (macros such as `<;>` make sequences of their own). */
+  const isSequence = (syntax) => /^Lean\.Parser\.Tactic\.tacticSeq(1Indented|Bracketed)$/.test(trees.kindOf(syntax)) && trees.isOriginal(syntax);
 
   /** Goals as text. The same ones appear in many nodes, so each state is printed once. */
   function print(context, mctx, goals, printed) {
@@ -123,7 +130,7 @@ function traceCommands(engine) {
     }
   }
   function describeConstant(env, session, name) {
-    const range = constants.declarationRange(env, name);
+    const range = constants.nameRange(env, name);
     return {
       full_name: constants.userName(name),
       module: constants.moduleOf(env, name) ?? session.moduleOf(name),
