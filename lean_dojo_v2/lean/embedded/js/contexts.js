@@ -9,13 +9,29 @@ const { exceptionText, emptyLog } = require('./messages.js');
 
 /** Fields of Lean's structures, by position. */
 const COMMAND_STATE = { env: 0, messages: 1, scopes: 2, ngen: 6, infoState: 8 };
-const CORE_CONTEXT = { options: 2, maxRecDepth: 4, currNamespace: 6, openDecls: 7, initHeartbeats: 8, maxHeartbeats: 9 };
+const CORE_CONTEXT = { fileMap: 1, options: 2, maxRecDepth: 4, currNamespace: 6, openDecls: 7, initHeartbeats: 8, maxHeartbeats: 9 };
 const CORE_STATE = { env: 0, ngen: 2, messages: 6, infoState: 7 };
 const META_STATE = { mctx: 0 };
 const TERM_STATE = { levelNames: 0 };
 
 /** A Lean exception that an action threw: the request fails, the engine goes on. */
-class LeanException extends Error {}
+class LeanException extends Error {
+  /** Where in the text, in bytes, if known. */
+  offset = null;
+
+  /** Lean's own control flow (abort, postpone), which has no message for users. */
+  internal = false;
+}
+
+function leanException(rt, exception) {
+  const error = new LeanException(exceptionText(rt, exception));
+  error.internal = rt.tag(exception) === 1;
+  if (!error.internal) {
+    const offset = rt.optional(rt.call('l_Lean_Syntax_getPos_x3f', rt.field(exception, 0), rt.box(0)));
+    if (offset !== null && rt.isScalar(offset)) error.offset = rt.unbox(offset);
+  }
+  return error;
+}
 
 /** @param {object} rt the runtime */
 function createContexts(rt) {
@@ -47,7 +63,7 @@ function createContexts(rt) {
       const context = commandContext('<input>', rt.call('l_Lean_FileMap_ofString', rt.string('')), 0);
       const ref = rt.newRef(commandState);
       const result = rt.call('l_Lean_Elab_Command_liftTermElabM___redArg', capture(), context, ref);
-      if (rt.tag(result) !== 0) throw new LeanException(exceptionText(rt, rt.field(result, 0)));
+      if (rt.tag(result) !== 0) throw leanException(rt, rt.field(result, 0));
     });
     const result = captured;
     captured = null;
@@ -75,7 +91,7 @@ function createContexts(rt) {
     function run(level, symbol, args) {
       const result = rt.call(symbol, ...args, ...levels[level]);
       if (rt.tag(result) === 0) return rt.field(result, 0);
-      throw new LeanException(exceptionText(rt, rt.field(result, 0)));
+      throw leanException(rt, rt.field(result, 0));
     }
     const read = () => [termRef, metaRef, coreRef].map(rt.readRef);
     return {

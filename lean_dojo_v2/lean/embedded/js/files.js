@@ -6,6 +6,9 @@ const { COMMAND_STATE } = require('./contexts.js');
 const { SourceText } = require('./text.js');
 const { withLimits } = require('./options.js');
 
+/** The module of a text without a name, as on Lean's command line. */
+const UNNAMED = '_stdin';
+
 /** @param {object} engine everything main.js put together */
 function createFiles(engine) {
   const { rt, frontend } = engine;
@@ -26,7 +29,7 @@ function createFiles(engine) {
     const source = frontend.openText(text.lean, fileName);
     const start = header ? readHeader(source, options) : continueSession(options);
     const own = module ?? engine.modules.nameOfFile(fileName) ?? null;
-    const state = own === null ? start.state : withMainModule(start.state, own);
+    const state = withMainModule(start.state, own ?? UNNAMED);
     return {
       text,
       source,

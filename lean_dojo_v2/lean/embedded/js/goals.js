@@ -5,6 +5,7 @@ const { RequestError } = require('./errors.js');
 const { CORE_CONTEXT, CORE_STATE, LeanException, META_STATE } = require('./contexts.js');
 const { messages } = require('./messages.js');
 const { withLimits } = require('./options.js');
+const { SourceText } = require('./text.js');
 
 /** The largest number that fits a scalar box of 32 bits. */
 const MAX_SCALAR = 2 ** 31 - 1;
@@ -64,9 +65,10 @@ function goalCommands(engine) {
     if (forms.length !== 1) throw new RequestError('operation', `Exactly one of {${FORMS.join(', ')}} must be supplied`);
     const before = site(state, goalId, autoResume);
     return rt.scope(() => {
-      const { error, syntax } = states.parse(envOf(state), 'tactic', asTactic(forms[0], request));
+      const text = asTactic(forms[0], request);
+      const { error, syntax } = states.parse(envOf(state), 'tactic', text);
       if (error !== undefined) return { parseError: error };
-      return runTactic(limited(state, request.options), before, syntax);
+      return runTactic(prepared(state, text, request.options), before, syntax, new SourceText(text));
     });
   }
 
@@ -78,25 +80,27 @@ function goalCommands(engine) {
     switch (form) {
       case 'tactic': return value;
       case 'expr': return `exact ${value}`;
-      case 'have': return `refine_lift have ${binder} : ${value} := ?_; ?_`;
-      case 'let': return `refine_lift let ${binder || 'x'} : ${value} := ?${binder || '_'}; ?_`;
+      case 'have': return `refine no_implicit_lambda% (have ${binder} : ${value} := ?_; ?_)`;
+      case 'let': return `refine no_implicit_lambda% (let ${binder || 'x'} : ${value} := ?${binder || '_'}; ?_)`;
       default: throw new RequestError('operation', `${form} is not supported by the embedded engine`);
     }
   }
 
-  /** The state under the request's own limits; they end with the request. */
-  function limited(state, options) {
-    if (options === undefined || options === null) return state;
+  /** The state as this request sees it: positions are those of its text, and limits its own. */
+  function prepared(state, text, options) {
     const [term, meta, core] = state.contexts;
-    const limits = withLimits({}, options);
+    const limits = options === undefined || options === null ? null : withLimits({}, options);
     const bounded = rt.withFields(core, {
-      [CORE_CONTEXT.maxHeartbeats]: rt.box(Math.min(limits.maxHeartbeats * 1000, MAX_SCALAR)),
-      [CORE_CONTEXT.maxRecDepth]: rt.box(limits.maxRecDepth),
+      [CORE_CONTEXT.fileMap]: rt.call('l_Lean_FileMap_ofString', rt.string(text)),
+      ...(limits === null ? {} : {
+        [CORE_CONTEXT.maxHeartbeats]: rt.box(Math.min(limits.maxHeartbeats * 1000, MAX_SCALAR)),
+        [CORE_CONTEXT.maxRecDepth]: rt.box(limits.maxRecDepth),
+      }),
     });
     return { ...state, contexts: [term, meta, bounded], stored: state };
   }
 
-  function runTactic(state, before, syntax) {
+  function runTactic(state, before, syntax, text) {
     const monad = contexts.monad(state.contexts, state.states);
     const context = rt.constructor(0, [rt.UNIT], [0]); // no elaborator; recover := false
     const ref = rt.newRef(rt.list(before));
@@ -106,7 +110,9 @@ function goalCommands(engine) {
       monad.tactic(context, ref, 'l_Lean_Elab_Tactic_pruneSolvedGoals');
     } catch (error) {
       if (!(error instanceof LeanException)) throw error;
-      return { messages: [...messages(rt, monad.log()), errorMessage(error.message)] };
+      const logged = messages(rt, monad.log());
+      // an abort only says that the error has been logged already
+      return { messages: error.internal && logged.length > 0 ? logged : [...logged, errorMessage(error, text)] };
     }
     const log = messages(rt, monad.log());
     if (log.some((message) => message.severity === 'error')) return { messages: log };
@@ -118,8 +124,8 @@ function goalCommands(engine) {
   function accept(state, monad, before, after, log) {
     const proofs = parentProofs(monad, before, after);
     const circular = usesForbidden(state, proofs);
-    if (circular !== null) return { messages: [...log, errorMessage(`the proof uses ${circular}, which it is to prove`)] };
-    const nextStateId = states.store(state.stored ?? state, monad, rt.list(after), state.root);
+    if (circular !== null) return { messages: [...log, errorMessage(new LeanException(`the proof uses ${circular}, which it is to prove`))] };
+    const nextStateId = states.store(state.stored, monad, rt.list(after), state.root);
     return {
       nextStateId,
       ...shown(states.get(nextStateId)),
@@ -206,9 +212,16 @@ function goalCommands(engine) {
   };
 }
 
-/** An exception as the message that Lean's front end would log for it. */
-function errorMessage(text) {
-  return { severity: 'error', pos: { line: 0, column: 0 }, endPos: null, data: text, kind: '[anonymous]', fileName: '<input>', caption: '' };
+/**
+ * An exception as the message that Lean's front end would log for it.
+ * @param {LeanException} exception
+ * @param {SourceText} [text] the tactic, for the position
+ */
+function errorMessage({ message, offset = null }, text = null) {
+  const [line, column] = offset === null || text === null ? [1, 1] : text.position(Math.min(offset, text.bytes.length));
+  return {
+    severity: 'error', pos: { line, column: column - 1 }, endPos: null, data: message, kind: '[anonymous]', fileName: '<input>', caption: '',
+  };
 }
 
-module.exports = { goalCommands, errorMessage };
+module.exports = { goalCommands };

@@ -14,7 +14,8 @@ const messageText = (rt, data) => rt.text(rt.call('l_Lean_MessageData_toString',
 
 /** An exception's text. Internal ones (abort, postpone, unsupported syntax) carry an identifier instead of a message. */
 function exceptionText(rt, exception) {
-  return messageText(rt, rt.call('l_Lean_Exception_toMessageData', exception));
+  const text = messageText(rt, rt.call('l_Lean_Exception_toMessageData', exception));
+  return text.replace('(invalid MessageData.lazy, missing context)', ''); // hints that only an editor could show
 }
 
 const emptyLog = (rt) => rt.constant('l_Lean_MessageLog_empty');
