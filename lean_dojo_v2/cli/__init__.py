@@ -23,6 +23,16 @@ COMMANDS = {
     "preview": LazyCommand(
         "lean_dojo_v2.cli.preview:preview", "Show the first examples as the model will see them."
     ),
+    "trace": LazyCommand(
+        "lean_dojo_v2.cli.trace:trace", "Trace a Lean repository into a database, with real Lean."
+    ),
+    "database": LazyCommand(
+        "lean_dojo_v2.cli.database:database",
+        "Show, convert and export the database of traced repositories.",
+    ),
+    "lean": LazyCommand(
+        "lean_dojo_v2.cli.lean:lean", "Install, inspect or remove the embedded Lean engine."
+    ),
     "doctor": LazyCommand(
         "lean_dojo_v2.cli.doctor:doctor", "Check versions, devices, Lean engines and plugins."
     ),

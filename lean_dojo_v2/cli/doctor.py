@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import platform
 import subprocess
@@ -74,11 +75,13 @@ def doctor(context: click.Context, as_json: bool) -> None:
         emit_json([attrs.asdict(check) for check in checks])
     else:
         marks = {"ok": "ok", "note": "--", "problem": "!!"}
-        rows = [[marks[c.verdict], c.area, c.subject, c.detail] for c in checks]
-        table(["", "AREA", "WHAT", "FOUND"], rows)
+        for area, group in itertools.groupby(checks, key=lambda check: check.area):
+            rows = [[marks[c.verdict], c.subject, c.detail] for c in group]
+            table(["", area.upper(), ""], rows)
+            click.echo()
     problems = sum(check.verdict == "problem" for check in checks)
     if not as_json:
-        click.echo(f"\n{problems or 'No'} problem{'' if problems == 1 else 's'} found.")
+        click.echo(f"{problems or 'No'} problem{'' if problems == 1 else 's'} found.")
     if problems:
         context.exit(1)
 

@@ -33,7 +33,14 @@ LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 @click.command(short_help="Show the first examples as the model will see them.")
 @click.argument("name", shell_complete=complete_any_name)
 @run_options
-@click.option("-n", "--limit", default=3, type=click.IntRange(min=1), show_default=True)
+@click.option(
+    "-n",
+    "--limit",
+    default=3,
+    type=click.IntRange(min=1),
+    show_default=True,
+    help="How many examples.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 def preview(name: str, limit: int, as_json: bool, **options: Any) -> None:
     """Show the first examples that the trainer or dataset formatter NAME makes of the database.

@@ -165,7 +165,7 @@ def open_database(path: Path) -> Any:
 
 
 def select_repositories(database: Any, wanted: Sequence[str], path: Path) -> list[Any]:
-    """Give the wanted repositories in curriculum order, easiest first.
+    """Give the wanted repositories, in the order of the database.
 
     Args:
         database: The database.
@@ -178,15 +178,19 @@ def select_repositories(database: Any, wanted: Sequence[str], path: Path) -> lis
     repositories = list(database.repositories)
     if not repositories:
         raise UsageError(f"{path}: holds no repository; add one with `lean-dojo trace`")
-    chosen = []
+    chosen: list[Any] = []
     for text in wanted:
         matches = [one for one in repositories if _is(one, text)]
         if not matches:
             names = [f"{one.name}@{one.commit[:12]}" for one in repositories]
             raise UsageError(f"{path}: no repository {text!r}.{suggestion(text, names)}")
         chosen.extend(matches)
-    ordered: list[Any] = database.sort_repositories_by_difficulty()
-    return [one for one in ordered if not wanted or one in chosen]
+    return [one for one in repositories if not wanted or one in chosen]
+
+
+def in_curriculum_order(database: Any, repositories: Sequence[Any]) -> list[Any]:
+    """Sort some of a database's repositories, easiest first."""
+    return [one for one in database.sort_repositories_by_difficulty() if one in repositories]
 
 
 def _is(repository: Any, text: str) -> bool:

@@ -16,6 +16,7 @@ from lean_dojo_v2.cli.run import (
     RUN_KEY,
     RunOptions,
     gather,
+    in_curriculum_order,
     make_trainer,
     open_database,
     run_options,
@@ -51,7 +52,8 @@ def train(name: str, dry_run: bool, resume: bool | None, **options: Any) -> None
         _set_resume(entry, settings, resume)
     trainer = make_trainer(entry, settings)
     database = open_database(section.database)
-    repositories = select_repositories(database, section.repositories, section.database)
+    wanted = select_repositories(database, section.repositories, section.database)
+    repositories = in_curriculum_order(database, wanted)
     data_path = section.data_path or merged_data_dir()
     if dry_run:
         _print_plan(entry, settings, section.database, data_path, repositories)

@@ -1,0 +1,163 @@
+"""`plugins`, `show`, `--version`, `--help`, completion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+import pytest
+
+from lean_dojo_core import registry
+from lean_dojo_v2.cli import COMMANDS, cli
+from lean_dojo_v2.cli.lazy import LazyGroup
+
+Run = Callable[..., Any]
+
+
+def commands(
+    group: click.Group = cli, path: tuple[str, ...] = ()
+) -> list[tuple[tuple[str, ...], click.Command]]:
+    found: list[tuple[tuple[str, ...], click.Command]] = []
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        found.append(((*path, name), command))
+        if isinstance(command, click.Group):
+            found.extend(commands(command, (*path, name)))
+    return found
+
+
+def test_plugins_lists_builtins_with_provenance(lean_dojo: Run) -> None:
+    ran = lean_dojo("plugins")
+    assert ran.code == 0
+    line = next(line for line in ran.out.splitlines() if line.startswith("sft "))
+    assert "lean-dojo-v2 2." in line
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_plugins_of_one_kind(lean_dojo: Run) -> None:
+    ran = lean_dojo("plugins", "--kind", "reward-function", "--json")
+    assert {offer["kind"] for offer in ran.json["offers"]} == {"reward-function"}
+
+
+def test_an_unknown_kind_is_a_usage_error(lean_dojo: Run) -> None:
+    ran = lean_dojo("plugins", "--kind", "reward")
+    assert ran.code == 2
+    assert "reward-function" in ran.err
+
+
+def test_json_holds_every_offer_and_plugin(lean_dojo: Run) -> None:
+    data = lean_dojo("plugins", "--json").json
+    assert {(o["kind"], o["name"]) for o in data["offers"]} == {
+        (kind, entry.name)
+        for kind, entries in registry.REGISTRIES.items()
+        for entry in entries.entries()
+    }
+    assert all(plugin["status"] == "active" for plugin in data["plugins"])
+
+
+@pytest.mark.usefixtures("toy")
+def test_show_gives_every_setting_with_type_default_and_help(lean_dojo: Run) -> None:
+    ran = lean_dojo("show", "Toy")
+    assert ran.code == 0
+    assert "model_name: str (required)" in ran.out
+    assert "lr: float = 0.001\n      Step size." in ran.out
+    assert "steps: int = 3\n      How far to count." in ran.out
+    assert "inner: Inner | None = None" in ran.out
+    assert "Counts instead of training." in ran.out
+    assert "Attributes:" not in ran.out
+
+
+@pytest.mark.usefixtures("toy")
+def test_show_as_json(lean_dojo: Run) -> None:
+    data = lean_dojo("show", "toy", "--json").json
+    assert data["kind"] == "trainer"
+    assert data["distribution"] == "override"
+    settings = {setting["name"]: setting for setting in data["settings"]}
+    assert settings["model_name"]["required"] is True
+    assert settings["lr"] == {
+        "name": "lr",
+        "type": "float",
+        "required": False,
+        "default": 1e-3,
+        "help": "Step size.",
+    }
+
+
+def test_show_of_a_name_in_two_kinds_asks_which(lean_dojo: Run) -> None:
+    reward = registry.reward_functions.override("twice", lambda completions, **kwargs: [])
+    with reward, registry.trainers.override("twice", type("T", (), {"train": print})):
+        ran = lean_dojo("show", "twice")
+        assert ran.code == 2
+        assert "--kind" in ran.err
+        assert lean_dojo("show", "twice", "--kind", "reward-function").code == 0
+
+
+def test_show_of_an_unknown_name_suggests(lean_dojo: Run) -> None:
+    ran = lean_dojo("show", "tactic-chta")
+    assert ran.code == 2
+    assert "Did you mean 'tactic-chat'" in ran.err
+
+
+def test_version(lean_dojo: Run) -> None:
+    ran = lean_dojo("--version")
+    assert ran.code == 0
+    assert ran.out.startswith("lean-dojo 2.")
+    assert "plugin API 1.0" in ran.out
+
+
+def test_unknown_command_suggests(lean_dojo: Run) -> None:
+    ran = lean_dojo("docter")
+    assert ran.code == 2
+    assert "Did you mean 'doctor'?" in ran.err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_summaries_in_the_table_are_the_commands_own(name: str) -> None:
+    assert COMMANDS[name].summary == COMMANDS[name].load().short_help
+
+
+def test_summaries_of_inner_groups_are_the_commands_own() -> None:
+    for _, command in commands():
+        if isinstance(command, LazyGroup):
+            for lazy in command.lazy.values():
+                assert lazy.summary == lazy.load().short_help
+
+
+def test_every_help_fits_80_columns_and_every_option_has_help(lean_dojo: Run) -> None:
+    for path, command in commands():
+        ran = lean_dojo(*path, "--help")
+        assert ran.code == 0
+        assert max(map(len, ran.out.splitlines())) <= 80, path
+        assert command.help, path
+        for parameter in command.params:
+            assert not isinstance(parameter, click.Option) or parameter.help, (path, parameter.name)
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_completion_script(lean_dojo: Run, shell: str) -> None:
+    ran = lean_dojo("completion", shell)
+    assert ran.code == 0
+    assert "_LEAN_DOJO_COMPLETE" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["pre"], {"preview"}),
+        (["train", "sf"], {"sft"}),
+        (["show", "TACTIC_"], {"tactic-chat", "tactic-prompt"}),
+        (["train", "sft", "--formatter", "prog"], {"progress-text"}),
+        (["plugins", "check", "lean"], {"lean-dojo-v2"}),
+        (["plugins", "ch"], {"check"}),
+    ],
+)
+def test_completion_knows_commands_and_plugins(words: list[str], expected: set[str]) -> None:
+    from click.shell_completion import ShellComplete
+
+    complete = ShellComplete(cli, {}, "lean-dojo", "_LEAN_DOJO_COMPLETE")
+    found = complete.get_completions(words[:-1], words[-1])
+    assert expected <= {item.value for item in found}
+    assert all(item.value.startswith(words[-1].lower().replace("_", "-")) for item in found)

@@ -1,0 +1,148 @@
+"""Start-up: few imports, no learning library; the program as the shell sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Environment = Callable[..., dict[str, str]]
+
+HEAVY = {
+    "torch", "transformers", "trl", "peft", "datasets", "accelerate", "pytorch_lightning", "numpy",
+    "pandas", "ray", "rich", "yaml", "cattrs", "orjson", "importlib.metadata", "asyncio",
+}  # fmt: skip
+"""Not for a listing: learning libraries, and whatever is slow to import."""
+
+MODULES = """
+import json, sys
+before = set(sys.modules)
+from lean_dojo_v2.cli import main
+main(sys.argv[1:])
+print("\\0" + json.dumps([sorted(sys.modules), len(set(sys.modules) - before)]))
+"""
+
+
+def modules(environment: Environment, *arguments: str) -> tuple[set[str], int]:
+    ran = subprocess.run(
+        [sys.executable, "-c", MODULES, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment(),
+    )
+    names, count = json.loads(ran.stdout.partition("\0")[2])
+    return set(names), count
+
+
+@pytest.mark.parametrize(
+    ("arguments", "most"),
+    [
+        (["--help"], 80),
+        (["plugins"], 150),
+        (["plugins", "--json"], 155),
+        (["train", "--help"], 175),
+        (["--version"], 170),
+    ],
+)
+def test_imports_are_few_and_light(
+    environment: Environment, arguments: list[str], most: int
+) -> None:
+    names, count = modules(environment, *arguments)
+    allowed = {"importlib.metadata"} if "--version" in arguments else set()
+    if "train" in arguments:
+        allowed = {"yaml", "cattrs"}
+    assert names & HEAVY <= allowed
+    assert count <= most, f"{count} modules imported"
+
+
+def test_python_m_is_the_same_program(environment: Environment) -> None:
+    script = Path(sys.executable).with_name("lean-dojo")
+    outputs = [
+        subprocess.run(
+            [*command, "--help"], capture_output=True, text=True, check=True, env=environment()
+        ).stdout
+        for command in ([str(script)], [sys.executable, "-m", "lean_dojo_v2"])
+    ]
+    assert outputs[0] == outputs[1]
+    assert outputs[0].startswith("Usage: lean-dojo ")
+
+
+def test_a_closed_pipe_is_quiet(environment: Environment) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as closed:
+        ran = subprocess.run(
+            [sys.executable, "-m", "lean_dojo_v2", "plugins", "--json"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=environment(),
+        )
+    assert ran.stderr == ""
+
+
+def test_the_interrupt_signal_exits_with_130(environment: Environment) -> None:
+    """A real signal, while a command waits: the reading of a file that never ends."""
+    reader, writer = os.pipe()
+    code = (
+        "import sys, click\n"
+        "from lean_dojo_v2.cli import cli, main\n"
+        "@cli.command()\n"
+        "def wait():\n"
+        "    click.echo('waiting'); sys.stdout.flush(); sys.stdin.read()\n"
+        "sys.exit(main(['wait']))"
+    )
+    with os.fdopen(writer, "wb"), os.fdopen(reader, "rb") as silence:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=silence,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.strip() == "Interrupted."
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_a_table_on_a_terminal(environment: Environment, no_color: str) -> None:
+    """On a pseudo-terminal rich draws; NO_COLOR takes its colours away."""
+    import pty
+
+    main, other = pty.openpty()
+    changes: dict[str, Any] = {"NO_COLOR": no_color} if no_color else {}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lean_dojo_v2", "plugins"],
+        stdout=other,
+        stderr=subprocess.DEVNULL,
+        env=environment(TERM="xterm-256color", **changes),
+    )
+    os.close(other)
+    output = b""
+    while True:
+        try:
+            chunk = os.read(main, 65_536)
+        except OSError:  # Linux: the other end is closed
+            break
+        if not chunk:
+            break
+        output += chunk
+    os.close(main)
+    assert process.wait() == 0
+    text = output.decode()
+    assert "tactic-chat" in text
+    assert "\x1b[3" not in text or not no_color
