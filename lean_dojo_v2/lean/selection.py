@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -12,13 +11,13 @@ from lean_dojo_core.errors import EngineUnavailableError, UsageError
 from lean_dojo_v2.lean.embedded.launch import embedded_plan
 from lean_dojo_v2.lean.native import find_repl, native_plan
 from lean_dojo_v2.lean.process import LaunchPlan
+from lean_dojo_v2.tracing.modules import parse_header
 
 EngineName: TypeAlias = Literal["auto", "native", "embedded"]
 VARIABLE = "LEAN_DOJO_ENGINE"
 CORE = frozenset({"Init", "Std", "Lean"})
 """Roots of the modules that the embedded engine has."""
 
-_IMPORT = re.compile(r"\s*(?:public\s+)?(?:meta\s+)?import\s+(?:all\s+)?(\S+)")
 _HEADER_BYTES = 65_536
 
 
@@ -96,16 +95,7 @@ def header_imports(path: Path) -> list[str]:
     """List the modules that a file imports, comments left out."""
     with path.open("rb") as stream:
         text = stream.read(_HEADER_BYTES).decode(errors="replace")
-    text = re.sub(r"/-.*?-/", " ", text, flags=re.DOTALL)
-    modules: list[str] = []
-    for line in text.splitlines():
-        code = line.split("--")[0]
-        found = _IMPORT.match(code)
-        if found is not None:
-            modules.append(found.group(1))
-        elif code.strip() not in {"", "module", "prelude"}:
-            break
-    return modules
+    return [item.module for item in parse_header(text).imports]
 
 
 def _chosen(engine: str) -> str:
