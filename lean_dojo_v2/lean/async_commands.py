@@ -39,11 +39,13 @@ class AsyncCommands(GoalCommands, EnvironmentCommands, FrontendCommands):
 
     restart_async = in_thread(Connection.restart)
     run_async = in_thread(Connection.run)
+    ask_async = in_thread(Connection.ask)
     gc_async = in_thread(Connection.gc)
     stat_async = in_thread(Connection.stat)
 
     goal_start_async = in_thread(GoalCommands.goal_start)
     goal_tactic_async = in_thread(GoalCommands.goal_tactic)
+    request_state_async = in_thread(GoalCommands.request_state)
     goal_continue_async = in_thread(GoalCommands.goal_continue)
     goal_resume_async = in_thread(GoalCommands.goal_resume)
     goal_root_async = in_thread(GoalCommands.goal_root)

@@ -14,6 +14,7 @@ import orjson
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     EngineLostError,
+    EngineMemoryError,
     EngineProtocolError,
     RequestError,
     RequestParseError,
@@ -33,6 +34,8 @@ _CONFIGURATION = (
     "imports", "project_path", "lean_path", "options", "core_options", "timeout", "buffer_limit",
     "engine", "memory_limit_mb", "start_timeout",
 )  # fmt: skip
+_FULL = "memory"
+"""What the embedded engine answers when it must not load more: another one has room."""
 _FATAL = "fatal"
 """What the embedded engine answers before it ends because its memory may be damaged."""
 _PARSE_CODES = frozenset({"parse", "parsing", "parser"})
@@ -206,7 +209,7 @@ class Connection:
             self.close()
             raise EngineDiedError("This server is closed for good.")
         if self.options:
-            self._ask("options.set", self.options)
+            self.ask("options.set", self.options)
         return process
 
     def _running(self) -> EngineProcess:
@@ -217,7 +220,7 @@ class Connection:
         process = self._start()
         try:
             for command, payload in self._loaded:
-                self._ask(command, payload)
+                self.ask(command, payload)
         except BaseException:
             self.close()  # an engine that has only half of its environment would answer wrongly
             raise
@@ -260,18 +263,24 @@ class Connection:
             dropped = self._session.dropped
             ids = [dropped.popleft() for _ in range(len(dropped))]
             if ids and self.pid is not None:
-                self._ask("goal.delete", {"stateIds": ids}, timeout)
+                self.ask("goal.delete", {"stateIds": ids}, timeout)
 
     def stat(self, *, timeout: float | None = None) -> dict[str, Any]:
         """Give what the engine says about itself; ``nGoals`` is the number of live goal states."""
-        return self._ask("stat", {}, timeout)
+        return self.ask("stat", {}, timeout)
 
-    def _ask(self, cmd: str, payload: Payload, timeout: float | None = None) -> dict[str, Any]:
-        """Send a command; raise its error.
+    def ask(self, cmd: str, payload: Payload, timeout: float | None = None) -> dict[str, Any]:
+        """Send one command of the protocol, give its answer and raise its error.
+
+        Args:
+            cmd: The command, for example ``"goal.start"``.
+            payload: Its fields.
+            timeout: Seconds to wait, in place of the server's.
 
         Raises:
             RequestParseError: Some text in the request is not Lean.
             RequestError: The engine refused the request.
+            EngineLostError: The engine died, timed out, outgrew its memory or left the protocol.
         """
         with self._lock:
             if len(self._session.dropped) >= GC_THRESHOLD and cmd != "goal.delete":
@@ -279,6 +288,9 @@ class Connection:
             answer = self.run(cmd, payload, timeout=timeout)
         if "error" in answer:
             code, text = str(answer["error"]), str(answer.get("desc", ""))
+            if code == _FULL:
+                self.close()
+                raise EngineMemoryError(f"{cmd}: {text}. The next call starts a new engine.")
             kind = RequestParseError if code in _PARSE_CODES else RequestError
             raise kind(f"{cmd}: {text or code}", code)
         return answer
@@ -286,7 +298,7 @@ class Connection:
     def _load(self, cmd: str, payload: Payload, timeout: float | None) -> dict[str, Any]:
         """Send a command that changes the environment; a replacement engine gets it again."""
         with self._lock:
-            answer = self._ask(cmd, payload, timeout)
+            answer = self.ask(cmd, payload, timeout)
             self._loaded.append((cmd, payload))
             return answer
 

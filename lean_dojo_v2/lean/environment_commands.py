@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lean_dojo_v2.lean.connection import Connection
+from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.records import Expr, parse_expr
 
 
@@ -21,7 +22,7 @@ class EnvironmentCommands(Connection):
             RequestParseError: It is not an expression.
             RequestError: It has no type.
         """
-        answer = self._ask("expr.echo", {"expr": str(expr)}, timeout)
+        answer = self.ask("expr.echo", {"expr": str(expr)}, timeout)
         return self._read(answer, lambda a: parse_expr(a["type"]))
 
     def env_inspect(
@@ -43,7 +44,7 @@ class EnvironmentCommands(Connection):
             "dependency": print_dependency,
             "source": True,
         }
-        return self._ask("env.inspect", fields, timeout)
+        return self.ask("env.inspect", fields, timeout)
 
     def env_catalog(
         self,
@@ -52,7 +53,13 @@ class EnvironmentCommands(Connection):
         *,
         timeout: float | None = None,
     ) -> list[str]:
-        """List the constants of the environment: of all modules, or of those with a prefix."""
+        """List the constants of the environment: of all modules, or of those with a prefix.
+
+        Raises:
+            RequestError: Modules were chosen, which the embedded engine cannot do.
+        """
+        if module_prefix is not None and self.kind == "embedded":
+            raise RequestError("env.catalog: only the native engine lists single modules", "module")
         fields: dict[str, Any] = {"invertFilter": invert_filter}
         if module_prefix is not None:
             fields["modulePrefix"] = module_prefix
@@ -61,14 +68,14 @@ class EnvironmentCommands(Connection):
             if self.kind == "native":
                 listing.touch()
                 fields["filename"] = str(listing)
-            answer = self._ask("env.catalog", fields, timeout)
+            answer = self.ask("env.catalog", fields, timeout)
             if "symbols" in answer:  # engines that write no files answer with the list itself
                 return list(answer["symbols"])
             return listing.read_text(encoding="utf-8").split()
 
     def env_module_read(self, module: str, *, timeout: float | None = None) -> dict[str, Any]:
         """Describe a module: what it imports and the names of its constants."""
-        return self._ask("env.module_read", {"module": module}, timeout)
+        return self.ask("env.module_read", {"module": module}, timeout)
 
     def env_parse(
         self, src: str, category: str = "tactic", *, timeout: float | None = None
@@ -78,7 +85,7 @@ class EnvironmentCommands(Connection):
         Raises:
             RequestParseError: The text does not begin with something of that category.
         """
-        answer = self._ask("env.parse", {"input": src, "category": category}, timeout)
+        answer = self.ask("env.parse", {"input": src, "category": category}, timeout)
         data = src.encode()
         return data[: answer["pos"]].decode(), data[answer["pos"] :].decode()
 

@@ -28,37 +28,42 @@ class FrontendCommands(Connection):
         invocations: bool = False,
         sorrys: bool = False,
         new_constants: bool = False,
+        options: Mapping[str, int] | None = None,
         timeout: float | None = None,
     ) -> list[CompilationUnit]:
         """Elaborate a text (``frontend.process``).
 
         Args:
             text: Commands of Lean; with a header if ``read_header``.
-            file_name: A file that the engine reads itself, in place of ``text``.
+            file_name: What messages call the text; in a project, the module that it is
+                (embedded engine).
             read_header: Whether to import what the text imports, in place of the environment.
             inherit_env: Whether the environment changes to the one after the text.
             invocations: Whether to report every tactic.
             sorrys: Whether to open the goal of every ``sorry``.
             new_constants: Whether to name the constants that each command defines.
+            options: Limits of Lean for this call (embedded engine).
             timeout: Seconds it may take, in place of the server's.
 
         Returns:
             One record for each command, also for one with errors: read their messages.
         """
-        source = {"file": text} if file_name is None else {"fileName": file_name}
+        named = file_name is not None and self.kind == "embedded"
         fields: dict[str, Any] = {
-            **source,
+            "file": text,
+            **({"fileName": file_name} if named else {}),
             "readHeader": read_header,
             "inheritEnv": inherit_env,
             "sorrys": sorrys,
             "newConstants": new_constants,
             "typeErrorsAsGoals": False,
+            **({"options": dict(options)} if options else {}),
         }
         with tempfile.TemporaryDirectory(prefix="lean-dojo-") as folder, self._lock:
             listing = Path(folder) / "invocations.json"
             if invocations:
                 fields["invocations"] = str(listing)
-            answer = self._ask("frontend.process", fields, timeout)
+            answer = self.ask("frontend.process", fields, timeout)
             found = _invocations(answer, listing) if invocations else None
             return self._read(answer, lambda a: self._units(a, found))
 
@@ -74,7 +79,9 @@ class FrontendCommands(Connection):
             text = Path(file_name).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise RequestError(f"frontend.process: {file_name}: {error}", "io") from error
-        return self.process(text, read_header=True, invocations=True, timeout=timeout)
+        return self.process(
+            text, file_name=str(file_name), read_header=True, invocations=True, timeout=timeout
+        )
 
     def check_compile(
         self,
@@ -127,7 +134,7 @@ class FrontendCommands(Connection):
         if binder_name is not None:
             fields["binderName"] = binder_name
         with self._lock:
-            answer = self._ask("frontend.distil", fields, timeout)
+            answer = self.ask("frontend.distil", fields, timeout)
             return self._read(
                 answer,
                 lambda a: [
@@ -144,7 +151,7 @@ class FrontendCommands(Connection):
         Returns:
             Why not, or ``None``; the messages about ``src``; the messages about ``dst``.
         """
-        answer = self._ask("frontend.track", {"src": src, "dst": dst}, timeout)
+        answer = self.ask("frontend.track", {"src": src, "dst": dst}, timeout)
         return self._read(
             answer,
             lambda a: (
@@ -156,7 +163,7 @@ class FrontendCommands(Connection):
 
     def _load_text(self, text: str, header: bool, timeout: float | None) -> None:
         fields = {"file": text, "newConstants": False, "readHeader": header, "inheritEnv": True}
-        answer = self._ask("frontend.process", fields, timeout)
+        answer = self.ask("frontend.process", fields, timeout)
         errors = [e for u in self._read(answer, self._units) for e in u.errors]
         if errors:
             listed = "\n".join(map(str, errors))

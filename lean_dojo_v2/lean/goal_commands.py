@@ -39,7 +39,7 @@ class GoalCommands(Connection):
         """
         with self._lock:
             fields = {"expr": str(expr), **({"levels": list(levels)} if levels else {})}
-            answer = self._ask("goal.start", fields, timeout)
+            answer = self.ask("goal.start", fields, timeout)
             # Pantograph gives the name of the goal alone.
             only = {"name": answer.get("root"), "target": {"pp": str(expr)}}
             return self._read(answer, lambda a: self._state(a["stateId"], {"goals": [only], **a}))
@@ -50,6 +50,7 @@ class GoalCommands(Connection):
         tactic: Tactic,
         site: Site = Site(),  # noqa: B008 - immutable, and PyPantograph's signature
         *,
+        options: Mapping[str, int] | None = None,
         timeout: float | None = None,
     ) -> GoalState:
         """Run a tactic.
@@ -58,6 +59,8 @@ class GoalCommands(Connection):
             state: The goals.
             tactic: The tactic: text, or a ``Tactic…`` record.
             site: The goal it acts on; the first one if not given.
+            options: Limits of Lean for this call, for example ``{"maxHeartbeats": 50000}``
+                (embedded engine; a native engine has those of its ``core_options``).
             timeout: Seconds it may take, in place of the server's.
 
         Returns:
@@ -70,8 +73,13 @@ class GoalCommands(Connection):
             EngineLostError: The engine died, timed out or outgrew its memory.
         """
         with self._lock:
-            fields = {"stateId": self._id_of(state), **site.serial(), **serial_tactic(tactic)}
-            answer = self._ask("goal.tactic", fields, timeout)
+            fields: dict[str, Any] = {
+                "stateId": self._id_of(state),
+                **site.serial(),
+                **serial_tactic(tactic),
+                **({"options": dict(options)} if options else {}),
+            }
+            answer = self.ask("goal.tactic", fields, timeout)
             if "parseError" in answer:
                 raise TacticParseError(str(answer["parseError"]))
             messages = self._read(answer, _messages)
@@ -83,6 +91,22 @@ class GoalCommands(Connection):
                 if answer.get(flag):
                     raise TacticError(f"The tactic used {what}.", messages)
             return after
+
+    def request_state(
+        self, cmd: str, payload: Mapping[str, Any], *, timeout: float | None = None
+    ) -> tuple[GoalState, dict[str, Any]]:
+        """Send a command of the protocol that opens a goal state.
+
+        Returns:
+            The state, and the answer that it was read from.
+
+        Raises:
+            RequestError: The engine refused the request.
+            EngineLostError: The engine is gone, or its answer holds no state.
+        """
+        with self._lock:
+            answer = self.ask(cmd, payload, timeout)
+            return self._read(answer, lambda a: self._state(a["stateId"], a)), answer
 
     def goal_continue(
         self, target: GoalState, branch: GoalState, *, timeout: float | None = None
@@ -111,7 +135,7 @@ class GoalCommands(Connection):
         """Give Pantograph's description of a state: its goals and, if asked for, the root term."""
         with self._lock:
             fields = {"stateId": self._id_of(state), "goals": True, "rootExpr": root}
-            return self._ask("goal.print", fields, timeout)
+            return self.ask("goal.print", fields, timeout)
 
     def goal_subsume(
         self,
@@ -135,7 +159,7 @@ class GoalCommands(Connection):
             }
             if src_state is not None:
                 fields["srcStateId"] = self._id_of(src_state)
-            answer = self._ask("goal.subsume", fields, timeout)
+            answer = self.ask("goal.subsume", fields, timeout)
             rest: GoalState | None = None
             if answer.get("stateId") is not None:
                 rest = GoalState.parse(answer["stateId"], [], self._session)
@@ -144,7 +168,7 @@ class GoalCommands(Connection):
             return self._read(answer, lambda a: Subsumption(a["result"])), rest, by
 
     def _next_state(self, fields: Mapping[str, Any], timeout: float | None) -> GoalState:
-        answer = self._ask("goal.continue", fields, timeout)
+        answer = self.ask("goal.continue", fields, timeout)
         return self._read(answer, lambda a: self._state(a["nextStateId"], a))
 
     def _state(

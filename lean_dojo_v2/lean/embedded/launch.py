@@ -57,6 +57,7 @@ def embedded_plan(
     package = Path(str(resources.files("lean_dojo_v2.lean.embedded")))
     source, watch = package / "js", package / "watch_parent.js"
     readable = [source, watch, installed.path, *([] if project is None else [project])]
+    readable = [path.resolve() for path in readable]  # Node checks where a link leads
     argv = [
         *_with_limits(memory_limit_mb),
         node_program(),

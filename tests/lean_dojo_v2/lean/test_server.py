@@ -95,10 +95,10 @@ def test_dormant_goals_come_back(engine):
     ("tactic", "error", "said"),
     [
         ("exact foo", TacticError, "nknown identifier `foo`"),
-        ("rfl", TacticError, ""),
+        ("rfl", TacticError, "rfl"),
         ("exact (", TacticParseError, "unexpected end of input"),
-        ("not a tactic", TacticParseError, ""),
-        ("", TacticParseError, ""),
+        ("not a tactic", TacticParseError, "<input>"),
+        ("", TacticParseError, "unexpected end of input"),
         ("sorry", TacticError, "sorry"),
         ("exact sorry", TacticError, "sorry"),
     ],
@@ -165,8 +165,9 @@ def test_constants_have_types_and_modules(engine):
 
 
 def test_the_catalog_lists_constants(engine):
-    names = engine.env_catalog()
-    assert any(name.endswith("Nat.add_comm") for name in names)
+    assert "Nat.add_comm" in engine.env_catalog()
+    with pytest.raises(RequestError, match="native engine"):
+        engine.env_catalog("Init.Data")
 
 
 def test_expressions_have_types(engine):
@@ -212,7 +213,7 @@ def test_definitions_and_headers_change_the_environment(fresh_engine):
     server = fresh_engine
     server.load_definitions("def mystery (x : Nat) := x + 123")
     assert server.env_inspect("mystery")["type"]["pp"] == "Nat → Nat"
-    with pytest.raises(RequestError, match="1:13: error"):
+    with pytest.raises(RequestError, match="1:16: error"):
         server.load_definitions("def x : Nat := -")
     server.load_header("import Init\nopen Nat")
     state = server.goal_tactic(server.goal_start("∀ n : Nat, n + 1 = n.succ"), "intro n")
@@ -226,11 +227,8 @@ def test_every_tactic_of_a_file_is_listed(engine, tmp_path):
     )
     tactics = [t for u in engine.tactic_invocations(file) for t in u.invocations or []]
     found = {t.tactic: (t.before, t.after) for t in tactics}
-    assert found["exact h"] == ("case left\np : Prop\nh : p\n⊢ p", "") or found["exact h"][1] in {
-        "",
-        "no goals",
-    }
-    assert found["exact h"][0].endswith("⊢ p")
+    assert found["exact h"] == ("case left\np : Prop\nh : p\n⊢ p", "no goals")
+    assert found["constructor"][1].count("⊢") == 2
     with pytest.raises(RequestError, match=r"B\.lean"):
         engine.tactic_invocations(tmp_path / "B.lean")
 
