@@ -52,10 +52,11 @@ def restore_forward(model: Any) -> None:
     """Undo what trainers put over a model's ``forward`` (autocast, a fused head).
 
     Each curriculum step builds a new trainer around the same model, and each trainer wraps
-    ``forward`` once more.
+    ``forward`` once more; and accelerate would leave a model that it once prepared without
+    autocast.
     """
     for module in {id(m): m for m in (model, base_of(model))}.values():
-        for name in ("forward", "_original_forward"):
+        for name in ("forward", "_original_forward", "_is_accelerate_prepared"):
             module.__dict__.pop(name, None)
 
 

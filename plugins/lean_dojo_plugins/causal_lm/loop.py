@@ -238,6 +238,7 @@ class Loop:
     def _fit(self, state: RunState, step: CurriculumStep, checkpoint: Path | None) -> int:
         """Train one step and leave its model in the staging folder; gives optimiser steps."""
         restore_forward(self.trainer.model)
+        use_cache = self.trainer.model.config.use_cache
         fitter = self.trainer.build_step_trainer(open_rows(step.folder / _ROWS_FILE), step)
         fitter.remove_callback(PrinterCallback)
         fitter.add_callback(NoFinalCheckpoint())
@@ -247,7 +248,10 @@ class Loop:
             reached = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
             self.reporter.resume_at(state.optimizer_steps + reached)
         fitter.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        # Training turns the cache off in the configuration, and generation would then go without.
+        self.trainer.model.config.use_cache = use_cache
         fitter.save_model(str(self.folder.staging))
+        restore_forward(self.trainer.model)
         self.processes.wait_for_everyone()
         return int(fitter.state.global_step)
 

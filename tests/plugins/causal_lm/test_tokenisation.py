@@ -1,0 +1,105 @@
+"""Labels, and goals that are too long."""
+
+from __future__ import annotations
+
+import datasets
+import pytest
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from trl import SFTConfig, SFTTrainer
+
+from lean_dojo_plugins.causal_lm.formatters import ask
+from lean_dojo_plugins.causal_lm.loading import load_tokenizer
+from lean_dojo_plugins.causal_lm.tokenisation import (
+    IGNORED,
+    PLAIN_TEMPLATE,
+    Tokeniser,
+    encode_prompt,
+    shorten,
+)
+
+
+def row(goal: str, tactic: str) -> dict:
+    return {"prompt": ask(goal), "completion": [{"role": "assistant", "content": tactic}]}
+
+
+ROWS = [row("h : p\n⊢ q", "exact h"), row("⊢ ∀ x, x = x", "intro x"), row("⊢ a + b = b + a", "rfl")]
+
+
+@pytest.fixture(params=["chatml", "plain"])
+def tokenizer(tiny_model, request):
+    made = load_tokenizer(tiny_model)
+    if request.param == "plain":
+        made.chat_template = PLAIN_TEMPLATE
+    return made
+
+
+def test_only_the_assistant_turn_carries_loss_with_its_end(tokenizer):
+    for given, example in zip(ROWS, Tokeniser(tokenizer).examples(ROWS), strict=True):
+        masked = [i for i, l in zip(example.input_ids, example.labels, strict=True) if l == IGNORED]
+        kept = [label for label in example.labels if label != IGNORED]
+        asked = tokenizer.apply_chat_template(
+            given["prompt"], tokenize=False, add_generation_prompt=True
+        )
+        assert tokenizer.decode(masked) == asked
+        tactic = given["completion"][0]["content"]
+        assert tokenizer.decode(kept).rstrip("\n") == tactic + tokenizer.eos_token
+        assert tokenizer.eos_token_id in kept
+        assert [
+            i for i, l in zip(example.input_ids, example.labels, strict=True) if l != -100
+        ] == kept
+
+
+def test_the_same_ids_and_labels_as_trl(tokenizer, tiny_model, tmp_path):
+    trainer = SFTTrainer(
+        AutoModelForCausalLM.from_pretrained(tiny_model),
+        SFTConfig(str(tmp_path), use_cpu=True, completion_only_loss=True, max_length=None),
+        train_dataset=datasets.Dataset.from_list(ROWS),
+        processing_class=tokenizer,
+    )
+    for theirs, ours in zip(
+        trainer.train_dataset, Tokeniser(tokenizer, None).examples(ROWS), strict=True
+    ):
+        assert theirs["input_ids"] == ours.input_ids
+        assert theirs["labels"] == ours.labels
+
+
+def test_a_long_goal_loses_hypotheses_from_the_top_and_nothing_of_the_tactic(tokenizer):
+    goal = "\n".join(f"h{k} : p{k} ∧ q{k}" for k in range(60)) + "\n⊢ conclusion"
+    tokeniser = Tokeniser(tokenizer, 400)
+    (example,) = tokeniser.examples([row(goal, "exact h59")])
+    assert len(example.input_ids) <= 400
+    text = tokenizer.decode(example.input_ids)
+    assert "h59 : p59 ∧ q59\n⊢ conclusion" in text
+    assert "h0 :" not in text
+    assert "You are a Lean 4" in text
+    assert "exact h59" in tokenizer.decode([label for label in example.labels if label != IGNORED])
+    assert (tokeniser.shortened, tokeniser.skipped) == (1, 0)
+    # The same goal is shortened to the same text when a tactic is asked for.
+    ids = encode_prompt(tokenizer, ask(goal), 390)
+    assert len(ids) <= 390
+    assert "⊢ conclusion" in tokenizer.decode(ids)
+
+
+def test_of_several_goals_the_first_one_stays(tiny_model):
+    tokenizer = load_tokenizer(tiny_model)
+    goal = "case a\nh : p\n⊢ first\n\ncase b\n⊢ second\n\ncase c\n⊢ third"
+    shorter = shorten(tokenizer, ask(goal), 5)
+    assert shorter is not None
+    assert shorter[-1]["content"] == "case a\nh : p\n⊢ first\n\ncase b\n⊢ second"
+
+
+def test_what_cannot_fit_is_left_out_and_counted(tiny_model):
+    tokeniser = Tokeniser(load_tokenizer(tiny_model), 30)
+    assert not list(tokeniser.examples(ROWS))
+    assert tokeniser.skipped == 3
+
+
+def test_a_tokenizer_without_template_and_padding_gets_both(tiny_model, tmp_path):
+    bare = AutoTokenizer.from_pretrained(tiny_model)
+    bare.chat_template = None
+    bare.pad_token = None
+    bare.save_pretrained(tmp_path)
+    (tmp_path / "chat_template.jinja").unlink(missing_ok=True)
+    loaded = load_tokenizer(tmp_path)
+    assert loaded.chat_template == PLAIN_TEMPLATE
+    assert loaded.pad_token == loaded.eos_token
