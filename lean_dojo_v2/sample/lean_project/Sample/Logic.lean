@@ -201,18 +201,6 @@ theorem imp_comp_three {p q r s : Prop} (hpq : p → q) (hqr : q → r) (hrs : r
   intro hp
   exact hrs (hqr (hpq hp))
 
-theorem imp_chain {p q r : Prop} (hp : p) (hpq : p → q) (hqr : q → r) : r := by
-  apply hqr
-  apply hpq
-  exact hp
-
-theorem imp_chain_three {p q r s : Prop} (hp : p) (hpq : p → q) (hqr : q → r) (hrs : r → s) :
-    s := by
-  apply hrs
-  apply hqr
-  apply hpq
-  exact hp
-
 theorem imp_twice {p q : Prop} (h : p → p → q) : p → q := by
   intro hp
   exact h hp hp
@@ -223,10 +211,6 @@ theorem imp_flip {p q r : Prop} (h : p → q → r) : q → p → r := by
 
 theorem imp_curry {p q r : Prop} (h : p ∧ q → r) : p → q → r := by
   intro hp hq
-  exact h ⟨hp, hq⟩
-
-theorem imp_curry_flip {p q r : Prop} (h : p ∧ q → r) : q → p → r := by
-  intro hq hp
   exact h ⟨hp, hq⟩
 
 theorem imp_uncurry {p q r : Prop} (h : p → q → r) : p ∧ q → r := by
@@ -245,7 +229,7 @@ theorem imp_and_keep {p q : Prop} (hpq : p → q) : p → p ∧ q := by
   intro hp
   exact ⟨hp, hpq hp⟩
 
-theorem imp_and_swap {p q r : Prop} (hpq : p → q) (hpr : p → r) : p → r ∧ q := by
+theorem imp_and_keep_last {p q : Prop} (hpq : p → q) : p → q ∧ p := by
   sorry
 
 theorem imp_or_left {p q r : Prop} (h : p ∨ q → r) : p → r := by
@@ -261,12 +245,6 @@ theorem imp_or_elim {p q r : Prop} (hpr : p → r) (hqr : q → r) : p ∨ q →
   rcases h with hp | hq
   · exact hpr hp
   · exact hqr hq
-
-theorem imp_or_elim_swap {p q r : Prop} (hpr : p → r) (hqr : q → r) : q ∨ p → r := by
-  intro h
-  rcases h with hq | hp
-  · exact hqr hq
-  · exact hpr hp
 
 theorem imp_and_map {p q r s : Prop} (hpr : p → r) (hqs : q → s) : p ∧ q → r ∧ s := by
   intro ⟨hp, hq⟩
@@ -302,6 +280,20 @@ theorem not_intro_both {p : Prop} (hp : p) : ¬¬p := by
 theorem not_imp_swap {p q : Prop} (hpq : p → q) : ¬q → ¬p := by
   intro hnq hp
   exact hnq (hpq hp)
+
+theorem not_chain {p q r : Prop} (hpq : p → q) (hqr : q → r) (hnr : ¬r) : ¬p := by
+  intro hp
+  apply hnr
+  apply hqr
+  exact hpq hp
+
+theorem not_chain_three {p q r s : Prop} (hpq : p → q) (hqr : q → r) (hrs : r → s) (hns : ¬s) :
+    ¬p := by
+  intro hp
+  apply hns
+  apply hrs
+  apply hqr
+  exact hpq hp
 
 theorem not_of_imp_not {p q : Prop} (hpq : p → ¬q) : q → ¬p := by
   intro hq hp

@@ -1,0 +1,152 @@
+"""Build a language model of a few million parameters on the spot, without any download.
+
+A byte-level BPE tokenizer is trained on the texts at hand and a Llama model is initialised at random
+for its vocabulary. Trained for a minute or two, such a model has learnt one library's ways of
+proving, and nothing else: it shows and tests the whole path from traced data to checked proofs, where
+a real project starts from a pretrained model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transformers import LlamaConfig, PreTrainedTokenizerFast
+
+__all__ = ["BOS", "EOS", "PAD", "TEMPLATE", "build_tiny_model"]
+
+BOS, EOS, PAD = "<|start|>", "<|end|>", "<|pad|>"
+
+TEMPLATE = (
+    "{{ bos_token }}"
+    "{% for message in messages %}"
+    "{% if message['role'] == 'user' %}{{ message['content'] + '\n=> ' }}"
+    "{% elif message['role'] == 'assistant' %}{{ message['content'] + eos_token }}{% endif %}"
+    "{% endfor %}"
+)
+"""The chat template: the goal, an arrow, the tactic, the end-of-turn token.
+
+A system message is left out: it is the same in every prompt, so a model trained from nothing could
+learn nothing from it, and it would be two thirds of the tokens.
+"""
+
+# Pieces that are never merged with each other: `doubleAll_join` is `double`, `All`, `_`, `join`, so
+# that a name never seen in training is put together from parts that were; a space is its own piece,
+# so that a word has the same tokens wherever it stands.
+_PIECES = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]|\s|[^\sA-Za-z0-9]"
+
+
+def build_tiny_model(
+    texts: Iterable[str],
+    output_dir: str | Path,
+    *,
+    seed: int = 0,
+    vocab_size: int = 768,
+    hidden_size: int = 256,
+    layers: int = 4,
+    heads: int = 4,
+    max_length: int = 512,
+) -> Path:
+    """Train a tokenizer on ``texts``, initialise a Llama model for it, and save both.
+
+    The folder loads with ``AutoModelForCausalLM.from_pretrained`` and
+    ``AutoTokenizer.from_pretrained`` like any other model. Text with characters that ``texts`` do not
+    hold is written in bytes, so there is no unknown token and decoding gives back every text.
+
+    Args:
+        texts: What to train the tokenizer on: goal states and tactics of the training split.
+        output_dir: The folder to write; made where it is missing.
+        seed: Seed of the initial weights. The same texts and seed give the same model.
+        vocab_size: Upper limit of the vocabulary; 256 bytes and 3 special tokens are always in it.
+        hidden_size: Width of the model; a multiple of ``2 * heads``.
+        layers: Number of transformer blocks.
+        heads: Number of attention heads.
+        max_length: Longest sequence, in tokens, that the model is declared for.
+
+    Returns:
+        ``output_dir``.
+
+    Raises:
+        ValueError: ``texts`` is empty, or a size does not fit.
+    """
+    if vocab_size < 259:
+        msg = f"vocab_size is {vocab_size}; 256 bytes and 3 special tokens need at least 259"
+        raise ValueError(msg)
+    if hidden_size % (2 * heads):
+        msg = f"hidden_size ({hidden_size}) must be a multiple of 2 * heads ({2 * heads})"
+        raise ValueError(msg)
+    from transformers import LlamaForCausalLM, set_seed
+
+    folder = Path(output_dir)
+    tokenizer = _train_tokenizer(texts, vocab_size, max_length)
+    config = _config(tokenizer, hidden_size, layers, heads, max_length)
+    set_seed(seed)
+    model = LlamaForCausalLM(config)
+    model.generation_config.update(
+        bos_token_id=config.bos_token_id,
+        eos_token_id=config.eos_token_id,
+        pad_token_id=config.pad_token_id,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def _train_tokenizer(
+    texts: Iterable[str], vocab_size: int, max_length: int
+) -> PreTrainedTokenizerFast:
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    corpus = list(texts)
+    if not corpus:
+        msg = "there are no texts to train the tokenizer on"
+        raise ValueError(msg)
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_PIECES), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size,
+        special_tokens=[PAD, BOS, EOS],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(corpus, trainer, length=len(corpus))
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token=BOS,
+        eos_token=EOS,
+        pad_token=PAD,
+        chat_template=TEMPLATE,
+        model_max_length=max_length,
+        padding_side="left",
+        clean_up_tokenization_spaces=False,
+    )
+
+
+def _config(
+    tokenizer: PreTrainedTokenizerFast, hidden_size: int, layers: int, heads: int, max_length: int
+) -> LlamaConfig:
+    from transformers import LlamaConfig
+
+    return LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=hidden_size,
+        intermediate_size=hidden_size * 3,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=heads,
+        max_position_embeddings=max_length,
+        tie_word_embeddings=True,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
