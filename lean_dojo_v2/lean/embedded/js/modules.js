@@ -14,6 +14,9 @@ const { withLimits } = require('./options.js');
 const { SCOPE } = require('./frontend.js');
 const { unknownModule } = require('./environments.js');
 
+/** Fields of Lean's `Environment`. */
+const ENVIRONMENT = { asyncConstants: 3 };
+const ASYNC_CONSTANTS = { normalizedTrie: 3 };
 /** So many elaborated chains of modules are kept; the least recently used goes first. */
 const MAX_CHAINS = 64;
 
@@ -116,7 +119,19 @@ function createModules(engine) {
       state = then(state, `end ${rt.text(rt.field(scopes[0], SCOPE.header))}`);
       if (openScopes(state).length === scopes.length) throw new RequestError('import', `${module}: cannot close its scopes`);
     }
-    return rt.field(state, COMMAND_STATE.env);
+    return asImported(rt.field(state, COMMAND_STATE.env));
+  }
+  /**
+   * Lean refuses a second name that differs from a known one in the prefix of private names alone, for within one
+   * module that is an error. So what it knows by names without that prefix is forgotten between modules.
+   */
+  function asImported(env) {
+    const fresh = rt.call('lean_elab_environment_of_kernel_env', rt.call('lean_elab_environment_to_kernel_env', env));
+    const [known, unknown] = [env, fresh].map((e) => rt.field(e, ENVIRONMENT.asyncConstants));
+    const forget = (visibility) => rt.withFields(rt.field(known, visibility), {
+      [ASYNC_CONSTANTS.normalizedTrie]: rt.field(rt.field(unknown, visibility), ASYNC_CONSTANTS.normalizedTrie),
+    });
+    return rt.withFields(env, { [ENVIRONMENT.asyncConstants]: rt.withFields(known, { 0: forget(0), 1: forget(1) }) });
   }
   const openScopes = (state) => rt.listItems(rt.field(state, COMMAND_STATE.scopes));
   const then = (state, command) => adopted(frontend.run(frontend.openText(command, '<engine>'), frontend.startOfText(), state, () => {}));
