@@ -1,1 +1,1 @@
-"""What ``make demo`` needs besides the product: a model that is small enough to train on the spot."""
+"""What the demo needs besides the product: a model small enough to train on the spot."""

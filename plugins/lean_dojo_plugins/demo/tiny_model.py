@@ -1,9 +1,9 @@
 """Build a language model of a few million parameters on the spot, without any download.
 
-A byte-level BPE tokenizer is trained on the texts at hand and a Llama model is initialised at random
-for its vocabulary. Trained for a minute or two, such a model has learnt one library's ways of
-proving, and nothing else: it shows and tests the whole path from traced data to checked proofs, where
-a real project starts from a pretrained model.
+A byte-level BPE tokenizer is trained on the texts at hand and a Llama model is initialised at
+random for its vocabulary. Trained for a minute or two, such a model has learnt one library's ways
+of proving, and nothing else: it shows and tests the whole path from traced data to checked proofs,
+where a real project starts from a pretrained model.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def build_tiny_model(
     """Train a tokenizer on ``texts``, initialise a Llama model for it, and save both.
 
     The folder loads with ``AutoModelForCausalLM.from_pretrained`` and
-    ``AutoTokenizer.from_pretrained`` like any other model. Text with characters that ``texts`` do not
-    hold is written in bytes, so there is no unknown token and decoding gives back every text.
+    ``AutoTokenizer.from_pretrained`` like any other model. Text with characters that ``texts`` do
+    not hold is written in bytes, so there is no unknown token and decoding gives back every text.
 
     Args:
         texts: What to train the tokenizer on: goal states and tactics of the training split.
@@ -84,11 +84,6 @@ def build_tiny_model(
     config = _config(tokenizer, hidden_size, layers, heads, max_length)
     set_seed(seed)
     model = LlamaForCausalLM(config)
-    model.generation_config.update(
-        bos_token_id=config.bos_token_id,
-        eos_token_id=config.eos_token_id,
-        pad_token_id=config.pad_token_id,
-    )
     folder.mkdir(parents=True, exist_ok=True)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -120,7 +115,7 @@ def _train_tokenizer(
         show_progress=False,
     )
     tokenizer.train_from_iterator(corpus, trainer, length=len(corpus))
-    return PreTrainedTokenizerFast(
+    return PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer,
         bos_token=BOS,
         eos_token=EOS,
