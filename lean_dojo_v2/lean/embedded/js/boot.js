@@ -11,6 +11,8 @@ const TASK_THREADS = 1;
 /** Where Lean sees itself in its own file system; it looks for its library in ../lib/lean. */
 const PROGRAM = '/lean/bin/lean';
 const LIBRARY = '/lean/lib/lean';
+/** WASI's EROFS. */
+const READ_ONLY_FILE_SYSTEM = 69;
 
 /**
  * @param {string} install the install folder, with bin/lean.js, bin/lean.wasm and lib/lean
@@ -59,13 +61,19 @@ function moveStack(rt) {
   rt.module.setStack(low + STACK_BYTES - 16, low);
 }
 
-/** Nothing of the host is visible to Lean code but the library, and Node's permission model keeps that read-only. */
+/**
+ * Nothing of the host is visible to Lean code but the library, and that read-only. Node's permission model refuses
+ * writes by itself, but its refusal has no errno, so Lean would take it for success.
+ */
 function mountLibrary(rt, folder) {
   const { FS, NODEFS } = rt.module;
+  const refuse = () => { throw new FS.ErrnoError(READ_ONLY_FILE_SYSTEM); };
+  for (const change of ['mknod', 'rename', 'unlink', 'rmdir', 'symlink', 'setattr']) NODEFS.node_ops[change] = refuse;
+  NODEFS.stream_ops.write = refuse;
   FS.mkdirTree(LIBRARY);
   FS.mount(NODEFS, { root: folder }, LIBRARY);
   FS.mkdirTree(path.posix.dirname(PROGRAM));
   FS.writeFile(PROGRAM, '');
 }
 
-module.exports = { boot, LIBRARY };
+module.exports = { boot };

@@ -75,6 +75,15 @@ function createConstants(rt) {
       else compare(childNode(known[i]), rt.field(entry, 0), found);
     });
   }
+  /** The names of all constants, imported ones first. */
+  function all(env) {
+    const found = [];
+    const modules = rt.arrayItems(rt.field(rt.call('l_Lean_Environment_header', env), 5));
+    for (const module of modules) found.push(...rt.arrayItems(rt.field(module, 1)));
+    const session = [];
+    compare(null, root(env), session);
+    return [...found, ...session.map(([name]) => name)];
+  }
   const childNode = (entry) => (entry !== undefined && !rt.isScalar(entry) && rt.tag(entry) === ENTRY.child ? rt.field(entry, 0) : null);
 
   const isUnsafe = (info) => rt.call('l_Lean_ConstantInfo_isUnsafe', info) === TRUE;
@@ -97,7 +106,8 @@ function createConstants(rt) {
   }
 
   return {
-    find, kind, details, isUnsafe, type, levelParams, value, usedIn, userName, isPrivate, moduleOf, declarationRange, nameRange, added, closure,
+    find, kind, details, isUnsafe, type, levelParams, value, usedIn, userName, isPrivate, moduleOf, declarationRange,
+    nameRange, added, all, closure,
   };
 }
 

@@ -70,11 +70,9 @@ function createFrontend(rt, contexts) {
   function elaborate(source, syntax, commandState, position) {
     const ref = rt.newRef(commandState);
     const context = contexts.commandContext(source.fileName, source.fileMap, position);
-    const result = rt.call('l_Lean_Elab_Command_elabCommandTopLevel', syntax, context, ref);
-    const after = rt.readRef(ref);
-    // elabCommand logs what its elaborators throw; an exception that gets here is an abort, which is silent in Lean too
-    void result;
-    return after;
+    // what elaborators throw is logged; an exception that gets here is an abort, which is silent in Lean too
+    rt.call('l_Lean_Elab_Command_elabCommandTopLevel', syntax, context, ref);
+    return rt.readRef(ref);
   }
 
   /**

@@ -70,12 +70,17 @@ function inspectionCommands(engine) {
     return { imports: [], modules: rt.arrayItems(rt.call('l_Lean_Environment_allImportedModuleNames', environment())).map(rt.nameText) };
   }
 
+  /** Every name that users may cite: no internal ones. */
+  function catalog() {
+    const env = environment();
+    const internal = (name) => rt.call('l_Lean_Name_isInternal', name) === TRUE || constants.isPrivate(name);
+    return { symbols: constants.all(env).filter((name) => !internal(name)).map(rt.nameText) };
+  }
+
   function echo({ expr, type = null, levels = [] }) {
     return topLevel((_, monad, origin) => {
       monad.setLevelNames(rt.list(levels.map(rt.name)));
-      const expected = type === null ? rt.none : rt.some(states.elaborateType(monad, type));
-      const term = monad.term('l_Lean_Elab_Term_elabTermAndSynthesize', states.parseTerm(monad.environment(), expr), expected);
-      const e = pretty.instantiate(monad.mctx(), term);
+      const e = states.elaborateTerm(monad, expr, type === null ? null : states.elaborateType(monad, type));
       const inferred = pretty.instantiate(monad.mctx(), monad.meta('l_Lean_Meta_inferType', e));
       const context = pretty.contextOfState(origin.contexts[2], monad.environment(), monad.mctx());
       return { expr: pretty.expressionRecord(context, e, engine.settings), type: pretty.expressionRecord(context, inferred, engine.settings) };
@@ -89,9 +94,7 @@ function inspectionCommands(engine) {
       const parameters = rt.list(levels.map(rt.name));
       monad.setLevelNames(parameters);
       const expected = type === null ? null : states.elaborateType(monad, type);
-      const term = monad.term('l_Lean_Elab_Term_elabTermAndSynthesize', states.parseTerm(monad.environment(), value),
-        expected === null ? rt.none : rt.some(expected));
-      const e = pretty.instantiate(monad.mctx(), term);
+      const e = states.elaborateTerm(monad, value, expected);
       const t = pretty.instantiate(monad.mctx(), expected ?? monad.meta('l_Lean_Meta_inferType', e));
       for (const part of [t, e]) {
         if (rt.call('l_Lean_Expr_hasExprMVar', part) === TRUE) throw new RequestError('expr', `${name}: something is left open`);
@@ -111,7 +114,7 @@ function inspectionCommands(engine) {
     return rt.constructor(1, [rt.constructor(0, [shared, value, abbreviation, all], [SAFE_DEFINITION])]);
   }
 
-  return { 'env.inspect': inspect, 'env.describe': describe, 'expr.echo': echo, 'env.add': add };
+  return { 'env.inspect': inspect, 'env.describe': describe, 'env.catalog': catalog, 'expr.echo': echo, 'env.add': add };
 }
 
 module.exports = { inspectionCommands };

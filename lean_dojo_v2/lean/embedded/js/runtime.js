@@ -11,6 +11,8 @@
  * update, which is what its language server does too.
  */
 
+const { RequestError } = require('./errors.js');
+
 const OBJECT_HEADER = 8;
 const TAG_CLOSURE = 245;
 /** `box(0)`: `none`, `[]`, `false`, `()`, `Name.anonymous` and 0. */
@@ -98,6 +100,7 @@ function createRuntime(module) {
   const scalarByte = (o, i) => byte(o + OBJECT_HEADER + 4 * fieldCount(o) + i);
 
   function string(text) {
+    if (typeof text !== 'string') throw new RequestError('arguments', `expected a text, not ${JSON.stringify(text)}`);
     const encoded = encoder.encode(text);
     const buffer = wasm.malloc(encoded.length + 1) >>> 0;
     refresh();
@@ -169,6 +172,7 @@ function createRuntime(module) {
     : call('l_Lean_Name_str___override', prefix, string(part))), UNIT);
   /** A name as users write it: dots separate, «…» protects. The empty text is the anonymous name. */
   function name(written) {
+    if (typeof written !== 'string') throw new RequestError('arguments', `expected a name, not ${JSON.stringify(written)}`);
     const parts = [];
     const pattern = /«([^»]*)»|([^.]+)/g;
     for (let m = pattern.exec(written); m !== null; m = pattern.exec(written)) {

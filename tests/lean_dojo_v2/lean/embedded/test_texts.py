@@ -1,0 +1,267 @@
+"""Whole texts: messages, units, sorries, tracing, checking, replaying."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+def test_units_messages_and_new_constants(lean: Any) -> None:
+    text = "theorem a (n : Nat) : n + 0 = n := by\n  simp\n#check a\ntheorem b : 1 = 2 := sorry\n"
+    units = lean("frontend.process", file=text, newConstants=True)["units"]
+    assert [text.encode()[slice(*unit["boundary"])][:9] for unit in units] == [
+        b"theorem a",
+        b"#check a\n",
+        b"theorem b",
+    ]
+    assert units[0]["newConstants"] == ["a"]
+    (said,) = units[2]["messages"]
+    assert (said["severity"], said["kind"], said["pos"]) == (
+        "warning",
+        "hasSorry",
+        {"line": 4, "column": 8},
+    )
+
+
+def test_each_sorry_is_a_goal_and_the_theorem_is_not_in_scope(lean: Any) -> None:
+    text = (
+        "theorem t (p q : Prop) (h : p ∧ q) : q ∧ p := by\n"
+        "  constructor\n  · sorry\n  · exact sorry\n"
+    )
+    (unit,) = lean("frontend.process", file=text, sorrys=True)["units"]
+    assert [goal["target"]["pp"] for goal in unit["goals"]] == ["q", "p"]
+    spans = [text.encode()[slice(*span)] for span in unit["goalSrcBoundaries"]]
+    assert spans == [b"sorry", b"sorry"]
+    cheat = lean("goal.tactic", stateId=unit["goalStateId"], tactic="exact (t p q h).1")
+    assert "Unknown identifier" in cheat["messages"][0]["data"]
+    first = lean("goal.tactic", stateId=unit["goalStateId"], tactic="exact h.2")
+    assert lean("goal.tactic", stateId=first["nextStateId"], tactic="exact h.1")["goals"] == []
+
+
+def test_distilled_targets_keep_instances(lean: Any) -> None:
+    text = "theorem d {p : Prop} [Decidable p] : decide p = true → p := sorry\ndef x := 1\n"
+    (target,) = lean("frontend.distil", file=text)["targets"]
+    done = lean("goal.tactic", stateId=target["stateId"], tactic="exact of_decide_eq_true")
+    assert done["goals"] == []
+
+
+STEPS = (
+    "import Init\r\n"
+    "-- ∀😀\r\n"
+    "theorem é (n : Nat) (h : n = 1) : n + 0 = n ∧ True := by\r\n"
+    "  constructor\r\n"
+    "  · rw [Nat.add_zero]\r\n"
+    "  · trivial\r\n"
+)
+
+
+def test_the_state_at_a_byte_of_a_file(lean: Any) -> None:
+    position = STEPS.encode().index(b"rw [")
+    answer = lean("dojo.state_at", file=STEPS, position=position)
+    assert (answer["tactic"], answer["start"]) == ("rw [Nat.add_zero]", [5, 5])
+    assert answer["pp"] == "case left\nn : Nat\nh : n = 1\n⊢ n + 0 = n"
+    assert lean("goal.tactic", stateId=answer["stateId"], tactic=answer["tactic"])["goals"] == []
+    after = lean("dojo.state_at", file=STEPS, position=position, stateBefore=False)
+    assert after["pp"] == "no goals"
+    assert lean("dojo.state_at", file=STEPS, position=3)["error"] == "index"
+
+
+@pytest.mark.parametrize("tactic", ["exact m n", "exact (m n)", "have := m n; exact this", "simp [m]"])
+def test_where_the_statement_needs_its_own_matcher_the_theorem_is_forbidden(
+    lean: Any, tactic: str
+) -> None:
+    text = (
+        "theorem m (n : Nat) : (match n with | 0 => 1 | k + 1 => k + 1) > 0 := by\n"
+        "  split\n  · simp\n  · simp\n"
+    )
+    state = lean("dojo.state_at", file=text, position=text.encode().index(b"split"))["stateId"]
+    assert "nextStateId" not in lean("goal.tactic", stateId=state, tactic=tactic)
+    assert len(lean("goal.tactic", stateId=state, tactic="split")["goals"]) == 2
+
+
+TRACED = """\
+import Init
+
+namespace A
+variable (p q : Prop)
+
+private theorem helper (h : p ∧ q) : q := h.2
+
+theorem swap (h : p ∧ q) : q ∧ p := by
+  constructor
+  · exact helper p q h
+  · cases h with
+    | intro hp _ => exact hp
+
+theorem zero (n : Nat) : n + 0 = n := by rw [Nat.add_zero]
+theorem no : 1 = 2 := by
+  skip
+  sorry
+theorem wrong : 1 = 2 := by
+  rfl
+mutual
+theorem even (n : Nat) : True := trivial
+theorem odd (n : Nat) : True := trivial
+end
+end A
+example : True := trivial
+"""
+
+
+@pytest.fixture(scope="module")
+def traced(lean: Any) -> Any:
+    return lean("dojo.trace", file=TRACED, fileName="Lib/Traced.lean")
+
+
+def cut(record: Any) -> str:
+    return TRACED.encode()[slice(*record["bytes"])].decode()
+
+
+def test_declarations_of_a_trace(traced: Any) -> None:
+    rows = [(d["kind"], d["full_name"], d["has_sorry"]) for d in traced["declarations"]]
+    assert rows == [
+        ("theorem", "A.helper", False),
+        ("theorem", "A.swap", False),
+        ("theorem", "A.zero", False),
+        ("theorem", "A.no", True),
+        ("theorem", "A.wrong", True),
+        ("theorem", "A.even", False),
+        ("theorem", "A.odd", False),
+        ("example", None, False),
+    ]
+    helper, swap, *_ = traced["declarations"]
+    assert (helper["is_private"], helper["lean_name"]) == (
+        True,
+        "_private.Lib.Traced.0.A.helper",
+    )
+    assert cut(swap["statement"]) == "theorem swap (h : p ∧ q) : q ∧ p"
+    assert swap["start"] == [8, 1]
+    assert [d["mutual"] for d in traced["declarations"]].count(True) == 2
+    assert traced["module"] == "Lib.Traced"
+    assert any(message["severity"] == "error" for message in traced["messages"])
+
+
+def test_tactics_of_a_trace(traced: Any) -> None:
+    steps = [
+        t
+        for t in traced["tactics"]
+        if t["declaration"] == "A.swap" and t["parent_kind"].endswith("tacticSeq1Indented")
+    ]
+    assert [t["tactic"].split("\n")[0] for t in steps] == [
+        "constructor",
+        "· exact helper p q h",
+        "exact helper p q h",
+        "· cases h with",
+        "cases h with",
+        "exact hp",
+    ]
+    assert steps[0]["state_before"] == "p q : Prop\nh : p ∧ q\n⊢ q ∧ p"
+    assert steps[0]["state_after"] == (
+        "case left\np q : Prop\nh : p ∧ q\n⊢ q\n\ncase right\np q : Prop\nh : p ∧ q\n⊢ p"
+    )
+    assert all(cut(t) == t["tactic"] for t in traced["tactics"])
+
+
+def test_references_of_a_trace(traced: Any) -> None:
+    found = {(cut(r), r["full_name"], r["module"]) for r in traced["references"]}
+    assert ("helper", "A.helper", "Lib.Traced") in found
+    assert ("Nat.add_zero", "Nat.add_zero", "Init.Core") in found
+    helper = next(
+        r for r in traced["references"] if r["full_name"] == "A.helper" and not r["is_binder"]
+    )
+    assert helper["def_pos"] == [6, 1]
+
+
+def check(lean: Any, text: str, *names: str, **payload: Any) -> Any:
+    return lean("dojo.check", file=text, names=list(names), **payload)
+
+
+def axioms(answer: Any, name: str) -> set[str]:
+    return {axiom["name"] for axiom in answer["declarations"][name]["axioms"]}
+
+
+@pytest.mark.parametrize(
+    ("proof", "expected"),
+    [
+        ("rfl", set()),
+        ("sorry", {"sorryAx"}),
+        ("by first | sorry", {"sorryAx"}),
+        ("by native_decide", {"Lean.ofReduceBool"}),
+        ("mine", {"mine"}),
+    ],
+)
+def test_what_a_proof_rests_on(lean: Any, proof: str, expected: set[str]) -> None:
+    text = f"axiom mine : 100 = 100\ntheorem t : 100 = 100 := {proof}\n"
+    answer = check(lean, text, "t")
+    assert expected <= axioms(answer, "t")
+    assert bool(expected) == bool(axioms(answer, "t"))
+
+
+def test_new_constants_and_their_attributes(lean: Any) -> None:
+    text = (
+        "axiom ax : 1 = 2\nunsafe def u : Nat := 1\n@[implemented_by u] def k : Nat := 1\n"
+        '@[extern "foo"] opaque e : Nat\n'
+    )
+    new = {c["name"]: c for c in check(lean, text)["new_constants"]}
+    assert new["ax"]["kind"] == "axiom"
+    assert new["u"]["unsafe"] is True
+    assert new["k"]["implemented_by"] == "u"
+    assert new["e"]["extern"] is True
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("theorem t (m : Nat) : f m = m := by rfl", True),
+        ("theorem t : ∀ m, f m = m := fun _ => rfl", True),
+        ("theorem t {m : Nat} : f m = m := rfl", False),
+        ("theorem t (m : Nat) : m = f m := rfl", False),
+    ],
+)
+def test_statements_are_compared_as_terms(lean: Any, other: str, same: bool) -> None:
+    before = "def f (n : Nat) := n\n"
+    statements = [
+        check(lean, before + text, "t")["declarations"]["t"]["statement"]
+        for text in ("theorem t (n : Nat) : f n = n := rfl", other)
+    ]
+    assert (statements[0] == statements[1]) is same
+
+
+def test_a_redefined_symbol_is_another_statement(lean: Any) -> None:
+    first, second = (
+        check(lean, f"def f (n : Nat) := {body}\ntheorem t : f 0 = 0 := rfl\n", "t")
+        for body in ("n", "0 * n")
+    )
+    assert (
+        first["declarations"]["t"]["statement"] != second["declarations"]["t"]["statement"]
+    )
+    assert first["declarations"]["t"]["type"] == second["declarations"]["t"]["type"]
+
+
+def test_a_beginning_is_elaborated_once(lean: Any) -> None:
+    beginning = "def warm (n : Nat) := n\nopen Nat\n"
+    text = beginning + "theorem t : warm 1 = 1 := rfl\n"
+    prefix = len(beginning.encode())
+    assert check(lean, text, "t", prefix=prefix)["warm"] is False
+    again = check(lean, text.replace("rfl", "by decide"), "t", "warm", prefix=prefix)
+    assert again["warm"] is True
+    assert again["declarations"]["t"]["exists"] is True
+    assert [c["name"] for c in again["new_constants"]] == ["t"]
+    assert check(lean, text, prefix=3)["error"] == "arguments"
+
+
+def test_a_theorem_that_cites_itself_is_an_error(lean: Any) -> None:
+    answer = check(lean, "theorem t (n : Nat) : n = n + 1 := t n\n", "t")
+    assert answer["messages"][0]["severity"] == "error"
+
+
+def test_a_tactic_is_parsed_and_not_run(lean: Any) -> None:
+    parsed = lean("dojo.parse_tactic", tactic="simp [foo, bar] at h")
+    assert parsed["kind"] == "Lean.Parser.Tactic.simp"
+    assert parsed["identifiers"] == ["foo", "bar", "h"]
+    assert "at" in parsed["atoms"]
+    nested = lean("dojo.parse_tactic", tactic="(set_option maxRecDepth 9 in native_decide)")
+    assert "Lean.Parser.Tactic.nativeDecide" in nested["kinds"]
+    for text in ("rfl\nrfl", "rfl\n\ntheorem x : 1 = 1 := rfl", "", "rfl -/"):
+        assert "parseError" in lean("dojo.parse_tactic", tactic=text)
