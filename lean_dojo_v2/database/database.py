@@ -70,6 +70,7 @@ class DynamicDatabase:
 
     def add_repository(self, repo: Repository) -> None:
         """Add a traced repository; one that is there (same url and commit) is left as it is."""
+        repo.rate_theorems()
         if not self.storage.add(repo):
             _log.info("%s at %s is in the database already", repo.url, repo.commit)
 
@@ -83,6 +84,7 @@ class DynamicDatabase:
         Raises:
             NotInDatabaseError: (a ValueError) if it is not in the database.
         """
+        repo.rate_theorems()
         self.storage.update(repo)
 
     def delete_repository(self, url: str, commit: str) -> None:

@@ -228,6 +228,13 @@ class Repository:
         if log_file is not None:
             log_proof(log_file, theorem)
 
+    def rate_theorems(self) -> None:
+        """Give every theorem in memory the difficulty that its tactics say."""
+        for name in THEOREM_LISTS:
+            theorems = self.__dict__.get(name)
+            if theorems:
+                theorems[:] = map(rated, theorems)
+
     def _locate(self, theorem: Theorem, lists: tuple[TheoremList, ...]) -> tuple[TheoremList, int]:
         """Find a theorem by its identity, else by file and name alone."""
         for same in (_same_place, _same_name):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,26 @@ class StoredRepository(Repository):
     Counts, :meth:`iter_theorems`, :meth:`get_theorem` and exports never load a collection
     whole. A collection that was touched is a list like any other; after changing it, call
     :meth:`DynamicDatabase.update_repository`.
+
+    Args:
+        file: Where it lies.
+        row_id: Its row there.
+        header: The fields of :class:`Repository` but for the collections.
+        on_touch: Called with the repository when a collection is first touched.
     """
 
-    def __init__(self, file: SqliteFile, row_id: int, header: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        file: SqliteFile,
+        row_id: int,
+        header: Mapping[str, Any],
+        on_touch: Callable[[StoredRepository], object],
+    ) -> None:
         super().__init__(**header)
         for name in COLLECTIONS:
             del self.__dict__[name]  # so that __getattr__ is asked
+        self._on_touch = on_touch
+        self._as_read: dict[str, tuple[Any, ...]] = {}
         self.file = file
         self._row_id = row_id
         self._stored = StoredSource(file, row_id, self.name)
@@ -46,7 +61,21 @@ class StoredRepository(Repository):
         else:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         self.__dict__[name] = value
+        self._as_read[name] = tuple(value)
+        self._on_touch(self)
         return value
+
+    def take_changes(self) -> bool:
+        """Tell whether a collection was changed since it was read, or since the last call."""
+        # Records are immutable, so a change shows in which objects a list holds.
+        changed = [
+            name
+            for name, before in self._as_read.items()
+            if len(before) != len(self.__dict__[name])
+            or not all(map(operator.is_, before, self.__dict__[name]))
+        ]
+        self._as_read.update((name, tuple(self.__dict__[name])) for name in changed)
+        return bool(changed)
 
     def __repr__(self) -> str:
         return f"StoredRepository(url={self.url!r}, commit={self.commit!r}, file={self.file.path})"

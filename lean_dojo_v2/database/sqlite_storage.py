@@ -39,7 +39,8 @@ _HEADER = "url, revision, name, lean_version, lean_dojo_version, metadata, pr_ur
 class SqliteStorage:
     """A storage over an SQLite file.
 
-    Repository objects that it gives read the file as they are asked; they hold what was touched.
+    Repository objects that it gives read the file as they are asked. Those of which a list was
+    touched are kept, so that :meth:`flush` can store changes made to them.
 
     Attributes:
         path: The file. A missing one is created; one of no bytes counts as empty.
@@ -49,6 +50,8 @@ class SqliteStorage:
     file: SqliteFile = attrs.field(
         init=False, default=attrs.Factory(lambda self: SqliteFile(self.path), takes_self=True)
     )
+
+    _touched: list[StoredRepository] = attrs.field(factory=list, init=False, repr=False)
 
     # --- Storage -------------------------------------------------------------------------------
 
@@ -78,7 +81,7 @@ class SqliteStorage:
             raise DatabaseError(
                 f"a damaged record: {error}", path=self.path, place=f"{name}, metadata"
             ) from error
-        return StoredRepository(self.file, row_id, header)
+        return StoredRepository(self.file, row_id, header, self._touched.append)
 
     def add(self, repository: Repository) -> bool:
         """See :meth:`Storage.add`."""
@@ -129,6 +132,9 @@ class SqliteStorage:
 
     def flush(self) -> None:
         """See :meth:`Storage.flush`."""
+        for repository in self._touched:
+            if repository.take_changes():
+                self.update(repository)
 
     def snapshot(self) -> AbstractContextManager[None]:
         """See :meth:`Storage.snapshot`."""
@@ -136,6 +142,7 @@ class SqliteStorage:
 
     def close(self) -> None:
         """See :meth:`Storage.close`."""
+        self._touched.clear()
         self.file.close()
 
     # --- rows ----------------------------------------------------------------------------------

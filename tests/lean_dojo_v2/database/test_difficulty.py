@@ -1,0 +1,105 @@
+"""Difficulty, its thresholds, and the order of the curriculum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from lean_dojo_core.records import Theorem
+from lean_dojo_v2.database import DynamicDatabase, Repository
+from lean_dojo_v2.database.difficulty import (
+    category,
+    contains_sorry,
+    difficulty,
+    easiest_first,
+    thresholds,
+)
+
+
+@pytest.mark.parametrize(
+    ("tactics", "expected"),
+    [
+        ((), None),
+        (("simp",), math.e),
+        (("a", "b", "c"), math.exp(3)),
+        (("a", "sorry"), math.inf),
+        (("exact ⟨sorry, 1⟩",), math.inf),
+        (("admit",), math.inf),
+        (("exact sorry_lemma.sorry'",), math.e),
+    ],
+)
+def test_difficulty(
+    theorem: Callable[..., Theorem], tactics: tuple, expected: float | None
+) -> None:
+    assert difficulty(theorem("t", *tactics)) == expected
+
+
+@pytest.mark.parametrize("text", ["sorry", "(sorry)", "by sorry", "admit;skip", "x\n  sorry\n"])
+def test_sorry_as_a_token(text: str) -> None:
+    assert contains_sorry(text)
+
+
+@pytest.mark.parametrize("text", ["sorryAx", "not_sorry", "h.admit", "«sorry»", "sorry'", "simp"])
+def test_sorry_inside_a_name(text: str) -> None:
+    assert not contains_sorry(text)
+
+
+def test_thousands_of_tactics_stay_finite_and_are_the_hardest(
+    theorem: Callable[..., Theorem],
+) -> None:
+    long = difficulty(theorem("t", *["skip"] * 5000))
+    assert long is not None
+    assert math.isfinite(long)
+    assert long > math.exp(700)
+    low, _ = thresholds({long: 2, math.e: 1})
+    assert math.isfinite(low)
+    assert category(long, (math.e, math.e**2)) == "Hard"
+
+
+def test_thresholds_are_the_percentiles_over_finite_ones() -> None:
+    values = [math.exp(n) for n in (1, 1, 2, 3, 3, 3, 4, 7, 9, 20)]
+    counts: dict[float | None, int] = {value: values.count(value) for value in values}
+    counts |= {None: 5, math.inf: 7}
+    assert thresholds(counts) == pytest.approx(tuple(np.percentile(values, [33, 67])))
+
+
+def test_more_easy_theorems_come_first_and_ties_keep_their_order() -> None:
+    easy, hard = math.e, math.exp(9)
+    ordered = easiest_first(
+        [
+            ("none", {}),
+            ("hard", {hard: 9}),
+            ("tie1", {easy: 2}),
+            ("most", {easy: 5, hard: 5}),
+            ("tie2", {easy: 2, math.inf: 1}),
+            ("sorry", {math.inf: 4, None: 1}),
+        ]
+    )
+    assert ordered == ["most", "tie1", "tie2", "hard", "sorry", "none"]
+
+
+def test_an_empty_database_is_a_clear_value_error(database: DynamicDatabase) -> None:
+    with pytest.raises(ValueError, match="empty"):
+        database.sort_repositories_by_difficulty()
+
+
+def test_repositories_come_easiest_first(
+    database: DynamicDatabase, theorem: Callable[..., Theorem]
+) -> None:
+    def repository(name: str, *sizes: int) -> Repository:
+        theorems = [theorem(f"t{i}", *["skip"] * size) for i, size in enumerate(sizes)]
+        return Repository(f"https://x/y/{name}", "c", proven_theorems=theorems)
+
+    for name, sizes in {
+        "empty": (),
+        "hard": (9, 9, 8, 8),
+        "easy": (1, 1, 1),
+        "some": (1, 2),
+    }.items():
+        database.add_repository(repository(name, *sizes))
+    ordered = database.sort_repositories_by_difficulty()
+    assert [repo.name for repo in ordered] == ["y/easy", "y/some", "y/hard", "y/empty"]
+    assert all(isinstance(repo, Repository) for repo in ordered)
