@@ -15,7 +15,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import attrs
 import pluggy
@@ -71,8 +71,7 @@ class PluginInfo:
         return normalise(self.distribution) == HOST_DISTRIBUTION
 
 
-@attrs.frozen
-class Offer:
+class Offer(NamedTuple):
     """A descriptor with its provenance.
 
     Attributes:
@@ -84,8 +83,7 @@ class Offer:
     plugin: PluginInfo
 
 
-@attrs.frozen
-class Discovery:
+class Discovery(NamedTuple):
     """All plugins of the environment and what the active ones offer."""
 
     plugins: tuple[PluginInfo, ...]

@@ -11,12 +11,10 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from typing import NamedTuple
 
-import attrs
 
-
-@attrs.frozen
-class InstalledEntryPoint:
+class InstalledEntryPoint(NamedTuple):
     """One line of a distribution's ``entry_points.txt``.
 
     Attributes:
@@ -116,9 +114,12 @@ def _read(path: str) -> str:
 def _identity(location: str, stem: str, version: str) -> tuple[str, str]:
     """Read name and version as written; the folder's name has them in a folded form."""
     text = _read(os.path.join(location, "METADATA")) or _read(os.path.join(location, "PKG-INFO"))  # noqa: PTH118
-    head = text.partition("\n\n")[0]
-    fields = dict(re.findall(r"^(Name|Version):[ \t]*(\S+)", head, re.MULTILINE))
-    return fields.get("Name", stem), fields.get("Version", version or "unknown")
+    fields = {"Name": stem, "Version": version or "unknown"}
+    for line in text.partition("\n\n")[0].splitlines():
+        key, _, value = line.partition(":")
+        if key in fields:
+            fields[key] = value.strip()
+    return fields["Name"], fields["Version"]
 
 
 def _section(text: str, group: str) -> Iterator[tuple[str, str]]:

@@ -68,7 +68,7 @@ def settings_of(target: Any) -> tuple[Setting, ...]:
                 default=_plain_default(attribute.default),
                 text=str(attribute.metadata.get("help", "")) or documented.get(attribute.name, ""),
             )
-            for attribute in attrs.fields(target)
+            for attribute in sorted(attrs.fields(target), key=lambda one: one.kw_only)
             if attribute.init
         )
     found = []
@@ -86,6 +86,17 @@ def settings_of(target: Any) -> tuple[Setting, ...]:
             )
         )
     return tuple(found)
+
+
+def record_in(annotation: Any) -> type | None:
+    """Give the attrs class of a type, or the one member of a union that is one.
+
+    >>> record_in(Setting | None).__name__
+    'Setting'
+    """
+    members = (annotation, *typing.get_args(annotation))
+    found = [member for member in members if isinstance(member, type) and attrs.has(member)]
+    return found[0] if len(found) == 1 else None
 
 
 def type_text(annotation: Any) -> str:

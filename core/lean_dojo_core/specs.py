@@ -6,28 +6,38 @@ so that listing every plugin costs no import of a learning library.
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar
 
 import attrs
 
 from lean_dojo_core.errors import InvalidSpecError
 
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_COLUMN = re.compile(r"[A-Za-z_]\w*")
-
 
 def _check_name(spec: PluginSpec, attribute: attrs.Attribute[str], value: object) -> None:
-    if not isinstance(value, str) or not _NAME.fullmatch(value):
+    if not isinstance(value, str) or not _is_kebab_case(value):
         raise InvalidSpecError(
             f"{type(spec).__name__}.{attribute.name}: {value!r} is not a name; use kebab-case: "
             "lower-case letters and digits, words joined by '-', a letter first ('my-reward')"
         )
 
 
+def _is_kebab_case(name: str) -> bool:
+    words = name.split("-")
+    return (
+        name.isascii()
+        and name == name.lower()
+        and name[:1].isalpha()
+        and all(word.isalnum() for word in words)
+    )
+
+
+def _is_target(text: str) -> bool:
+    module, _, attribute = text.partition(":")
+    return all(part.isidentifier() for part in (*module.split("."), *attribute.split(".")))
+
+
 def _check_target(spec: PluginSpec, attribute: attrs.Attribute[str], value: object) -> None:
-    if not isinstance(value, str) or not _TARGET.fullmatch(value):
+    if not isinstance(value, str) or not _is_target(value):
         raise InvalidSpecError(
             f"{type(spec).__name__}.{attribute.name}: {value!r} is not of the form "
             "'package.module:attribute'"
@@ -46,7 +56,7 @@ def _check_columns(
     spec: PluginSpec, attribute: attrs.Attribute[tuple[str, ...]], value: tuple[object, ...]
 ) -> None:
     for column in value:
-        if not isinstance(column, str) or not _COLUMN.fullmatch(column):
+        if not isinstance(column, str) or not column.isidentifier():
             raise InvalidSpecError(
                 f"{type(spec).__name__}.{attribute.name}: {column!r} is not a column name; "
                 "use an identifier such as 'prompt'"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
@@ -11,7 +12,7 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError
-from lean_dojo_core.settings import settings_of
+from lean_dojo_core.settings import Setting, record_in, settings_of
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.output import emit_json, paragraph
 from lean_dojo_v2.structuring import suggestion
@@ -67,7 +68,8 @@ def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
 
 
 def _print(entry: registry.Entry[Any, Any], target: Any) -> None:
-    click.echo(f"{entry.name}: {entry.spec.summary}\n")
+    click.echo(paragraph(f"{entry.name}: {entry.spec.summary}"))
+    click.echo()
     facts = {
         "kind": entry.spec.kind,
         "from": f"{entry.distribution} {entry.version} (plugin {entry.plugin.name})",
@@ -80,11 +82,18 @@ def _print(entry: registry.Entry[Any, Any], target: Any) -> None:
         click.echo(f"\n{about}")
     settings = settings_of(target)
     click.echo("\nSettings:" if settings else "\nIt has no settings.")
+    _print_settings(settings, indent=2)
+
+
+def _print_settings(settings: Iterable[Setting], *, indent: int) -> None:
+    """Print settings; those of a record within them, indented, below it."""
     for part in settings:
         default = " (required)" if part.required else f" = {part.default!r}"
-        click.echo(f"  {part.name}: {part.type_text}{default}")
+        click.echo(f"{' ' * indent}{part.name}: {part.type_text}{default}")
         if part.help:
-            click.echo(paragraph(part.help, indent=6))
+            click.echo(paragraph(part.help, indent=indent + 4))
+        if (record := record_in(part.annotation)) is not None:
+            _print_settings(settings_of(record), indent=indent + 4)
 
 
 def description(target: Any) -> str:

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import lean_dojo_core
+from lean_dojo_core import RewardFunctionSpec, TrainerSpec, registry
+from lean_dojo_core.errors import (
+    InvalidSpecError,
+    LeanDojoError,
+    PluginLoadError,
+    UnknownNameError,
+    UsageError,
+)
+
+
+def ones(completions: list[Any], **kwargs: Any) -> list[float]:
+    return [1.0] * len(completions)
+
+
+def test_builtins_are_there_with_provenance() -> None:
+    entry = registry.trainers["sft"]
+    assert entry.distribution == "lean-dojo-v2"
+    assert entry.version.startswith("2.")
+    assert entry.qualified_name == "lean-dojo-v2:sft"
+    assert entry.plugin.builtin
+
+
+@pytest.mark.parametrize("name", ["sft", "SFT", "lean-dojo-v2:sft", "Lean_Dojo.v2:Sft"])
+def test_look_up_folds(name: str) -> None:
+    assert registry.trainers[name].name == "sft"
+    assert name in registry.trainers
+
+
+def test_a_registry_is_a_mapping() -> None:
+    names = list(registry.trainers)
+    assert len(names) == len(registry.trainers)
+    assert {name: registry.trainers[name].name for name in names} == {
+        name: entry.name for name, entry in registry.trainers.items()
+    }
+    assert registry.trainers.get("nobody") is None
+    assert 7 not in registry.trainers
+
+
+def test_an_unknown_name_is_a_key_error_and_a_usage_error() -> None:
+    with pytest.raises(KeyError) as caught:
+        registry.trainers["stf"]
+    assert isinstance(caught.value, UnknownNameError)
+    assert isinstance(caught.value, UsageError)
+    assert str(caught.value).startswith("no trainer is called 'stf'. Did you mean 'sft'")
+
+
+def test_override_replaces_adds_nests_and_ends() -> None:
+    rewards = registry.reward_functions
+    count = len(rewards)
+    with rewards.override("constant", ones):
+        assert rewards["constant"].create()(["a"]) == [1.0]
+        assert len(rewards) == count
+        with rewards.override("constant", lambda completions, **kwargs: [2.0]):
+            assert rewards["constant"].create()(["a"]) == [2.0]
+        assert rewards["constant"].load() is ones
+        with rewards.override("New_One", ones):
+            assert len(rewards) == count + 1
+            assert rewards["new-one"].distribution == "override"
+    assert "new-one" not in rewards
+    assert rewards["constant"].distribution == "lean-dojo-v2"
+
+
+def test_override_checks_what_it_is_given() -> None:
+    with (
+        pytest.raises(PluginLoadError, match="must be callable"),
+        registry.reward_functions.override("x", 3),
+    ):
+        pass
+    with (
+        pytest.raises(PluginLoadError, match=r"needs the method\(s\) train"),
+        registry.trainers.override("x", type("Idle", (), {})),
+    ):
+        pass
+
+
+def test_create_gives_options_to_a_class_only() -> None:
+    assert registry.reward_functions["constant"].create(value=3)(["a"]) == [3.0]
+    with (
+        registry.reward_functions.override("function", ones),
+        pytest.raises(PluginLoadError, match="takes no options"),
+    ):
+        registry.reward_functions["function"].create(value=3)
+
+
+def test_builtin_is_found_whoever_else_offers_the_name() -> None:
+    assert registry.builtin(registry.reward_functions, "constant").__name__ == "Constant"
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Upper", "snake_case", "-a", "a-", "a--b", "1st", "a b", "a.b", "ä", 7, None]
+)
+def test_bad_names(name: Any) -> None:
+    with pytest.raises(InvalidSpecError, match="kebab-case"):
+        RewardFunctionSpec(name=name, target="a:b", summary="s")
+
+
+@pytest.mark.parametrize("name", ["a", "a1", "my-reward", "grpo2-x3"])
+def test_good_names(name: str) -> None:
+    assert RewardFunctionSpec(name=name, target="a:b", summary="s").name == name
+
+
+@pytest.mark.parametrize("target", ["", "a", "a:", ":b", "a.b", "a:b:c", "a-b:c", "a..b:c", 3])
+def test_bad_targets(target: Any) -> None:
+    with pytest.raises(InvalidSpecError, match=r"package\.module:attribute"):
+        RewardFunctionSpec(name="a", target=target, summary="s")
+
+
+@pytest.mark.parametrize("summary", ["", "  ", "two\nlines", None])
+def test_bad_summaries(summary: Any) -> None:
+    with pytest.raises(InvalidSpecError, match="one line"):
+        RewardFunctionSpec(name="a", target="a:b", summary=summary)
+
+
+def test_columns_are_a_tuple_whatever_was_given() -> None:
+    def columns(value: Any) -> tuple[str, ...]:
+        return TrainerSpec(
+            name="a", target="a:b", summary="s", required_columns=value
+        ).required_columns
+
+    assert columns(["x", "y"]) == ("x", "y")
+    assert columns("prompt") == ("prompt",)
+    with pytest.raises(InvalidSpecError, match="column"):
+        columns(["not a column"])
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    for name in lean_dojo_core.__all__:
+        assert getattr(lean_dojo_core, name) is not None
+    assert set(lean_dojo_core.__all__) <= set(dir(lean_dojo_core))
+    with pytest.raises(AttributeError, match="nonesuch"):
+        lean_dojo_core.nonesuch  # noqa: B018
+
+
+def test_every_error_has_one_root_and_an_exit_code() -> None:
+    from lean_dojo_core import errors
+
+    for value in vars(errors).values():
+        if (
+            isinstance(value, type)
+            and issubclass(value, Exception)
+            and value.__module__ == errors.__name__
+        ):
+            assert issubclass(value, (LeanDojoError, Warning)), value
+            assert value.__doc__, value
+            assert getattr(value, "exit_code", 1) in {1, 2}

@@ -1,0 +1,63 @@
+"""The built-ins pass the very checks that plugin authors get, each found through the registry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lean_dojo_core import registry
+from lean_dojo_core.settings import settings_of
+from lean_dojo_core.testing import (
+    DatasetFormatterSuite,
+    ManifestSuite,
+    RewardFunctionSuite,
+    Suite,
+    TrainerSuite,
+)
+
+
+class TestManifest(ManifestSuite):
+    distribution = "lean-dojo-v2"
+
+
+class BuiltinTrainerSuite(TrainerSuite):
+    """Makes any built-in from what it requires: a model (this folder will do) and a reward."""
+
+    def make(self) -> Any:
+        return self.entry.load()
+
+    def make_in(self, output_dir: Path) -> Any:
+        given = {
+            "model_name": str(output_dir.parent),
+            "reward_func": "constant",
+            "data_path": output_dir.parent / "data.jsonl",
+        }
+        output_dir.parent.joinpath("data.jsonl").touch()
+        target = self.entry.load()
+        required = {part.name: given[part.name] for part in settings_of(target) if part.required}
+        if any(part.name == "output_dir" for part in settings_of(target)):
+            required["output_dir"] = output_dir
+        return target(**required)
+
+
+SUITES: dict[str, type[Suite]] = {
+    "trainer": BuiltinTrainerSuite,
+    "dataset-formatter": DatasetFormatterSuite,
+    "reward-function": RewardFunctionSuite,
+}
+
+for _kind, _suite in SUITES.items():
+    for _entry in registry.REGISTRIES[_kind].entries():
+        if _entry.plugin.builtin:
+            _title = "".join(word.title() for word in (*_entry.name.split("-"), *_kind.split("-")))
+            _made = type(f"Test{_title}", (_suite,), {"name": _entry.qualified_name})
+            if getattr(_entry.spec, "needs_lean", False):
+                _made = pytest.mark.slow(_made)
+            globals()[_made.__name__] = _made
+
+
+@pytest.mark.parametrize("kind", SUITES)
+def test_every_kind_has_builtins(kind: str) -> None:
+    assert any(entry.plugin.builtin for entry in registry.REGISTRIES[kind].entries())
