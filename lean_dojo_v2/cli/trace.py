@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON on stdout.")
 def trace(
+    *,
     source: str,
     database: Path,
     commit: str | None,
@@ -108,8 +109,8 @@ def trace(
     else:
         note(
             f"{traced.name} at {traced.commit[:12]}: {counts['theorems']} theorems "
-            f"({counts['sorry']} sorry), {counts['tactics']} tactics, {counts['premises']} premises "
-            f"in {counts['files']} files → {database}"
+            f"({counts['sorry']} sorry), {counts['tactics']} tactics, "
+            f"{counts['premises']} premises in {counts['files']} files → {database}"
         )
 
 

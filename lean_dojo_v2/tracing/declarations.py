@@ -28,7 +28,8 @@ class Declaration:
     """A declaration of a file.
 
     Attributes:
-        full_name: Its name in Lean.
+        full_name: Its name, private ones as the user writes them.
+        constant: Its name as Lean has it.
         keyword: ``theorem``, ``def``, ``structure``, …
         outer: Index where it starts, its docstring included.
         start: Index of its first modifier or keyword.
@@ -37,6 +38,7 @@ class Declaration:
     """
 
     full_name: str
+    constant: str
     keyword: str
     outer: int
     start: int
@@ -78,12 +80,15 @@ def _of_command(
         if keyword is not None:
             outer, start = _modifiers_before(words, keyword)
             heads.setdefault(keyword, (definition, outer, start))
+    if not heads:
+        return []
     stop = len(words) - (words[0].text == "mutual" and words[-1].text == "end")
     order = sorted(heads)
     ends = [heads[after][1] for after in order[1:]] + [stop]
     return [
         Declaration(
             definition.full_name,
+            definition.constant,
             words[keyword].text,
             words[outer].start,
             words[start].start,

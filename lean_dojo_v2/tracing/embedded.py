@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from lean_dojo_core.errors import TraceError
@@ -10,6 +11,7 @@ from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.server import Server
 from lean_dojo_v2.tracing.infotree import read_problems
+from lean_dojo_v2.tracing.modules import module_path
 from lean_dojo_v2.tracing.positions import PositionMap
 from lean_dojo_v2.tracing.records import Command, Definition, Elaboration, Reference, Step
 from lean_dojo_v2.tracing.workspace import SourceFile
@@ -17,56 +19,81 @@ from lean_dojo_v2.tracing.workspace import SourceFile
 TRACE_COMMAND = "dojo.trace"
 
 
-def elaborate(
-    server: Server, file: SourceFile, closure: Sequence[SourceFile], timeout: float
-) -> Elaboration:
-    """Have an engine elaborate a file.
+def lay_out(files: Iterable[SourceFile], folder: Path) -> None:
+    """Write files where the engine looks for modules: all below one folder.
+
+    A project's own layout has several source folders and packages; and the engine may read what
+    it is given and nothing else.
+    """
+    for file in files:
+        path = folder / module_path(file.module)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file.text, encoding="utf-8", newline="\n")
+
+
+def elaborate(server: Server, file: SourceFile, timeout: float) -> Elaboration:
+    """Have an engine elaborate a file; what it imports, the engine reads from its project folder.
 
     Args:
         server: The engine.
         file: The file.
-        closure: The files that it imports and that Lean's library does not have, in order.
         timeout: Seconds that it may take.
 
     Raises:
         RequestError: If the engine refuses the file (its imports, for example).
         EngineLostError: If the engine died or took too long.
+        TraceError: If its answer cannot be read.
     """
-    answer = server.run(TRACE_COMMAND, request(file, closure), timeout=timeout)
+    request = {
+        "file": file.text,
+        "fileName": str(module_path(file.module)),
+        "module": file.module,
+        "sequenceOnly": True,
+    }
+    answer = server.run(TRACE_COMMAND, request, timeout=timeout)
     if "error" in answer:
         raise RequestError(str(answer.get("desc") or answer["error"]), str(answer["error"]))
     return read_answer(answer, PositionMap(file.text))
 
 
-def request(file: SourceFile, closure: Sequence[SourceFile]) -> dict[str, Any]:
-    """Make the request for a file."""
-    return {
-        "file": file.text,
-        "fileName": file.path,
-        "module": file.module,
-        "sources": [{"module": source.module, "file": source.text} for source in closure],
-    }
-
-
 def read_answer(answer: Mapping[str, Any], places: PositionMap) -> Elaboration:
-    """Read the answer; positions in it are bytes.
+    """Read the answer to ``dojo.trace``; ``bytes`` are positions in the text that was sent.
 
     Raises:
         TraceError: If it has not the form that it should have.
     """
-    at = places.index_of_byte
+
+    def span(item: Mapping[str, Any]) -> tuple[int, int]:
+        start, end = item["bytes"]
+        return places.index_of_byte(start), places.index_of_byte(end)
+
+    def reference(item: Mapping[str, Any]) -> Reference:
+        name, module = item["full_name"], item["module"] or ""
+        return Reference(
+            name, module, *span(item), _position(item["def_pos"]), _position(item["def_end_pos"])
+        )
+
     try:
+        names = answer["references"]
         return Elaboration(
-            commands=tuple(Command(at(c["start"]), at(c["end"])) for c in answer["commands"]),
+            commands=tuple(Command(*span(command)) for command in answer["commands"]),
             steps=tuple(
-                Step(at(t["start"]), at(t["end"]), t["before"], t["after"])
-                for t in answer["tactics"]
+                Step(*span(tactic), tactic["state_before"], tactic["state_after"])
+                for tactic in answer["tactics"]
+                if tactic["in_sequence"]
             ),
             definitions=tuple(
-                Definition(d["name"], at(d["start"]), at(d["end"])) for d in answer["definitions"]
+                Definition(name["full_name"], *span(name), name["lean_name"])
+                for name in names
+                if name["is_binder"]
             ),
-            references=tuple(_reference(r, places) for r in answer["references"]),
+            references=tuple(reference(name) for name in names if not name["is_binder"]),
             problems=tuple(read_problems(answer["messages"], places)),
+            uses={
+                declared["lean_name"]: tuple(declared["uses"])
+                for declared in answer["declarations"]
+                if declared["lean_name"] is not None
+            },
         )
     except (KeyError, TypeError, ValueError) as error:
         raise TraceError(
@@ -74,16 +101,5 @@ def read_answer(answer: Mapping[str, Any], places: PositionMap) -> Elaboration:
         ) from error
 
 
-def _reference(data: Mapping[str, Any], places: PositionMap) -> Reference:
-    return Reference(
-        data["name"],
-        data["module"],
-        places.index_of_byte(data["start"]),
-        places.index_of_byte(data["end"]),
-        _position(data.get("defPos")),
-        _position(data.get("defEnd")),
-    )
-
-
-def _position(data: Mapping[str, Any] | None) -> Position | None:
-    return None if data is None else (int(data["line"]), int(data["column"]) + 1)
+def _position(pair: list[int] | None) -> Position | None:
+    return None if pair is None else (int(pair[0]), int(pair[1]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Protocol, TypeAlias, get_args
 
 import psutil
@@ -65,26 +67,25 @@ class EmbeddedEngine:
         """Elaborate files; see :class:`Engine`."""
         room = psutil.virtual_memory().available // (ENGINE_MB << 20)
         size = self._jobs or max(1, min(available_cores(), room))
-        config = PoolConfig(
-            size=min(size, len(files)),
-            engine="embedded",
-            timeout=self._timeout,
-            memory_limit_mb=MEMORY_LIMIT_MB,
+        with TemporaryDirectory(prefix="lean-dojo-") as folder:
+            embedded.lay_out(self._workspace.all, Path(folder))
+            config = PoolConfig(
+                size=min(size, len(files)),
+                engine="embedded",
+                project_path=folder,
+                timeout=self._timeout,
+                memory_limit_mb=MEMORY_LIMIT_MB,
+            )
+            with EnginePool(config) as pool:
+                waiting = {self._submit(pool, file): file for file in files}
+                yield from _results(waiting)
+
+    def _submit(self, pool: EnginePool, file: SourceFile) -> Future[Elaboration]:
+        """Queue a file; those with the same imports go to the same engine, which has them."""
+        imported = [source.module for source in self._workspace.closure(file.module)]
+        return pool.submit(
+            embedded.elaborate, file, self._timeout, header=" ".join(imported), name=file.path
         )
-        with EnginePool(config) as pool:
-            waiting: dict[Future[Elaboration], SourceFile] = {}
-            for file in files:
-                closure = self._workspace.closure(file.module)
-                future = pool.submit(
-                    embedded.elaborate,
-                    file,
-                    closure,
-                    self._timeout,
-                    header=" ".join(source.module for source in closure),
-                    name=file.path,
-                )
-                waiting[future] = file
-            yield from _results(waiting)
 
 
 class NativeEngine:

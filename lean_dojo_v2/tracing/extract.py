@@ -22,11 +22,13 @@ from lean_dojo_core.records import (
     MARK_OPEN,
     NO_GOALS,
     Annotation,
+    Position,
     Premise,
     TracedTactic,
 )
 from lean_dojo_v2.tracing.declarations import Declaration, declarations, statement
 from lean_dojo_v2.tracing.lexer import PART, code_tokens, tokens, without_comments
+from lean_dojo_v2.tracing.names import user_name
 from lean_dojo_v2.tracing.positions import PositionMap
 from lean_dojo_v2.tracing.records import (
     Elaboration,
@@ -40,21 +42,17 @@ from lean_dojo_v2.tracing.records import (
 from lean_dojo_v2.tracing.states import clean_state
 
 _IDENTIFIER = re.compile(rf"\.?{PART}(?:\.{PART})*\Z")
-_PRIVATE = re.compile(r"_private\.(?:[^\s.]+\.)+?0\.")
 _SORRY_WORDS = frozenset({"sorry", "admit", "sorryAx", "stop"})
 _SORRY_WARNING = re.compile(r"declaration uses ['`‘]sorry['`’]")
 
+UNKNOWN: Position = (0, 0)
+"""Where a premise is defined, if nobody recorded it: before the first line, so inside no premise.
+
+The embedded engine's library says in which file a constant of Lean itself is, not where in it.
+"""
+
 PathOf = Callable[[str], str | None]
 """Gives the file of a module, relative to the repository; ``None`` where it cannot be told."""
-
-
-def user_name(name: str) -> str:
-    """Give a name as the user writes it: without the prefix that Lean gives private names.
-
-    >>> user_name("_private.Sample.Logic.0.Sample.helper")
-    'Sample.helper'
-    """
-    return _PRIVATE.sub("", name, count=1)
 
 
 def extract(
@@ -72,18 +70,32 @@ def extract(
     places = PositionMap(text)
     found = declarations(text, elaboration.commands, elaboration.definitions)
     errors = [p for p in elaboration.problems if p.severity == "error"]
+    broken = _broken(found, errors, elaboration)
     reader = _FileReader(text, places, elaboration, path_of)
     return TracedFile(
         path,
         tuple(imports),
-        tuple(
-            reader.theorem(declaration)
-            for declaration in found
-            if declaration.is_theorem and not _inside(declaration, errors)
-        ),
-        tuple(_premise(declaration, text, places) for declaration in found),
+        tuple(reader.theorem(d) for d in found if d.is_theorem and d.constant not in broken),
+        tuple(_premise(d, text, places) for d in found if d.constant not in broken),
         tuple(FileError(*places.position(e.start), e.text.strip()) for e in errors),
+        tuple(broken),
+        dict(elaboration.uses or {}),
     )
+
+
+def _broken(
+    found: Sequence[Declaration], errors: Sequence[Problem], elaboration: Elaboration
+) -> dict[str, None]:
+    """Give the constants that an error is in; where nobody says what rests on them, all later ones.
+
+    Lean goes on after an error as if the declaration were proven.
+    """
+    first = min((error.start for error in errors), default=None)
+    if first is None:
+        return {}
+    if elaboration.uses is None:
+        return dict.fromkeys(d.constant for d in found if d.end > first)
+    return dict.fromkeys(d.constant for d in found if _inside(d, errors))
 
 
 def _inside(declaration: Declaration, problems: Iterable[Problem]) -> bool:
@@ -132,6 +144,7 @@ class _FileReader:
         last = bisect_left(self.step_starts, declaration.end)
         return TracedTheorem(
             declaration.full_name,
+            declaration.constant,
             stated,
             self.places.position(declaration.start),
             self.places.position(declaration.end),
@@ -145,7 +158,7 @@ class _FileReader:
         position = step.start
         for reference in self._used(step, theorem):
             path = self.path_of(reference.module)
-            if path is None or reference.def_start is None or reference.def_end is None:
+            if path is None:
                 continue
             # A dot before a name (`.intro`, `h.symm`) is not part of the mark.
             start = reference.start + self.text.startswith(".", reference.start)
@@ -153,7 +166,12 @@ class _FileReader:
             marked += [self.text[position:start], f"{MARK_OPEN}{name}{MARK_CLOSE}"]
             position = reference.end
             annotations.append(
-                Annotation(reference.full_name, path, reference.def_start, reference.def_end)
+                Annotation(
+                    reference.full_name,
+                    path,
+                    reference.def_start or UNKNOWN,
+                    reference.def_end or UNKNOWN,
+                )
             )
         marked.append(self.text[position : step.end])
         column = self.places.position(step.start)[1] - 1

@@ -22,6 +22,7 @@ from lean_dojo_core.records import Position
 from lean_dojo_v2.tracing.ilean import Ident, Ilean, read_ilean
 from lean_dojo_v2.tracing.infotree import is_info_tree, read_messages, read_problems, read_trees
 from lean_dojo_v2.tracing.modules import module_path
+from lean_dojo_v2.tracing.names import user_name
 from lean_dojo_v2.tracing.positions import PositionMap
 from lean_dojo_v2.tracing.records import Definition, Elaboration, Reference
 from lean_dojo_v2.tracing.workspace import SourceFile
@@ -169,7 +170,8 @@ class NativeLean:
 def _definitions(known: Ilean, places: PositionMap) -> Iterator[Definition]:
     for ident, (line, unit, end_line, end_unit) in known.definitions.items():
         start = places.index_of_utf16(line, unit)
-        yield Definition(ident.name, start, places.index_of_utf16(end_line, end_unit))
+        end = places.index_of_utf16(end_line, end_unit)
+        yield Definition(user_name(ident.name), start, end, ident.name)
 
 
 def _own_position(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import attrs
 
 from lean_dojo_core.records import Position, Premise, Theorem, TracedTactic
@@ -51,11 +53,13 @@ class Definition:
         full_name: Its name; private names as the user writes them.
         start: Index of the identifier that names it.
         end: Index after it.
+        constant: Its name as Lean has it, unique in the project.
     """
 
     full_name: str
     start: int
     end: int
+    constant: str
 
 
 @attrs.frozen
@@ -102,6 +106,8 @@ class Elaboration:
         definitions: The constants that it defines.
         references: The identifiers that mean constants.
         problems: The messages.
+        uses: For each declared constant the constants of the project that it rests on, as Lean
+            names them; ``None`` if the engine does not say.
     """
 
     commands: tuple[Command, ...] = ()
@@ -109,6 +115,7 @@ class Elaboration:
     definitions: tuple[Definition, ...] = ()
     references: tuple[Reference, ...] = ()
     problems: tuple[Problem, ...] = ()
+    uses: Mapping[str, tuple[str, ...]] | None = None
 
 
 @attrs.frozen
@@ -117,6 +124,7 @@ class TracedTheorem:
 
     Attributes:
         full_name: Its name.
+        constant: Its name as Lean has it, unique in the project.
         statement: Source text of the statement, from its first modifier up to and with ``:=``.
         start: Where the statement starts (a docstring before it is not part of it).
         end: Where the proof ends.
@@ -125,6 +133,7 @@ class TracedTheorem:
     """
 
     full_name: str
+    constant: str
     statement: str
     start: Position
     end: Position
@@ -173,6 +182,8 @@ class TracedFile:
         theorems: Its theorems, in order; those with an error in them are left out.
         premises: Its declarations, in order.
         errors: What Lean could not elaborate.
+        broken: Constants of declarations with an error in them; what uses them proves nothing.
+        uses: What its constants rest on, see :class:`Elaboration`.
     """
 
     path: str
@@ -180,3 +191,5 @@ class TracedFile:
     theorems: tuple[TracedTheorem, ...] = ()
     premises: tuple[Premise, ...] = ()
     errors: tuple[FileError, ...] = ()
+    broken: tuple[str, ...] = ()
+    uses: dict[str, tuple[str, ...]] = attrs.field(factory=dict)

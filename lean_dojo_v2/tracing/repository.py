@@ -25,12 +25,11 @@ _SCP_ADDRESS = re.compile(r"[\w.-]+@[\w.-]+:(?!//)")
 
 
 def _as_url(url: str | Path) -> str:
-    """Make folders absolute and drop passwords; anything else stays as it is given."""
+    """Make folders absolute, so that an address means the same everywhere."""
     text = str(url)
-    folder = local_folder(text)
-    if folder is not None:
-        return str(folder)
-    return text.rstrip("/") if "://" in text or _SCP_ADDRESS.match(text) else text
+    if "://" in text or _SCP_ADDRESS.match(text):
+        return text.rstrip("/")
+    return str(local_folder(text) or text)
 
 
 def local_folder(url: str) -> Path | None:

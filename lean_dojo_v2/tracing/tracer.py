@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -14,10 +14,11 @@ from tqdm import tqdm
 
 from lean_dojo_core.errors import LeanError, TraceError
 from lean_dojo_core.records import PremiseFile
-from lean_dojo_v2.database.repository import Repository
+from lean_dojo_v2.database.repository import Repository, rated
 from lean_dojo_v2.tracing.cache import TraceCache
 from lean_dojo_v2.tracing.engines import Engine, choose_engine
 from lean_dojo_v2.tracing.extract import extract
+from lean_dojo_v2.tracing.names import resting_on_errors
 from lean_dojo_v2.tracing.records import FileError, TracedFile
 from lean_dojo_v2.tracing.repository import LeanGitRepo
 from lean_dojo_v2.tracing.workspace import SourceFile, Workspace, read_workspace
@@ -135,7 +136,8 @@ def _assemble(
     date: datetime | str | None,
 ) -> Repository:
     results = [traced[file.module] for file in files]
-    errors = [f"{result.path}:{error}" for result in results for error in result.errors]
+    unsound = resting_on_errors(results)
+    errors = list(_all_errors(results, unsound))
     if errors and not any(result.premises for result in results):
         raise TraceError(
             f"no file of {repo} could be traced with the {engine} engine:\n" + "\n".join(errors[:5])
@@ -149,9 +151,10 @@ def _assemble(
         metadata[ERRORS_KEY] = errors
     own = [r for file, r in zip(files, results, strict=True) if not file.package]
     theorems = [
-        (theorem.has_sorry, theorem.bound(result.path, repo.url, repo.commit))
+        (theorem.has_sorry, rated(theorem.bound(result.path, repo.url, repo.commit)))
         for result in own
         for theorem in result.theorems
+        if theorem.constant not in unsound
     ]
     return Repository(
         repo.url,
@@ -164,6 +167,18 @@ def _assemble(
         premise_files=[PremiseFile(r.path, r.imports, r.premises) for r in results],
         files_traced=[result.path for result in results],
     )
+
+
+def _all_errors(results: Iterable[TracedFile], unsound: Container[str]) -> Iterator[str]:
+    for result in results:
+        yield from (f"{result.path}:{error}" for error in result.errors)
+        for theorem in result.theorems:
+            if theorem.constant in unsound:
+                line, column = theorem.start
+                yield (
+                    f"{result.path}:{line}:{column}: {theorem.full_name} is left out: "
+                    "its proof rests on something that has an error"
+                )
 
 
 @contextmanager

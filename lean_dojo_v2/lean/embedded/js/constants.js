@@ -28,6 +28,8 @@ function createConstants(rt) {
   const userName = (name) => rt.nameText(rt.call('l_Lean_privateToUserName', name));
   const isPrivate = (name) => rt.call('l_Lean_isPrivateName', name) === TRUE;
 
+  const isImported = (env, name) => rt.optional(rt.call('l_Lean_Environment_getModuleIdxFor_x3f', env, name)) !== null;
+
   /** The library module that a name was imported from, or null for what this session elaborated. */
   function moduleOf(env, name) {
     const index = rt.optional(rt.call('l_Lean_Environment_getModuleIdxFor_x3f', env, name));
@@ -106,7 +108,7 @@ function createConstants(rt) {
   }
 
   return {
-    find, kind, details, isUnsafe, type, levelParams, value, usedIn, userName, isPrivate, moduleOf, declarationRange,
+    find, kind, details, isUnsafe, type, levelParams, value, usedIn, userName, isPrivate, isImported, moduleOf, declarationRange,
     nameRange, added, all, closure,
   };
 }

@@ -85,14 +85,19 @@ function createDeclarations(rt, trees, constants) {
     });
   }
 
-  /** Whether a declaration rests on `sorry`: itself, or what the same command added for it. */
-  function usesSorry(env, name, added) {
+  /**
+   * What a declaration rests on, itself and what the same command added for it: whether `sorry` is there, and the
+   * constants of this session (not the library's) that it uses, as Lean names them.
+   */
+  function dependencies(env, name, added) {
     const own = new Set(added.map(([n]) => rt.nameText(n)));
     own.add(rt.nameText(name));
-    return constants.closure(env, [name], (n) => own.has(rt.nameText(n))).has('sorryAx');
+    const reached = constants.closure(env, [name], (n) => own.has(rt.nameText(n)));
+    const uses = [...reached].filter(([key, entry]) => !own.has(key) && !constants.isImported(env, entry.name));
+    return { has_sorry: reached.has('sorryAx'), uses: uses.map(([key]) => key) };
   }
 
-  return { ofUnit, usesSorry };
+  return { ofUnit, dependencies };
 }
 
 module.exports = { createDeclarations };

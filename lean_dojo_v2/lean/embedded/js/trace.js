@@ -51,7 +51,7 @@ function traceCommands(engine) {
         ...text.range(...range),
         statement: text.range(...statement),
         elaborated: info !== null,
-        has_sorry: info === null ? mentionsSorry(unit) : declarations.usesSorry(after, name, added),
+        ...(info === null ? { has_sorry: mentionsSorry(unit), uses: [] } : declarations.dependencies(after, name, added)),
         is_prop: info !== null && constants.kind(info) === 'theorem',
       };
     });
@@ -133,6 +133,7 @@ function traceCommands(engine) {
     const range = constants.nameRange(env, name);
     return {
       full_name: constants.userName(name),
+      lean_name: rt.nameText(name),
       module: constants.moduleOf(env, name) ?? session.moduleOf(name),
       def_pos: range === null ? null : range.start,
       def_end_pos: range === null ? null : range.end,

@@ -1,0 +1,228 @@
+"""Lakefiles, manifests, headers and the import graph."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from lean_dojo_core.errors import TraceError
+from lean_dojo_v2.tracing.lakefile import Dependency, Library, read_project
+from lean_dojo_v2.tracing.modules import ImportGraph, parse_header
+from lean_dojo_v2.tracing.workspace import read_workspace
+
+Project = Callable[..., Path]
+
+
+def modules(text: str) -> list[str]:
+    return [item.module for item in parse_header(text).imports]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("import A\nimport B.C\n\ntheorem x : 1 = 1 := rfl", ["A", "B.C"]),
+        ("/- import No -/\n-- import Nor\nimport A -- import B\nimport /- C -/ D", ["A", "D"]),
+        ("/-! doc -/\nimport A\nopen B\nimport C", ["A"]),
+        ("import A import B", ["A", "B"]),
+        ("prelude\nimport Init.Core", ["Init.Core"]),
+        ("module\npublic import A\nimport all B\nmeta import C", ["A", "B", "C"]),
+        ("module\npublic meta import all A.B", ["A.B"]),
+        ("module prelude public import A", ["A"]),
+        ("import «A B».C\r\nimport D\r\n", ["A B.C", "D"]),
+        ("public section\nimport A", []),
+        ("import", []),
+        ("/- never closed import A", []),
+    ],
+)
+def test_headers(text: str, expected: list[str]) -> None:
+    assert modules(text) == expected
+
+
+def test_header_flags() -> None:
+    header = parse_header("module\npublic import A\nimport all B\nmeta import C\ndef x := 1")
+    assert header.is_module
+    assert [(i.is_public, i.is_all, i.is_meta) for i in header.imports] == [
+        (True, False, False),
+        (False, True, False),
+        (False, False, True),
+    ]
+    assert header.modules == ("Init", "A", "B", "C")
+    assert parse_header("prelude import X").modules == ("X",)
+
+
+def test_import_graph_order_and_closure() -> None:
+    graph = ImportGraph({"D": ("B", "C"), "B": ("A",), "C": ("A",), "A": (), "E": ()})
+    assert graph.order() == ["A", "B", "C", "D", "E"]
+    assert graph.closure("D") == ["A", "B", "C"]
+    assert graph.closure("A") == []
+
+
+def test_a_long_chain_needs_no_recursion() -> None:
+    names = [f"M{i}" for i in range(5000)]
+    chain = {name: (after,) for name, after in zip(names, names[1:], strict=False)}
+    assert ImportGraph({**chain, names[-1]: ()}).order()[0] == names[-1]
+
+
+def test_an_import_cycle_is_shown(project: Project) -> None:
+    folder = project(
+        {
+            "Lib.lean": "import Lib.A",
+            "Lib/A.lean": "import Lib.B",
+            "Lib/B.lean": "import Lib.C",
+            "Lib/C.lean": "import Lib.A",
+        }
+    )
+    with pytest.raises(TraceError, match=r"import cycle: Lib\.A → Lib\.B → Lib\.C → Lib\.A"):
+        read_workspace(read_project(folder))
+
+
+LAKEFILE_LEAN = """
+import Lake
+open Lake DSL
+
+package «my package» where
+  version := v!"0.1.0"
+
+require mathlib from git "https://example.org/mathlib4" @ "v4.28.0"
+
+-- lean_lib Commented
+
+@[default_target]
+lean_lib «Lib» where
+  srcDir := "src"
+  roots := #[`Lib, `Extra]
+
+lean_lib Other {
+  globs := #[.andSubmodules `Other]
+}
+
+lean_exe main where
+  root := `Main
+"""
+
+
+def test_lakefile_in_lean(project: Project) -> None:
+    folder = project({"lakefile.lean": LAKEFILE_LEAN, "src/Lib.lean": "", "Main.lean": ""})
+    (folder / "lakefile.toml").unlink()
+    assert read_project(folder).libraries == (
+        Library("Lib", PurePosixPath("src"), ("Lib", "Extra")),
+        Library("Other", PurePosixPath(), ("Other",)),
+        Library("main", PurePosixPath(), ("Main",)),
+    )
+
+
+def test_sources_of_libraries(project: Project) -> None:
+    lakefile = """
+        name = "x"
+        srcDir = "lean"
+        [[lean_lib]]
+        name = "Lib"
+        [[lean_lib]]
+        name = "Second"
+        srcDir = "more"
+        roots = ["Two"]
+        [[lean_exe]]
+        name = "run"
+        root = "Main"
+    """
+    files = {
+        "lean/Lib.lean": "",
+        "lean/Lib/A/B.lean": "",
+        "lean/more/Two.lean": "",
+        "lean/Main.lean": "",
+        "lean/Unrelated.lean": "",
+        "lean/Lib/.lake/packages/dep/Dep.lean": "",
+        "Scratch.lean": "",
+    }
+    assert {m: str(p) for m, p in read_project(project(files, lakefile)).sources().items()} == {
+        "Lib": "lean/Lib.lean",
+        "Lib.A.B": "lean/Lib/A/B.lean",
+        "Main": "lean/Main.lean",
+        "Two": "lean/more/Two.lean",
+    }
+
+
+def test_a_folder_with_a_toolchain_alone(tmp_path: Path) -> None:
+    (tmp_path / "lean-toolchain").write_text("leanprover/lean4:v4.9.0\n")
+    (tmp_path / "A.lean").write_text("import B.C")
+    (tmp_path / "B").mkdir()
+    (tmp_path / "B/C.lean").write_text("")
+    project = read_project(tmp_path)
+    assert project.lean_version == "v4.9.0"
+    assert list(project.sources()) == ["A", "B.C"]
+
+
+def test_manifests(project: Project) -> None:
+    folder = project({"Lib.lean": ""})
+    packages = [
+        {"type": "git", "name": "«doc-gen4»", "url": "https://example.org/d", "rev": "a" * 40},
+        {"type": "path", "name": "near", "dir": "../near"},
+        {"git": {"name": "old", "url": "https://example.org/o", "rev": "b" * 40}},
+    ]
+    manifest = {"version": 7, "packagesDir": ".lake/packages", "packages": packages}
+    (folder / "lake-manifest.json").write_text(json.dumps(manifest))
+    assert read_project(folder).dependencies == (
+        Dependency("doc-gen4", "https://example.org/d", "a" * 40),
+        Dependency("near", "../near", path="../near"),
+        Dependency("old", "https://example.org/o", "b" * 40),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("lakefile.toml", "name = [", r"lakefile\.toml: cannot be read"),
+        ("lake-manifest.json", "{", "not a Lake manifest"),
+        ("lake-manifest.json", '{"packages": [{"type": "git"}]}', "not a Lake manifest"),
+    ],
+)
+def test_broken_project_files(project: Project, name: str, content: str, message: str) -> None:
+    folder = project({"Lib.lean": ""})
+    (folder / name).write_text(content)
+    with pytest.raises(TraceError, match=message):
+        read_project(folder)
+
+
+def test_a_project_without_files(project: Project) -> None:
+    with pytest.raises(TraceError, match=r"has no Lean file in its libraries \(Lib\)"):
+        read_workspace(read_project(project({})))
+
+
+def test_a_file_that_is_not_text(project: Project) -> None:
+    folder = project({"Lib.lean": ""})
+    (folder / "Lib.lean").write_bytes(b"\xff\xfe")
+    with pytest.raises(TraceError, match=r"Lib\.lean is not UTF-8"):
+        read_workspace(read_project(folder))
+
+
+def test_paths_of_modules(project: Project) -> None:
+    folder = project({"Lib.lean": "import Dep.A\nimport Other.B"})
+    dependency = folder / ".lake/packages/dep"
+    dependency.mkdir(parents=True)
+    (dependency / "lakefile.toml").write_text('name = "dep"\n[[lean_lib]]\nname = "Dep"\n')
+    (dependency / "Dep").mkdir()
+    (dependency / "Dep/A.lean").write_text("import Dep.B")
+    (dependency / "Dep/B.lean").write_text("")
+    (dependency / "Dep/Unused.lean").write_text("")
+    git = {"type": "git", "url": "https://example.org/x", "rev": "a" * 40}
+    manifest = {"packages": [{**git, "name": "dep"}, {**git, "name": "other"}]}
+    (folder / "lake-manifest.json").write_text(json.dumps(manifest))
+    workspace = read_workspace(read_project(folder))
+    assert [file.module for file in workspace.all] == ["Dep.B", "Dep.A", "Lib"]
+    assert [file.module for file in workspace.own] == ["Lib"]
+    assert workspace.foreign() == ("Other.B", "Lib.lean")
+    assert [
+        workspace.path_of(module)
+        for module in ("Lib", "Dep.B", "Other.B", "Init.Core", "Lake.Util", "Nowhere")
+    ] == [
+        "Lib.lean",
+        ".lake/packages/dep/Dep/B.lean",
+        ".lake/packages/other/Other/B.lean",
+        ".lake/packages/lean4/src/lean/Init/Core.lean",
+        ".lake/packages/lean4/src/lean/lake/Lake/Util.lean",
+        None,
+    ]

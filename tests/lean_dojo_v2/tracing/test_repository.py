@@ -1,0 +1,210 @@
+"""LeanGitRepo: clones, commits, local folders, and what goes wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lean_dojo_core.errors import TraceError
+from lean_dojo_v2.tracing import LeanGitRepo
+
+Remote = tuple[Path, list[str]]
+Git = Callable[..., str]
+Project = Callable[..., Path]
+
+
+def text(repo: LeanGitRepo) -> str:
+    return (repo.path / "Lib.lean").read_text()
+
+
+def test_clones_a_commit_once(remote: Remote, raid: Path) -> None:
+    folder, (first, second) = remote
+    url = f"file://{folder}"
+    old = LeanGitRepo(url, first)
+    assert old.commit == first
+    assert "1 = 1" in text(old)
+    assert old.path.is_relative_to(raid / "repos")
+    assert not (old.path / ".git").exists()
+    assert "2 = 2" in text(LeanGitRepo(url, second))
+    folder.rename(folder.with_name("gone"))  # no network from here on
+    assert "1 = 1" in text(LeanGitRepo(url, first))
+    assert old == LeanGitRepo(url, first)
+    assert hash(old) == hash(LeanGitRepo(url, first))
+    assert old != LeanGitRepo(url, second)
+
+
+def test_making_one_with_a_full_commit_needs_no_network() -> None:
+    repo = LeanGitRepo("https://example.invalid/owner/some-repo.git", "a" * 40)
+    assert (repo.name, repo.commit) == ("owner/some-repo", "a" * 40)
+
+
+@pytest.mark.parametrize("revision", ["v1", "old/one", "short"])
+def test_names_become_full_commits(remote: Remote, revision: str) -> None:
+    folder, (first, _) = remote
+    given = first[:9] if revision == "short" else revision
+    assert LeanGitRepo(f"file://{folder}", given).commit == first
+
+
+def test_without_a_commit_it_is_the_default_branch_as_it_is_now(remote: Remote, git: Git) -> None:
+    folder, commits = remote
+    url = f"file://{folder}"
+    assert LeanGitRepo(url).commit == commits[1]
+    (folder / "Lib.lean").write_text("theorem a : 3 = 3 := rfl\n")
+    git(folder, "commit", "--quiet", "-am", "3")
+    newest = LeanGitRepo(url)
+    assert newest.commit not in commits
+    assert "3 = 3" in text(newest)
+
+
+def test_a_commit_outside_of_every_branch(remote: Remote, git: Git) -> None:
+    folder, (_, second) = remote
+    git(folder, "commit", "--quiet", "--allow-empty", "-m", "lost")
+    lost = git(folder, "rev-parse", "HEAD")
+    git(folder, "reset", "--quiet", "--hard", second)
+    git(folder, "config", "uploadpack.allowAnySHA1InWant", "true")
+    assert "2 = 2" in text(LeanGitRepo(f"file://{folder}", lost))
+
+
+def test_insteadof_of_the_users_git_configuration(remote: Remote, git_home: Path) -> None:
+    folder, (first, _) = remote
+    with (git_home / ".gitconfig").open("a") as stream:
+        stream.write(f'[url "file://{folder}"]\n\tinsteadOf = https://example.invalid/o/r\n')
+    repo = LeanGitRepo("https://example.invalid/o/r", first)
+    assert "1 = 1" in text(repo)
+    assert (repo.url, repo.name) == ("https://example.invalid/o/r", "o/r")
+
+
+def test_windows_line_ends_are_kept(tmp_path: Path, git: Git, project: Project) -> None:
+    folder = project({"Lib.lean": "theorem a : 1 = 1 :=\r\n  rfl\r\n"})
+    git(folder, "init", "--quiet")
+    git(folder, "-c", "core.autocrlf=false", "add", ".")
+    git(folder, "commit", "--quiet", "-m", "crlf")
+    assert b"\r\n" in (LeanGitRepo(f"file://{folder}").path / "Lib.lean").read_bytes()
+
+
+@pytest.mark.parametrize("revision", ["0" * 40, "no-such-branch", "--upload-pack=touch x"])
+def test_unknown_commit(remote: Remote, revision: str) -> None:
+    folder, _ = remote
+    with pytest.raises(TraceError, match="has no commit, branch or tag"):
+        _ = LeanGitRepo(f"file://{folder}", revision).path
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("file:///no/such/repository", "cannot clone file:///no/such/repository"),
+        ("/no/such/folder", "no such folder or git address: /no/such/folder"),
+        ("ext::sh -c touch% x", "cannot clone|no such folder"),
+    ],
+)
+def test_no_such_repository(url: str, message: str, git_home: Path) -> None:
+    with pytest.raises(TraceError, match=message):
+        _ = LeanGitRepo(url, "main").path
+
+
+def test_a_failed_clone_leaves_nothing_behind(raid: Path, git_home: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(TraceError):
+            LeanGitRepo("file:///no/such/repository")
+    left = [path.name for path in raid.rglob("*") if path.is_file()]
+    assert left in ([], ["lock"])
+
+
+def test_no_password_is_recorded_or_printed(git: Git, project: Project) -> None:
+    folder = project({"Lib.lean": ""})
+    git(folder, "init", "--quiet")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "x")
+    git(folder, "remote", "add", "origin", "https://me:secret@example.org/owner/repo.git")
+    repo = LeanGitRepo.from_path(folder)
+    assert repo.url == "https://example.org/owner/repo.git"
+    assert repo.name == "owner/repo"
+    assert "secret" not in str(LeanGitRepo("https://me:secret@example.org/o/r", "a" * 40))
+
+
+# --- folders -----------------------------------------------------------------------------------
+
+
+def test_a_clean_git_folder_has_gits_commit(remote: Remote) -> None:
+    folder, commits = remote
+    repo = LeanGitRepo.from_path(folder)
+    assert (repo.commit, repo.path, repo.url) == (commits[-1], folder, str(folder))
+
+
+def test_a_changed_git_folder_has_a_hash_of_its_content(remote: Remote) -> None:
+    folder, commits = remote
+    (folder / "Lib.lean").write_text("theorem changed : 1 = 1 := rfl\n")
+    repo = LeanGitRepo.from_path(folder)
+    assert repo.commit not in commits
+    assert len(repo.commit) == 40
+    assert "changed" in text(repo)
+
+
+def test_a_folder_without_git_has_a_hash_of_its_content(project: Project) -> None:
+    folder = project({"Lib.lean": "-- one", "notes.txt": "no Lean", ".lake/x/Y.lean": "-- built"})
+    first = LeanGitRepo.from_path(folder)
+    assert LeanGitRepo(str(folder)).commit == first.commit == LeanGitRepo.from_path(folder).commit
+    (folder / "notes.txt").write_text("changed")
+    (folder / ".lake/x/Y.lean").write_text("changed")
+    assert LeanGitRepo.from_path(folder) == first
+    (folder / "Lib.lean").write_text("-- two")
+    assert LeanGitRepo.from_path(folder).commit != first.commit
+    with pytest.raises(TraceError, match="are not those of"):
+        LeanGitRepo(str(folder), first.commit)
+
+
+def test_a_folder_inside_a_git_repository_is_no_repository_itself(remote: Remote) -> None:
+    folder, commits = remote
+    inner = folder / "inner"
+    inner.mkdir()
+    (inner / "lean-toolchain").write_text("leanprover/lean4:v4.28.0")
+    assert LeanGitRepo.from_path(inner).commit not in commits
+
+
+def test_from_path_records_the_address_it_is_given(project: Project) -> None:
+    folder = project({"Lib.lean": ""})
+    repo = LeanGitRepo.from_path(folder, url="https://example.org/owner/repo")
+    assert (repo.url, repo.name, repo.path) == (
+        "https://example.org/owner/repo",
+        "owner/repo",
+        folder,
+    )
+
+
+def test_no_such_folder(tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match="no such folder"):
+        LeanGitRepo.from_path(tmp_path / "nothing")
+
+
+def test_not_a_lean_project(tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match="not a Lean project"):
+        _ = LeanGitRepo.from_path(tmp_path).lean_version
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://github.com/leanprover-community/mathlib4", "leanprover-community/mathlib4"),
+        ("git@github.com:owner/repo.git", "owner/repo"),
+        ("ssh://git@example.org/owner/repo/", "owner/repo"),
+        ("file:///a/b/c.git", "c"),
+    ],
+)
+def test_names(url: str, name: str) -> None:
+    assert LeanGitRepo(url, "a" * 40).name == name
+
+
+def test_importing_touches_neither_network_nor_engine() -> None:
+    code = (
+        "import sys, socket\n"
+        "socket.socket.connect = None\n"
+        "import lean_dojo_v2.tracing\n"
+        "assert 'lean_dojo_v2.tracing.tracer' not in sys.modules\n"
+        "from lean_dojo_v2.tracing import LeanGitRepo, trace_repository\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
