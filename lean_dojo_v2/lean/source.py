@@ -10,6 +10,8 @@ import attrs
 from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position, Theorem
 
+_MUTUAL = re.compile(r"^[ \t]*mutual\b", re.MULTILINE)
+
 
 @attrs.frozen(slots=False)
 class SourceTheorem:
@@ -68,6 +70,11 @@ class SourceTheorem:
         Raises:
             LeanError: If the declaration has no ``:=``.
         """
+        if self.full_name.rpartition(".")[2].strip("«»") not in self.declaration:
+            raise LeanError(
+                f"{self.file_path}:{self.start[0]}: {self.full_name} is not there; the file has "
+                "changed since it was traced. Trace it again."
+            )
         if self.statement is not None and self.declaration.startswith(self.statement.rstrip()):
             return self.statement.rstrip().removesuffix(":=").rstrip()
         index = _assignment(self.declaration)
@@ -89,6 +96,14 @@ class SourceTheorem:
         """Whether the text before it leaves a ``mutual`` block open."""
         words = re.findall(r"^\s*(mutual|end)\b", self.before, flags=re.MULTILINE)
         return "mutual" in words and words[::-1].index("mutual") == 0
+
+    @property
+    def context_end(self) -> int:
+        """Bytes of the file before the command that holds it: its own, or a ``mutual`` block."""
+        before = self.before
+        if self.in_mutual_block:
+            before = before[: [m.start() for m in _MUTUAL.finditer(before)][-1]]
+        return len(before.encode())
 
     def with_proof(self, proof: str) -> str:
         """Give the declaration with another proof, a tactic block.

@@ -1,0 +1,48 @@
+"""The lifelong-learning agent: a premise retriever and a generator that reads what it finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lean_dojo_core import registry
+from lean_dojo_v2.agent.base_agent import BaseAgent
+from lean_dojo_v2.lean_agent.config import ProverConfig, TrainingConfig
+from lean_dojo_v2.upward import reach
+
+
+class LeanAgent(BaseAgent):
+    """Trains a premise retriever over the repositories and proves with retrieved premises.
+
+    Kumarappan et al., "LeanAgent: Lifelong learning for formal theorem proving" (ICLR 2025,
+    arXiv:2410.06209).
+
+    Args:
+        database_path: The database.
+        training_config: Settings of retriever training; the documented defaults if not given.
+        prover_config: Limits of proof search.
+        gen_ckpt_path: Generator that reads premises; the retrieval prover's default if not given.
+    """
+
+    def __init__(
+        self,
+        database_path: str | Path = "dynamic_database.json",
+        training_config: TrainingConfig | None = None,
+        prover_config: ProverConfig | None = None,
+        *,
+        gen_ckpt_path: str | None = None,
+    ) -> None:
+        super().__init__(database_path, prover_config)
+        self.config = training_config or TrainingConfig()
+        self.trainer = registry.builtin(registry.trainers, "retrieval")(self.config)
+        self.gen_ckpt_path = gen_ckpt_path
+
+    def _get_build_deps(self) -> bool:
+        return True
+
+    def _setup_prover(self) -> None:
+        self.prover = reach("RetrievalProver")(
+            ret_ckpt_path=str(self.trainer.best_checkpoint()),
+            gen_ckpt_path=self.gen_ckpt_path,
+            indexed_corpus_path=str(self.data_path / "corpus.jsonl"),
+            config=self.prover_config,
+        )

@@ -1,0 +1,160 @@
+"""The proofs an agent found: a log, and a patch of the Lean files."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import attrs
+import orjson
+
+from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_core.records import Position, Theorem
+from lean_dojo_v2.lean.source import SourceTheorem
+
+
+def _pair(value: Sequence[int]) -> Position:
+    line, column = value
+    return (line, column)
+
+
+@attrs.frozen
+class ProvedTheorem:
+    """A theorem that was ``sorry`` and has a proof that Lean confirmed.
+
+    Attributes:
+        url: Its repository.
+        commit: The repository's commit.
+        file_path: Its file.
+        full_name: Its name.
+        start: Where it starts in the file.
+        end: Where it ends.
+        statement: Its statement, up to and with ``:=``.
+        proof: The tactic block.
+    """
+
+    url: str
+    commit: str
+    file_path: str
+    full_name: str
+    start: Position = attrs.field(converter=_pair)
+    end: Position = attrs.field(converter=_pair)
+    statement: str | None
+    proof: str
+
+    @classmethod
+    def of(cls, theorem: Theorem, proof: str) -> ProvedTheorem:
+        """Combine a theorem with its proof."""
+        return cls(
+            theorem.url,
+            theorem.commit,
+            theorem.file_path,
+            theorem.full_name,
+            theorem.start,
+            theorem.end,
+            theorem.theorem_statement,
+            proof,
+        )
+
+
+@attrs.frozen
+class ProofLog:
+    """A JSONL file of proofs that is only appended to.
+
+    Attributes:
+        path: The file.
+    """
+
+    path: Path
+
+    def append(self, proof: ProvedTheorem) -> None:
+        """Add a proof and force it to disk."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        line = orjson.dumps(attrs.asdict(proof), option=orjson.OPT_APPEND_NEWLINE)
+        # One write to a file opened for appending: two agents do not tear each other's lines.
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            os.write(descriptor, line)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def __iter__(self) -> Iterator[ProvedTheorem]:
+        """Read the proofs; a last line that a killed process left half written is passed over.
+
+        Raises:
+            DataError: For any other line that is not a proof.
+        """
+        lines = self.path.read_bytes().splitlines(keepends=True) if self.path.exists() else []
+        for number, line in enumerate(lines, 1):
+            try:
+                yield ProvedTheorem(**orjson.loads(line))
+            except (orjson.JSONDecodeError, TypeError) as error:
+                if number == len(lines) and not line.endswith(b"\n"):
+                    return
+                raise DataError(
+                    f"is not a proof: {error}", path=self.path, place=f"line {number}"
+                ) from error
+
+
+def patched_files(root: Path, proofs: Iterable[ProvedTheorem]) -> dict[str, str]:
+    """Put proofs into the files of a repository.
+
+    Args:
+        root: The repository's folder; nothing in it is changed.
+        proofs: Proofs of its theorems; of several for one theorem, the last counts.
+
+    Returns:
+        The new text of every file that changes, by its path.
+
+    Raises:
+        UsageError: If a file is missing.
+        LeanError: If a file is not the one that was traced.
+    """
+    by_file: dict[str, dict[Position, ProvedTheorem]] = defaultdict(dict)
+    for proof in proofs:
+        by_file[proof.file_path][proof.start] = proof
+    return {path: _patched(root, path, found) for path, found in sorted(by_file.items())}
+
+
+def _patched(root: Path, file_path: str, proofs: Mapping[Position, ProvedTheorem]) -> str:
+    text = _read(root / file_path)
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    # From the end of the file to its start, so that positions stay right.
+    for _, proof in sorted(proofs.items(), reverse=True):
+        source = SourceTheorem(
+            text, proof.full_name, file_path, proof.start, proof.end, proof.statement
+        )
+        declaration = source.with_proof(proof.proof).replace("\r\n", "\n")
+        text = source.before + declaration.replace("\n", line_end) + source.after
+    return text
+
+
+def _read(file: Path) -> str:
+    """Read a file with its line ends as they are."""
+    try:
+        return file.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+
+
+def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:
+    """Give the proofs as a unified diff that ``git apply`` takes in the repository's folder."""
+    parts: list[str] = []
+    for path, new in patched_files(root, proofs).items():
+        parts += _diff(_read(root / path), new, path)
+    return "".join(parts)
+
+
+def _diff(old: str, new: str, path: str) -> Iterator[str]:
+    lines = difflib.unified_diff(
+        old.splitlines(keepends=True),
+        new.splitlines(keepends=True),
+        fromfile=f"a/{path}",
+        tofile=f"b/{path}",
+    )
+    for line in lines:
+        yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"

@@ -1,0 +1,180 @@
+"""What all provers share: one generator, the search around it, progress guidance."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.records import Theorem
+from lean_dojo_v2.lean.records import GoalState
+from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.prover.best_first import BestFirstSearch
+from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
+from lean_dojo_v2.prover.result import SearchResult
+from lean_dojo_v2.prover.run import SearchSettings
+from lean_dojo_v2.prover.suggestion import PremiseSource, ProgressEstimator, TacticGenerator
+from lean_dojo_v2.upward import reach
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.lean_agent.config import ProverConfig
+
+PROGRESS_VARIABLE = "LEANPROGRESS_MODEL"
+"""Names the folder of a progress model; its predictions then enter the search's priority."""
+
+
+class BaseProver(ABC):
+    """Proves theorems by best-first search with a tactic generator.
+
+    Args:
+        config: Limits of the search; the documented defaults if not given.
+    """
+
+    def __init__(self, config: ProverConfig | None = None) -> None:
+        self.settings = settings_of(config)
+        self.theorem: Theorem | SourceTheorem | None = None
+        self._progress: tuple[str, ProgressEstimator] | None = None
+
+    @property
+    @abstractmethod
+    def generator(self) -> TacticGenerator:
+        """What proposes tactics."""
+
+    @property
+    def premises(self) -> PremiseSource | None:
+        """What retrieves premises for the generator; nothing by default."""
+        return None
+
+    @abstractmethod
+    def generate_whole_proof(self, theorem: Theorem | str) -> str:
+        """Write a complete proof in one go, unchecked.
+
+        Args:
+            theorem: A traced theorem, or the text of its statement.
+
+        Returns:
+            The proof as the model wrote it; :func:`lean_dojo_v2.lean.checking.check_proof` says
+            whether it holds.
+        """
+
+    def next_tactic(self, state: GoalState, goal_id: int) -> str | None:
+        """Propose one tactic for one goal of a state.
+
+        Args:
+            state: The goals.
+            goal_id: Position of the goal in ``state.goals``.
+
+        Returns:
+            The most probable of the sampled tactics; ``None`` if the model gave none.
+        """
+        count = self.settings.num_sampled_tactics
+        [suggestions] = self.generator.generate([str(state.goals[goal_id])], num_samples=count)
+        return max(suggestions, key=lambda s: s.logprob).tactic if suggestions else None
+
+    def guidance(self, state: GoalState) -> list[float]:
+        """Give each goal of a state a priority; goals that know less come first."""
+        return [1.0 / (len(goal.variables) + 1) for goal in state.goals]
+
+    def search(
+        self,
+        server: Server,
+        goal: str | None = None,
+        theorem: Theorem | SourceTheorem | None = None,
+        verbose: bool = False,
+    ) -> tuple[SearchResult, list[str] | None]:
+        """Search a proof and have Lean confirm it as a whole.
+
+        Args:
+            server: The engine to work with.
+            goal: A goal as an expression, if there is no theorem.
+            theorem: A traced theorem (its file is read from the server's ``project_path``), or a
+                theorem with its file's text.
+            verbose: Print every batch of the search to standard error.
+
+        Returns:
+            The result, and the tactics of the proof or ``None``.
+
+        Raises:
+            UsageError: If there is neither a goal nor a theorem, or its file cannot be found.
+        """
+        problem = self._problem(server, goal, theorem)
+        self.theorem = theorem
+        [(_, result)] = self.search_many([problem], [server], verbose=verbose)
+        return result, None if result.tactics is None else list(result.tactics)
+
+    def search_many(
+        self, problems: Sequence[Problem], servers: Sequence[Server], *, verbose: bool = False
+    ) -> Iterator[tuple[int, SearchResult]]:
+        """Search several problems together, so that tactics are generated in batches.
+
+        Yields:
+            Each problem's index and result, as soon as it is known.
+        """
+        search = BestFirstSearch(self.generator, self.settings, self.progress(), self.premises)
+        from lean_dojo_v2.prover.display import batch_printer
+
+        yield from search.results(problems, servers, batch_printer() if verbose else None)
+
+    def progress(self) -> ProgressEstimator | None:
+        """Give the model that ``LEANPROGRESS_MODEL`` names; ``None`` if it names none.
+
+        Raises:
+            CheckpointError: If there is no such model.
+        """
+        path = os.environ.get(PROGRESS_VARIABLE)
+        if not path:
+            return None
+        if self._progress is None or self._progress[0] != path:
+            self._progress = (path, reach("ProgressModel")(path))
+        return self._progress[1]
+
+    def _problem(
+        self, server: Server, goal: str | None, theorem: Theorem | SourceTheorem | None
+    ) -> Problem:
+        if isinstance(theorem, SourceTheorem):
+            return TheoremProblem(theorem)
+        if theorem is not None:
+            return TheoremProblem(source_in(server.project_path, theorem))
+        if goal is None:
+            raise UsageError("search needs a goal or a theorem")
+        return GoalProblem(goal)
+
+
+def source_in(project: Path | str | None, theorem: Theorem) -> SourceTheorem:
+    """Read a theorem's file.
+
+    Args:
+        project: The folder that holds the theorem's repository.
+        theorem: The theorem.
+
+    Raises:
+        UsageError: If there is no such folder or file.
+    """
+    if project is None:
+        raise UsageError(
+            f"{theorem.full_name}: give the server the project_path of its repository, so that the "
+            "theorem can be proved in its file"
+        )
+    file = Path(project) / theorem.file_path
+    try:
+        # Lean counts "\r\n" as one line end, like Python's text mode does.
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{theorem.full_name}: {file} cannot be read: {error}") from error
+    return SourceTheorem.of(theorem, text)
+
+
+def settings_of(config: ProverConfig | None) -> SearchSettings:
+    """Give the search settings of a prover configuration."""
+    if config is None:
+        return SearchSettings()
+    return SearchSettings(
+        num_sampled_tactics=config.num_sampled_tactics,
+        timeout=float(config.timeout),
+        max_expansions=config.max_expansions,
+        batch_size=config.batch_size,
+    )

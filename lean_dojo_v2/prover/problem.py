@@ -1,0 +1,101 @@
+"""What a search can be asked to prove: a theorem in its file, or a bare goal."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import attrs
+
+from lean_dojo_v2.lean.checking import check_goal_proof, check_proof, open_theorem
+from lean_dojo_v2.lean.outcomes import ProofOutcome
+from lean_dojo_v2.lean.records import GoalState
+from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.source import SourceTheorem
+
+
+class Problem(Protocol):
+    """Something to prove."""
+
+    @property
+    def name(self) -> str:
+        """How it is called in results."""
+
+    @property
+    def file_path(self) -> str | None:
+        """The file it stands in, which decides what is accessible; ``None`` for a bare goal."""
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """Names that a proof may not cite."""
+
+    def open(self, server: Server) -> GoalState:
+        """Open it, without itself in scope.
+
+        Raises:
+            LeanError: If Lean cannot.
+        """
+
+    def check(self, server: Server, proof: str) -> ProofOutcome:
+        """Have Lean check a finished proof as a whole.
+
+        Args:
+            server: The engine.
+            proof: The tactics, one a line.
+        """
+
+
+@attrs.frozen
+class TheoremProblem:
+    """A theorem of a file, to be proved in its file's context.
+
+    Attributes:
+        source: The theorem and its file's text.
+    """
+
+    source: SourceTheorem
+
+    @property
+    def name(self) -> str:
+        """The theorem's full name."""
+        return self.source.full_name
+
+    @property
+    def file_path(self) -> str | None:
+        """Its file."""
+        return self.source.file_path
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """The theorem itself, by its full name and as its file writes it."""
+        return self.source.own_names
+
+    def open(self, server: Server) -> GoalState:
+        """Open the goal of its statement."""
+        return open_theorem(server, self.source)
+
+    def check(self, server: Server, proof: str) -> ProofOutcome:
+        """Elaborate the theorem again with this proof."""
+        return check_proof(server, self.source, proof)
+
+
+@attrs.frozen
+class GoalProblem:
+    """A bare goal, given as an expression.
+
+    Attributes:
+        expression: The target, for example ``"∀ n : Nat, n + 0 = n"``.
+        name: How it is called in results.
+    """
+
+    expression: str
+    name: str = "goal"
+    file_path: None = None
+    own_names: tuple[str, ...] = ()
+
+    def open(self, server: Server) -> GoalState:
+        """Open the goal."""
+        return server.goal_start(self.expression)
+
+    def check(self, server: Server, proof: str) -> ProofOutcome:
+        """Elaborate ``theorem … : expression := by proof``."""
+        return check_goal_proof(server, self.expression, proof)

@@ -1,0 +1,58 @@
+"""What a proof search returns."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import attrs
+
+from lean_dojo_v2.prover.search_tree import SearchTree
+
+
+class Failure(StrEnum):
+    """Why no proof was found."""
+
+    TIMED_OUT = "timed-out"
+    EXPANSIONS = "expansion-limit"
+    EXHAUSTED = "no-states-left"
+    CANNOT_OPEN = "cannot-open"
+    ENGINE = "engine-failed"
+    GENERATOR = "generator-failed"
+
+
+@attrs.frozen
+class SearchResult:
+    """The outcome of one search.
+
+    Attributes:
+        name: The theorem or goal.
+        success: Whether a proof was found *and* Lean confirmed it as a whole.
+        tactics: The proof's tactics; ``None`` without one.
+        proof: Text of the tactic block; ``None`` without one.
+        reason: Why not, for a failure.
+        detail: One sentence about it.
+        expansions: States whose tactics were generated.
+        lean_calls: Requests to the engine, the final check included.
+        refused_proofs: Finished-looking proofs that the final check refused.
+        seconds: Wall-clock time from opening to the end.
+        tree: The states reached.
+    """
+
+    name: str
+    success: bool
+    tactics: tuple[str, ...] | None = None
+    proof: str | None = None
+    reason: Failure | None = None
+    detail: str = ""
+    expansions: int = 0
+    lean_calls: int = 0
+    refused_proofs: int = 0
+    seconds: float = 0.0
+    tree: SearchTree | None = attrs.field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the result as plain data, without the tree."""
+        data = attrs.asdict(self, filter=lambda attribute, _: attribute.name != "tree")
+        data["reason"] = None if self.reason is None else str(self.reason)
+        return data

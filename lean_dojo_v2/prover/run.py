@@ -1,0 +1,256 @@
+"""The search of one theorem: its queue of states, the states alive in its engine, its limits."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import time
+from collections.abc import Sequence
+
+import attrs
+
+from lean_dojo_core.errors import LeanError
+from lean_dojo_v2.lean.advance import canonical
+from lean_dojo_v2.lean.checking import check_tactic
+from lean_dojo_v2.lean.outcomes import TacticOutcome, Verdict
+from lean_dojo_v2.lean.records import GoalState
+from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.prover.problem import Problem
+from lean_dojo_v2.prover.result import Failure, SearchResult
+from lean_dojo_v2.prover.search_tree import Node, NodeStatus, SearchTree
+from lean_dojo_v2.prover.suggestion import Suggestion
+
+_LOST = frozenset({Verdict.TIMED_OUT, Verdict.ENGINE_DIED})
+
+
+@attrs.frozen(kw_only=True)
+class SearchSettings:
+    """Limits and weights of a search.
+
+    Attributes:
+        num_sampled_tactics: Tactics sampled at a state.
+        timeout: Seconds a theorem may take, from its opening.
+        max_expansions: States of a theorem that may be expanded; ``None`` for no limit.
+        batch_size: States, of different theorems, that are expanded together.
+        length_exponent: The cumulative log-probability is divided by ``depth ** length_exponent``;
+            0 leaves it as it is, 1 takes the mean.
+        progress_weight: Cost of one predicted remaining step, in units of log-probability.
+        tactic_timeout: Seconds that Lean may take for one tactic.
+    """
+
+    num_sampled_tactics: int = 64
+    timeout: float = 600.0
+    max_expansions: int | None = None
+    batch_size: int = 12
+    length_exponent: float = 0.0
+    progress_weight: float = 0.5
+    tactic_timeout: float = 10.0
+
+
+@attrs.frozen
+class Child:
+    """A new state, not yet in the queue."""
+
+    parent: Node
+    tactic: str
+    logprob: float
+    state: GoalState
+
+
+class Run:
+    """One theorem's search; ``open`` and ``apply`` run in its engine's thread, the rest outside.
+
+    Args:
+        problem: What to prove.
+        server: The engine where its states live.
+        settings: Limits and weights.
+    """
+
+    def __init__(self, problem: Problem, server: Server, settings: SearchSettings) -> None:
+        self.problem = problem
+        self.server = server
+        self.settings = settings
+        self.tree = SearchTree(problem.name)
+        self.result: SearchResult | None = None
+        self._queue: list[tuple[float, int, Node]] = []
+        self._order = itertools.count()
+        self._alive: dict[int, GoalState] = {}
+        self._seen: set[str] = set()
+        self._started = time.monotonic()
+        self._expansions = self._lean_calls = self._refused = 0
+
+    def open(self) -> list[Child]:
+        """Open the root state."""
+        self._started = time.monotonic()
+        try:
+            state = self._open_root()
+        except LeanError as error:
+            self._fail(Failure.CANNOT_OPEN, str(error))
+            return []
+        root = self.tree.add(None, "", str(state), 0.0, 0.0)
+        self._alive[root.id] = state
+        self._seen.add(_key(state))
+        heapq.heappush(self._queue, (0.0, next(self._order), root))
+        return []
+
+    def next_node(self) -> Node | None:
+        """Take the most promising state; with none, or at a limit, the search is over."""
+        limit = self.settings.max_expansions
+        if self.result is not None:
+            return None
+        if self._out_of_time():
+            self._fail(Failure.TIMED_OUT, f"no proof within {self.settings.timeout:g} s")
+        elif limit is not None and self._expansions >= limit:
+            self._fail(Failure.EXPANSIONS, f"no proof within {limit} expansions")
+        elif not self._queue:
+            self._fail(Failure.EXHAUSTED, "every state that was reached has been expanded")
+        else:
+            self._expansions += 1
+            return heapq.heappop(self._queue)[2]
+        return None
+
+    def apply(self, node: Node, suggestions: Sequence[Suggestion]) -> list[Child]:
+        """Try tactics at a state.
+
+        Returns:
+            New states, most probable first; empty once a proof is confirmed.
+        """
+        node.status = NodeStatus.EXPANDED
+        children: list[Child] = []
+        for suggestion in _best_first(suggestions):
+            if self._out_of_time():
+                break
+            outcome = self._try(node, suggestion.tactic)
+            if outcome.state is None or not outcome.advances:
+                node.failures[str(outcome.verdict)] += 1
+                continue
+            child = Child(node, suggestion.tactic, node.logprob + suggestion.logprob, outcome.state)
+            if outcome.verdict is Verdict.SOLVED:
+                if self._confirm(child):
+                    return []
+            elif (key := _key(outcome.state)) not in self._seen:
+                self._seen.add(key)
+                children.append(child)
+        self._alive.pop(node.id, None)
+        return children
+
+    def push(self, child: Child, steps_left: float | None) -> None:
+        """Put a new state into the queue.
+
+        Args:
+            child: The state.
+            steps_left: Predicted remaining steps, if there is a prediction.
+        """
+        depth = child.parent.depth + 1
+        priority = -child.logprob / depth**self.settings.length_exponent
+        if steps_left is not None:
+            priority += self.settings.progress_weight * max(0.0, steps_left)
+        text = str(child.state)
+        node = self.tree.add(child.parent, child.tactic, text, child.logprob, priority)
+        self._alive[node.id] = child.state
+        heapq.heappush(self._queue, (priority, next(self._order), node))
+
+    def prefix(self, node: Node) -> str:
+        """Give the tactics that led to a state, one a line."""
+        return "\n".join(self.tree.tactics(node))
+
+    def fail(self, reason: Failure, detail: str) -> None:
+        """End the search from outside."""
+        if self.result is None:
+            self._fail(reason, detail)
+
+    def _try(self, node: Node, tactic: str) -> TacticOutcome:
+        """Run a tactic; a state that was lost with its engine is replayed first."""
+        self._lean_calls += 1
+        try:
+            state = self._state(node)
+        except LeanError as error:
+            return TacticOutcome(Verdict.ENGINE_DIED, detail=str(error))
+        outcome = check_tactic(
+            self.server,
+            state,
+            tactic,
+            own_names=self.problem.own_names,
+            timeout=self.settings.tactic_timeout,
+        )
+        if outcome.verdict in _LOST:
+            self._alive.clear()
+        return outcome
+
+    def _state(self, node: Node) -> GoalState:
+        if state := self._alive.get(node.id):
+            return state
+        state = self._open_root()
+        for tactic in self.tree.tactics(node):
+            self._lean_calls += 1
+            state = self.server.goal_tactic(state, tactic)
+        self._alive[node.id] = state
+        return state
+
+    def _open_root(self) -> GoalState:
+        self._lean_calls += 1
+        return self.problem.open(self.server)
+
+    def _confirm(self, child: Child) -> bool:
+        """Have Lean check the finished proof as a whole; only then is it one."""
+        tactics = [*self.tree.tactics(child.parent), child.tactic]
+        proof = "\n".join(tactics)
+        self._lean_calls += 1
+        node = self.tree.add(child.parent, child.tactic, "no goals", child.logprob, 0.0)
+        try:
+            outcome = self.problem.check(self.server, proof)
+        except LeanError as error:
+            node.status = NodeStatus.PROOF_REFUSED
+            child.parent.failures[f"check failed: {error}"[:200]] += 1
+            return False
+        if not outcome.valid:
+            node.status = NodeStatus.PROOF_REFUSED
+            self._refused += 1
+            child.parent.failures[f"proof refused: {outcome.detail}"[:200]] += 1
+            return False
+        node.status = NodeStatus.SOLVED
+        self._end(success=True, tactics=tuple(tactics), proof=proof)
+        return True
+
+    def _out_of_time(self) -> bool:
+        return time.monotonic() - self._started > self.settings.timeout
+
+    def _fail(self, reason: Failure, detail: str) -> None:
+        self._end(success=False, reason=reason, detail=detail)
+
+    def _end(
+        self,
+        *,
+        success: bool,
+        tactics: tuple[str, ...] | None = None,
+        proof: str | None = None,
+        reason: Failure | None = None,
+        detail: str = "",
+    ) -> None:
+        self._alive.clear()
+        self.result = SearchResult(
+            name=self.problem.name,
+            success=success,
+            tactics=tactics,
+            proof=proof,
+            reason=reason,
+            detail=detail,
+            expansions=self._expansions,
+            lean_calls=self._lean_calls,
+            refused_proofs=self._refused,
+            seconds=time.monotonic() - self._started,
+            tree=self.tree,
+        )
+
+
+def _best_first(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
+    """Give each tactic once, with its best log-probability, most probable first."""
+    best: dict[str, Suggestion] = {}
+    for suggestion in sorted(suggestions, key=lambda s: -s.logprob):
+        best.setdefault(suggestion.tactic.strip(), suggestion)
+    return list(best.values())
+
+
+def _key(state: GoalState) -> str:
+    """Two states with the same key differ in names alone."""
+    return "\n\n".join(map(canonical, state.goals))

@@ -1,0 +1,318 @@
+"""Tactics and whole proofs before real Lean: what holds, what does not, and every trick."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from lean_dojo_v2.lean.checking import (
+    Verdict,
+    check_goal_proof,
+    check_proof,
+    check_tactic,
+    open_exact,
+    open_theorem,
+)
+from lean_dojo_v2.lean.errors import EngineLostError, LeanError
+from lean_dojo_v2.lean.screening import Reason
+from lean_dojo_v2.lean.source import SourceTheorem
+
+FILE = """\
+/-! A file with context: a namespace, variables, options, a definition, a cheat. -/
+namespace Zoo
+
+universe u
+
+variable {α : Type u} [DecidableEq α]
+
+open Nat
+
+def double (n : Nat) : Nat := n + n
+
+theorem double_zero : double 0 = 0 := by
+  rfl
+
+theorem given_up : double 1 = 3 := sorry
+
+private theorem double_add (n m : Nat) : double (n + m) = double n + double m := by
+  unfold double
+  omega
+
+theorem add_comm' (n m : Nat) : n + m = m + n := by
+  induction n with
+  | zero => simp
+  | succ n ih =>
+    rw [Nat.add_right_comm, ih, Nat.add_assoc]
+
+theorem both (p q : Prop) (hp : p) (hq : q) : p ∧ q := by
+  constructor
+  · exact hp
+  · exact hq
+
+theorem same (a b : α) (h : a = b) : b = a := h.symm
+
+mutual
+theorem even_odd : ∀ n : Nat, n = n := fun _ => rfl
+theorem odd_even : ∀ n : Nat, n + 0 = n := fun _ => rfl
+end
+
+theorem «strange name» (x : Nat) (f : Nat → Nat := fun y => y) : f x = f x := rfl
+
+theorem last : double 2 = 4 := by decide
+
+end Zoo
+"""
+
+
+def source(name: str, text: str = FILE) -> SourceTheorem:
+    """Find a theorem by its short name, as a trace would place it."""
+    match = re.search(rf"^((?:private )?theorem {re.escape(name)} .*?)(?=\n\n|\ntheorem |\nend)",
+                      text, re.DOTALL | re.MULTILINE)  # fmt: skip
+    assert match
+
+    def place(offset: int) -> tuple[int, int]:
+        before = text[:offset]
+        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+    return SourceTheorem(text, f"Zoo.{name}", "Zoo.lean", place(match.start()), place(match.end()))
+
+
+# --- whole proofs --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "proof"),
+    [
+        ("double_zero", "rfl"),
+        ("double_zero", "show 0 + 0 = 0\nsimp"),
+        ("last", "exact rfl"),
+        ("last", "have h := double_zero\nrfl"),
+        ("double_add", "unfold double\nomega"),
+        (
+            "add_comm'",
+            "induction n with\n| zero => simp\n| succ n ih =>\n  rw [Nat.add_right_comm, ih, Nat.add_assoc]",
+        ),
+        ("add_comm'", "omega  -- done"),
+        ("both", "constructor\n· exact hp\n· exact hq"),
+        ("both", "exact ⟨hp, hq⟩"),
+        ("same", "subst h\nrfl"),
+        ("same", "exact h.symm"),
+        ("odd_even", "intro n\nrfl"),
+        ("last", "decide +kernel"),
+        ("both", "refine ⟨?_, ?_⟩ <;> assumption"),
+    ],
+)
+def test_true_proofs_hold(engine, name, proof):
+    outcome = check_proof(engine, source(name), proof)
+    assert (outcome.valid, outcome.detail) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "proof", "complaint"),
+    [
+        ("both", "constructor\nexact hp", "unsolved goals"),
+        ("both", "constructor\n· exact hp", "unsolved goals"),
+        ("last", "simp", "error"),
+        ("last", "rfl\nrfl", "No goals|no goals"),
+        ("last", "exact double_zero", "error"),
+        ("add_comm'", "exact Nat.add_comm m m", "error"),
+        ("last", "hello world", "not a block of tactics"),
+        ("last", "rfl)\n(rfl", "not a block of tactics"),
+        ("last", "exact absurd rfl later", "error"),
+    ],
+)
+def test_false_proofs_do_not(engine, name, proof, complaint):
+    outcome = check_proof(engine, source(name), proof)
+    assert not outcome.valid
+    assert re.search(complaint, outcome.detail)
+    assert outcome.refusal is None
+
+
+@pytest.mark.parametrize(
+    ("name", "proof", "reason"),
+    [
+        ("last", "sorry", Reason.SORRY),
+        ("last", "exact given_up ▸ (by sorry)", Reason.SORRY),
+        ("last", "have := given_up\nsimp [double] at this", Reason.SORRY),
+        ("last", "exact absurd given_up (by decide)", Reason.SORRY),
+        ("last", "native_decide", Reason.NATIVE),
+        ("last", "decide +native", Reason.NATIVE),
+        ("last", "exact last", Reason.ITSELF),
+        ("last", "exact Zoo.last", Reason.ITSELF),
+        ("last", "rfl\n\naxiom cheat : False", Reason.AXIOM),
+        ("last", "rfl\n\ntheorem other : True := trivial", Reason.COMMAND),
+        ("last", "rfl\n#eval 1", Reason.COMMAND),
+        ("last", "set_option debug.skipKernelTC true in\nrfl", Reason.OPTION),
+        ("last", "run_tac pure ()", Reason.METAPROGRAM),
+        ("last", "open Lean in rfl", Reason.SCOPE),
+    ],
+)
+def test_tricks_are_refused(engine, name, proof, reason):
+    outcome = check_proof(engine, source(name), proof)
+    assert not outcome.valid
+    assert outcome.refusal is not None
+    assert outcome.refusal.reason is reason
+
+
+def test_a_theorem_is_not_in_its_own_scope_nor_is_what_follows(engine):
+    assert not check_proof(engine, source("double_zero"), "simpa using last").valid
+    text = FILE.replace(
+        "theorem double_zero : double 0 = 0 := by\n  rfl", "theorem first : 1 = 2 := sorry"
+    )
+    assert not check_proof(engine, source("first", text), "exact first").valid
+
+
+def test_what_the_file_redefines_counts_against_nobody_but_a_changed_statement_does(engine):
+    from lean_dojo_v2.lean.checking import check_declaration
+
+    original = source("both")
+    weaker = "theorem both (p q : Prop) (hp : p) (hq : q) : p ∨ q := by\n  exact Or.inl hp"
+    outcome = check_declaration(engine, original, weaker)
+    assert outcome.refusal is not None
+    assert outcome.refusal.reason is Reason.STATEMENT
+    renamed = "theorem both (a b : Prop) (x : a) (y : b) : a ∧ b := by\n  exact ⟨x, y⟩"
+    assert check_declaration(engine, original, renamed).valid
+    other_instance = weaker.replace("p ∨ q", "@And q p")
+    assert not check_declaration(engine, original, other_instance).valid
+
+
+def test_a_definition_is_no_proof(engine):
+    from lean_dojo_v2.lean.checking import check_declaration
+
+    as_def = "def both (p q : Prop) (hp : p) (hq : q) : p ∧ q := ⟨hp, hq⟩"
+    assert not check_declaration(engine, source("both"), as_def).valid
+
+
+def test_goals_without_a_file(engine):
+    assert check_goal_proof(engine, "∀ n : Nat, n + 0 = n", "intro n\nrfl").valid
+    assert not check_goal_proof(engine, "∀ n : Nat, n + 0 = n + 1", "intro n\nrfl").valid
+    assert not check_goal_proof(engine, "1 = 2", "exact lean_dojo_goal").valid
+
+
+def test_a_file_that_changed_since_is_said_so(engine):
+    stale = SourceTheorem(FILE, "Zoo.last", "Zoo.lean", (4, 1), (4, 11))
+    with pytest.raises(LeanError, match=r"Zoo\.lean:4.*changed since"):
+        check_proof(engine, stale, "rfl")
+    with pytest.raises(LeanError, match="no line 400"):
+        check_proof(engine, SourceTheorem(FILE, "Zoo.last", "Zoo.lean", (400, 1), (400, 2)), "rfl")
+
+
+# --- opening -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["double_zero", "double_add", "add_comm'", "both", "same",
+                                  "odd_even", "«strange name»", "last"])  # fmt: skip
+def test_theorems_open_with_their_context(engine, name):
+    state = open_theorem(engine, source(name))
+    assert len(state.goals) == 1
+    if name == "same":
+        assert [v.name for v in state.goals[0].variables] == ["α", "inst✝", "a", "b", "h"]
+
+
+def test_an_exact_replay_reaches_the_state_of_a_tactic(engine):
+    theorem = source("add_comm'")
+    line = FILE[: FILE.index("    rw [Nat.add_right_comm")].count("\n") + 1
+    state = open_exact(engine, theorem, (line, 5))
+    assert str(state) == "case succ\nm n : Nat\nih : n + m = m + n\n⊢ n + 1 + m = m + (n + 1)"
+    assert (
+        check_tactic(engine, state, "rw [Nat.add_right_comm, ih, Nat.add_assoc]").verdict
+        is Verdict.SOLVED
+    )
+    second = FILE[: FILE.index("  · exact hq")].count("\n") + 1
+    assert str(open_exact(engine, source("both"), (second, 5))).endswith("⊢ q")
+
+
+def test_the_opened_theorem_cannot_be_cited(engine):
+    state = open_theorem(engine, source("last"))
+    assert check_tactic(engine, state, "exact last").verdict is Verdict.FAILED
+
+
+def test_a_statement_that_does_not_elaborate_is_an_error(engine):
+    text = FILE.replace("double 2 = 4", "triple 2 = 4")
+    with pytest.raises(LeanError, match="does not elaborate"):
+        open_theorem(engine, source("last", text))
+
+
+# --- single tactics ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tactic", "verdict"),
+    [
+        ("constructor", Verdict.ADVANCED),
+        ("exact ⟨hp, hq⟩", Verdict.SOLVED),
+        ("exact And.intro hp hq", Verdict.SOLVED),
+        ("constructor <;> assumption", Verdict.SOLVED),
+        ("refine ⟨hp, ?_⟩", Verdict.ADVANCED),
+        ("skip", Verdict.NO_ADVANCE),
+        ("have := trivial", Verdict.NO_ADVANCE),
+        ("have h2 := hp", Verdict.NO_ADVANCE),
+        ("refine ?_", Verdict.NO_ADVANCE),
+        ("revert hp; intro hp", Verdict.UNPARSED),
+        ("(revert hp; intro hp)", Verdict.NO_ADVANCE),
+        ("rename p => r", Verdict.NO_ADVANCE),
+        ("clear hq", Verdict.NO_ADVANCE),
+        ("by_cases h : True", Verdict.NO_ADVANCE),
+        ("simp at *", Verdict.FAILED),
+        ("exact hp", Verdict.FAILED),
+        ("assumption", Verdict.FAILED),
+        ("The proof is simple.", Verdict.UNPARSED),
+        ("```lean", Verdict.UNPARSED),
+        ("simp)", Verdict.UNPARSED),
+        ("constructor; exact hp; exact hq", Verdict.UNPARSED),
+        ("sorry", Verdict.REFUSED),
+        ("exact (sorry)", Verdict.REFUSED),
+        ("constructor\n· exact hp", Verdict.REFUSED),
+    ],
+)
+def test_every_verdict(engine, tactic, verdict):
+    state = open_theorem(engine, source("both"))
+    outcome = check_tactic(engine, state, tactic)
+    assert outcome.verdict is verdict, outcome.detail
+    assert outcome.advances == (verdict in {Verdict.ADVANCED, Verdict.SOLVED})
+    assert (outcome.state is not None) == (
+        verdict in {Verdict.ADVANCED, Verdict.SOLVED, Verdict.NO_ADVANCE}
+    )
+
+
+def test_siblings_stay_and_count(engine):
+    state = open_theorem(engine, source("both"))
+    two = check_tactic(engine, state, "constructor").state
+    assert two is not None
+    assert len(two.goals) == 2
+    first = check_tactic(engine, two, "exact hp")
+    assert first.verdict is Verdict.ADVANCED
+    assert first.state is not None
+    assert [goal.target for goal in first.state.goals] == ["q"]
+    second = check_tactic(engine, two, "exact hq", goal_index=1)
+    assert second.state is not None
+    assert [goal.target for goal in second.state.goals] == ["p"]
+    assert check_tactic(engine, first.state, "exact hq").verdict is Verdict.SOLVED
+
+
+BOMBS = [
+    "exact Nat.rec (motive := fun _ => p ∧ q) ⟨hp, hq⟩ (fun _ h => h) (2 ^ 2 ^ 2 ^ 20)",
+    "exact (by decide : 10 ^ 10 ^ 10 > 0) |>.elim",
+    "repeat (have := hp)",
+    "exact (fun x => x x) (fun x => x x)",
+    "simp (config := { maxSteps := 100000000 }) [Nat.add_comm, Nat.add_assoc, hp]",
+    "exact (List.range 100000000).foldl (· + ·) 0 |> fun _ => ⟨hp, hp⟩",
+    "iterate 100000000 (have := hp)",
+]
+
+
+@pytest.mark.parametrize("bomb", BOMBS, ids=range(len(BOMBS)))
+def test_after_a_bomb_the_next_answer_is_right(engine, bomb):
+    state = open_theorem(engine, source("both"))
+    outcome = check_tactic(engine, state, bomb, timeout=5)
+    assert outcome.verdict is not Verdict.ENGINE_DIED or outcome.detail
+    fresh = open_theorem(engine, source("both"))
+    assert check_tactic(engine, fresh, "exact ⟨hp, hq⟩").verdict is Verdict.SOLVED
+    assert check_tactic(engine, fresh, "exact ⟨hq, hp⟩").verdict is Verdict.FAILED
+
+
+def test_an_endless_proof_is_ended(engine):
+    with pytest.raises(EngineLostError):
+        check_proof(engine, source("both"), "repeat (have := hp)\nexact ⟨hp, hq⟩", timeout=0.3)
+    assert check_proof(engine, source("both"), "exact ⟨hp, hq⟩").valid
