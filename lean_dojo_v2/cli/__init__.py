@@ -23,6 +23,16 @@ COMMANDS = {
     "preview": LazyCommand(
         "lean_dojo_v2.cli.preview:preview", "Show the first examples as the model will see them."
     ),
+    "evaluate": LazyCommand(
+        "lean_dojo_v2.cli.evaluate:evaluate", "Measure what a trainer has trained."
+    ),
+    "retrieve": LazyCommand(
+        "lean_dojo_v2.cli.retrieve:retrieve",
+        "Find the premises of a corpus that fit a proof state.",
+    ),
+    "index": LazyCommand(
+        "lean_dojo_v2.cli.index:index", "Encode a corpus for retrieval, and keep the result."
+    ),
     "trace": LazyCommand(
         "lean_dojo_v2.cli.trace:trace", "Trace a Lean repository into a database, with real Lean."
     ),

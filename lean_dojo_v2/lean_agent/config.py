@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
+import orjson
+import yaml
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError
 from lean_dojo_v2 import paths
-from lean_dojo_v2.lean_agent.files import read_config, write_config
+from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
+from lean_dojo_v2.config import construct, read_settings
 
 if TYPE_CHECKING:
     from pytorch_lightning import Callback
@@ -174,20 +177,29 @@ class TrainingConfig:
         Raises:
             ConfigError: For an unknown or ill-typed key; names file and key.
         """
-        return read_config(cls, path)
+        config: TrainingConfig = construct(cls, read_settings(Path(path)), owner=cls.__name__)
+        return config
 
     @classmethod
     def from_json(cls, path: Path | str) -> TrainingConfig:
         """Read a JSON file of any of the fields; errors as :meth:`from_yaml`."""
-        return read_config(cls, path)
+        return cls.from_yaml(path)  # JSON is YAML
 
     def to_yaml(self, path: Path | str) -> None:
         """Write all fields to a YAML file."""
-        write_config(self, Path(path))
+        text = yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True)
+        atomic_write_text(path, text)
 
     def to_json(self, path: Path | str) -> None:
         """Write all fields to a JSON file."""
-        write_config(self, Path(path))
+        atomic_write_bytes(path, orjson.dumps(self.to_dict(), option=orjson.OPT_INDENT_2))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all fields as plain values."""
+        return {
+            name: str(value) if isinstance(value, Path) else value
+            for name, value in attrs.asdict(self).items()
+        }
 
     def get_model_config(self) -> dict[str, Any]:
         """Give the keyword arguments of ``PremiseRetriever``."""

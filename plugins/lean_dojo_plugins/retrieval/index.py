@@ -76,7 +76,7 @@ class PremiseIndex:
         """
         if checkpoint is None:
             return cls.build(model, corpus)
-        path = index_path(checkpoint, corpus)
+        path = path_beside(checkpoint, corpus)
         if path.is_file():
             try:
                 return cls.load(path, model, corpus)
@@ -98,7 +98,7 @@ class PremiseIndex:
             temporary.unlink(missing_ok=True)
 
 
-def index_path(checkpoint: Path, corpus: Corpus) -> Path:
+def path_beside(checkpoint: Path, corpus: Corpus) -> Path:
     """Give the place of an index: beside the checkpoint, one for each corpus."""
     return checkpoint.with_name(f"{checkpoint.stem}.index-{corpus.fingerprint[:12]}.safetensors")
 

@@ -17,7 +17,7 @@ from lean_dojo_plugins.retrieval.checkpoints import load_frozen
 from lean_dojo_plugins.retrieval.corpus import Corpus, pack_position
 from lean_dojo_plugins.retrieval.embedding import embed_all
 from lean_dojo_plugins.retrieval.hardware import best_device
-from lean_dojo_plugins.retrieval.index import PremiseIndex
+from lean_dojo_plugins.retrieval.index import PremiseIndex, path_beside
 from lean_dojo_plugins.retrieval.model import PremiseRetriever
 from lean_dojo_plugins.retrieval.tokenizer import load_tokenizer
 from lean_dojo_plugins.retrieval.tokens import TokenStore
@@ -59,11 +59,13 @@ class Retriever:
         model: The encoder, frozen.
         corpus: The premises.
         index: Their embeddings.
+        index_file: Where the index is kept; ``None`` for a model that is no checkpoint file.
     """
 
     model: PremiseRetriever
     corpus: Corpus
     index: PremiseIndex
+    index_file: Path | None = None
 
     @classmethod
     def open(
@@ -90,9 +92,11 @@ class Retriever:
         corpus = Corpus.read(corpus_path)
         model = load_frozen(checkpoint, device or best_device())
         if index_path is not None:
-            return cls(model, corpus, PremiseIndex.load(index_path, model, corpus))
+            given = PremiseIndex.load(index_path, model, corpus)
+            return cls(model, corpus, given, Path(index_path))
         file = Path(checkpoint) if Path(checkpoint).is_file() else None
-        return cls(model, corpus, PremiseIndex.for_checkpoint(file, model, corpus))
+        kept = None if file is None else path_beside(file, corpus)
+        return cls(model, corpus, PremiseIndex.for_checkpoint(file, model, corpus), kept)
 
     def retrieve(
         self,

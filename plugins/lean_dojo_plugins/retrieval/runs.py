@@ -12,7 +12,6 @@ import orjson
 from lean_dojo_core.errors import CheckpointError
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.lean_agent.config import TrainingConfig
-from lean_dojo_v2.lean_agent.files import strict_converter
 
 FILE = "run.json"
 _WITHOUT_EFFECT = {
@@ -84,9 +83,8 @@ def request_fingerprint(
     config: TrainingConfig, steps: list[list[tuple[str, str]]], start: Path | str | None
 ) -> str:
     """Digest what a training call asks for: settings, repositories, an explicit start."""
-    settings: dict[str, Any] = strict_converter().unstructure(config)
-    asked = {
-        "settings": {k: v for k, v in settings.items() if k not in _WITHOUT_EFFECT},
+    asked: dict[str, Any] = {
+        "settings": {k: v for k, v in config.to_dict().items() if k not in _WITHOUT_EFFECT},
         "steps": steps,
         "start": None if start is None else str(start),
     }

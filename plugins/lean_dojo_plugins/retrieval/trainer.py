@@ -16,6 +16,7 @@ from lean_dojo_plugins.retrieval import checkpoints, lightning, processes
 from lean_dojo_plugins.retrieval.evaluation import Evaluation
 from lean_dojo_plugins.retrieval.hardware import best_device
 from lean_dojo_plugins.retrieval.report import EvaluationReport
+from lean_dojo_plugins.retrieval.retriever import Retriever
 from lean_dojo_plugins.retrieval.runs import Run, request_fingerprint
 from lean_dojo_plugins.retrieval.step import Step, train_step
 from lean_dojo_v2 import paths
@@ -169,6 +170,12 @@ class RetrievalTrainer:
         report = evaluation.run(Path(dataset_path) if dataset_path else paths.data_dir())
         report.write(self.output_dir)
         return report
+
+    def open_retriever(
+        self, checkpoint: Path | str, corpus_path: Path | str, index_path: Path | str | None = None
+    ) -> Retriever:
+        """Load a model to ask; see :meth:`Retriever.open`."""
+        return Retriever.open(checkpoint, corpus_path, index_path=index_path)
 
     # --- what TrainingConfig reaches by name ----------------------------------------------------
 

@@ -78,7 +78,7 @@ def test_yaml_number_without_a_dot_and_empty_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("max_epoch: 3", ["c.yaml", "max_epoch", "Known keys"]),
+        ("max_epoch: 3", ["c.yaml, line 1", "max_epoch", "Did you mean 'max_epochs'"]),
         ("max_epochs: three", ["c.yaml", "max_epochs", "three"]),
         ("max_epochs: true", ["max_epochs", "bool"]),
         ("max_epochs: 1.5", ["max_epochs", "1.5"]),

@@ -14,7 +14,7 @@ from lean_dojo_plugins.retrieval.embedding import embed_all, length_sorted_batch
 from lean_dojo_plugins.retrieval.evaluation import score
 from lean_dojo_plugins.retrieval.examples import Examples
 from lean_dojo_plugins.retrieval.formatter import PremisePairs
-from lean_dojo_plugins.retrieval.index import PremiseIndex, index_path
+from lean_dojo_plugins.retrieval.index import PremiseIndex, path_beside
 from lean_dojo_plugins.retrieval.metrics import Tally
 from lean_dojo_plugins.retrieval.model import PremiseRetriever
 from lean_dojo_plugins.retrieval.retriever import Retriever
@@ -144,7 +144,7 @@ def test_batches_bound_their_tokens():
 def test_an_index_is_stored_beside_the_checkpoint_and_reused(model, corpus, tmp_path, caplog):
     checkpoint = tmp_path / "a.ckpt"
     first = PremiseIndex.for_checkpoint(checkpoint, model, corpus)
-    path = index_path(checkpoint, corpus)
+    path = path_beside(checkpoint, corpus)
     made = path.stat().st_mtime_ns
     assert torch.equal(
         PremiseIndex.for_checkpoint(checkpoint, model, corpus).embeddings, first.embeddings

@@ -1,0 +1,71 @@
+"""``lean-dojo evaluate NAME``."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lean_dojo_core import registry
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.names import complete_trainer
+from lean_dojo_v2.cli.output import emit_json, table
+from lean_dojo_v2.cli.run import make_trainer
+from lean_dojo_v2.config import Settings, parse_assignment, read_settings
+
+
+@click.command(short_help="Measure what a trainer has trained.")
+@click.argument("name", shell_complete=complete_trainer)
+@click.option(
+    "-c",
+    "--config",
+    "files",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="YAML file with the trainer's settings; later files win.",
+)
+@click.option(
+    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Set one setting; repeatable."
+)
+@click.option(
+    "--dataset",
+    type=click.Path(exists=True, path_type=Path),
+    help="A dataset, or a folder of them (default: the trainer's own; retrieval: raid/data).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def evaluate(
+    name: str,
+    files: tuple[Path, ...],
+    assignments: tuple[str, ...],
+    dataset: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure what the trainer NAME has trained, and print its metrics.
+
+    Settings are those of `lean-dojo train NAME`; a file's section `run:` is ignored.
+    """
+    entry = registry.trainers[name]
+    settings = Settings()
+    for path in files:
+        settings.update(read_settings(path))
+    for text in assignments:
+        settings.update(parse_assignment(text))
+    settings.take("run")
+    method = getattr(make_trainer(entry, settings), "evaluate", None)
+    if not callable(method):
+        raise UsageError(f"trainer {entry.name!r} cannot evaluate: it has no method evaluate")
+    if dataset is not None and not inspect.signature(method).parameters:
+        raise UsageError(f"trainer {entry.name!r} chooses its data itself; it takes no --dataset")
+    _print(method() if dataset is None else method(dataset), as_json=as_json)
+
+
+def _print(result: Any, *, as_json: bool) -> None:
+    plain = result.to_dict() if hasattr(result, "to_dict") else result
+    if as_json:
+        emit_json(plain)
+    elif isinstance(result, dict):
+        table(["METRIC", "VALUE"], [(str(key), f"{value}") for key, value in result.items()])
+    elif result is not None:
+        click.echo(str(result))

@@ -1,0 +1,86 @@
+"""``lean-dojo retrieve``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lean_dojo_core import registry
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.output import emit_json, table
+from lean_dojo_v2.paths import merged_data_dir
+
+
+def open_retriever(checkpoint: str | None, corpus: Path | None, index: Path | None = None) -> Any:
+    """Open a checkpoint (default: the latest) with a corpus (default: the merged one).
+
+    Raises:
+        UsageError: If there is neither a checkpoint nor a corpus where they are looked for.
+    """
+    trainer = registry.builtin(registry.trainers, "retrieval")()
+    chosen = checkpoint or trainer.find_latest_checkpoint()
+    if chosen is None:
+        raise UsageError(
+            f"there is no checkpoint in {trainer.output_dir}; name one with --checkpoint, or train "
+            "one with `lean-dojo train retrieval`"
+        )
+    corpus = corpus or merged_data_dir() / "corpus.jsonl"
+    if not corpus.is_file():
+        raise UsageError(
+            f"{corpus}: there is no such corpus; name one with --corpus, or export one with "
+            "`lean-dojo database export`"
+        )
+    return trainer.open_retriever(chosen, corpus, index)
+
+
+@click.command(short_help="Find the premises of a corpus that fit a proof state.")
+@click.option("--state", required=True, help="The goal as Lean prints it; - reads standard input.")
+@click.option("--checkpoint", help="Retriever: a .ckpt file, folder or hub id (default: latest).")
+@click.option(
+    "--corpus",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The premises (default: raid/data/merged/corpus.jsonl).",
+)
+@click.option(
+    "--index",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="An index made by `lean-dojo index` (default: the one beside the checkpoint).",
+)
+@click.option("-k", "count", default=10, show_default=True, help="How many premises.")
+@click.option("--file", "file_path", help="Only what a theorem in this file of the corpus may use.")
+@click.option(
+    "--line", type=click.IntRange(min=1), help="Line where that theorem starts (default: the end)."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with source and position.")
+def retrieve(
+    *,
+    state: str,
+    checkpoint: str | None,
+    corpus: Path | None,
+    index: Path | None,
+    count: int,
+    file_path: str | None,
+    line: int | None,
+    as_json: bool,
+) -> None:
+    """Find the premises of a corpus that fit a proof state, best first, with their scores.
+
+    A score is the cosine between the state and the premise. The corpus is encoded on the first
+    use; the index is kept beside the checkpoint.
+    """
+    if line is not None and file_path is None:
+        raise UsageError("--line needs --file")
+    text = sys.stdin.read() if state == "-" else state
+    if not text.strip():
+        raise UsageError("--state: the state is empty")
+    (found,) = open_retriever(checkpoint, corpus, index).retrieve(
+        [text], k=count, file_path=file_path, before=None if line is None else (line, 1)
+    )
+    if as_json:
+        emit_json([hit.to_dict() for hit in found])
+        return
+    rows = [(f"{hit.score:.4f}", hit.premise.full_name, hit.path) for hit in found]
+    table(["SCORE", "PREMISE", "FILE"], rows)
