@@ -12,7 +12,7 @@ const MAX_SCALAR = 2 ** 31 - 1;
 
 /** @param {object} engine everything main.js put together */
 function goalCommands(engine) {
-  const { rt, states, pretty, contexts } = engine;
+  const { rt, states, pretty, contexts, constants } = engine;
 
   const mctxOf = (state) => rt.field(state.states[1], META_STATE.mctx);
   const envOf = (state) => rt.field(state.states[2], CORE_STATE.env);
@@ -123,22 +123,23 @@ function goalCommands(engine) {
 
   function accept(state, monad, before, after, log) {
     const proofs = parentProofs(monad, before, after);
-    const circular = usesForbidden(state, proofs);
-    if (circular !== null) return { messages: [...log, errorMessage(new LeanException(`the proof uses ${circular}, which it is to prove`))] };
+    const used = usedBy(proofs, monad.environment());
+    const circular = [...used].find((name) => state.forbidden?.has(name));
+    if (circular !== undefined) return { messages: [...log, errorMessage(new LeanException(`the proof uses ${circular}, which it is to prove`))] };
     const nextStateId = states.store(state.stored, monad, rt.list(after), state.root);
     return {
       nextStateId,
       ...shown(states.get(nextStateId)),
       messages: log,
-      hasSorry: proofs.some((e) => rt.call('l_Lean_Expr_hasSorry', e) === rt.box(1)),
+      hasSorry: used.has('sorryAx'),
       hasUnsafe: proofs.some((e) => rt.call('l_Lean_Environment_hasUnsafe', monad.environment(), e) === rt.box(1)),
     };
   }
 
-  function usesForbidden({ forbidden }, proofs) {
-    if (forbidden === undefined) return null;
-    const used = proofs.flatMap((e) => rt.arrayItems(rt.call('l_Lean_Expr_getUsedConstants', e)).map(rt.nameText));
-    return used.find((name) => forbidden.has(name)) ?? null;
+  /** The constants that proofs use. Tactics hide some in auxiliary lemmas, whose names have a part that begins with `_`. */
+  function usedBy(proofs, env) {
+    const isAuxiliary = (name) => /(^|\.)_/.test(rt.nameText(name)) && constants.moduleOf(env, name) === null;
+    return new Set(constants.closure(env, proofs.flatMap(constants.usedIn), isAuxiliary).keys());
   }
 
   /** What the goals that are gone were proved by. */

@@ -77,22 +77,25 @@ function serve(rt, commands) {
 
   let parts = [];
   let size = 0;
+  /** A line that is too long is read to its end, so that the next one is found, but not kept. */
   function take(chunk) {
     size += chunk.length;
-    if (size > MAX_LINE_BYTES) {
-      send(failure('command', `a request may have ${MAX_LINE_BYTES} bytes at most`));
-      process.exit(CORRUPTED);
-    }
-    parts.push(chunk);
+    if (size > MAX_LINE_BYTES) parts = [];
+    else parts.push(chunk);
+  }
+  function finishLine() {
+    const tooLong = size > MAX_LINE_BYTES;
+    const line = Buffer.concat(parts).toString('utf8').trim();
+    parts = [];
+    size = 0;
+    if (tooLong) send(failure('command', `a request may have ${MAX_LINE_BYTES} bytes at most`));
+    else if (line !== '') answer(line);
   }
   process.stdin.on('data', (chunk) => {
     let rest = chunk;
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
       take(rest.subarray(0, end));
-      const line = Buffer.concat(parts).toString('utf8').trim();
-      parts = [];
-      size = 0;
-      if (line !== '') answer(line);
+      finishLine();
       rest = rest.subarray(end + 1);
     }
     take(rest);

@@ -16,8 +16,8 @@ def test_modules_of_a_project_are_elaborated_in_memory(lean: Any) -> None:
     places = {
         r["full_name"]: (r["module"], r["def_pos"]) for r in answer["references"]
     }
-    assert places["Lib.mid"] == ("Lib.Mid", [3, 1])
-    assert places["Lib.two"] == ("Lib.Base", [2, 1])
+    assert places["Lib.mid"] == ("Lib.Mid", [3, 9])
+    assert places["Lib.two"] == ("Lib.Base", [2, 5])
 
 
 @pytest.mark.parametrize("cited", ["Lib.hidden", "two_eq", "TWO"])

@@ -170,7 +170,7 @@ def test_references_of_a_trace(traced: Any) -> None:
     helper = next(
         r for r in traced["references"] if r["full_name"] == "A.helper" and not r["is_binder"]
     )
-    assert helper["def_pos"] == [6, 1]
+    assert helper["def_pos"] == [6, 17]
 
 
 def check(lean: Any, text: str, *names: str, **payload: Any) -> Any:
