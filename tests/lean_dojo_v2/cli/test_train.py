@@ -73,10 +73,12 @@ def test_every_repository_by_default_in_the_raid_folder(lean_dojo: Run) -> None:
     [
         "https://github.com/lean-dojo/lean-dojo-sample",
         "https://github.com/lean-dojo/lean-dojo-sample.git",
-        "LEAN-DOJO/lean-dojo-sample@137ab15",
+        "LEAN-DOJO/lean-dojo-sample@{commit:.7}",
     ],
 )
 def test_a_repository_is_found_by_address_and_commit(lean_dojo: Run, text: str) -> None:
+    first, _ = json.loads(Path("dynamic_database.json").read_text())["repositories"]
+    text = text.format(commit=first["commit"])
     assert lean_dojo("train", "toy", "--set", "model_name=m", "--repo", text).code == 0
     assert said()["repos"] == ["lean-dojo/lean-dojo-sample"]
 
