@@ -9,7 +9,10 @@ from torch.utils.data import Sampler
 
 
 class LengthGroups(Sampler[int]):
-    """Shuffles, then sorts within blocks of fifty batches, so that a batch needs little padding.
+    """Shuffles, then sorts within blocks of batches, so that a batch needs little padding.
+
+    A block has fifty batches, in a small dataset fewer: there are at least four blocks, so that no
+    two epochs have the same batches.
 
     The order follows from ``(seed, epoch)`` alone: every process computes the same one, and a
     run resumed in the middle of an epoch continues the same one.
@@ -20,7 +23,7 @@ class LengthGroups(Sampler[int]):
         seed: Seed of the order.
     """
 
-    block = 50
+    longest_block = 50
 
     def __init__(self, lengths: Sequence[int], batch_size: int, seed: int) -> None:
         self.lengths = np.asarray(lengths)
@@ -40,7 +43,8 @@ class LengthGroups(Sampler[int]):
         order = rng.permutation(len(self.lengths))
         if self.batch_size == 1:
             return iter(order.tolist())
-        size = self.batch_size * self.block
+        batches_a_block = min(self.longest_block, len(order) // (4 * self.batch_size))
+        size = self.batch_size * max(1, batches_a_block)
         batches: list[np.ndarray] = []
         for start in range(0, len(order), size):
             block = order[start : start + size]

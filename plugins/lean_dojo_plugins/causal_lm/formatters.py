@@ -94,8 +94,10 @@ class TacticPrompt:
     """Rows for reinforcement learning: a prompt, and what an exact replay of its state needs.
 
     Columns: ``problem`` (the goal as text), ``prompt`` (the conversation), ``url``, ``commit``,
-    ``file_path``, ``full_name``, ``tactic_index`` (0-based), ``tactics_before`` (every traced
-    tactic before it, in order) and ``tactic`` (the one that the human proof uses).
+    ``file_path``, ``full_name``, ``start`` and ``end`` (of the theorem), ``position`` (of the tactic,
+    ``[line, column]``, or ``None`` where the trace does not say), ``tactic_index`` (0-based),
+    ``tactics_before`` (every traced tactic before it, in order) and ``tactic`` (the one that the
+    human proof uses).
     """
 
     columns: tuple[str, ...] = (
@@ -105,6 +107,9 @@ class TacticPrompt:
         "commit",
         "file_path",
         "full_name",
+        "start",
+        "end",
+        "position",
         "tactic_index",
         "tactics_before",
         "tactic",
@@ -124,6 +129,9 @@ class TacticPrompt:
                     "commit": theorem.commit,
                     "file_path": theorem.file_path,
                     "full_name": theorem.full_name,
+                    "start": list(theorem.start),
+                    "end": list(theorem.end),
+                    "position": list(tactic.start) if tactic.start else None,
                     "tactic_index": index,
                     "tactics_before": list(played),
                     "tactic": label,

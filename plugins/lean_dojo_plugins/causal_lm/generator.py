@@ -322,9 +322,9 @@ def end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> li
 
 
 def _distinct(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
-    """Merge equal tactics and drop empty ones; most probable first."""
+    """Merge equal tactics, drop empty ones and broken characters; most probable first."""
     best: dict[str, float] = {}
     for text, score in suggestions:
-        if text and score > best.get(text, float("-inf")):
+        if text and "\ufffd" not in text and score > best.get(text, float("-inf")):
             best[text] = score
     return sorted(best.items(), key=lambda item: -item[1])

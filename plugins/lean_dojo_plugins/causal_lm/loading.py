@@ -177,7 +177,9 @@ def load_model(
         return cast("PreTrainedModel", get_peft_model(base, own))
     wrapped = PeftModel.from_pretrained(base, adapter, is_trainable=lora is not None)
     if lora is None:
-        return wrapped.merge_and_unload()  # type: ignore[no-any-return]
+        merged = cast("PreTrainedModel", wrapped.merge_and_unload())
+        merged.requires_grad_(True)
+        return merged
     _check_same_adapter(wrapped.peft_config["default"], lora, adapter)
     return cast("PreTrainedModel", wrapped)
 

@@ -1,4 +1,9 @@
-"""One walk over a curriculum: export, format, train, save; from wherever the last one ended."""
+"""One walk over a curriculum: export, format, train, save; from wherever the last one ended.
+
+Several processes: ``accelerate launch`` on GPUs or ``torchrun`` anywhere. The main process exports
+and saves; all read the same file and split every batch. (On CPUs ``accelerate launch --cpu`` starts
+several processes through ``mpirun`` only; ``torchrun --nproc_per_node 2`` needs nothing else.)
+"""
 
 from __future__ import annotations
 

@@ -35,8 +35,9 @@ def tokenizer(tiny_model, request):
 
 def test_only_the_assistant_turn_carries_loss_with_its_end(tokenizer):
     for given, example in zip(ROWS, Tokeniser(tokenizer).examples(ROWS), strict=True):
-        masked = [i for i, l in zip(example.input_ids, example.labels, strict=True) if l == IGNORED]
-        kept = [label for label in example.labels if label != IGNORED]
+        pairs = list(zip(example.input_ids, example.labels, strict=True))
+        masked = [token for token, label in pairs if label == IGNORED]
+        kept = [label for _, label in pairs if label != IGNORED]
         asked = tokenizer.apply_chat_template(
             given["prompt"], tokenize=False, add_generation_prompt=True
         )
@@ -44,9 +45,7 @@ def test_only_the_assistant_turn_carries_loss_with_its_end(tokenizer):
         tactic = given["completion"][0]["content"]
         assert tokenizer.decode(kept).rstrip("\n") == tactic + tokenizer.eos_token
         assert tokenizer.eos_token_id in kept
-        assert [
-            i for i, l in zip(example.input_ids, example.labels, strict=True) if l != -100
-        ] == kept
+        assert [token for token, label in pairs if label != IGNORED] == kept
 
 
 def test_the_same_ids_and_labels_as_trl(tokenizer, tiny_model, tmp_path):

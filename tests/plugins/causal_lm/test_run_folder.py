@@ -1,0 +1,121 @@
+"""The output folder at every point of a save; sharded models, other runs, broken state."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from lean_dojo_core.errors import CheckpointError, UsageError
+from lean_dojo_plugins.causal_lm.run_folder import (
+    FinishedStep,
+    RunFolder,
+    RunState,
+    check_same_run,
+    last_checkpoint,
+)
+
+
+def step(number: int) -> FinishedStep:
+    return FinishedStep(f"u{number}", "c", 1, 1, "d")
+
+
+class StopError(Exception):
+    pass
+
+
+def test_a_save_stopped_at_any_move_loads_and_is_finished_later(tiny_model, tmp_path, monkeypatch):
+    """Shards of the old and the new model never mix, wherever the move is stopped."""
+    model = AutoModelForCausalLM.from_pretrained(tiny_model)
+    state = RunState("T", {})
+    reference = tmp_path / "reference"
+    RunFolder(reference).path.mkdir()
+    versions = [0.0, 1.0]
+
+    def save(folder: RunFolder, value: float) -> None:
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.fill_(value)
+        model.save_pretrained(folder.staging, max_shard_size="100KB")
+
+    stops = 0
+    for stop in range(1, 12):
+        folder = RunFolder(tmp_path / f"run{stop}")
+        folder.path.mkdir()
+        state = RunState("T", {})
+        folder.save(state)
+        save(folder, versions[0])
+        folder.publish(state, [step(0)])
+        save(folder, versions[1])
+        moves = 0
+        original = Path.replace
+
+        def replace(self, target, folder=folder, stop=stop, original=original):
+            nonlocal moves
+            if self.parent == folder.staging and Path(target).parent == folder.path:
+                moves += 1
+                if moves == stop:
+                    raise StopError
+            return original(self, target)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "replace", replace)
+            try:
+                folder.publish(state, [step(1)])
+            except StopError:
+                stops += 1
+        weights = AutoModelForCausalLM.from_pretrained(folder.path).state_dict()
+        values = {float(w.flatten()[0]) for w in weights.values()}
+        assert len(values) == 1, "weights of two saves are mixed"
+        found = folder.recover()
+        assert found is not None
+        assert [s.url for s in found.finished] == ["u0", "u1"]
+        weights = AutoModelForCausalLM.from_pretrained(folder.path).state_dict()
+        assert {float(w.flatten()[0]) for w in weights.values()} == {1.0}
+        index = json.loads((folder.path / "model.safetensors.index.json").read_text())
+        shards = {file.name for file in folder.path.glob("model-*.safetensors")}
+        assert shards == set(index["weight_map"].values())
+        assert not folder.staging.exists()
+    assert stops >= 5
+
+
+def test_an_unannounced_staging_folder_is_thrown_away(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.save(RunState("T", {}, [step(0)]))
+    folder.staging.mkdir()
+    (folder.staging / "model.safetensors").write_bytes(b"half")
+    assert folder.recover() == RunState("T", {}, [step(0)])
+    assert not folder.staging.exists()
+    assert not (tmp_path / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 1}', '{"version": 7}'])
+def test_a_broken_state_file_is_named(tmp_path, text):
+    (tmp_path / "training_state.json").write_text(text)
+    with pytest.raises(CheckpointError, match=r"training_state\.json"):
+        RunFolder(tmp_path).load()
+
+
+def test_other_settings_are_all_named(tmp_path):
+    state = RunState("SFTTrainer", {"lr": 1e-5, "seed": 1, "same": 0})
+    with pytest.raises(UsageError, match=r"lr was 1e-05 and is 2e-05; seed was 1 and is 2"):
+        check_same_run(state, "SFTTrainer", {"lr": 2e-5, "seed": 2, "same": 0}, tmp_path)
+    with pytest.raises(UsageError, match="holds a run of SFTTrainer, not of GRPOTrainer"):
+        check_same_run(state, "GRPOTrainer", state.settings, tmp_path)
+
+
+def test_incomplete_checkpoints_are_deleted(tmp_path):
+    for number, complete in ((2, True), (4, True), (6, False)):
+        folder = tmp_path / f"checkpoint-{number}"
+        folder.mkdir()
+        (folder / "rng_state.pth").touch()
+        if complete:
+            (folder / "trainer_state.json").write_text("{}")
+    (tmp_path / "checkpoint-8").mkdir()
+    (tmp_path / "checkpoint-8" / "trainer_state.json").write_text('{"half')
+    assert last_checkpoint(tmp_path, 1) == tmp_path / "checkpoint-4"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["checkpoint-2", "checkpoint-4"]
+    assert last_checkpoint(tmp_path, 2) is None  # another process's state is missing
