@@ -59,7 +59,16 @@ def pip_target() -> Callable[[Path, Sequence[Path]], Mapping[str, str]]:
     """Install wheels into a folder with pip; give the environment in which they are found."""
 
     def install(folder: Path, wheels: Sequence[Path]) -> Mapping[str, str]:
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-index",
+            "--no-build-isolation",
+        ]
         subprocess.run(
             [*command, "--disable-pip-version-check", "--target", str(folder), *map(str, wheels)],
             check=True,

@@ -14,6 +14,10 @@ from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
 from lean_dojo_v2.cli.output import emit_json, note, table
 
 COMMANDS = {
+    "new": LazyCommand(
+        "lean_dojo_v2.cli.plugins_new:new",
+        "Write a new plugin: a distribution that installs and passes its tests.",
+    ),
     "check": LazyCommand(
         "lean_dojo_v2.cli.plugins_check:check", "Run the conformance checks on a distribution."
     ),

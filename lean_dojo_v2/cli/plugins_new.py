@@ -1,0 +1,129 @@
+"""``lean-dojo plugins new KIND NAME``: a complete distribution to start from."""
+
+from __future__ import annotations
+
+import importlib.util
+import keyword
+import os
+from datetime import datetime
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from string import Template
+
+import click
+
+from lean_dojo_core import API_VERSION, registry
+from lean_dojo_core.discovery import HOST_DISTRIBUTION
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.installed import normalise
+from lean_dojo_core.specs import PluginSpec
+from lean_dojo_v2.atomic import atomic_write_text
+from lean_dojo_v2.cli.output import note
+
+KINDS = {"reward": "reward-function", "trainer": "trainer", "formatter": "dataset-formatter"}
+"""What the command calls a kind, and its registry."""
+
+USE = {
+    "reward": "lean-dojo train grpo --set reward_func=$name --set model_name=…",
+    "trainer": "lean-dojo train $name --set model_name=…",
+    "formatter": "lean-dojo train sft --formatter $name --set model_name=…",
+}
+SUMMARY = {
+    "reward": "Rewards tactics of few words.",
+    "trainer": "Fine-tunes on short tactics only.",
+    "formatter": "Chat rows of the goal alone; the answer is the tactic.",
+}
+
+
+@click.command(short_help="Write a new plugin: a distribution that installs and passes its tests.")
+@click.argument("kind", type=click.Choice(list(KINDS)))
+@click.argument("name")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Folder to write; NAME in the current folder if not given.",
+)
+@click.option("--author", help="Name for the licence (default: the user's).")
+def new(kind: str, name: str, output: Path | None, author: str | None) -> None:
+    """Write a complete distribution with a reward, trainer or formatter called NAME.
+
+    It holds pyproject.toml with entry point and version bound, manifest, implementation,
+    conformance tests, README, licence and a CI file; it installs and passes its tests as it is.
+    """
+    name = normalise(name)
+    # The descriptor's own rules, so that what is written here also loads.
+    PluginSpec(name=name, target="a:b", summary=SUMMARY[kind])
+    package = name.replace("-", "_")
+    _check_package(package)
+    if name in registry.REGISTRIES[KINDS[kind]]:
+        provider = registry.REGISTRIES[KINDS[kind]][name].distribution
+        raise UsageError(f"{KINDS[kind]} {name!r} exists already ({provider}); choose another name")
+    folder = output or Path(name)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already; name another folder with --output")
+    values = _values(kind, name, package, author or _user())
+    for path, template in _files(kind, package).items():
+        atomic_write_text(folder / path, Template(template.read_text("utf-8")).substitute(values))
+    note(f"Wrote {folder}. Next:\n")
+    click.echo(f"cd {folder}\npip install -e . --group test\npytest\nlean-dojo show {name}")
+
+
+def _check_package(package: str) -> None:
+    if keyword.iskeyword(package) or importlib.util.find_spec(package) is not None:
+        raise UsageError(
+            f"the import package would be called {package!r}, which Python or an installed package "
+            "uses already; choose another name, for example with a word in front"
+        )
+
+
+def _values(kind: str, name: str, package: str, author: str) -> dict[str, str]:
+    from importlib.metadata import version
+
+    major, minor = version(HOST_DISTRIBUTION).split(".")[:2]
+    return {
+        "name": name,
+        "package": package,
+        "class_name": "".join(word.capitalize() for word in name.split("-")),
+        "module": kind,
+        "kind_words": KINDS[kind].replace("-", " "),
+        "summary": SUMMARY[kind],
+        "use": Template(USE[kind]).substitute(name=name),
+        "bound": f">={major}.{minor},<{int(major) + 1}",
+        "api": f"{API_VERSION[0]}.{API_VERSION[1]}",
+        "year": str(datetime.now().astimezone().year),
+        "author": author,
+    }
+
+
+def _files(kind: str, package: str) -> dict[str, Traversable]:
+    """Give the templates by the path that each becomes."""
+    root = resources.files("lean_dojo_v2.cli") / "scaffold"
+    common, own = root / "common", root / kind
+    return {
+        "pyproject.toml": common / "pyproject.toml.tmpl",
+        "README.md": common / "README.md.tmpl",
+        "LICENSE": common / "LICENSE.tmpl",
+        ".gitignore": common / "gitignore.tmpl",
+        ".github/workflows/test.yml": common / "ci.yml.tmpl",
+        f"src/{package}/__init__.py": common / "__init__.py.tmpl",
+        f"src/{package}/py.typed": common / "py.typed.tmpl",
+        f"src/{package}/plugin.py": own / "plugin.py.tmpl",
+        f"src/{package}/{kind}.py": own / f"{kind}.py.tmpl",
+        f"tests/test_{package}.py": own / "test.py.tmpl",
+    }
+
+
+def _user() -> str:
+    """Give a name for the licence: git's, else the account's."""
+    import getpass
+    import subprocess
+
+    try:
+        said = subprocess.run(
+            ["git", "config", "user.name"], capture_output=True, text=True, check=False
+        ).stdout.strip()
+    except OSError:  # git is not installed
+        said = ""
+    return said or os.environ.get("USER") or getpass.getuser()

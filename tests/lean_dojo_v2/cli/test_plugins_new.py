@@ -1,0 +1,112 @@
+"""The scaffold: what it writes installs, is listed, and passes its own tests as it is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+Run = Callable[..., Any]
+NAMES = {"reward": "few-words", "formatter": "bare-goal", "trainer": "short-only"}
+
+
+@pytest.fixture(scope="module")
+def projects(
+    tmp_path_factory: pytest.TempPathFactory, environment: Callable[..., dict[str, str]]
+) -> dict[str, Path]:
+    """One new plugin of each kind, written by the program."""
+    folder = tmp_path_factory.mktemp("projects")
+    for kind, name in NAMES.items():
+        subprocess.run(
+            [sys.executable, "-m", "lean_dojo_v2", "plugins", "new", kind, name, "--author", "Ada"],
+            cwd=folder,
+            env=environment(),
+            check=True,
+            capture_output=True,
+        )
+    return {kind: folder / name for kind, name in NAMES.items()}
+
+
+@pytest.fixture(scope="module")
+def installed(
+    projects: dict[str, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+    pip_target: Callable[..., Mapping[str, str]],
+) -> Mapping[str, str]:
+    return pip_target(tmp_path_factory.mktemp("site"), list(projects.values()))
+
+
+def run(environment: Mapping[str, str], folder: Path, *arguments: str) -> Any:
+    return subprocess.run(
+        [sys.executable, "-m", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_it_is_listed_passes_its_tests_and_the_checks(
+    projects: dict[str, Path], installed: Mapping[str, str], kind: str
+) -> None:
+    name, folder = NAMES[kind], projects[kind]
+    listed = json.loads(run(installed, folder, "lean_dojo_v2", "plugins", "--json").stdout)
+    assert name in {offer["name"] for offer in listed["offers"]}
+    tested = run(installed, folder, "pytest", "-q", "-p", "no:cacheprovider")
+    assert tested.returncode == 0, tested.stdout
+    assert "passed" in tested.stdout
+    checked = run(installed, folder, "lean_dojo_v2", "plugins", "check", name)
+    assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_what_is_written_is_complete(projects: dict[str, Path], kind: str) -> None:
+    folder, package = projects[kind], NAMES[kind].replace("-", "_")
+    project = tomllib.loads((folder / "pyproject.toml").read_text())
+    assert project["project"]["dependencies"] == ["lean-dojo-v2>=2.0,<3"]
+    assert project["project"]["entry-points"]["lean_dojo"] == {NAMES[kind]: f"{package}.plugin"}
+    assert yaml.safe_load((folder / ".github/workflows/test.yml").read_text())["jobs"]
+    assert "Ada" in (folder / "LICENSE").read_text()
+    assert "$" not in (folder / "README.md").read_text()
+    linted = run({}, folder, "ruff", "check", "--isolated", "--no-cache", ".")
+    assert linted.returncode == 0, linted.stdout
+    typed = ["mypy", "--strict", "--cache-dir", "/dev/null", f"src/{package}"]
+    if kind != "trainer":  # that one would type-check transformers and trl
+        assert run({}, folder, *typed).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["reward", "json"], "'json', which Python or an installed package uses"),
+        (["reward", "class"], "'class', which Python"),
+        (["reward", "constant"], "'constant' exists already (lean-dojo-v2)"),
+        (["reward", "bad name"], "kebab-case"),
+        (["rewrad", "x"], "'rewrad' is not one of"),
+    ],
+)
+def test_a_bad_name_is_refused_and_nothing_written(
+    lean_dojo: Run, workplace: Path, arguments: list[str], message: str
+) -> None:
+    before = sorted(workplace.iterdir())
+    ran = lean_dojo("plugins", "new", *arguments)
+    assert ran.code in {1, 2}
+    assert message in ran.err
+    assert sorted(workplace.iterdir()) == before
+
+
+def test_an_existing_folder_is_left_alone(lean_dojo: Run, workplace: Path) -> None:
+    (workplace / "mine").mkdir()
+    (workplace / "mine" / "file").write_text("kept")
+    ran = lean_dojo("plugins", "new", "reward", "mine")
+    assert ran.code == 2
+    assert [path.name for path in (workplace / "mine").iterdir()] == ["file"]
