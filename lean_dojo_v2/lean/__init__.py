@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         TacticParseError,
     )
     from lean_dojo_v2.lean.messages import (
+        CheckTrackResult,
         CompilationUnit,
         Message,
         Position,
@@ -74,6 +75,7 @@ _PLACES = {
         "TacticParseError",
     ),
     "messages": (
+        "CheckTrackResult",
         "CompilationUnit",
         "Message",
         "Position",
@@ -102,6 +104,7 @@ _PLACES = {
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
 
 __all__ = [
+    "CheckTrackResult",
     "CompilationUnit",
     "EngineDiedError",
     "EngineKilledError",

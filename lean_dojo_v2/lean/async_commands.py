@@ -51,11 +51,16 @@ class AsyncCommands(GoalCommands, EnvironmentCommands, FrontendCommands):
     goal_root_async = in_thread(GoalCommands.goal_root)
     goal_print_async = in_thread(GoalCommands.goal_print)
     goal_subsume_async = in_thread(GoalCommands.goal_subsume)
+    goal_save_async = in_thread(GoalCommands.goal_save)
+    goal_load_async = in_thread(GoalCommands.goal_load)
 
     expr_type_async = in_thread(EnvironmentCommands.expr_type)
     env_inspect_async = in_thread(EnvironmentCommands.env_inspect)
     env_catalog_async = in_thread(EnvironmentCommands.env_catalog)
     env_module_read_async = in_thread(EnvironmentCommands.env_module_read)
+    env_describe_async = in_thread(EnvironmentCommands.env_describe)
+    env_save_async = in_thread(EnvironmentCommands.env_save)
+    env_load_async = in_thread(EnvironmentCommands.env_load)
     env_parse_async = in_thread(EnvironmentCommands.env_parse)
     env_add_async = in_thread(EnvironmentCommands.env_add)
 
@@ -66,3 +71,4 @@ class AsyncCommands(GoalCommands, EnvironmentCommands, FrontendCommands):
     load_definitions_async = in_thread(FrontendCommands.load_definitions)
     load_sorry_async = in_thread(FrontendCommands.load_sorry)
     check_track_async = in_thread(FrontendCommands.check_track)
+    refactor_search_target_async = in_thread(FrontendCommands.refactor_search_target)

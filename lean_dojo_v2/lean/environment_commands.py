@@ -77,6 +77,18 @@ class EnvironmentCommands(Connection):
         """Describe a module: what it imports and the names of its constants."""
         return self.ask("env.module_read", {"module": module}, timeout)
 
+    def env_describe(self, *, timeout: float | None = None) -> dict[str, Any]:
+        """Name the modules that the environment was made from."""
+        return self.ask("env.describe", {}, timeout)
+
+    def env_save(self, path: str | Path, *, timeout: float | None = None) -> None:
+        """Save the environment to a file (native engine: the embedded one writes no files)."""
+        self.ask("env.save", {"path": str(Path(path).absolute())}, timeout)
+
+    def env_load(self, path: str | Path, *, timeout: float | None = None) -> None:
+        """Take the environment from a file (native engine)."""
+        self._load("env.load", {"path": str(Path(path).absolute())}, timeout)
+
     def env_parse(
         self, src: str, category: str = "tactic", *, timeout: float | None = None
     ) -> tuple[str, str]:

@@ -11,7 +11,7 @@ import orjson
 
 from lean_dojo_v2.lean.connection import Connection
 from lean_dojo_v2.lean.errors import RequestError
-from lean_dojo_v2.lean.messages import CompilationUnit, Message, SearchTarget
+from lean_dojo_v2.lean.messages import CheckTrackResult, CompilationUnit, Message, SearchTarget
 from lean_dojo_v2.lean.records import GoalState
 
 
@@ -59,13 +59,15 @@ class FrontendCommands(Connection):
             "typeErrorsAsGoals": False,
             **({"options": dict(options)} if options else {}),
         }
-        with tempfile.TemporaryDirectory(prefix="lean-dojo-") as folder, self._lock:
-            listing = Path(folder) / "invocations.json"
+        with self._lock:
             if invocations:
-                fields["invocations"] = str(listing)
-            answer = self.ask("frontend.process", fields, timeout)
-            found = _invocations(answer, listing) if invocations else None
-            return self._read(answer, lambda a: self._units(a, found))
+                answer, found = self._with_invocations(fields, timeout)
+            else:
+                answer, found = self.ask("frontend.process", fields, timeout), None
+            units = self._read(answer, lambda a: self._units(a, found))
+            if inherit_env:
+                self._remember(fields)
+            return units
 
     def tactic_invocations(
         self, file_name: str | Path, *, timeout: float | None = None
@@ -76,7 +78,7 @@ class FrontendCommands(Connection):
             RequestError: The file cannot be read.
         """
         try:
-            text = Path(file_name).read_text(encoding="utf-8")
+            text = Path(file_name).read_bytes().decode()
         except (OSError, UnicodeDecodeError) as error:
             raise RequestError(f"frontend.process: {file_name}: {error}", "io") from error
         return self.process(
@@ -102,8 +104,7 @@ class FrontendCommands(Connection):
         Raises:
             RequestError: The header has an error; the environment may have changed.
         """
-        with self._lock:
-            self._load_text(header, True, timeout)
+        self._load_text(header, True, timeout)
 
     def load_definitions(self, snippet: str, *, timeout: float | None = None) -> None:
         """Add the definitions of a text to the environment. Goal states of before do not see them.
@@ -111,8 +112,7 @@ class FrontendCommands(Connection):
         Raises:
             RequestError: The text has an error; what stands before it may have been added.
         """
-        with self._lock:
-            self._load_text(snippet, False, timeout)
+        self._load_text(snippet, False, timeout)
 
     def load_sorry(
         self,
@@ -143,34 +143,51 @@ class FrontendCommands(Connection):
                 ],
             )
 
-    def check_track(
-        self, src: str, dst: str, *, timeout: float | None = None
-    ) -> tuple[str | None, list[Message], list[Message]]:
-        """Check that ``dst`` proves what ``src`` states (native engine).
-
-        Returns:
-            Why not, or ``None``; the messages about ``src``; the messages about ``dst``.
-        """
+    def check_track(self, src: str, dst: str, *, timeout: float | None = None) -> CheckTrackResult:
+        """Check that ``dst`` proves what ``src`` states (native engine)."""
         answer = self.ask("frontend.track", {"src": src, "dst": dst}, timeout)
         return self._read(
             answer,
-            lambda a: (
-                a.get("failure"),
+            lambda a: CheckTrackResult(
                 [Message.parse(message) for message in a["srcMessages"]],
                 [Message.parse(message) for message in a["dstMessages"]],
+                a.get("failure"),
             ),
         )
 
+    def refactor_search_target(
+        self, code: str, core_options: Sequence[str] = (), *, timeout: float | None = None
+    ) -> str:
+        """Combine the ``sorry``s of a text into one (native engine; experimental in Pantograph)."""
+        fields = {"file": code, "coreOptions": list(core_options)}
+        answer = self.ask("frontend.refactor", fields, timeout)
+        return self._read(answer, lambda a: str(a["file"]))
+
     def _load_text(self, text: str, header: bool, timeout: float | None) -> None:
-        fields = {"file": text, "newConstants": False, "readHeader": header, "inheritEnv": True}
-        answer = self.ask("frontend.process", fields, timeout)
-        errors = [e for u in self._read(answer, self._units) for e in u.errors]
+        units = self.process(text, read_header=header, inherit_env=True, timeout=timeout)
+        errors = [error for unit in units for error in unit.errors]
         if errors:
             listed = "\n".join(map(str, errors))
             raise RequestError(f"The text has errors:\n{listed}", "elab")
-        if header:
+
+    def _remember(self, fields: Mapping[str, Any]) -> None:
+        """Note what changed the environment, for the engine that may replace this one."""
+        if fields["readHeader"]:
             self._loaded.clear()  # a header replaces the whole environment
-        self._loaded.append(("frontend.process", fields))
+        self._loaded.append(("frontend.process", {**fields, "sorrys": False}))
+
+    def _with_invocations(
+        self, fields: Mapping[str, Any], timeout: float | None
+    ) -> tuple[dict[str, Any], list[list[Mapping[str, Any]]]]:
+        """Process a text; find its tactics in the answer, or in the file that Pantograph wrote."""
+        with tempfile.TemporaryDirectory(prefix="lean-dojo-") as folder:
+            listing = Path(folder) / "invocations.json"
+            asked = {**fields, "invocations": str(listing)}
+            answer = self.ask("frontend.process", asked, timeout)
+            units = answer.get("units", ())
+            if not all("invocations" in unit for unit in units):
+                units = orjson.loads(listing.read_bytes())["units"]
+            return answer, [unit.get("invocations") or [] for unit in units]
 
     def _units(
         self,
@@ -183,12 +200,3 @@ class FrontendCommands(Connection):
             CompilationUnit.parse(unit, self._session, found)
             for unit, found in zip(units, tactics, strict=True)
         ]
-
-
-def _invocations(answer: Mapping[str, Any], listing: Path) -> list[list[Mapping[str, Any]]]:
-    """Find the tactics of each unit: in the answer, or in the file that Pantograph wrote."""
-    units = answer["units"]
-    if all("invocations" in unit for unit in units):
-        return [unit["invocations"] for unit in units]
-    written = orjson.loads(listing.read_bytes())["units"]
-    return [unit.get("invocations") or [] for unit in written]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from lean_dojo_v2.lean.connection import Connection
@@ -166,6 +167,24 @@ class GoalCommands(Connection):
                 rest.goals.extend(g for g in state.goals if g.id != goal.id)
             by = next((c for c in candidates if c.id == answer.get("subsumptor")), None)
             return self._read(answer, lambda a: Subsumption(a["result"])), rest, by
+
+    def goal_save(
+        self, goal_state: GoalState, path: str | Path, *, timeout: float | None = None
+    ) -> None:
+        """Save a goal state to a file (native engine: the embedded one writes no files)."""
+        with self._lock:
+            fields = {"id": self._id_of(goal_state), "path": str(Path(path).absolute())}
+            self.ask("goal.save", fields, timeout)
+
+    def goal_load(self, path: str | Path, *, timeout: float | None = None) -> GoalState:
+        """Take a goal state from a file; the environment must be the same (native engine)."""
+        with self._lock:
+            answer = self.ask("goal.load", {"path": str(Path(path).absolute())}, timeout)
+            state = self._read(answer, lambda a: GoalState.parse(a["id"], [], self._session))
+            shown = self.goal_print(state, timeout=timeout)
+            goals = self._read(shown, lambda a: self._state(state.state_id, a)).goals
+            state.goals.extend(goals)
+            return state
 
     def _next_state(self, fields: Mapping[str, Any], timeout: float | None) -> GoalState:
         answer = self.ask("goal.continue", fields, timeout)

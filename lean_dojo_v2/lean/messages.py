@@ -170,6 +170,26 @@ class CompilationUnit:
 
 
 @attrs.frozen
+class CheckTrackResult:
+    """Whether a text proves what another one states.
+
+    Attributes:
+        src_messages: What Lean said about the statements.
+        dst_messages: What Lean said about the proofs.
+        failure: Why not; ``None`` if it does.
+    """
+
+    src_messages: list[Message]
+    dst_messages: list[Message]
+    failure: str | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it does."""
+        return self.failure is None
+
+
+@attrs.frozen
 class SearchTarget:
     """The open ``sorry``s of a text, as one goal state to work on."""
 
