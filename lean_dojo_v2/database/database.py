@@ -150,7 +150,7 @@ class DynamicDatabase:
     def print_database_contents(self) -> None:
         """Print one line a repository."""
         click.echo(f"{self.json_path or 'in memory'}: {len(self.repositories)} repositories")
-        for repo in all_repositories(self.storage):
+        for repo in self.repositories:
             click.echo(
                 f"  {repo.name} at {repo.commit[:12]} ({repo.lean_version or 'Lean ?'}): "
                 f"{repo.total_theorems} theorems, {repo.num_proven_theorems} proven, "
@@ -198,7 +198,8 @@ class DynamicDatabase:
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything in the schema of ``dynamic_database.json``."""
-        return {"repositories": [repo.to_dict() for repo in all_repositories(self.storage)]}
+        with self.storage.snapshot():
+            return {"repositories": [repo.to_dict() for repo in all_repositories(self.storage)]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

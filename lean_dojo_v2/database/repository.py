@@ -165,7 +165,11 @@ class Repository:
         return list(self.iter_theorems())
 
     def iter_theorems(self) -> Iterator[Theorem]:
-        """Give the proven theorems, then the proven and the unproved ``sorry`` theorems."""
+        """Give the proven theorems, then the proven and the unproved ``sorry`` theorems.
+
+        Of a repository on SQLite they are read as they are asked for, so that one whose proof is
+        recorded meanwhile may be passed over; :attr:`get_all_theorems` reads one moment.
+        """
         return chain.from_iterable(map(self.iter_list, THEOREM_LISTS))
 
     def iter_list(self, name: TheoremList) -> Iterator[Theorem]:

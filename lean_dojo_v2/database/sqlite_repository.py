@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -18,6 +18,7 @@ from lean_dojo_v2.database.sqlite_rows import premise_file_of_row, theorem_of_ro
 from lean_dojo_v2.database.sqlite_source import StoredSource
 
 COLLECTIONS = (*THEOREM_LISTS, "premise_files", "files_traced")
+SORRY_LISTS = THEOREM_LISTS[1:]
 
 
 class StoredRepository(Repository):
@@ -52,30 +53,41 @@ class StoredRepository(Repository):
 
     def __getattr__(self, name: str) -> Any:
         """Load a collection at its first touch."""
+        if name not in COLLECTIONS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        with self.file.snapshot():
+            self._load(name)
+            # A proof moves a theorem between these two: they are read at one moment.
+            for sibling in SORRY_LISTS if name in SORRY_LISTS else ():
+                if not self.is_loaded(sibling):
+                    self._load(sibling)
+        self._on_touch(self)
+        return self.__dict__[name]
+
+    def _load(self, name: str) -> None:
         if name == "premise_files":
             value: list[Any] = list(self.iter_premise_files())
         elif name == "files_traced":
             value = list(self.iter_files_traced())
-        elif name in THEOREM_LISTS:
-            value = list(self.iter_list(name))
         else:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = list(self.iter_list(cast("TheoremList", name)))
         self.__dict__[name] = value
         self._as_read[name] = tuple(value)
-        self._on_touch(self)
-        return value
 
-    def take_changes(self) -> bool:
-        """Tell whether a collection was changed since it was read, or since the last call."""
+    def changed_lists(self) -> list[str]:
+        """Name the collections that were changed since they were read."""
         # Records are immutable, so a change shows in which objects a list holds.
-        changed = [
+        return [
             name
             for name, before in self._as_read.items()
             if len(before) != len(self.__dict__[name])
             or not all(map(operator.is_, before, self.__dict__[name]))
         ]
-        self._as_read.update((name, tuple(self.__dict__[name])) for name in changed)
-        return bool(changed)
+
+    def forget_changes(self) -> None:
+        """Take the collections as they are for what was read."""
+        for name in self._as_read:
+            self._as_read[name] = tuple(self.__dict__[name])
 
     def __repr__(self) -> str:
         return f"StoredRepository(url={self.url!r}, commit={self.commit!r}, file={self.file.path})"
@@ -105,6 +117,18 @@ class StoredRepository(Repository):
             return self._number(sql, number)
         table = "premise_file" if collection == "premise_files" else "traced_file"
         return self._number(f"SELECT count(*) FROM {table} WHERE repository = ?")  # noqa: S608
+
+    @property
+    def total_theorems(self) -> int:
+        """Number of theorems, proven or not."""
+        with self.file.snapshot():
+            return super().total_theorems
+
+    @property
+    def num_sorry_theorems(self) -> int:
+        """Number of theorems that are or were ``sorry``."""
+        with self.file.snapshot():
+            return super().num_sorry_theorems
 
     @property
     def num_premises(self) -> int:
@@ -151,6 +175,12 @@ class StoredRepository(Repository):
             yield from self.files_traced
             return
         yield from self._stored.files_traced()
+
+    @property
+    def get_all_theorems(self) -> list[Theorem]:
+        """All theorems, as they are at one moment."""
+        with self.file.snapshot():
+            return list(self.iter_theorems())
 
     # --- look-up -------------------------------------------------------------------------------
 

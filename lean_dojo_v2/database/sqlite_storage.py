@@ -39,8 +39,8 @@ _HEADER = "url, revision, name, lean_version, lean_dojo_version, metadata, pr_ur
 class SqliteStorage:
     """A storage over an SQLite file.
 
-    Repository objects that it gives read the file as they are asked. Those of which a list was
-    touched are kept, so that :meth:`flush` can store changes made to them.
+    Repository objects that it gives read the file as they are asked. Of each repository the last
+    object of which a list was touched is kept, so that :meth:`flush` can store changes made to it.
 
     Attributes:
         path: The file. A missing one is created; one of no bytes counts as empty.
@@ -81,7 +81,7 @@ class SqliteStorage:
             raise DatabaseError(
                 f"a damaged record: {error}", path=self.path, place=f"{name}, metadata"
             ) from error
-        return StoredRepository(self.file, row_id, header, self._touched.append)
+        return StoredRepository(self.file, row_id, header, self._touch)
 
     def add(self, repository: Repository) -> bool:
         """See :meth:`Storage.add`."""
@@ -133,8 +133,16 @@ class SqliteStorage:
     def flush(self) -> None:
         """See :meth:`Storage.flush`."""
         for repository in self._touched:
-            if repository.take_changes():
+            if repository.changed_lists() and self._find(repository.key):
                 self.update(repository)
+                repository.forget_changes()
+
+    def _touch(self, repository: StoredRepository) -> None:
+        """Keep what may be changed: the last object of each repository, and changed older ones."""
+        self._touched = [
+            other for other in self._touched if other.key != repository.key or other.changed_lists()
+        ]
+        self._touched.append(repository)
 
     def snapshot(self) -> AbstractContextManager[None]:
         """See :meth:`Storage.snapshot`."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import attrs
@@ -258,6 +260,45 @@ def test_to_json_without_a_path_stores_changed_objects(
     repo.change_sorry_to_proven(repo.sorry_theorems_unproved[0], tmp_path / "log")
     database.to_json()
     assert reopened(database).repositories[0].num_sorry_theorems_proved == 1
+
+
+def test_to_json_keeps_what_another_process_did_meanwhile(
+    filled: DynamicDatabase, repository: Callable[..., Repository], tmp_path: Path
+) -> None:
+    repos = filled.repositories[:2]
+    for repo in repos:
+        repo.change_sorry_to_proven(repo.sorry_theorems_unproved[0], tmp_path / "log")
+    other = reopened(filled)
+    other.record_proof(repository(0).sorry_theorems_unproved[1], ["simp"])
+    other.delete_repository(*repository(1).key)
+    other.add_repository(repository(5))
+    filled.to_json()
+    stored = reopened(filled).repositories
+    assert [repo.name[-1] for repo in stored] == ["0", "2", "5"]
+    assert stored[0].num_sorry_theorems_proved == 2
+    assert stored[0].total_theorems == 12
+
+
+def test_threads_share_a_database(
+    filled: DynamicDatabase, repository: Callable[..., Repository]
+) -> None:
+    theorems = [t for n in range(3) for t in repository(n).sorry_theorems_unproved]
+    with ThreadPoolExecutor(4) as pool:
+        proven = list(pool.map(lambda t: filled.record_proof(t, ["simp"]), theorems))
+    stored = [t for r in reopened(filled).repositories for t in r.sorry_theorems_proved]
+    assert sorted(t.full_name for t in stored) == sorted(t.full_name for t in proven)
+
+
+def test_data_that_nobody_may_write_is_read(
+    filled: DynamicDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = filled.to_dict()
+    filled.close()
+    before = sorted(filled.json_path.parent.iterdir())
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with reopened(filled) as database:
+        assert database.to_dict() == expected
+        assert sorted(filled.json_path.parent.iterdir()) == before
 
 
 @pytest.mark.parametrize("suffix", ["json", "sqlite"])

@@ -1,0 +1,125 @@
+"""Connections to SQLite files, and the one thing that must not happen beside them.
+
+SQLite locks with POSIX locks, and a process loses all of its locks on a file as soon as it closes
+*any* descriptor of that file. So a file must not be opened and closed in any other way while this
+process is connected to it; therefore connections are counted, and a file's header is read only
+while there are none.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import weakref
+from collections import Counter
+from pathlib import Path
+from typing import TypeAlias
+from urllib.parse import quote
+
+from lean_dojo_core.errors import DatabaseError
+from lean_dojo_v2.database.locking import PATIENCE
+from lean_dojo_v2.database.sqlite_schema import APPLICATION_ID, SCHEMA_VERSION
+
+_FileId: TypeAlias = tuple[int, int]
+
+_mutex = threading.Lock()
+_connections: Counter[_FileId] = Counter()
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that is counted until it is closed or forgotten."""
+
+    release: weakref.finalize[..., _Connection]
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Connect to an existing database."""
+    mode = "mode=rw"
+    if not os.access(path, os.W_OK) or not os.access(path.resolve().parent, os.W_OK):
+        # Shared data that nobody may write: no log beside it, so it cannot change under us.
+        mode = "mode=ro" if file_size(_log_of(path)) else "immutable=1"
+    uri = f"file:{quote(str(path.resolve()))}?{mode}"
+    with _mutex:
+        file = _file_id(path)
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=PATIENCE, isolation_level=None, factory=_Connection
+        )
+        _connections[file] += 1
+    connection.release = weakref.finalize(connection, _forget, file)
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA cache_size = -8192")
+    return connection
+
+
+def disconnect(connection: sqlite3.Connection) -> None:
+    """Close a connection of :func:`connect`."""
+    connection.close()
+    if isinstance(connection, _Connection):
+        connection.release()
+
+
+def check_header_if_unused(path: Path) -> None:
+    """Check a file's header, unless this process is connected to it and so has checked before.
+
+    Raises:
+        DatabaseError: If the file is not a whole database of ours; saying at which byte.
+    """
+    with _mutex:
+        if not _connections[_file_id(path)]:
+            _check_header(path)
+
+
+def _forget(file: _FileId) -> None:
+    # Without the mutex: the garbage collector may call this inside a block that holds it.
+    _connections[file] -= 1
+
+
+def _file_id(path: Path) -> _FileId:
+    status = path.stat()
+    return (status.st_dev, status.st_ino)
+
+
+def _check_header(path: Path) -> None:
+    """See without opening it whether a file is a whole database of ours.
+
+    Raises:
+        DatabaseError: If it is not; saying at which byte.
+    """
+    try:
+        with path.open("rb") as stream:
+            header = stream.read(100)
+    except OSError as error:
+        raise DatabaseError(f"cannot be read: {error.strerror}", path=path) from error
+    if not header.startswith(b"SQLite format 3\0"[: len(header)]):
+        message = "not an SQLite file. The file is left as it is; a JSON database ends in .json"
+        raise DatabaseError(message, path=path, place="byte 0")
+    pages, size = int.from_bytes(header[28:32]), file_size(path)
+    page = int.from_bytes(header[16:18])
+    expected = pages * (65536 if page == 1 else page)
+    # While a log lies beside it, the file may rightly lag behind its own header.
+    if len(header) < 100 or (size < expected and not file_size(_log_of(path))):
+        message = (
+            f"cut off: {size} of {max(expected, 100)} bytes are there. The file is left as "
+            "it is; restore it from a copy"
+        )
+        raise DatabaseError(message, path=path, place=f"byte {size}")
+    if int.from_bytes(header[68:72]) != APPLICATION_ID:
+        raise DatabaseError("an SQLite database of another program", path=path, place="byte 68")
+    version = int.from_bytes(header[60:64])
+    if version > SCHEMA_VERSION:
+        message = f"written by a newer version (schema {version}, known are {SCHEMA_VERSION})"
+        raise DatabaseError(f"{message}: update lean-dojo-v2", path=path, place="byte 60")
+
+
+def _log_of(path: Path) -> Path:
+    resolved = path.resolve()
+    return resolved.with_name(f"{resolved.name}-wal")
+
+
+def file_size(path: Path) -> int:
+    """Give a file's size in bytes; 0 if there is none."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

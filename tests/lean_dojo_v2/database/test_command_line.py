@@ -1,0 +1,73 @@
+"""``lean-dojo database``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lean_dojo_v2.cli import main
+from lean_dojo_v2.database import DynamicDatabase, Repository
+
+
+@pytest.fixture
+def file(path: Path, repository: Callable[..., Repository]) -> Path:
+    with DynamicDatabase(path) as database:
+        for number in (1, 2):
+            database.add_repository(repository(number))
+    return path
+
+
+def test_show(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["database", "show", "--database", str(file)]) == 0
+    assert "owner1/repo1" in capsys.readouterr().out
+    assert main(["database", "show", "--database", str(file), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["repositories"]
+    assert [(one["name"], one["total_theorems"], one["num_premises"]) for one in shown] == [
+        ("owner1/repo1", 12, 5),
+        ("owner2/repo2", 12, 5),
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["json", "sqlite", "db"])
+def test_import_converts_both_ways(file: Path, tmp_path: Path, suffix: str) -> None:
+    copy = tmp_path / f"copy.{suffix}"
+    for _ in range(2):
+        assert main(["database", "import", str(file), str(copy)]) == 0
+        assert DynamicDatabase(copy).to_dict() == DynamicDatabase(file).to_dict()
+
+
+def test_export(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "merged"
+    command = ["database", "export", "--database", str(file), str(out)]
+    assert main([*command, "--repo", "owner2/repo2"]) == 0
+    assert json.loads((out / "metadata.json").read_text())["total_theorems"] == 12
+    assert main(command) == 0
+    assert json.loads((out / "metadata.json").read_text())["total_theorems"] == 24
+    assert main([*command, "--repo", "owner2/repo3"]) == 2
+    assert "owner2/repo2" in capsys.readouterr().err
+
+
+def test_mistakes_are_one_message_and_code_2(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = str(tmp_path / "missing.json")
+    for command in (
+        ["show", "--database", missing],
+        ["import", missing, str(tmp_path / "x.json")],
+        ["import", str(file), str(file)],
+        ["export", "--database", missing, str(tmp_path / "out")],
+    ):
+        assert main(["database", *command]) == 2
+        assert "Traceback" not in capsys.readouterr().err
+    assert not Path(missing).exists()
+
+
+def test_a_damaged_database_is_code_1_with_the_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "db.json").write_text('{"repositories": [\n{"url": ')
+    assert main(["database", "show", "--database", str(tmp_path / "db.json")]) == 1
+    assert "line 2" in capsys.readouterr().err
