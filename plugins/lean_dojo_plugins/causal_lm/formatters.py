@@ -94,10 +94,10 @@ class TacticPrompt:
     """Rows for reinforcement learning: a prompt, and what an exact replay of its state needs.
 
     Columns: ``problem`` (the goal as text), ``prompt`` (the conversation), ``url``, ``commit``,
-    ``file_path``, ``full_name``, ``start`` and ``end`` (of the theorem), ``position`` (of the tactic,
-    ``[line, column]``, or ``None`` where the trace does not say), ``tactic_index`` (0-based),
-    ``tactics_before`` (every traced tactic before it, in order) and ``tactic`` (the one that the
-    human proof uses).
+    ``file_path``, ``full_name``, ``start`` and ``end`` (of the theorem), ``position`` (of the
+    tactic, ``[line, column]``, or ``None`` where the trace does not say), ``tactic_index``
+    (0-based), ``tactics_before`` (every traced tactic before it, in order) and ``tactic`` (the one
+    that the human proof uses).
     """
 
     columns: tuple[str, ...] = (

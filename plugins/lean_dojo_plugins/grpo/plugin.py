@@ -27,7 +27,7 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
         target="lean_dojo_plugins.causal_lm.formatters:TacticPrompt",
         summary="Prompts without an answer, and what an exact replay of their state needs.",
         columns=(
-            "problem", "prompt", "url", "commit", "file_path", "full_name", "tactic_index",
-            "tactics_before", "tactic",
+            "problem", "prompt", "url", "commit", "file_path", "full_name", "start", "end",
+            "position", "tactic_index", "tactics_before", "tactic",
         ),
     )  # fmt: skip

@@ -1,0 +1,178 @@
+"""Which state a dataset row speaks of, and how an engine gets there."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lean_dojo_core.errors import LeanDojoError, LeanError
+from lean_dojo_core.records import Position
+from lean_dojo_v2.lean.checking import Verdict, check_tactic, open_exact
+from lean_dojo_v2.lean.goal_text import open_goal
+from lean_dojo_v2.lean.records import GoalState
+from lean_dojo_v2.lean.screening import Reason
+from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.tracing import LeanGitRepo
+
+_log = logging.getLogger(__name__)
+_LOST = frozenset({Verdict.TIMED_OUT, Verdict.ENGINE_DIED})
+
+
+@attrs.frozen
+class Replay:
+    """What an exact replay needs besides the goal's text.
+
+    Attributes:
+        url: The repository.
+        commit: Its commit.
+        file_path: The theorem's file.
+        full_name: The theorem.
+        start: Where it starts.
+        end: Where it ends.
+        position: Where the tactic starts.
+    """
+
+    url: str
+    commit: str
+    file_path: str
+    full_name: str
+    start: Position
+    end: Position
+    position: Position
+
+
+@attrs.frozen
+class StateSpec:
+    """A state to check tactics at; equal specs are the same state.
+
+    Attributes:
+        goal: The state as Lean printed it.
+        project: The repository's folder, if it is known.
+        replay: What a replay needs; ``None`` where only the text is there.
+    """
+
+    goal: str
+    project: Path | None = None
+    replay: Replay | None = None
+
+    @property
+    def header(self) -> str | None:
+        """Requests with equal headers share what an engine has elaborated."""
+        return None if self.replay is None else f"{self.project}/{self.replay.file_path}"
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """Names of the theorem, which no tactic may cite."""
+        if self.replay is None:
+            return ()
+        parts = self.replay.full_name.split(".")
+        return tuple(".".join(parts[index:]) for index in range(len(parts)))
+
+    def open(self, server: Server) -> GoalState:
+        """Open the state: by replay where that is possible, else from its text.
+
+        Raises:
+            LeanError: If neither works.
+        """
+        if self.replay is None or self.project is None:
+            return open_goal(server, self.goal, first_only=True)
+        replay = self.replay
+        text = (self.project / replay.file_path).read_text(encoding="utf-8")
+        source = SourceTheorem(text, replay.full_name, replay.file_path, replay.start, replay.end)
+        return open_exact(server, source, replay.position)
+
+
+def spec_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> StateSpec:
+    """Read the state of a dataset row.
+
+    Args:
+        row: Has ``problem``; with the columns of the ``tactic-prompt`` formatter, the state can be
+            replayed.
+        projects: Folders of repositories by their address; others are looked for where tracing
+            puts them.
+    """
+    goal = str(row["problem"])
+    places = [_place(row.get(name)) for name in ("start", "end", "position")]
+    names = [row.get(name) for name in ("url", "commit", "file_path", "full_name")]
+    if not all(places) or not all(names):
+        return StateSpec(goal)
+    url, commit, file_path, full_name = map(str, names)
+    project = projects.get(url) or _checkout(url, commit)
+    if project is None:
+        return StateSpec(goal)
+    start, end, position = (place for place in places if place is not None)
+    replay = Replay(url, commit, file_path, full_name, start, end, position)
+    return StateSpec(goal, project, replay)
+
+
+def _place(value: Any) -> Position | None:
+    return (int(value[0]), int(value[1])) if value else None
+
+
+@lru_cache(maxsize=256)
+def _checkout(url: str, commit: str) -> Path | None:
+    """Find a repository's folder; without it, goals are read from their text, and that is said."""
+    try:
+        return LeanGitRepo(url, commit).path
+    except LeanDojoError as error:
+        _log.warning(
+            "%s at %s is not there (%s); its goals are opened from their text, which fails where "
+            "they use the repository's own definitions",
+            url,
+            commit[:12],
+            error,
+        )
+        return None
+
+
+@attrs.frozen
+class Judgement:
+    """What became of one tactic at one state.
+
+    Attributes:
+        verdict: The verdict; ``None`` if the state cannot be opened.
+        reason: Why it was refused, for a refusal.
+        detail: What Lean said.
+    """
+
+    verdict: Verdict | None
+    reason: Reason | None = None
+    detail: str = ""
+
+
+def judge(
+    server: Server, spec: StateSpec, tactics: tuple[str, ...], timeout: float
+) -> list[Judgement]:
+    """Check several tactics at one state, opening it as seldom as possible.
+
+    Args:
+        server: An engine of the pool.
+        spec: The state.
+        tactics: The tactics.
+        timeout: Seconds that Lean may take for each.
+
+    Returns:
+        One judgement a tactic. A tactic that kills its engine is judged so; the next one is tried
+        on another engine.
+    """
+    state: GoalState | None = None
+    found: list[Judgement] = []
+    for tactic in tactics:
+        if state is None:
+            try:
+                state = spec.open(server)
+            except (LeanError, OSError) as error:
+                left = len(tactics) - len(found)
+                return found + [Judgement(None, detail=str(error))] * left
+        outcome = check_tactic(server, state, tactic, own_names=spec.own_names, timeout=timeout)
+        if outcome.verdict in _LOST:
+            state = None
+        reason = None if outcome.refusal is None else outcome.refusal.reason
+        found.append(Judgement(outcome.verdict, reason, outcome.detail))
+    return found

@@ -1,0 +1,199 @@
+"""The reward that asks Lean: what pays, what does not, what costs; dedup, replay, deaths."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lean_dojo_core import registry
+from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.rewards.adapter import adapt
+from lean_dojo_plugins.rewards.verified import PantographVerified
+from lean_dojo_v2.lean.checking import Verdict
+
+GOAL = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
+
+FILE = """\
+namespace Farm
+
+def double (n : Nat) : Nat := n + n
+
+theorem double_zero : double 0 = 0 := by
+  unfold double
+  rfl
+
+end Farm
+"""
+
+
+@pytest.fixture(scope="module")
+def reward():
+    made = PantographVerified(engines=1, timeout=5)
+    yield made
+    made.close()
+
+
+TABLE = [
+    ("exact ⟨hp, hq⟩", 1.0),
+    ("constructor", 1.0),
+    ("refine ⟨hp, ?_⟩", 1.0),
+    ("constructor <;> assumption", 1.0),
+    ("  exact ⟨hp, hq⟩\n", 1.0),
+    ("skip", 0.0),
+    ("have := trivial", 0.0),
+    ("have h2 := hp", 0.0),
+    ("rename p => r", 0.0),
+    ("(rename_i; skip)", 0.0),
+    ("refine ?_", 0.0),
+    ("by_cases h : True", 0.0),
+    ("simp at *", 0.0),
+    ("exact hp", 0.0),
+    ("constructor <;> exact hp", 0.0),
+    ("", 0.0),
+    ("   ", 0.0),
+    ("We split the conjunction.", 0.0),
+    ("```lean\nexact ⟨hp, hq⟩\n```", 0.0),
+    ("constructor\nexact hp", 0.0),
+    ("constructor; exact hp", 0.0),
+    ("exact ⟨hp, hq⟩ -- done", 0.0),
+    ("exact?", 0.0),
+    ("sorry", -1.0),
+    ("constructor <;> sorry", -1.0),
+    ("exact (sorry)", -1.0),
+    ("exact ⟨hp, sorryAx _⟩", -1.0),
+    ("admit", -1.0),
+    ("native_decide", -1.0),
+    ("set_option maxHeartbeats 0 in constructor", -1.0),
+    ("run_tac Lean.Elab.Tactic.evalTactic (← `(tactic| constructor))", -1.0),
+    ("theorem cheat : False := cheat", -1.0),
+]
+
+
+def test_only_verified_advances_pay_and_cheating_costs(reward):
+    tactics = [tactic for tactic, _ in TABLE]
+    logged = {}
+    scores = reward(tactics, problem=[GOAL] * len(tactics), log_metric=logged.__setitem__)
+    assert dict(zip(tactics, scores, strict=True)) == dict(TABLE)
+    assert logged["lean/verified"] == pytest.approx(5 / len(TABLE))
+    assert logged["lean/refused"] == pytest.approx(9 / len(TABLE))
+    assert logged["lean/unopened"] == 0
+
+
+def test_message_lists_score_as_their_text(reward):
+    chat = [[{"role": "assistant", "content": "exact ⟨hp, hq⟩"}]]
+    assert reward(chat, problem=[GOAL]) == [1.0]
+    assert adapt(reward)(chat, problem=[GOAL], trainer_state=None) == [1.0]
+
+
+def test_equal_pairs_are_checked_once(monkeypatch):
+    import lean_dojo_plugins.rewards.verified as module
+
+    requests = []
+    submit = module.EnginePool.submit
+    monkeypatch.setattr(
+        module.EnginePool,
+        "submit",
+        lambda self, fn, *a, **k: (requests.append(a[:2]), submit(self, fn, *a, **k))[1],
+    )
+    reward = PantographVerified(engines=1)
+    batch = ["constructor", "skip", "constructor", "constructor"]
+    reward.prefetch(batch, problem=[GOAL] * 4)
+    assert reward(batch, problem=[GOAL] * 4) == [1.0, 0.0, 1.0, 1.0]
+    assert reward(["skip"], problem=[GOAL]) == [0.0]
+    [(spec, tactics)] = requests
+    assert spec.goal == GOAL
+    assert tactics == ("constructor", "skip")
+    reward.close()
+
+
+def test_a_state_that_cannot_be_opened_is_not_judged(reward):
+    logged = {}
+    scores = reward(
+        ["rfl", "rfl"],
+        problem=["⊢ Farm.double 0 = 0", "⊢ 1 = 1"],
+        log_metric=logged.__setitem__,
+    )
+    assert scores == [None, 1.0]
+    assert logged["lean/unopened"] == 0.5
+
+
+def row(url: str, **changes) -> dict:
+    """Columns of the tactic-prompt formatter for the second tactic of the farm's theorem."""
+    columns = {
+        "problem": "⊢ 0 + 0 = 0", "url": url, "commit": "", "file_path": "Farm.lean",
+        "full_name": "Farm.double_zero", "start": [5, 1], "end": [7, 6], "position": [6, 3],
+    }  # fmt: skip
+    return {name: [value] for name, value in {**columns, **changes}.items()}
+
+
+def test_rows_are_replayed_in_their_file_without_the_theorem(tmp_path: Path):
+    (tmp_path / "Farm.lean").write_text(FILE)
+    reward = PantographVerified(engines=1, projects={"farm": tmp_path})
+    for tactic, score in [
+        ("unfold double", 1.0),
+        ("simp [double]", 1.0),
+        ("rfl", 1.0),
+        ("exact double_zero", -1.0),
+        ("exact Farm.double_zero", -1.0),
+        ("exact double_one", 0.0),
+    ]:
+        assert reward([tactic], **row("farm")) == [score], tactic
+    judged = reward.judgements(["rfl"], **row("farm", position=[7, 3]))
+    assert judged[0].verdict is Verdict.SOLVED
+    reward.close()
+
+
+def test_without_its_repository_the_text_serves(reward, tmp_path, monkeypatch):
+    monkeypatch.setenv("RAID_DIR", str(tmp_path))
+    assert reward(["rfl"], **row(str(tmp_path / "nowhere"), commit="0" * 40)) == [1.0]
+
+
+def test_a_killed_engine_costs_nothing_but_time(reward):
+    assert reward(["constructor"], problem=["p q : Prop\nh : p ∧ q\n⊢ q ∧ p"]) == [1.0]
+    for process in psutil.Process().children(recursive=True):
+        if "node" in process.name():
+            process.kill()
+    assert reward(["exact ⟨h.2, h.1⟩"], problem=["p q : Prop\nh : p ∧ q\n⊢ q ∧ p"]) == [1.0]
+
+
+def test_a_tactic_that_never_ends_loses_only_its_own_reward():
+    reward = PantographVerified(engines=1, timeout=0.5)
+    bomb = "iterate 1000000000 (have := hp)"
+    assert reward([bomb, "exact ⟨hp, hq⟩"], problem=[GOAL] * 2)[0] == 0.0
+    assert PantographVerified(engines=1)(["exact ⟨hp, hq⟩"], problem=[GOAL]) == [1.0]
+    reward.close()
+
+
+def test_settings_shape_the_scores(reward):
+    custom = PantographVerified(engines=1, advanced=0.5, solved=2, refused=-3, unparsed=-0.1)
+    custom._pools = reward._pools
+    scores = custom(["constructor", "exact ⟨hp, hq⟩", "sorry", "hm hm"], problem=[GOAL] * 4)
+    assert scores == [0.5, 2.0, -3.0, -0.1]
+
+
+def test_it_pickles_without_its_engines(reward):
+    copy = pickle.loads(pickle.dumps(reward))
+    assert copy._pools == {}
+    assert (copy.timeout, copy.engines) == (reward.timeout, reward.engines)
+
+
+def test_missing_column_and_bad_settings_are_usage_errors(reward):
+    with pytest.raises(UsageError, match="column 'problem'"):
+        reward(["rfl"])
+    with pytest.raises(UsageError, match="timeout"):
+        PantographVerified(timeout=0)
+
+
+def test_an_empty_batch_needs_no_engine():
+    reward = PantographVerified()
+    assert reward([], problem=[]) == []
+    assert reward._pools == {}
+
+
+def test_the_registry_gives_it():
+    entry = registry.reward_functions["pantograph_verified"]
+    assert entry.load() is PantographVerified
+    assert entry.spec.needs_lean
