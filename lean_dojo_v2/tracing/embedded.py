@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from lean_dojo_core.errors import TraceError
-from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.tracing.ilean import Home, definitions, parse_ilean, references
 from lean_dojo_v2.tracing.infotree import read_problems
 from lean_dojo_v2.tracing.modules import module_path
 from lean_dojo_v2.tracing.positions import PositionMap
-from lean_dojo_v2.tracing.records import Command, Definition, Elaboration, Reference, Step
+from lean_dojo_v2.tracing.records import Command, Elaboration, Step
 from lean_dojo_v2.tracing.workspace import SourceFile
 
 TRACE_COMMAND = "dojo.trace"
+_NOWHERE: Home = ("", None)
 
 
 def lay_out(files: Iterable[SourceFile], folder: Path) -> None:
@@ -49,6 +51,7 @@ def elaborate(server: Server, file: SourceFile, timeout: float) -> Elaboration:
         "fileName": str(module_path(file.module)),
         "module": file.module,
         "sequenceOnly": True,
+        "ilean": True,
     }
     answer = server.run(TRACE_COMMAND, request, timeout=timeout)
     if "error" in answer:
@@ -67,14 +70,9 @@ def read_answer(answer: Mapping[str, Any], places: PositionMap) -> Elaboration:
         start, end = item["bytes"]
         return places.index_of_byte(start), places.index_of_byte(end)
 
-    def reference(item: Mapping[str, Any]) -> Reference:
-        name, module = item["full_name"], item["module"] or ""
-        return Reference(
-            name, module, *span(item), _position(item["def_pos"]), _position(item["def_end_pos"])
-        )
-
     try:
-        names = answer["references"]
+        known = parse_ilean(json.loads(answer["ilean"]))
+        homes = {item["lean_name"]: _home(item) for item in answer["references"]}
         return Elaboration(
             commands=tuple(Command(*span(command)) for command in answer["commands"]),
             steps=tuple(
@@ -82,12 +80,10 @@ def read_answer(answer: Mapping[str, Any], places: PositionMap) -> Elaboration:
                 for tactic in answer["tactics"]
                 if tactic["in_sequence"]
             ),
-            definitions=tuple(
-                Definition(name["full_name"], *span(name), name["lean_name"])
-                for name in names
-                if name["is_binder"]
+            definitions=tuple(definitions(known, places)),
+            references=tuple(
+                references(known, places, lambda ident: homes.get(ident.name, _NOWHERE))
             ),
-            references=tuple(reference(name) for name in names if not name["is_binder"]),
             problems=tuple(read_problems(answer["messages"], places)),
             uses={
                 declared["lean_name"]: tuple(declared["uses"])
@@ -101,5 +97,8 @@ def read_answer(answer: Mapping[str, Any], places: PositionMap) -> Elaboration:
         ) from error
 
 
-def _position(pair: list[int] | None) -> Position | None:
-    return None if pair is None else (int(pair[0]), int(pair[1]))
+def _home(item: Mapping[str, Any]) -> Home:
+    start, end = item["def_pos"], item["def_end_pos"]
+    if start is None or end is None:
+        return item["module"] or "", None
+    return item["module"] or "", ((int(start[0]), int(start[1])), (int(end[0]), int(end[1])))

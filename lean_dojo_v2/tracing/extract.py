@@ -15,8 +15,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 
-import attrs
-
 from lean_dojo_core.records import (
     MARK_CLOSE,
     MARK_OPEN,
@@ -28,7 +26,6 @@ from lean_dojo_core.records import (
 )
 from lean_dojo_v2.tracing.declarations import Declaration, declarations, statement
 from lean_dojo_v2.tracing.lexer import PART, code_tokens, tokens, without_comments
-from lean_dojo_v2.tracing.names import user_name
 from lean_dojo_v2.tracing.positions import PositionMap
 from lean_dojo_v2.tracing.records import (
     Elaboration,
@@ -221,7 +218,7 @@ def _usable(text: str, references: Iterable[Reference]) -> list[Reference]:
         if key not in best or (
             reference.full_name.endswith(plain) and not best[key].full_name.endswith(plain)
         ):
-            best[key] = attrs.evolve(reference, full_name=user_name(reference.full_name))
+            best[key] = reference
     return [best[key] for key in sorted(best, key=lambda key: (key[0], -key[1]))]
 
 

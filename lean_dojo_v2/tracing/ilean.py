@@ -10,7 +10,7 @@ the four numbers (the declaration around a use) changes between versions and is 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,6 +18,9 @@ import attrs
 
 from lean_dojo_core.errors import TraceError
 from lean_dojo_core.records import Position
+from lean_dojo_v2.tracing.names import user_name
+from lean_dojo_v2.tracing.positions import PositionMap
+from lean_dojo_v2.tracing.records import Definition, Reference
 
 Place: TypeAlias = tuple[int, int, int, int]
 """``(line, unit, end line, end unit)``, from 0, in UTF-16 units."""
@@ -85,6 +88,46 @@ def parse_ilean(data: Mapping[str, Any]) -> Ilean:
         if info.get("usages"):
             usages[ident] = tuple(_place(usage) for usage in info["usages"])
     return Ilean(str(data["module"]), definitions, usages)
+
+
+Home: TypeAlias = tuple[str, tuple[Position, Position] | None]
+"""The module that defines a constant, and where its name stands there, if known."""
+
+
+def definitions(known: Ilean, places: PositionMap) -> Iterator[Definition]:
+    """Give the constants that a module defines, as indices into its text."""
+    for ident, place in known.definitions.items():
+        start, end = _span(place, places)
+        yield Definition(user_name(ident.name), start, end, ident.name)
+
+
+def references(
+    known: Ilean, places: PositionMap, home: Callable[[Ident], Home]
+) -> Iterator[Reference]:
+    """Give the identifiers of a module that mean constants, as indices into its text.
+
+    Args:
+        known: The module.
+        places: Its text.
+        home: Where constants are defined that the module does not define itself.
+    """
+    for ident, uses in known.usages.items():
+        own = known.definitions.get(ident)
+        if own is not None:
+            start, end = _span(own, places)
+            module = known.module
+            defined: tuple[Position | None, Position | None]
+            defined = places.position(start), places.position(end)
+        else:
+            module, found = home(ident)
+            defined = found or (None, None)
+        for place in uses:
+            yield Reference(user_name(ident.name), module, *_span(place, places), *defined)
+
+
+def _span(place: Place, places: PositionMap) -> tuple[int, int]:
+    line, unit, end_line, end_unit = place
+    return places.index_of_utf16(line, unit), places.index_of_utf16(end_line, end_unit)
 
 
 def _constants(references: Mapping[str, Any]) -> Iterator[tuple[Ident, Mapping[str, Any]]]:

@@ -13,18 +13,17 @@ import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lean_dojo_core.errors import EngineUnavailableError, LeanError
 from lean_dojo_core.records import Position
-from lean_dojo_v2.tracing.ilean import Ident, Ilean, read_ilean
+from lean_dojo_v2.tracing.ilean import Home, Ident, Ilean, definitions, read_ilean, references
 from lean_dojo_v2.tracing.infotree import is_info_tree, read_messages, read_problems, read_trees
 from lean_dojo_v2.tracing.modules import module_path
-from lean_dojo_v2.tracing.names import user_name
 from lean_dojo_v2.tracing.positions import PositionMap
-from lean_dojo_v2.tracing.records import Definition, Elaboration, Reference
+from lean_dojo_v2.tracing.records import Elaboration
 from lean_dojo_v2.tracing.workspace import SourceFile
 
 _log = logging.getLogger(__name__)
@@ -105,27 +104,13 @@ class NativeLean:
         return Elaboration(
             tuple(commands),
             tuple(steps),
-            tuple(_definitions(known, places)),
-            tuple(self._references(known, file.module, places)),
+            tuple(definitions(known, places)),
+            tuple(references(known, places, self._home)),
             tuple(read_problems((m for m in messages if not is_info_tree(m)), places)),
         )
 
-    def _references(self, known: Ilean, module: str, places: PositionMap) -> Iterator[Reference]:
-        for ident, uses in known.usages.items():
-            if ident.module in {"", known.module}:
-                home, positions = module, _own_position(known, ident, places)
-            else:
-                home, positions = ident.module, self._position(ident)
-            start, end = positions or (None, None)
-            for line, unit, end_line, end_unit in uses:
-                yield Reference(
-                    ident.name,
-                    home,
-                    places.index_of_utf16(line, unit),
-                    places.index_of_utf16(end_line, end_unit),
-                    start,
-                    end,
-                )
+    def _home(self, ident: Ident) -> Home:
+        return ident.module, self._position(ident)
 
     def _position(self, ident: Ident) -> tuple[Position, Position] | None:
         with self._lock:
@@ -165,21 +150,3 @@ class NativeLean:
             said = (done.stderr or done.stdout).decode(errors="replace").strip()
             raise LeanError(f"{what} failed with code {done.returncode}: {said[-1500:]}")
         return done.stdout.decode(errors="replace").strip()
-
-
-def _definitions(known: Ilean, places: PositionMap) -> Iterator[Definition]:
-    for ident, (line, unit, end_line, end_unit) in known.definitions.items():
-        start = places.index_of_utf16(line, unit)
-        end = places.index_of_utf16(end_line, end_unit)
-        yield Definition(user_name(ident.name), start, end, ident.name)
-
-
-def _own_position(
-    known: Ilean, ident: Ident, places: PositionMap
-) -> tuple[Position, Position] | None:
-    place = known.definitions.get(ident)
-    if place is None:
-        return None
-    line, unit, end_line, end_unit = place
-    start, end = places.index_of_utf16(line, unit), places.index_of_utf16(end_line, end_unit)
-    return places.position(start), places.position(end)

@@ -6,6 +6,7 @@ const { INFO, TACTIC_INFO, TERM_INFO } = require('./infotree.js');
 const { EXPR } = require('./expressions.js');
 
 const FIELD_INFO = 7;
+const NO = 1; // box(0)
 
 /** @param {object} engine everything main.js put together */
 function traceCommands(engine) {
@@ -19,7 +20,9 @@ function traceCommands(engine) {
         references: [], commands: [],
       };
       const names = new Map();
+      const kept = [];
       session.run((unit) => {
+        if (request.ilean === true) kept.push(...unit.trees.map((tree) => rt.keep(tree)));
         result.commands.push({ kind: unit.kind, ...session.text.range(unit.start, unit.end) });
         result.messages.push(...unit.messages);
         const found = describeDeclarations(unit, session.text);
@@ -29,8 +32,19 @@ function traceCommands(engine) {
         resolve(env, session, names, result.references);
       });
       result.references = result.references.filter((reference, i, all) => i === 0 || differs(reference, all[i - 1]));
+      if (request.ilean === true) result.ilean = ilean(session, kept);
+      kept.forEach(rt.drop);
       return result;
     });
+  }
+
+  /** What `lean -i` would write: Lean's own collection of all references, as the text of an .ilean file. */
+  function ilean(session, infoTrees) {
+    const [localVariables, binderUses, version, directImports] = [NO, NO, rt.box(5), rt.array([])];
+    const references = rt.call('l_Lean_Server_findModuleRefs', session.source.fileMap, rt.array(infoTrees), localVariables, binderUses);
+    const lsp = rt.call('l_Lean_Server_ModuleRefs_toLspModuleRefs', references);
+    const content = rt.constructor(0, [version, rt.name(session.module), directImports, rt.field(lsp, 0), rt.field(lsp, 1)]);
+    return rt.text(rt.call('l_Lean_Json_compress', rt.call('l_Lean_Server_instToJsonIlean_toJson', content)));
   }
   const differs = (a, b) => a.bytes[0] !== b.bytes[0] || a.bytes[1] !== b.bytes[1] || a.full_name !== b.full_name;
 
@@ -99,12 +113,24 @@ function traceCommands(engine) {
   /** Whether syntax is a tactic sequence of the source (macros such as `<;>` make sequences of their own). */
   const isSequence = (syntax) => /^Lean\.Parser\.Tactic\.tacticSeq(1Indented|Bracketed)$/.test(trees.kindOf(syntax)) && trees.isOriginal(syntax);
 
-  /** Goals as text. The same ones appear in many nodes, so each state is printed once. */
+  /**
+   * Goals as text. Printing is what tracing spends its time on, and the same goals appear at many nodes: a goal without
+   * metavariables reads the same wherever it appears, any other wherever the metavariables are the same.
+   */
   function print(context, mctx, goals, printed) {
     const mvars = rt.listItems(goals);
-    const key = `${mctx} ${mvars.map((mvar) => rt.nameText(mvar)).join(' ')}`;
-    if (!printed.has(key)) printed.set(key, pretty.stateText(engine.drafts.printContext(context, mctx), mvars));
-    return printed.get(key);
+    if (mvars.length === 0) return pretty.stateText(null, []);
+    return mvars.map((mvar) => printGoal(context, mctx, mvar, printed)).join('\n\n');
+  }
+  function printGoal(context, mctx, mvar, printed) {
+    const decl = engine.drafts.declarationOf(mctx, mvar);
+    const settled = remember(printed, `settled ${decl}`, () => engine.drafts.isSettled(decl));
+    const key = settled ? `goal ${decl}` : `goal ${decl} ${mctx}`;
+    return remember(printed, key, () => pretty.goalText(engine.drafts.printContext(context, mctx), mvar));
+  }
+  function remember(memory, key, compute) {
+    if (!memory.has(key)) memory.set(key, compute());
+    return memory.get(key);
   }
 
   function addReference(e, info, text, references) {
