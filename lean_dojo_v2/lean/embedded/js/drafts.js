@@ -13,6 +13,7 @@ const { EXPR, subterms, universeNames } = require('./expressions.js');
 const MVAR_DECL = { userName: 0, lctx: 1, type: 2, localInstances: 4 };
 const LOCAL_DECL = { fvarId: 1, type: 3, value: 4 };
 const AUXILIARY = 2;
+const TRUE = 3; // box(1)
 const SYNTHETIC_OPAQUE = 5; // box(2)
 
 /** @param {object} engine everything main.js put together */
@@ -26,6 +27,14 @@ function createDrafts(engine) {
 
   const declarationOf = (mctx, mvar) => rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', mctx, mvar));
   const localDeclarations = (lctx) => rt.persistentArrayItems(rt.field(lctx, 1)).map(rt.optional).filter((d) => d !== null);
+
+  /** Whether a goal mentions no metavariables, so that nothing can change what it says. */
+  function isSettled(decl) {
+    const hasMVar = (e) => rt.call('l_Lean_Expr_hasMVar', e) === TRUE;
+    const lctx = rt.field(decl, MVAR_DECL.lctx);
+    return !hasMVar(rt.field(decl, MVAR_DECL.type)) && !localDeclarations(lctx).some((local) =>
+      hasMVar(rt.field(local, LOCAL_DECL.type)) || (rt.tag(local) === 1 && hasMVar(rt.field(local, LOCAL_DECL.value))));
+  }
 
   /** All that a goal says: its target, and the types and values of its hypotheses. */
   function expressionsOf(mctx, lctx, type) {
@@ -125,7 +134,7 @@ function createDrafts(engine) {
     return auxiliaries.reduce((goal, decl) => monad.meta('l_Lean_MVarId_tryClear', goal, rt.field(decl, LOCAL_DECL.fvarId)), mvar);
   }
 
-  return { printContext, openState };
+  return { printContext, declarationOf, isSettled, openState };
 }
 
 module.exports = { createDrafts };

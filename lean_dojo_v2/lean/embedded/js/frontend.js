@@ -10,7 +10,7 @@ const { messages, emptyLog } = require('./messages.js');
 const { leanOptions } = require('./options.js');
 
 const SCOPE = { header: 0, options: 1, currNamespace: 2, openDecls: 3 };
-const INFO_STATE = { trees: 2 };
+const INFO_STATE = { lazyAssignment: 1, trees: 2 };
 const MODULE_PARSER_STATE = { position: 0 };
 const END_OF_INPUT = new Set(['Lean.Parser.Command.eoi', 'Lean.Parser.Command.exit']);
 
@@ -116,10 +116,14 @@ function createFrontend(rt, contexts) {
 
   /** The trees of the last command, with what its tasks contributed filled in. */
   function informationTrees(commandState) {
-    const task = rt.call('l_Lean_Elab_InfoState_substituteLazy', rt.field(commandState, COMMAND_STATE.infoState));
-    const info = rt.taskResult(task);
+    let info = rt.field(commandState, COMMAND_STATE.infoState);
+    if (!isEmptyMap(rt.field(info, INFO_STATE.lazyAssignment))) {
+      info = rt.taskResult(rt.call('l_Lean_Elab_InfoState_substituteLazy', info));
+    }
     return rt.persistentArrayItems(rt.field(info, INFO_STATE.trees));
   }
+  /** Whether a `PersistentHashMap` has no entries: its root holds only empty slots. */
+  const isEmptyMap = (map) => rt.tag(map) === 0 && rt.arrayItems(rt.field(map, 0)).every(rt.isScalar);
 
   return { stateFor, openText, startOfText, parseHeader, run };
 }
