@@ -180,11 +180,9 @@ class GoalCommands(Connection):
         """Take a goal state from a file; the environment must be the same (native engine)."""
         with self._lock:
             answer = self.ask("goal.load", {"path": str(Path(path).absolute())}, timeout)
-            state = self._read(answer, lambda a: GoalState.parse(a["id"], [], self._session))
-            shown = self.goal_print(state, timeout=timeout)
-            goals = self._read(shown, lambda a: self._state(state.state_id, a)).goals
-            state.goals.extend(goals)
-            return state
+            state_id = self._read(answer, lambda a: int(a["id"]))
+            shown = self.ask("goal.print", {"stateId": state_id, "goals": True}, timeout)
+            return self._read(shown, lambda a: self._state(state_id, a))
 
     def _next_state(self, fields: Mapping[str, Any], timeout: float | None) -> GoalState:
         answer = self.ask("goal.continue", fields, timeout)

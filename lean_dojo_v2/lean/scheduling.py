@@ -23,6 +23,8 @@ LOOK_AHEAD = 256
 """Waiting requests that an engine looks through for one with a header that it has."""
 PATIENCE = 16
 """How often the oldest request may be passed over for one with a warm header, for each engine."""
+JOIN_SECONDS = 10.0
+"""How long closing waits for a request that is busy with something else than its engine."""
 
 
 class Slot(Protocol):
@@ -117,7 +119,7 @@ class Scheduler:
             worker.slot.interrupt()
         for thread in self._threads:
             if thread is not threading.current_thread():
-                thread.join()
+                thread.join(timeout=JOIN_SECONDS)
 
     # -- the workers' threads ---------------------------------------------------------------------
 

@@ -27,7 +27,9 @@ DATA_OVERHEAD_MB = 2_600
 
 # Limits must be set in the child. A shell does that between fork and exec, where Python code would
 # be unsafe in a program with threads.
-_LIMITS = 'ulimit -s {stack} 2>/dev/null || ulimit -s "$(ulimit -H -s)"; {data}exec "$@"'
+_LIMITS = (
+    'ulimit -c 0; ulimit -s {stack} 2>/dev/null || ulimit -s "$(ulimit -H -s)"; {data}exec "$@"'
+)
 
 
 def embedded_plan(

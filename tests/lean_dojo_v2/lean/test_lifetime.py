@@ -104,6 +104,18 @@ def test_a_replacement_has_the_headers_and_definitions_of_the_lost_engine(mini_r
         assert server.run("loaded", {}) == {"loaded": []}
 
 
+def test_what_only_the_native_engine_does_goes_through(mini_repl, tmp_path):
+    with Server(engine="native") as server:
+        saved = server.goal_start("True")
+        server.goal_save(saved, tmp_path / "state")
+        loaded = server.goal_load(tmp_path / "state")
+        assert [goal.target for goal in loaded.goals] == ["True"]
+        assert server.to_remove_goal_states == []
+        result = server.check_track("def f : Nat := sorry", "")
+        assert not result.succeeded
+        assert result.failure == "f is not there"
+
+
 def test_a_server_is_closed_when_its_block_raises(mini_repl, gone):
     def fail(server: Server) -> None:
         pids.append(server.pid)
