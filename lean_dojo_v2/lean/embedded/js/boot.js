@@ -57,7 +57,7 @@ function reportUnusual(line) {
 }
 
 function moveStack(rt) {
-  const low = (rt.wasm.malloc(STACK_BYTES) + 15 & ~15) >>> 0;
+  const low = ((rt.wasm.malloc(STACK_BYTES) + 15) & ~15) >>> 0;
   rt.module.setStack(low + STACK_BYTES - 16, low);
 }
 
@@ -67,8 +67,11 @@ function moveStack(rt) {
  */
 function mountLibrary(rt, folder) {
   const { FS, NODEFS } = rt.module;
-  const refuse = () => { throw new FS.ErrnoError(READ_ONLY_FILE_SYSTEM); };
-  for (const change of ['mknod', 'rename', 'unlink', 'rmdir', 'symlink', 'setattr']) NODEFS.node_ops[change] = refuse;
+  const refuse = () => {
+    throw new FS.ErrnoError(READ_ONLY_FILE_SYSTEM);
+  };
+  for (const change of ['mknod', 'rename', 'unlink', 'rmdir', 'symlink', 'setattr'])
+    NODEFS.node_ops[change] = refuse;
   NODEFS.stream_ops.write = refuse;
   FS.mkdirTree(LIBRARY);
   FS.mount(NODEFS, { root: folder }, LIBRARY);

@@ -7,8 +7,20 @@ const { canonical, sexp } = require('./expressions.js');
 const { RequestError } = require('./errors.js');
 
 /** Axioms of Lean's library. Its theorems come without proofs here, so they look like axioms and must be told apart. */
-const LIBRARY_AXIOMS = new Set(['propext', 'Classical.choice', 'Quot.sound', 'sorryAx', 'Lean.ofReduceBool',
-  'Lean.ofReduceNat', 'Lean.trustCompiler', 'lcAny', 'lcErased', 'lcProof', 'lcUnreachable', 'lcVoid']);
+const LIBRARY_AXIOMS = new Set([
+  'propext',
+  'Classical.choice',
+  'Quot.sound',
+  'sorryAx',
+  'Lean.ofReduceBool',
+  'Lean.ofReduceNat',
+  'Lean.trustCompiler',
+  'lcAny',
+  'lcErased',
+  'lcProof',
+  'lcUnreachable',
+  'lcVoid',
+]);
 /** Elaborated beginnings of files that are kept, by use. */
 const MAX_WARM = 16;
 
@@ -24,19 +36,24 @@ function checkCommands(engine) {
    */
   function check(request) {
     const { names = [], prefix = 0 } = request;
-    if (!Number.isInteger(prefix) || prefix < 0) throw new RequestError('arguments', 'prefix must be a byte offset');
+    if (!Number.isInteger(prefix) || prefix < 0)
+      throw new RequestError('arguments', 'prefix must be a byte offset');
     return rt.scope(() => {
       const start = prefix > 0 ? warmStart(request, prefix) : coldStart(request);
       const messages = [...start.messages];
       const base = rt.field(start.state, COMMAND_STATE.env);
-      const end = frontend.run(start.source, start.parserState, start.state, (unit) => { messages.push(...unit.messages); });
+      const end = frontend.run(start.source, start.parserState, start.state, (unit) => {
+        messages.push(...unit.messages);
+      });
       const env = rt.field(end, COMMAND_STATE.env);
       rt.hold(end);
       rt.drop(end);
       return {
         messages,
         declarations: Object.fromEntries(names.map((name) => [name, describe(env, name)])),
-        new_constants: constants.added(base, env).map(([name, info]) => constantRecord(env, name, info)),
+        new_constants: constants
+          .added(base, env)
+          .map(([name, info]) => constantRecord(env, name, info)),
         warm: start.warm,
       };
     });
@@ -51,8 +68,18 @@ function checkCommands(engine) {
     const session = engine.files.open(request);
     const offset = session.text.fromFile(prefix);
     const beginning = session.text.bytes.subarray(0, offset);
-    const key = crypto.createHash('sha256').update(beginning)
-      .update(JSON.stringify([session.module, request.options ?? {}, request.header ?? true, engine.modules.fingerprint(session.imports)])).digest('hex');
+    const key = crypto
+      .createHash('sha256')
+      .update(beginning)
+      .update(
+        JSON.stringify([
+          session.module,
+          request.options ?? {},
+          request.header ?? true,
+          engine.modules.fingerprint(session.imports),
+        ]),
+      )
+      .digest('hex');
     const known = warm.get(key) ?? elaborateBeginning(session, offset);
     warm.delete(key);
     warm.set(key, known);
@@ -69,21 +96,34 @@ function checkCommands(engine) {
   }
 
   function elaborateBeginning(session, offset) {
-    if (offset <= session.bodyStart) return keepStart(session.parserState, session.state, session.messages);
+    if (offset <= session.bodyStart)
+      return keepStart(session.parserState, session.state, session.messages);
     const messages = [...session.messages];
     let last = null;
     const state = frontend.run(session.source, session.parserState, session.state, (unit) => {
       if (unit.start >= offset && last !== null) return true;
       messages.push(...unit.messages);
-      if (unit.end >= offset) { last = unit.end; return true; }
+      if (unit.end >= offset) {
+        last = unit.end;
+        return true;
+      }
       return false;
     });
     rt.hold(state);
     rt.drop(state);
-    if (last !== offset) throw new RequestError('arguments', `no command ends at byte ${offset}: prefix must be where one begins`);
+    if (last !== offset)
+      throw new RequestError(
+        'arguments',
+        `no command ends at byte ${offset}: prefix must be where one begins`,
+      );
     return keepStart(rt.constructor(0, [rt.box(offset)], [0]), state, messages);
   }
-  const keepStart = (parserState, state, messages) => ({ parserState: rt.keep(parserState), state: rt.keep(state), messages, used: 0 });
+  const keepStart = (parserState, state, messages) => ({
+    parserState: rt.keep(parserState),
+    state: rt.keep(state),
+    messages,
+    used: 0,
+  });
 
   /** The Lean name of what a user calls `written`: itself, or the private name of this module. */
   function lookUp(env, written) {
@@ -113,12 +153,21 @@ function checkCommands(engine) {
   /** A digest of a statement with all the definitions it rests on, so that a redefined symbol is a different statement. */
   function statementDigest(env, type, universes) {
     const digest = crypto.createHash('sha256').update(canonical(rt, type, universes));
-    const local = constants.closure(env, constants.usedIn(type), (name) => constants.moduleOf(env, name) === null);
+    const local = constants.closure(
+      env,
+      constants.usedIn(type),
+      (name) => constants.moduleOf(env, name) === null,
+    );
     for (const [key, { name, info }] of [...local].sort(([a], [b]) => (a < b ? -1 : 1))) {
       if (info === null || constants.moduleOf(env, name) !== null) continue;
       const parameters = constants.levelParams(info).map(rt.nameText);
-      const parts = [constants.type(info), ...(constants.kind(info) === 'def' ? [constants.value(info)] : [])];
-      digest.update(`|${key}:${constants.kind(info)}:${parts.map((e) => canonical(rt, e, parameters)).join(':')}`);
+      const parts = [
+        constants.type(info),
+        ...(constants.kind(info) === 'def' ? [constants.value(info)] : []),
+      ];
+      digest.update(
+        `|${key}:${constants.kind(info)}:${parts.map((e) => canonical(rt, e, parameters)).join(':')}`,
+      );
     }
     return digest.digest('hex');
   }
@@ -133,7 +182,8 @@ function checkCommands(engine) {
       if (info === null) continue;
       const local = isLocal(used);
       if (constants.kind(info) === 'axiom') {
-        if (local || LIBRARY_AXIOMS.has(key)) axioms.push({ name: constants.userName(used), library: !local });
+        if (local || LIBRARY_AXIOMS.has(key))
+          axioms.push({ name: constants.userName(used), library: !local });
         else library += 1;
       }
       if (local && constants.isUnsafe(info)) unsafe.push(constants.userName(used));
@@ -148,7 +198,9 @@ function checkCommands(engine) {
       kind: constants.kind(info),
       unsafe: constants.isUnsafe(info),
       ...(implementedBy === null ? {} : { implemented_by: rt.nameText(implementedBy) }),
-      ...(rt.optional(rt.call('l_Lean_getExternAttrData_x3f', env, name)) === null ? {} : { extern: true }),
+      ...(rt.optional(rt.call('l_Lean_getExternAttrData_x3f', env, name)) === null
+        ? {}
+        : { extern: true }),
     };
   }
 

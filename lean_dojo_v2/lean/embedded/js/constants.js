@@ -15,7 +15,8 @@ const [LOCAL_MODE, SERVER_LEVEL] = [3, 3];
 /** @param {object} rt the runtime */
 function createConstants(rt) {
   /** The ConstantInfo of a name, or null. */
-  const find = (env, name) => rt.optional(rt.call('l_Lean_Environment_find_x3f', env, name, NO_REALIZE));
+  const find = (env, name) =>
+    rt.optional(rt.call('l_Lean_Environment_find_x3f', env, name, NO_REALIZE));
   const kind = (info) => KINDS[rt.tag(info)];
   const details = (info) => rt.field(info, 0);
   const shared = (info) => rt.field(details(info), 0);
@@ -28,13 +29,16 @@ function createConstants(rt) {
   const userName = (name) => rt.nameText(rt.call('l_Lean_privateToUserName', name));
   const isPrivate = (name) => rt.call('l_Lean_isPrivateName', name) === TRUE;
 
-  const isImported = (env, name) => rt.optional(rt.call('l_Lean_Environment_getModuleIdxFor_x3f', env, name)) !== null;
+  const isImported = (env, name) =>
+    rt.optional(rt.call('l_Lean_Environment_getModuleIdxFor_x3f', env, name)) !== null;
 
   /** The library module that a name was imported from, or null for what this session elaborated. */
   function moduleOf(env, name) {
     const index = rt.optional(rt.call('l_Lean_Environment_getModuleIdxFor_x3f', env, name));
     if (index === null) return null;
-    return rt.nameText(rt.arrayItems(rt.call('l_Lean_Environment_allImportedModuleNames', env))[rt.unbox(index)]);
+    return rt.nameText(
+      rt.arrayItems(rt.call('l_Lean_Environment_allImportedModuleNames', env))[rt.unbox(index)],
+    );
   }
 
   /** Where a constant is declared: {start, end} with lines and columns from 1, or null where nobody recorded it. */
@@ -43,8 +47,15 @@ function createConstants(rt) {
   const nameRange = (env, name) => recordedRange(env, name, DECLARATION_RANGES.selectionRange);
 
   function recordedRange(env, name, which) {
-    const found = rt.call('l_Lean_MapDeclarationExtension_find_x3f___redArg',
-      rt.constant('l_Lean_instInhabitedDeclarationRanges'), rt.constant('l_Lean_declRangeExt'), env, name, LOCAL_MODE, SERVER_LEVEL);
+    const found = rt.call(
+      'l_Lean_MapDeclarationExtension_find_x3f___redArg',
+      rt.constant('l_Lean_instInhabitedDeclarationRanges'),
+      rt.constant('l_Lean_declRangeExt'),
+      env,
+      name,
+      LOCAL_MODE,
+      SERVER_LEVEL,
+    );
     const ranges = rt.optional(found);
     if (ranges === null) return null;
     const range = rt.field(ranges, which);
@@ -65,7 +76,8 @@ function createConstants(rt) {
   const root = (env) => rt.field(rt.call('l_Lean_Environment_constants', env), 1);
   function compare(old, fresh, found) {
     if (old === fresh) return;
-    if (rt.tag(fresh) === 1) { // a node of colliding keys: arrays of keys and of values
+    if (rt.tag(fresh) === 1) {
+      // a node of colliding keys: arrays of keys and of values
       const [keys, values] = [rt.arrayItems(rt.field(fresh, 0)), rt.arrayItems(rt.field(fresh, 1))];
       keys.forEach((key, i) => found.push([key, values[i]]));
       return;
@@ -86,7 +98,10 @@ function createConstants(rt) {
     compare(null, root(env), session);
     return [...found, ...session.map(([name]) => name)];
   }
-  const childNode = (entry) => (entry !== undefined && !rt.isScalar(entry) && rt.tag(entry) === ENTRY.child ? rt.field(entry, 0) : null);
+  const childNode = (entry) =>
+    entry !== undefined && !rt.isScalar(entry) && rt.tag(entry) === ENTRY.child
+      ? rt.field(entry, 0)
+      : null;
 
   const isUnsafe = (info) => rt.call('l_Lean_ConstantInfo_isUnsafe', info) === TRUE;
 
@@ -108,8 +123,23 @@ function createConstants(rt) {
   }
 
   return {
-    find, kind, details, isUnsafe, type, levelParams, value, usedIn, userName, isPrivate, isImported, moduleOf, declarationRange,
-    nameRange, added, all, closure,
+    find,
+    kind,
+    details,
+    isUnsafe,
+    type,
+    levelParams,
+    value,
+    usedIn,
+    userName,
+    isPrivate,
+    isImported,
+    moduleOf,
+    declarationRange,
+    nameRange,
+    added,
+    all,
+    closure,
   };
 }
 

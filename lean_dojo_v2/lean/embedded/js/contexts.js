@@ -9,7 +9,15 @@ const { exceptionText, emptyLog } = require('./messages.js');
 
 /** Fields of Lean's structures, by position. */
 const COMMAND_STATE = { env: 0, messages: 1, scopes: 2, ngen: 6, infoState: 8 };
-const CORE_CONTEXT = { fileMap: 1, options: 2, maxRecDepth: 4, currNamespace: 6, openDecls: 7, initHeartbeats: 8, maxHeartbeats: 9 };
+const CORE_CONTEXT = {
+  fileMap: 1,
+  options: 2,
+  maxRecDepth: 4,
+  currNamespace: 6,
+  openDecls: 7,
+  initHeartbeats: 8,
+  maxHeartbeats: 9,
+};
 const CORE_STATE = { env: 0, ngen: 2, messages: 6, infoState: 7 };
 const META_STATE = { mctx: 0 };
 const TERM_STATE = { levelNames: 0 };
@@ -27,7 +35,9 @@ function leanException(rt, exception) {
   const error = new LeanException(exceptionText(rt, exception));
   error.internal = rt.tag(exception) === 1;
   if (!error.internal) {
-    const offset = rt.optional(rt.call('l_Lean_Syntax_getPos_x3f', rt.field(exception, 0), rt.box(0)));
+    const offset = rt.optional(
+      rt.call('l_Lean_Syntax_getPos_x3f', rt.field(exception, 0), rt.box(0)),
+    );
     if (offset !== null && rt.isScalar(offset)) error.offset = rt.unbox(offset);
   }
   return error;
@@ -36,20 +46,44 @@ function leanException(rt, exception) {
 /** @param {object} rt the runtime */
 function createContexts(rt) {
   let captured = null;
-  const capture = rt.closureMaker(7, (termContext, termRef, metaContext, metaRef, coreContext, coreRef) => {
-    captured = {
-      contexts: [termContext, metaContext, coreContext].map(rt.keep),
-      states: [termRef, metaRef, coreRef].map((ref) => rt.keep(rt.readRef(ref))),
-    };
-    return rt.constructor(0, [rt.UNIT]);
-  });
+  const capture = rt.closureMaker(
+    7,
+    (termContext, termRef, metaContext, metaRef, coreContext, coreRef) => {
+      captured = {
+        contexts: [termContext, metaContext, coreContext].map(rt.keep),
+        states: [termRef, metaRef, coreRef].map((ref) => rt.keep(rt.readRef(ref))),
+      };
+      return rt.constructor(0, [rt.UNIT]);
+    },
+  );
 
   /** Lean's `Command.Context` at a byte position of a text. */
   function commandContext(fileName, fileMap, position) {
-    const [recursion, macroStack, quotation, scope, ref, snapshot, cancel] =
-      [rt.box(0), rt.UNIT, rt.none, rt.box(1), rt.UNIT, rt.none, rt.none];
-    return rt.constructor(0, [rt.string(fileName), fileMap, recursion, rt.box(position), macroStack, quotation, scope,
-      ref, snapshot, cancel], [0]);
+    const [recursion, macroStack, quotation, scope, ref, snapshot, cancel] = [
+      rt.box(0),
+      rt.UNIT,
+      rt.none,
+      rt.box(1),
+      rt.UNIT,
+      rt.none,
+      rt.none,
+    ];
+    return rt.constructor(
+      0,
+      [
+        rt.string(fileName),
+        fileMap,
+        recursion,
+        rt.box(position),
+        macroStack,
+        quotation,
+        scope,
+        ref,
+        snapshot,
+        cancel,
+      ],
+      [0],
+    );
   }
 
   /**
@@ -60,7 +94,11 @@ function createContexts(rt) {
    */
   function captureFrom(commandState) {
     rt.scope(() => {
-      const context = commandContext('<input>', rt.call('l_Lean_FileMap_ofString', rt.string('')), 0);
+      const context = commandContext(
+        '<input>',
+        rt.call('l_Lean_FileMap_ofString', rt.string('')),
+        0,
+      );
       const ref = rt.newRef(commandState);
       const result = rt.call('l_Lean_Elab_Command_liftTermElabM___redArg', capture(), context, ref);
       if (rt.tag(result) !== 0) throw leanException(rt, rt.field(result, 0));
@@ -103,10 +141,18 @@ function createContexts(rt) {
       environment: () => rt.field(rt.readRef(coreRef), CORE_STATE.env),
       mctx: () => rt.field(rt.readRef(metaRef), META_STATE.mctx),
       log: () => rt.field(rt.readRef(coreRef), CORE_STATE.messages),
-      setMctx(mctx) { update(metaRef, META_STATE.mctx, mctx); },
-      setLevelNames(names) { update(termRef, TERM_STATE.levelNames, names); },
-      setNameGenerator(ngen) { update(coreRef, CORE_STATE.ngen, ngen); },
-      clearMessages() { update(coreRef, CORE_STATE.messages, emptyLog(rt)); },
+      setMctx(mctx) {
+        update(metaRef, META_STATE.mctx, mctx);
+      },
+      setLevelNames(names) {
+        update(termRef, TERM_STATE.levelNames, names);
+      },
+      setNameGenerator(ngen) {
+        update(coreRef, CORE_STATE.ngen, ngen);
+      },
+      clearMessages() {
+        update(coreRef, CORE_STATE.messages, emptyLog(rt));
+      },
     };
     function update(ref, index, value) {
       const next = rt.withFields(rt.readRef(ref), { [index]: value });
@@ -117,4 +163,11 @@ function createContexts(rt) {
   return { commandContext, captureFrom, release, monad };
 }
 
-module.exports = { createContexts, LeanException, COMMAND_STATE, CORE_CONTEXT, CORE_STATE, META_STATE };
+module.exports = {
+  createContexts,
+  LeanException,
+  COMMAND_STATE,
+  CORE_CONTEXT,
+  CORE_STATE,
+  META_STATE,
+};

@@ -3,36 +3,54 @@
 
 /** Syntax kinds of `Lean.Parser.Command.*` that declare something, and what we call them. */
 const KINDS = {
-  theorem: 'theorem', definition: 'def', abbrev: 'abbrev', instance: 'instance', example: 'example', axiom: 'axiom',
-  opaque: 'opaque', structure: 'structure', inductive: 'inductive', classInductive: 'class inductive', coinductive: 'coinductive',
+  theorem: 'theorem',
+  definition: 'def',
+  abbrev: 'abbrev',
+  instance: 'instance',
+  example: 'example',
+  axiom: 'axiom',
+  opaque: 'opaque',
+  structure: 'structure',
+  inductive: 'inductive',
+  classInductive: 'class inductive',
+  coinductive: 'coinductive',
 };
 const PREFIX = 'Lean.Parser.Command.';
 /** Where a proof or value begins; it may be wrapped in an optional node. */
-const VALUE = new Set(['declValSimple', 'declValEqns', 'whereStructInst'].map((kind) => PREFIX + kind));
+const VALUE = new Set(
+  ['declValSimple', 'declValEqns', 'whereStructInst'].map((kind) => PREFIX + kind),
+);
 
 /** @param {object} rt the runtime @param {object} trees see infotree.js @param {object} constants see constants.js */
 function createDeclarations(rt, trees, constants) {
-  const children = (syntax) => (!rt.isScalar(syntax) && rt.tag(syntax) === 1 ? rt.arrayItems(rt.field(syntax, 2)) : []);
+  const children = (syntax) =>
+    !rt.isScalar(syntax) && rt.tag(syntax) === 1 ? rt.arrayItems(rt.field(syntax, 2)) : [];
 
   /** The declaration nodes in a command, those inside `mutual … end` and `open … in …` too. */
   function nodes(syntax, found = [], mutual = false) {
     const kind = trees.kindOf(syntax);
     if (kind === `${PREFIX}declaration`) found.push({ syntax, mutual });
     else if (!kind.startsWith('Lean.Parser.Term.') && !kind.startsWith('Lean.Parser.Tactic.')) {
-      for (const child of children(syntax)) nodes(child, found, mutual || kind === `${PREFIX}mutual`);
+      for (const child of children(syntax))
+        nodes(child, found, mutual || kind === `${PREFIX}mutual`);
     }
     return found;
   }
 
-  const isValue = (syntax) => VALUE.has(trees.kindOf(syntax))
-    || (trees.kindOf(syntax) === 'null' && children(syntax).some((child) => VALUE.has(trees.kindOf(child))));
+  const isValue = (syntax) =>
+    VALUE.has(trees.kindOf(syntax)) ||
+    (trees.kindOf(syntax) === 'null' &&
+      children(syntax).some((child) => VALUE.has(trees.kindOf(child))));
 
   /** The end of the last part before the value: the statement without `:=`, `by`, `|` or `where`. */
   function statementEnd(body, range) {
     const parts = children(body);
     const value = parts.findIndex(isValue);
     if (value < 0) return range[1];
-    const ends = parts.slice(0, value).map((part) => trees.syntaxRange(part)).filter((r) => r !== null);
+    const ends = parts
+      .slice(0, value)
+      .map((part) => trees.syntaxRange(part))
+      .filter((r) => r !== null);
     return ends.length === 0 ? range[0] : ends[ends.length - 1][1];
   }
 
@@ -40,7 +58,8 @@ function createDeclarations(rt, trees, constants) {
   function nameRange(body) {
     for (const part of children(body)) {
       const id = trees.kindOf(part) === 'null' ? children(part)[0] : part;
-      if (id !== undefined && trees.kindOf(id) === `${PREFIX}declId`) return trees.syntaxRange(children(id)[0]);
+      if (id !== undefined && trees.kindOf(id) === `${PREFIX}declId`)
+        return trees.syntaxRange(children(id)[0]);
     }
     return null;
   }
@@ -53,7 +72,10 @@ function createDeclarations(rt, trees, constants) {
         if (rt.tag(info) !== 1) return;
         const term = rt.field(info, 0);
         const e = rt.field(term, 3);
-        const range = rt.tag(e) === 4 && rt.scalarByte(term, 0) === 1 ? trees.syntaxRange(trees.syntaxOf(info)) : null;
+        const range =
+          rt.tag(e) === 4 && rt.scalarByte(term, 0) === 1
+            ? trees.syntaxRange(trees.syntaxOf(info))
+            : null;
         if (range !== null && !names.has(range[0])) names.set(range[0], rt.field(e, 0));
       });
     }
@@ -93,7 +115,9 @@ function createDeclarations(rt, trees, constants) {
     const own = new Set(added.map(([n]) => rt.nameText(n)));
     own.add(rt.nameText(name));
     const reached = constants.closure(env, [name], (n) => own.has(rt.nameText(n)));
-    const uses = [...reached].filter(([key, entry]) => !own.has(key) && !constants.isImported(env, entry.name));
+    const uses = [...reached].filter(
+      ([key, entry]) => !own.has(key) && !constants.isImported(env, entry.name),
+    );
     return { has_sorry: reached.has('sorryAx'), uses: uses.map(([key]) => key) };
   }
 

@@ -21,25 +21,44 @@ function createDrafts(engine) {
   const { rt, contexts, states, trees, pretty, constants } = engine;
 
   /** The printing context at a node of an information tree. */
-  const printContext = (context, mctx) => pretty.printContext(trees.contextPart(context, 'env'), mctx,
-    pretty.emptyLocalContext(), trees.contextPart(context, 'options'), trees.contextPart(context, 'currNamespace'),
-    trees.contextPart(context, 'openDecls'));
+  const printContext = (context, mctx) =>
+    pretty.printContext(
+      trees.contextPart(context, 'env'),
+      mctx,
+      pretty.emptyLocalContext(),
+      trees.contextPart(context, 'options'),
+      trees.contextPart(context, 'currNamespace'),
+      trees.contextPart(context, 'openDecls'),
+    );
 
-  const declarationOf = (mctx, mvar) => rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', mctx, mvar));
-  const localDeclarations = (lctx) => rt.persistentArrayItems(rt.field(lctx, 1)).map(rt.optional).filter((d) => d !== null);
+  const declarationOf = (mctx, mvar) =>
+    rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', mctx, mvar));
+  const localDeclarations = (lctx) =>
+    rt
+      .persistentArrayItems(rt.field(lctx, 1))
+      .map(rt.optional)
+      .filter((d) => d !== null);
 
   /** Whether a goal mentions no metavariables, so that nothing can change what it says. */
   function isSettled(decl) {
     const hasMVar = (e) => rt.call('l_Lean_Expr_hasMVar', e) === TRUE;
     const lctx = rt.field(decl, MVAR_DECL.lctx);
-    return !hasMVar(rt.field(decl, MVAR_DECL.type)) && !localDeclarations(lctx).some((local) =>
-      hasMVar(rt.field(local, LOCAL_DECL.type)) || (rt.tag(local) === 1 && hasMVar(rt.field(local, LOCAL_DECL.value))));
+    return (
+      !hasMVar(rt.field(decl, MVAR_DECL.type)) &&
+      !localDeclarations(lctx).some(
+        (local) =>
+          hasMVar(rt.field(local, LOCAL_DECL.type)) ||
+          (rt.tag(local) === 1 && hasMVar(rt.field(local, LOCAL_DECL.value))),
+      )
+    );
   }
 
   /** All that a goal says: its target, and the types and values of its hypotheses. */
   function expressionsOf(mctx, lctx, type) {
-    const hypotheses = localDeclarations(lctx).flatMap((decl) =>
-      [rt.field(decl, LOCAL_DECL.type), ...(rt.tag(decl) === 1 ? [rt.field(decl, LOCAL_DECL.value)] : [])]);
+    const hypotheses = localDeclarations(lctx).flatMap((decl) => [
+      rt.field(decl, LOCAL_DECL.type),
+      ...(rt.tag(decl) === 1 ? [rt.field(decl, LOCAL_DECL.value)] : []),
+    ]);
     return [type, ...hypotheses].map((e) => pretty.instantiate(mctx, e));
   }
 
@@ -49,7 +68,9 @@ function createDrafts(engine) {
     const mentioned = new Map();
     const seen = new Set();
     expressions.forEach((e) => subterms(rt, e, seen));
-    for (const term of seen) if (rt.tag(term) === EXPR.const) mentioned.set(rt.nameText(rt.field(term, 0)), rt.field(term, 0));
+    for (const term of seen)
+      if (rt.tag(term) === EXPR.const)
+        mentioned.set(rt.nameText(rt.field(term, 0)), rt.field(term, 0));
     const missing = [...mentioned.values()].filter((name) => constants.find(before, name) === null);
     if (missing.length === 0) return { env: before, forbidden: undefined };
     const env = trees.contextPart(context, 'env');
@@ -78,10 +99,15 @@ function createDrafts(engine) {
       const monad = contexts.monad(withScope(origin.contexts, context), [
         term,
         rt.withFields(meta, { [META_STATE.mctx]: mctx }),
-        rt.withFields(core, { [CORE_STATE.env]: env, [CORE_STATE.ngen]: trees.contextPart(context, 'ngen') }),
+        rt.withFields(core, {
+          [CORE_STATE.env]: env,
+          [CORE_STATE.ngen]: trees.contextPart(context, 'ngen'),
+        }),
       ]);
       monad.setLevelNames(rt.list(universeNames(rt, expressions).map(rt.name)));
-      const mvars = described.map((goal) => withoutAuxiliaries(monad, goal.mvar ?? newGoal(monad, goal)));
+      const mvars = described.map((goal) =>
+        withoutAuxiliaries(monad, goal.mvar ?? newGoal(monad, goal)),
+      );
       const parent = { contexts: withScope(origin.contexts, context), forbidden };
       return states.store(parent, monad, rt.list(mvars), mvars[0] ?? rt.UNIT);
     } finally {
@@ -92,7 +118,10 @@ function createDrafts(engine) {
   function describe(mctx, goal) {
     if (goal.mvar === undefined) return { ...goal, type: pretty.instantiate(mctx, goal.type) };
     const decl = declarationOf(mctx, goal.mvar);
-    const described = { lctx: rt.field(decl, MVAR_DECL.lctx), type: rt.field(decl, MVAR_DECL.type) };
+    const described = {
+      lctx: rt.field(decl, MVAR_DECL.lctx),
+      type: rt.field(decl, MVAR_DECL.type),
+    };
     if (!goal.fresh) return { mvar: goal.mvar, ...described };
     return {
       ...described,
@@ -105,16 +134,28 @@ function createDrafts(engine) {
   /** Options and open namespaces as they are at the node, not at the command. */
   function withScope([term, meta, core], context) {
     const part = (name) => trees.contextPart(context, name);
-    return [term, meta, rt.withFields(core, {
-      [CORE_CONTEXT.options]: part('options'),
-      [CORE_CONTEXT.currNamespace]: part('currNamespace'),
-      [CORE_CONTEXT.openDecls]: part('openDecls'),
-    })];
+    return [
+      term,
+      meta,
+      rt.withFields(core, {
+        [CORE_CONTEXT.options]: part('options'),
+        [CORE_CONTEXT.currNamespace]: part('currNamespace'),
+        [CORE_CONTEXT.openDecls]: part('openDecls'),
+      }),
+    ];
   }
 
   function newGoal(monad, { lctx, type, localInstances, userName = rt.UNIT }) {
     const instances = localInstances ?? instancesIn(monad, lctx);
-    const mvar = monad.meta('l_Lean_Meta_mkFreshExprMVarAt', lctx, instances, type, SYNTHETIC_OPAQUE, userName, rt.box(0));
+    const mvar = monad.meta(
+      'l_Lean_Meta_mkFreshExprMVarAt',
+      lctx,
+      instances,
+      type,
+      SYNTHETIC_OPAQUE,
+      userName,
+      rt.box(0),
+    );
     return rt.field(mvar, 0);
   }
 
@@ -122,16 +163,29 @@ function createDrafts(engine) {
   function instancesIn(monad, lctx) {
     const found = [];
     for (const decl of localDeclarations(lctx)) {
-      const className = rt.optional(monad.meta('l_Lean_Meta_isClass_x3f', rt.field(decl, LOCAL_DECL.type)));
-      if (className !== null) found.push(rt.constructor(0, [className, rt.call('lean_expr_mk_fvar', rt.field(decl, LOCAL_DECL.fvarId))]));
+      const className = rt.optional(
+        monad.meta('l_Lean_Meta_isClass_x3f', rt.field(decl, LOCAL_DECL.type)),
+      );
+      if (className !== null)
+        found.push(
+          rt.constructor(0, [
+            className,
+            rt.call('lean_expr_mk_fvar', rt.field(decl, LOCAL_DECL.fvarId)),
+          ]),
+        );
     }
     return rt.array(found);
   }
 
   function withoutAuxiliaries(monad, mvar) {
     const lctx = rt.field(declarationOf(monad.mctx(), mvar), MVAR_DECL.lctx);
-    const auxiliaries = localDeclarations(lctx).filter((decl) => rt.scalarByte(decl, 1) === AUXILIARY);
-    return auxiliaries.reduce((goal, decl) => monad.meta('l_Lean_MVarId_tryClear', goal, rt.field(decl, LOCAL_DECL.fvarId)), mvar);
+    const auxiliaries = localDeclarations(lctx).filter(
+      (decl) => rt.scalarByte(decl, 1) === AUXILIARY,
+    );
+    return auxiliaries.reduce(
+      (goal, decl) => monad.meta('l_Lean_MVarId_tryClear', goal, rt.field(decl, LOCAL_DECL.fvarId)),
+      mvar,
+    );
   }
 
   return { printContext, declarationOf, isSettled, openState };

@@ -31,7 +31,10 @@ function createEnvironments(rt, library) {
     const missing = modules.find((module) => !exists(module));
     if (missing !== undefined) throw unknownModule(missing);
     if (imported.size >= MAX_IMPORTED) {
-      throw new RequestError('memory', `this engine has imported ${MAX_IMPORTED} different sets of modules; start another`);
+      throw new RequestError(
+        'memory',
+        `this engine has imported ${MAX_IMPORTED} different sets of modules; start another`,
+      );
     }
     const environment = rt.scope(() => rt.keep(load(key.split(' ').filter(Boolean))));
     imported.set(key, environment);
@@ -40,11 +43,28 @@ function createEnvironments(rt, library) {
 
   function load(modules) {
     // Lean's structure Import: module, and the flags importAll, isExported, isMeta
-    const imports = rt.array(modules.map((module) => rt.constructor(0, [rt.name(module)], [0, 1, 0])));
+    const imports = rt.array(
+      modules.map((module) => rt.constructor(0, [rt.name(module)], [0, 1, 0])),
+    );
     const options = rt.constant('l_Lean_Options_empty');
-    const [trust, plugins, leakEnvironment, loadExtensions, artifacts] = [0, rt.array([]), 1, 1, rt.EMPTY_MAP];
-    return rt.ioRaw('l_Lean_importModules', rt.keep(imports), rt.keep(options), trust, rt.keep(plugins),
-      leakEnvironment, loadExtensions, OLEAN_LEVEL, artifacts);
+    const [trust, plugins, leakEnvironment, loadExtensions, artifacts] = [
+      0,
+      rt.array([]),
+      1,
+      1,
+      rt.EMPTY_MAP,
+    ];
+    return rt.ioRaw(
+      'l_Lean_importModules',
+      rt.keep(imports),
+      rt.keep(options),
+      trust,
+      rt.keep(plugins),
+      leakEnvironment,
+      loadExtensions,
+      OLEAN_LEVEL,
+      artifacts,
+    );
   }
 
   return { importModules, exists };
@@ -52,8 +72,12 @@ function createEnvironments(rt, library) {
 
 function unknownModule(module, importer) {
   const wayOut = /^Mathlib\b|^Batteries\b|^Aesop\b/.test(module)
-    ? '; the embedded engine has Init, Std and Lean only: use the native engine for a project that needs it' : '';
-  return new RequestError('import', `unknown module ${module}${importer === undefined ? '' : ` (imported by ${importer})`}: neither in Lean's library nor in the project${wayOut}`);
+    ? '; the embedded engine has Init, Std and Lean only: use the native engine for a project that needs it'
+    : '';
+  return new RequestError(
+    'import',
+    `unknown module ${module}${importer === undefined ? '' : ` (imported by ${importer})`}: neither in Lean's library nor in the project${wayOut}`,
+  );
 }
 
 module.exports = { createEnvironments, unknownModule };

@@ -2,7 +2,20 @@
 /** Lean's `Expr` and `Level` trees, read from JavaScript. */
 
 /** Constructor numbers of `Expr` and `Level`. */
-const EXPR = { bvar: 0, fvar: 1, mvar: 2, sort: 3, const: 4, app: 5, lam: 6, forallE: 7, letE: 8, lit: 9, mdata: 10, proj: 11 };
+const EXPR = {
+  bvar: 0,
+  fvar: 1,
+  mvar: 2,
+  sort: 3,
+  const: 4,
+  app: 5,
+  lam: 6,
+  forallE: 7,
+  letE: 8,
+  lit: 9,
+  mdata: 10,
+  proj: 11,
+};
 const LEVEL = { zero: 0, succ: 1, max: 2, imax: 3, param: 4, mvar: 5 };
 /** How `sexp` marks the four kinds of binder. */
 const BINDER_MARKS = ['', ' :implicit', ' :strictImplicit', ' :instImplicit'];
@@ -13,7 +26,10 @@ const MAX_SEXP = 4_000_000;
 function levelSexp(rt, level) {
   let offset = 0;
   let base = level;
-  while (rt.tag(base) === LEVEL.succ) { offset += 1; base = rt.field(base, 0); }
+  while (rt.tag(base) === LEVEL.succ) {
+    offset += 1;
+    base = rt.field(base, 0);
+  }
   const text = baseLevel(rt, base);
   if (offset === 0) return text;
   return rt.tag(base) === LEVEL.zero ? String(offset) : `(+ ${text} ${offset})`;
@@ -21,11 +37,16 @@ function levelSexp(rt, level) {
 function baseLevel(rt, level) {
   const part = (i) => levelSexp(rt, rt.field(level, i));
   switch (rt.tag(level)) {
-    case LEVEL.zero: return '0';
-    case LEVEL.max: return `(:max ${part(0)} ${part(1)})`;
-    case LEVEL.imax: return `(:imax ${part(0)} ${part(1)})`;
-    case LEVEL.param: return rt.nameText(rt.field(level, 0));
-    default: return `(:mv ${rt.nameText(rt.field(level, 0))})`;
+    case LEVEL.zero:
+      return '0';
+    case LEVEL.max:
+      return `(:max ${part(0)} ${part(1)})`;
+    case LEVEL.imax:
+      return `(:imax ${part(0)} ${part(1)})`;
+    case LEVEL.param:
+      return rt.nameText(rt.field(level, 0));
+    default:
+      return `(:mv ${rt.nameText(rt.field(level, 0))})`;
   }
 }
 
@@ -67,21 +88,32 @@ function sexp(rt, e) {
     const part = (i) => write(rt.field(term, i));
     const name = (i) => rt.nameText(rt.field(term, i));
     switch (rt.tag(term)) {
-      case EXPR.bvar: return String(rt.unbox(rt.field(term, 0)));
-      case EXPR.fvar: return `(:fv ${name(0)})`;
-      case EXPR.mvar: return `(:mv ${name(0)})`;
-      case EXPR.sort: return `(:sort ${levelSexp(rt, rt.field(term, 0))})`;
-      case EXPR.const: return `(:c ${name(0)})`;
+      case EXPR.bvar:
+        return String(rt.unbox(rt.field(term, 0)));
+      case EXPR.fvar:
+        return `(:fv ${name(0)})`;
+      case EXPR.mvar:
+        return `(:mv ${name(0)})`;
+      case EXPR.sort:
+        return `(:sort ${levelSexp(rt, rt.field(term, 0))})`;
+      case EXPR.const:
+        return `(:c ${name(0)})`;
       case EXPR.app: {
         const [head, args] = application(rt, term);
         return `(${[head, ...args].map(write).join(' ')})`;
       }
-      case EXPR.lam: return `(:lambda ${binderName(term)} ${part(1)} ${part(2)}${BINDER_MARKS[binderInfo(rt, term)]})`;
-      case EXPR.forallE: return `(:forall ${binderName(term)} ${part(1)} ${part(2)}${BINDER_MARKS[binderInfo(rt, term)]})`;
-      case EXPR.letE: return `(:let ${binderName(term)} ${part(1)} ${part(2)} ${part(3)})`;
-      case EXPR.lit: return `(:lit ${literal(rt, term)})`;
-      case EXPR.mdata: return part(1);
-      default: return `(:proj ${name(0)} ${rt.unbox(rt.field(term, 1))} ${part(2)})`;
+      case EXPR.lam:
+        return `(:lambda ${binderName(term)} ${part(1)} ${part(2)}${BINDER_MARKS[binderInfo(rt, term)]})`;
+      case EXPR.forallE:
+        return `(:forall ${binderName(term)} ${part(1)} ${part(2)}${BINDER_MARKS[binderInfo(rt, term)]})`;
+      case EXPR.letE:
+        return `(:let ${binderName(term)} ${part(1)} ${part(2)} ${part(3)})`;
+      case EXPR.lit:
+        return `(:lit ${literal(rt, term)})`;
+      case EXPR.mdata:
+        return part(1);
+      default:
+        return `(:proj ${name(0)} ${rt.unbox(rt.field(term, 1))} ${part(2)})`;
     }
   }
   const binderName = (term) => rt.nameText(rt.call('lean_erase_macro_scopes', rt.field(term, 0)));
@@ -96,7 +128,14 @@ function sexp(rt, e) {
 /** Every different subterm of an expression once, itself included. */
 function subterms(rt, e, seen = new Set()) {
   const pending = [e];
-  const children = { [EXPR.app]: [0, 1], [EXPR.lam]: [1, 2], [EXPR.forallE]: [1, 2], [EXPR.letE]: [1, 2, 3], [EXPR.mdata]: [1], [EXPR.proj]: [2] };
+  const children = {
+    [EXPR.app]: [0, 1],
+    [EXPR.lam]: [1, 2],
+    [EXPR.forallE]: [1, 2],
+    [EXPR.letE]: [1, 2, 3],
+    [EXPR.mdata]: [1],
+    [EXPR.proj]: [2],
+  };
   while (pending.length > 0) {
     const term = pending.pop();
     if (seen.has(term)) continue;
@@ -140,12 +179,18 @@ function canonical(rt, e, universes) {
   function level(l) {
     const part = (i) => level(rt.field(l, i));
     switch (rt.tag(l)) {
-      case LEVEL.zero: return '0';
-      case LEVEL.succ: return `S(${part(0)})`;
-      case LEVEL.max: return `max(${part(0)},${part(1)})`;
-      case LEVEL.imax: return `imax(${part(0)},${part(1)})`;
-      case LEVEL.param: return position.get(rt.nameText(rt.field(l, 0))) ?? `?${rt.nameText(rt.field(l, 0))}`;
-      default: return `?${rt.nameText(rt.field(l, 0))}`;
+      case LEVEL.zero:
+        return '0';
+      case LEVEL.succ:
+        return `S(${part(0)})`;
+      case LEVEL.max:
+        return `max(${part(0)},${part(1)})`;
+      case LEVEL.imax:
+        return `imax(${part(0)},${part(1)})`;
+      case LEVEL.param:
+        return position.get(rt.nameText(rt.field(l, 0))) ?? `?${rt.nameText(rt.field(l, 0))}`;
+      default:
+        return `?${rt.nameText(rt.field(l, 0))}`;
     }
   }
   function visit(term) {
@@ -155,18 +200,41 @@ function canonical(rt, e, universes) {
     const name = (i) => rt.nameText(rt.field(term, i));
     let id;
     switch (rt.tag(term)) {
-      case EXPR.bvar: id = enter(`#${rt.unbox(rt.field(term, 0))}`); break;
-      case EXPR.fvar: id = enter(`fvar ${name(0)}`); break;
-      case EXPR.mvar: id = enter(`mvar ${name(0)}`); break;
-      case EXPR.sort: id = enter(`sort ${level(rt.field(term, 0))}`); break;
-      case EXPR.const: id = enter(`const ${name(0)} ${rt.listItems(rt.field(term, 1)).map(level).join(' ')}`); break;
-      case EXPR.app: id = enter(`app ${part(0)} ${part(1)}`); break;
-      case EXPR.lam: id = enter(`lam ${binderInfo(rt, term)} ${part(1)} ${part(2)}`); break;
-      case EXPR.forallE: id = enter(`all ${binderInfo(rt, term)} ${part(1)} ${part(2)}`); break;
-      case EXPR.letE: id = enter(`let ${part(1)} ${part(2)} ${part(3)}`); break;
-      case EXPR.lit: id = enter(`lit ${literal(rt, term)}`); break;
-      case EXPR.mdata: id = part(1); break;
-      default: id = enter(`proj ${name(0)} ${rt.unbox(rt.field(term, 1))} ${part(2)}`);
+      case EXPR.bvar:
+        id = enter(`#${rt.unbox(rt.field(term, 0))}`);
+        break;
+      case EXPR.fvar:
+        id = enter(`fvar ${name(0)}`);
+        break;
+      case EXPR.mvar:
+        id = enter(`mvar ${name(0)}`);
+        break;
+      case EXPR.sort:
+        id = enter(`sort ${level(rt.field(term, 0))}`);
+        break;
+      case EXPR.const:
+        id = enter(`const ${name(0)} ${rt.listItems(rt.field(term, 1)).map(level).join(' ')}`);
+        break;
+      case EXPR.app:
+        id = enter(`app ${part(0)} ${part(1)}`);
+        break;
+      case EXPR.lam:
+        id = enter(`lam ${binderInfo(rt, term)} ${part(1)} ${part(2)}`);
+        break;
+      case EXPR.forallE:
+        id = enter(`all ${binderInfo(rt, term)} ${part(1)} ${part(2)}`);
+        break;
+      case EXPR.letE:
+        id = enter(`let ${part(1)} ${part(2)} ${part(3)}`);
+        break;
+      case EXPR.lit:
+        id = enter(`lit ${literal(rt, term)}`);
+        break;
+      case EXPR.mdata:
+        id = part(1);
+        break;
+      default:
+        id = enter(`proj ${name(0)} ${rt.unbox(rt.field(term, 1))} ${part(2)}`);
     }
     known.set(term, id);
     return id;
@@ -175,4 +243,15 @@ function canonical(rt, e, universes) {
   return [...table.keys()].join(';');
 }
 
-module.exports = { EXPR, LEVEL, levelSexp, application, literal, binderInfo, sexp, subterms, universeNames, canonical };
+module.exports = {
+  EXPR,
+  LEVEL,
+  levelSexp,
+  application,
+  literal,
+  binderInfo,
+  sexp,
+  subterms,
+  universeNames,
+  canonical,
+};

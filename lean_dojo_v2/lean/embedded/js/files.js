@@ -23,7 +23,8 @@ function createFiles(engine) {
    * @param {object} [request.options] Lean options
    */
   function open({ file, fileName = '<input>', header = true, options = {}, module = null }) {
-    if (typeof file !== 'string') throw new RequestError('arguments', 'file must be supplied: the text itself');
+    if (typeof file !== 'string')
+      throw new RequestError('arguments', 'file must be supplied: the text itself');
     if (file.includes('\0')) throw new RequestError('arguments', 'file holds a NUL byte');
     const text = new SourceText(file);
     const source = frontend.openText(text.lean, fileName);
@@ -55,23 +56,40 @@ function createFiles(engine) {
   function readHeader(source, options) {
     const parsed = frontend.parseHeader(source);
     const { env, moduleOf } = engine.modules.environment(parsed.imports);
-    return { ...parsed, state: frontend.stateFor(env, withLimits(engine.options, options)), moduleOf };
+    return {
+      ...parsed,
+      state: frontend.stateFor(env, withLimits(engine.options, options)),
+      moduleOf,
+    };
   }
 
   function continueSession(options) {
     const state = engine.commandState();
     const env = rt.field(state, COMMAND_STATE.env);
     return {
-      imports: [], messages: [], end: 0, parserState: frontend.startOfText(), moduleOf: () => null,
+      imports: [],
+      messages: [],
+      end: 0,
+      parserState: frontend.startOfText(),
+      moduleOf: () => null,
       state: frontend.stateFor(env, withLimits(engine.options, options)),
     };
   }
 
   /** Private names carry their module's name. */
   function withMainModule(state, module) {
-    const env = rt.call('l_Lean_Environment_setMainModule', rt.field(state, COMMAND_STATE.env), rt.name(module));
+    const env = rt.call(
+      'l_Lean_Environment_setMainModule',
+      rt.field(state, COMMAND_STATE.env),
+      rt.name(module),
+    );
     const options = rt.field(rt.field(rt.field(state, COMMAND_STATE.scopes), 0), 1);
-    return rt.call('l_Lean_Elab_Command_mkState', env, rt.constant('l_Lean_MessageLog_empty'), options);
+    return rt.call(
+      'l_Lean_Elab_Command_mkState',
+      env,
+      rt.constant('l_Lean_MessageLog_empty'),
+      options,
+    );
   }
 
   return { open, withMainModule };

@@ -31,12 +31,19 @@ const END_OF_INPUT = new Set(['Lean.Parser.Command.eoi', 'Lean.Parser.Command.ex
  * @param {object} contexts see contexts.js
  */
 function createFrontend(rt, contexts) {
-  const stateFor = (env, optionValues) => rt.call('l_Lean_Elab_Command_mkState', env, emptyLog(rt), leanOptions(rt, optionValues));
+  const stateFor = (env, optionValues) =>
+    rt.call('l_Lean_Elab_Command_mkState', env, emptyLog(rt), leanOptions(rt, optionValues));
 
   /** A text ready for the parser: its input context, and the positions of its lines. */
   function openText(text, fileName) {
     const bytes = Buffer.byteLength(text);
-    const input = rt.call('l_Lean_Parser_mkInputContext___redArg', rt.string(text), rt.string(fileName), rt.box(1), rt.box(bytes));
+    const input = rt.call(
+      'l_Lean_Parser_mkInputContext___redArg',
+      rt.string(text),
+      rt.string(fileName),
+      rt.box(1),
+      rt.box(bytes),
+    );
     return { input, fileName, fileMap: rt.call('l_Lean_FileMap_ofString', rt.string(text)), bytes };
   }
   const startOfText = () => rt.constructor(0, [rt.box(0)], [0]);
@@ -60,9 +67,19 @@ function createFrontend(rt, contexts) {
 
   function parseCommand(source, parserState, commandState) {
     const scope = rt.field(rt.field(commandState, COMMAND_STATE.scopes), 0);
-    const parserContext = rt.constructor(0, [rt.field(commandState, COMMAND_STATE.env), rt.field(scope, SCOPE.options),
-      rt.field(scope, SCOPE.currNamespace), rt.field(scope, SCOPE.openDecls)]);
-    const parsed = rt.call('l_Lean_Parser_parseCommand', source.input, parserContext, parserState, emptyLog(rt));
+    const parserContext = rt.constructor(0, [
+      rt.field(commandState, COMMAND_STATE.env),
+      rt.field(scope, SCOPE.options),
+      rt.field(scope, SCOPE.currNamespace),
+      rt.field(scope, SCOPE.openDecls),
+    ]);
+    const parsed = rt.call(
+      'l_Lean_Parser_parseCommand',
+      source.input,
+      parserContext,
+      parserState,
+      emptyLog(rt),
+    );
     const rest = rt.field(parsed, 1);
     return { syntax: rt.field(parsed, 0), parserState: rt.field(rest, 0), log: rt.field(rest, 1) };
   }
@@ -94,10 +111,16 @@ function createFrontend(rt, contexts) {
         const after = elaborate(source, parsed.syntax, state, start);
         const unit = {
           start,
-          end: Math.min(rt.unbox(rt.field(parsed.parserState, MODULE_PARSER_STATE.position)), source.bytes),
+          end: Math.min(
+            rt.unbox(rt.field(parsed.parserState, MODULE_PARSER_STATE.position)),
+            source.bytes,
+          ),
           syntax: parsed.syntax,
           kind,
-          messages: [...messages(rt, parsed.log), ...messages(rt, rt.field(after, COMMAND_STATE.messages))],
+          messages: [
+            ...messages(rt, parsed.log),
+            ...messages(rt, rt.field(after, COMMAND_STATE.messages)),
+          ],
           trees: informationTrees(after),
           before: state,
           after,
@@ -123,12 +146,14 @@ function createFrontend(rt, contexts) {
     return rt.persistentArrayItems(rt.field(info, INFO_STATE.trees));
   }
   /** Whether a `PersistentHashMap` has no entries: its root holds only empty slots. */
-  const isEmptyMap = (map) => rt.tag(map) === 0 && rt.arrayItems(rt.field(map, 0)).every(rt.isScalar);
+  const isEmptyMap = (map) =>
+    rt.tag(map) === 0 && rt.arrayItems(rt.field(map, 0)).every(rt.isScalar);
 
   return { stateFor, openText, startOfText, parseHeader, run };
 }
 
 /** A syntax node's kind; '' for atoms, identifiers and missing syntax. */
-const syntaxKind = (rt, syntax) => (rt.tag(syntax) === 1 && !rt.isScalar(syntax) ? rt.nameText(rt.field(syntax, 1)) : '');
+const syntaxKind = (rt, syntax) =>
+  rt.tag(syntax) === 1 && !rt.isScalar(syntax) ? rt.nameText(rt.field(syntax, 1)) : '';
 
 module.exports = { createFrontend, syntaxKind, SCOPE };

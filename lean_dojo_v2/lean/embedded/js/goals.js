@@ -24,7 +24,10 @@ function goalCommands(engine) {
   }
   /** What is common to every answer that shows a state: its goals, and Lean's own text of them. */
   function shown(state) {
-    return { goals: records(state), pp: pretty.stateText(states.printContext(state), goalsOf(state)) };
+    return {
+      goals: records(state),
+      pp: pretty.stateText(states.printContext(state), goalsOf(state)),
+    };
   }
 
   function start({ expr = null, copyFrom = null, levels = [] }) {
@@ -33,7 +36,10 @@ function goalCommands(engine) {
     }
     return states.inTermElab(engine.commandState(), (monad, origin) => {
       monad.setLevelNames(rt.list(levels.map(rt.name)));
-      const type = expr === null ? typeOfConstant(monad.environment(), copyFrom) : states.elaborateType(monad, expr);
+      const type =
+        expr === null
+          ? typeOfConstant(monad.environment(), copyFrom)
+          : states.elaborateType(monad, expr);
       const root = states.newGoal(monad, type);
       monad.clearMessages();
       const stateId = states.store(origin, monad, rt.list([root]), root);
@@ -52,7 +58,8 @@ function goalCommands(engine) {
     const together = autoResume ?? engine.settings.automaticMode;
     if (goals.length === 0) throw new RequestError('index', 'No goals to be solved');
     if (goalId === undefined || goalId === null) return together ? goals : goals.slice(0, 1);
-    if (!Number.isInteger(goalId) || goals[goalId] === undefined) throw new RequestError('index', `Invalid goal index ${goalId}`);
+    if (!Number.isInteger(goalId) || goals[goalId] === undefined)
+      throw new RequestError('index', `Invalid goal index ${goalId}`);
     return together ? [goals[goalId], ...goals.filter((_, i) => i !== goalId)] : [goals[goalId]];
   }
 
@@ -62,13 +69,19 @@ function goalCommands(engine) {
     const { stateId, goalId, autoResume } = request;
     const state = states.get(stateId);
     const forms = FORMS.filter((form) => request[form] !== undefined && request[form] !== null);
-    if (forms.length !== 1) throw new RequestError('operation', `Exactly one of {${FORMS.join(', ')}} must be supplied`);
+    if (forms.length !== 1)
+      throw new RequestError('operation', `Exactly one of {${FORMS.join(', ')}} must be supplied`);
     const before = site(state, goalId, autoResume);
     return rt.scope(() => {
       const text = asTactic(forms[0], request);
       const { error, syntax } = states.parse(envOf(state), 'tactic', text);
       if (error !== undefined) return { parseError: error };
-      return runTactic(prepared(state, text, request.options), before, syntax, new SourceText(text));
+      return runTactic(
+        prepared(state, text, request.options),
+        before,
+        syntax,
+        new SourceText(text),
+      );
     });
   }
 
@@ -78,11 +91,16 @@ function goalCommands(engine) {
     if (typeof value !== 'string') throw new RequestError('operation', `${form} must be a text`);
     const binder = request.binderName ?? '';
     switch (form) {
-      case 'tactic': return value;
-      case 'expr': return `exact ${value}`;
-      case 'have': return `refine no_implicit_lambda% (have ${binder} : ${value} := ?_; ?_)`;
-      case 'let': return `refine no_implicit_lambda% (let ${binder || 'x'} : ${value} := ?${binder || '_'}; ?_)`;
-      default: throw new RequestError('operation', `${form} is not supported by the embedded engine`);
+      case 'tactic':
+        return value;
+      case 'expr':
+        return `exact ${value}`;
+      case 'have':
+        return `refine no_implicit_lambda% (have ${binder} : ${value} := ?_; ?_)`;
+      case 'let':
+        return `refine no_implicit_lambda% (let ${binder || 'x'} : ${value} := ?${binder || '_'}; ?_)`;
+      default:
+        throw new RequestError('operation', `${form} is not supported by the embedded engine`);
     }
   }
 
@@ -92,10 +110,12 @@ function goalCommands(engine) {
     const limits = options === undefined || options === null ? null : withLimits({}, options);
     const bounded = rt.withFields(core, {
       [CORE_CONTEXT.fileMap]: rt.call('l_Lean_FileMap_ofString', rt.string(text)),
-      ...(limits === null ? {} : {
-        [CORE_CONTEXT.maxHeartbeats]: rt.box(Math.min(limits.maxHeartbeats * 1000, MAX_SCALAR)),
-        [CORE_CONTEXT.maxRecDepth]: rt.box(limits.maxRecDepth),
-      }),
+      ...(limits === null
+        ? {}
+        : {
+            [CORE_CONTEXT.maxHeartbeats]: rt.box(Math.min(limits.maxHeartbeats * 1000, MAX_SCALAR)),
+            [CORE_CONTEXT.maxRecDepth]: rt.box(limits.maxRecDepth),
+          }),
     });
     return { ...state, contexts: [term, meta, bounded], stored: state };
   }
@@ -112,7 +132,10 @@ function goalCommands(engine) {
       if (!(error instanceof LeanException)) throw error;
       const logged = messages(rt, monad.log());
       // an abort only says that the error has been logged already
-      return { messages: error.internal && logged.length > 0 ? logged : [...logged, errorMessage(error, text)] };
+      return {
+        messages:
+          error.internal && logged.length > 0 ? logged : [...logged, errorMessage(error, text)],
+      };
     }
     const log = messages(rt, monad.log());
     if (log.some((message) => message.severity === 'error')) return { messages: log };
@@ -125,20 +148,29 @@ function goalCommands(engine) {
     const proofs = parentProofs(monad, before, after);
     const used = usedBy(proofs, monad.environment());
     const circular = [...used].find((name) => state.forbidden?.has(name));
-    if (circular !== undefined) return { messages: [...log, errorMessage(new LeanException(`the proof uses ${circular}, which it is to prove`))] };
+    if (circular !== undefined)
+      return {
+        messages: [
+          ...log,
+          errorMessage(new LeanException(`the proof uses ${circular}, which it is to prove`)),
+        ],
+      };
     const nextStateId = states.store(state.stored, monad, rt.list(after), state.root);
     return {
       nextStateId,
       ...shown(states.get(nextStateId)),
       messages: log,
       hasSorry: used.has('sorryAx'),
-      hasUnsafe: proofs.some((e) => rt.call('l_Lean_Environment_hasUnsafe', monad.environment(), e) === rt.box(1)),
+      hasUnsafe: proofs.some(
+        (e) => rt.call('l_Lean_Environment_hasUnsafe', monad.environment(), e) === rt.box(1),
+      ),
     };
   }
 
   /** The constants that proofs use. Tactics hide some in auxiliary lemmas, whose names have a part that begins with `_`. */
   function usedBy(proofs, env) {
-    const isAuxiliary = (name) => /(^|\.)_/.test(rt.nameText(name)) && constants.moduleOf(env, name) === null;
+    const isAuxiliary = (name) =>
+      /(^|\.)_/.test(rt.nameText(name)) && constants.moduleOf(env, name) === null;
     return new Set(constants.closure(env, proofs.flatMap(constants.usedIn), isAuxiliary).keys());
   }
 
@@ -146,7 +178,9 @@ function goalCommands(engine) {
   function parentProofs(monad, before, after) {
     const open = new Set(after.map((mvar) => rt.nameText(mvar)));
     const parents = before.filter((mvar) => !open.has(rt.nameText(mvar)));
-    return parents.map((mvar) => pretty.instantiate(monad.mctx(), rt.call('lean_expr_mk_mvar', mvar)));
+    return parents.map((mvar) =>
+      pretty.instantiate(monad.mctx(), rt.call('lean_expr_mk_mvar', mvar)),
+    );
   }
 
   function resume({ target, branch = null, goals = null }) {
@@ -155,7 +189,8 @@ function goalCommands(engine) {
     }
     const state = states.get(target);
     return rt.scope(() => {
-      const wanted = branch === null ? goals.map(rt.name) : goalsOfBranch(state, states.get(branch));
+      const wanted =
+        branch === null ? goals.map(rt.name) : goalsOfBranch(state, states.get(branch));
       const open = wanted.filter((mvar) => !isAssigned(state, mvar));
       const nextStateId = states.add({
         contexts: state.contexts.map(rt.keep),
@@ -168,7 +203,8 @@ function goalCommands(engine) {
     });
   }
   function goalsOfBranch(target, branch) {
-    if (goalsOf(target).length > 0) throw new RequestError('structure', 'Target state has unresolved goals');
+    if (goalsOf(target).length > 0)
+      throw new RequestError('structure', 'Target state has unresolved goals');
     if (rt.nameText(target.root) !== rt.nameText(branch.root)) {
       throw new RequestError('structure', 'Roots of two continued goal states do not match');
     }
@@ -189,9 +225,12 @@ function goalCommands(engine) {
       const context = states.printContext(state);
       const root = pretty.instantiate(mctxOf(state), rt.call('lean_expr_mk_mvar', state.root));
       const open = rt.call('l_Lean_Expr_hasExprMVar', root) === rt.box(1);
-      const started = rt.optional(rt.call('lean_get_mvar_assignment', mctxOf(state), state.root)) !== null;
+      const started =
+        rt.optional(rt.call('lean_get_mvar_assignment', mctxOf(state), state.root)) !== null;
       return {
-        ...(rootExpr && started ? { root: pretty.expressionRecord(context, root, engine.settings) } : {}),
+        ...(rootExpr && started
+          ? { root: pretty.expressionRecord(context, root, engine.settings) }
+          : {}),
         ...(parentExprs ? { parentExprs: [] } : {}),
         ...(goals ? shown(state) : { goals: [] }),
         extraMVars: [],
@@ -203,13 +242,19 @@ function goalCommands(engine) {
   }
 
   function remove({ stateIds }) {
-    if (!Array.isArray(stateIds)) throw new RequestError('command', 'stateIds must be a list of numbers');
+    if (!Array.isArray(stateIds))
+      throw new RequestError('command', 'stateIds must be a list of numbers');
     states.remove(stateIds);
     return {};
   }
 
   return {
-    'goal.start': start, 'goal.tactic': tactic, 'goal.continue': resume, 'goal.print': print, 'goal.delete': remove, shown,
+    'goal.start': start,
+    'goal.tactic': tactic,
+    'goal.continue': resume,
+    'goal.print': print,
+    'goal.delete': remove,
+    shown,
   };
 }
 
@@ -219,9 +264,16 @@ function goalCommands(engine) {
  * @param {SourceText} [text] the tactic, for the position
  */
 function errorMessage({ message, offset = null }, text = null) {
-  const [line, column] = offset === null || text === null ? [1, 1] : text.position(Math.min(offset, text.bytes.length));
+  const [line, column] =
+    offset === null || text === null ? [1, 1] : text.position(Math.min(offset, text.bytes.length));
   return {
-    severity: 'error', pos: { line, column: column - 1 }, endPos: null, data: message, kind: '[anonymous]', fileName: '<input>', caption: '',
+    severity: 'error',
+    pos: { line, column: column - 1 },
+    endPos: null,
+    data: message,
+    kind: '[anonymous]',
+    fileName: '<input>',
+    caption: '',
   };
 }
 

@@ -23,13 +23,18 @@ function createInfoTrees(rt) {
   function walk(tree, visit, context = null, parents = []) {
     if (rt.tag(tree) === TREE.context) {
       const outer = context === null ? rt.none : rt.some(context);
-      const merged = rt.call('l_Lean_Elab_PartialContextInfo_mergeIntoOuter_x3f', rt.field(tree, 0), outer);
+      const merged = rt.call(
+        'l_Lean_Elab_PartialContextInfo_mergeIntoOuter_x3f',
+        rt.field(tree, 0),
+        outer,
+      );
       walk(rt.field(tree, 1), visit, rt.optional(merged), parents);
     } else if (rt.tag(tree) === TREE.node) {
       const info = rt.field(tree, 0);
       if (context !== null) visit(info, context, parents);
       parents.push(info);
-      for (const child of rt.persistentArrayItems(rt.field(tree, 1))) walk(child, visit, context, parents);
+      for (const child of rt.persistentArrayItems(rt.field(tree, 1)))
+        walk(child, visit, context, parents);
       parents.pop();
     }
   }
@@ -51,7 +56,8 @@ function createInfoTrees(rt) {
   }
 
   const syntaxOf = (info) => rt.field(rt.field(rt.field(info, 0), 0), 1);
-  const kindOf = (syntax) => (!rt.isScalar(syntax) && rt.tag(syntax) === SYNTAX.node ? rt.nameText(rt.field(syntax, 1)) : '');
+  const kindOf = (syntax) =>
+    !rt.isScalar(syntax) && rt.tag(syntax) === SYNTAX.node ? rt.nameText(rt.field(syntax, 1)) : '';
 
   /** A part of a context by its name in `CONTEXT`. */
   const contextPart = (context, name) => rt.field(rt.field(context, 0), CONTEXT[name]);

@@ -63,7 +63,14 @@ async function main() {
 function createEngine(rt, { install, project, options }) {
   const contexts = createContexts(rt);
   const pretty = createPretty(rt);
-  const engine = { rt, project, contexts, pretty, settings: defaultSettings(), options: withLimits(options, {}) };
+  const engine = {
+    rt,
+    project,
+    contexts,
+    pretty,
+    settings: defaultSettings(),
+    options: withLimits(options, {}),
+  };
   engine.environments = createEnvironments(rt, path.join(install, 'lib', 'lean'));
   engine.frontend = createFrontend(rt, contexts);
   engine.states = createStates(rt, contexts, pretty);
@@ -88,7 +95,8 @@ function addCommandState(engine) {
     current = rt.keep(state);
     if (old !== null) rt.drop(old);
   };
-  engine.resetCommandState = () => rt.scope(() => engine.setCommandState(frontend.stateFor(engine.base, engine.options)));
+  engine.resetCommandState = () =>
+    rt.scope(() => engine.setCommandState(frontend.stateFor(engine.base, engine.options)));
 }
 
 function commandsOf(engine) {
@@ -107,6 +115,8 @@ function commandsOf(engine) {
 }
 
 main().catch((error) => {
-  process.stderr.write(`${error instanceof Error ? error.message : `Lean failed to start: ${String(error)}`}\n`);
+  process.stderr.write(
+    `${error instanceof Error ? error.message : `Lean failed to start: ${String(error)}`}\n`,
+  );
   process.exit(2);
 });

@@ -41,7 +41,8 @@ function createModules(engine) {
   /** The module that a file of the project is, or null. */
   function nameOfFile(fileName) {
     if (!fileName.endsWith('.lean')) return null;
-    const relative = project === undefined ? fileName : path.relative(project, path.resolve(project, fileName));
+    const relative =
+      project === undefined ? fileName : path.relative(project, path.resolve(project, fileName));
     if (relative.startsWith('..') || path.isAbsolute(relative)) return null;
     return relative.slice(0, -'.lean'.length).split(path.sep).join('.');
   }
@@ -56,7 +57,10 @@ function createModules(engine) {
     const visit = (module, trail) => {
       if (own.has(module) || library.has(module)) return;
       if (trail.includes(module)) {
-        throw new RequestError('import', `import cycle: ${[...trail.slice(trail.indexOf(module)), module].join(' → ')}`);
+        throw new RequestError(
+          'import',
+          `import cycle: ${[...trail.slice(trail.indexOf(module)), module].join(' → ')}`,
+        );
       }
       const text = read(module);
       if (text === null) {
@@ -64,7 +68,9 @@ function createModules(engine) {
         library.add(module);
         return;
       }
-      const needed = rt.scope(() => frontend.parseHeader(frontend.openText(new SourceText(text).lean, module)).imports);
+      const needed = rt.scope(
+        () => frontend.parseHeader(frontend.openText(new SourceText(text).lean, module)).imports,
+      );
       needed.forEach((next) => visit(next, [...trail, module]));
       own.set(module, { module, text });
     };
@@ -88,7 +94,11 @@ function createModules(engine) {
       env = chain(key, module, text, env);
       owners.push({ module, env });
     }
-    return { env, moduleOf: (name) => owners.find((owner) => constants.find(owner.env, name) !== null)?.module ?? null };
+    return {
+      env,
+      moduleOf: (name) =>
+        owners.find((owner) => constants.find(owner.env, name) !== null)?.module ?? null,
+    };
   }
 
   function chain(key, module, text, below) {
@@ -112,12 +122,16 @@ function createModules(engine) {
   function elaborate(module, text, below) {
     const source = frontend.openText(new SourceText(text).lean, `${module}.lean`);
     const { parserState } = frontend.parseHeader(source);
-    const start = engine.files.withMainModule(frontend.stateFor(below, withLimits(engine.options, {})), module);
+    const start = engine.files.withMainModule(
+      frontend.stateFor(below, withLimits(engine.options, {})),
+      module,
+    );
     let state = then(start, 'section');
     state = adopted(frontend.run(source, parserState, state, () => {}));
     for (let scopes = openScopes(state); scopes.length > 1; scopes = openScopes(state)) {
       state = then(state, `end ${rt.text(rt.field(scopes[0], SCOPE.header))}`);
-      if (openScopes(state).length === scopes.length) throw new RequestError('import', `${module}: cannot close its scopes`);
+      if (openScopes(state).length === scopes.length)
+        throw new RequestError('import', `${module}: cannot close its scopes`);
     }
     return asImported(rt.field(state, COMMAND_STATE.env));
   }
@@ -126,15 +140,27 @@ function createModules(engine) {
    * module that is an error. So what it knows by names without that prefix is forgotten between modules.
    */
   function asImported(env) {
-    const fresh = rt.call('lean_elab_environment_of_kernel_env', rt.call('lean_elab_environment_to_kernel_env', env));
+    const fresh = rt.call(
+      'lean_elab_environment_of_kernel_env',
+      rt.call('lean_elab_environment_to_kernel_env', env),
+    );
     const [known, unknown] = [env, fresh].map((e) => rt.field(e, ENVIRONMENT.asyncConstants));
-    const forget = (visibility) => rt.withFields(rt.field(known, visibility), {
-      [ASYNC_CONSTANTS.normalizedTrie]: rt.field(rt.field(unknown, visibility), ASYNC_CONSTANTS.normalizedTrie),
+    const forget = (visibility) =>
+      rt.withFields(rt.field(known, visibility), {
+        [ASYNC_CONSTANTS.normalizedTrie]: rt.field(
+          rt.field(unknown, visibility),
+          ASYNC_CONSTANTS.normalizedTrie,
+        ),
+      });
+    return rt.withFields(env, {
+      [ENVIRONMENT.asyncConstants]: rt.withFields(known, { 0: forget(0), 1: forget(1) }),
     });
-    return rt.withFields(env, { [ENVIRONMENT.asyncConstants]: rt.withFields(known, { 0: forget(0), 1: forget(1) }) });
   }
   const openScopes = (state) => rt.listItems(rt.field(state, COMMAND_STATE.scopes));
-  const then = (state, command) => adopted(frontend.run(frontend.openText(command, '<engine>'), frontend.startOfText(), state, () => {}));
+  const then = (state, command) =>
+    adopted(
+      frontend.run(frontend.openText(command, '<engine>'), frontend.startOfText(), state, () => {}),
+    );
   function adopted(state) {
     rt.hold(state);
     rt.drop(state);

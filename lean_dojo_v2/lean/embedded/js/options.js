@@ -16,11 +16,17 @@ function leanOptions(rt, values) {
   let options = rt.constant('l_Lean_Options_empty');
   for (const [key, value] of Object.entries(values)) {
     const name = rt.name(key);
-    if (typeof value === 'boolean') options = rt.call('l_Lean_KVMap_setBool', options, name, rt.box(value ? 1 : 0));
+    if (typeof value === 'boolean')
+      options = rt.call('l_Lean_KVMap_setBool', options, name, rt.box(value ? 1 : 0));
     else if (Number.isSafeInteger(value) && value >= 0 && value < 2 ** 31) {
       options = rt.call('l_Lean_KVMap_setNat', options, name, rt.box(value));
-    } else if (typeof value === 'string') options = rt.call('l_Lean_KVMap_setString', options, name, rt.string(value));
-    else throw new RequestError('operation', `Lean option ${key}: expected a boolean, a natural number or a text`);
+    } else if (typeof value === 'string')
+      options = rt.call('l_Lean_KVMap_setString', options, name, rt.string(value));
+    else
+      throw new RequestError(
+        'operation',
+        `Lean option ${key}: expected a boolean, a natural number or a text`,
+      );
   }
   return options;
 }
@@ -35,9 +41,15 @@ function parseAssignment(text) {
 
 /** The options of a request over those of the command line over the defaults; a limit of 0 is refused. */
 function withLimits(base, request) {
-  const values = { maxHeartbeats: DEFAULT_HEARTBEATS, maxRecDepth: DEFAULT_RECURSION, ...base, ...request };
+  const values = {
+    maxHeartbeats: DEFAULT_HEARTBEATS,
+    maxRecDepth: DEFAULT_RECURSION,
+    ...base,
+    ...request,
+  };
   for (const limit of ['maxHeartbeats', 'maxRecDepth']) {
-    if (!(values[limit] > 0)) throw new RequestError('operation', `Lean option ${limit} must be a positive number`);
+    if (!(values[limit] > 0))
+      throw new RequestError('operation', `Lean option ${limit} must be a positive number`);
   }
   return values;
 }

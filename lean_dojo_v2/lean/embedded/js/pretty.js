@@ -12,7 +12,8 @@ const MVAR_DECL = { userName: 0, lctx: 1, type: 2 };
 
 /** @param {object} rt the runtime */
 function createPretty(rt) {
-  const render = (format) => rt.text(rt.call('l_Std_Format_pretty', format, rt.box(WIDTH), rt.box(0), rt.box(0)));
+  const render = (format) =>
+    rt.text(rt.call('l_Std_Format_pretty', format, rt.box(WIDTH), rt.box(0), rt.box(0)));
 
   /** Lean's PPContext. */
   const printContext = (env, mctx, lctx, options, namespace, openDecls) =>
@@ -21,7 +22,14 @@ function createPretty(rt) {
   /** The printing context of a proof state; each goal puts its own local context in. */
   function contextOfState(coreContext, env, mctx) {
     const part = (name) => rt.field(coreContext, CORE_CONTEXT[name]);
-    return printContext(env, mctx, emptyLocalContext(), part('options'), part('currNamespace'), part('openDecls'));
+    return printContext(
+      env,
+      mctx,
+      emptyLocalContext(),
+      part('options'),
+      part('currNamespace'),
+      part('openDecls'),
+    );
   }
   const emptyLocalContext = () => rt.constant('l_Lean_LocalContext_empty');
   const withLocalContext = (context, lctx) => rt.withFields(context, { 2: lctx });
@@ -32,11 +40,12 @@ function createPretty(rt) {
   }
 
   /** One goal as Lean prints it: `case tag`, hypotheses, `⊢ target`. */
-  const goalText = (context, mvar) => render(rt.call('l_Lean_ppGoal', context, mvar)).replace(/^\n/, '');
+  const goalText = (context, mvar) =>
+    render(rt.call('l_Lean_ppGoal', context, mvar)).replace(/^\n/, '');
 
   /** A whole state as Lean prints it. */
   const stateText = (context, mvars) =>
-    (mvars.length === 0 ? 'no goals' : mvars.map((mvar) => goalText(context, mvar)).join('\n\n'));
+    mvars.length === 0 ? 'no goals' : mvars.map((mvar) => goalText(context, mvar)).join('\n\n');
 
   /** The hypotheses a user sees, with unreachable names marked by a dagger. */
   function sanitised(lctx, options) {
@@ -45,11 +54,15 @@ function createPretty(rt) {
   }
 
   function localDeclarations(lctx) {
-    return rt.persistentArrayItems(rt.field(lctx, 1)).map(rt.optional).filter((decl) => decl !== null);
+    return rt
+      .persistentArrayItems(rt.field(lctx, 1))
+      .map(rt.optional)
+      .filter((decl) => decl !== null);
   }
   function isVisible(decl, settings) {
     const kind = rt.scalarByte(decl, 1);
-    if (kind === LOCAL_DECL_KIND.implementationDetail) return settings.printImplementationDetailHyps;
+    if (kind === LOCAL_DECL_KIND.implementationDetail)
+      return settings.printImplementationDetailHyps;
     return kind === LOCAL_DECL_KIND.ordinary || settings.printAuxDecls;
   }
 
@@ -83,7 +96,9 @@ function createPretty(rt) {
    * @param {object} settings Pantograph's options
    */
   function goalRecord(context, mvar, settings, fragment = 'tactic') {
-    const decl = rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', rt.field(context, 1), mvar));
+    const decl = rt.optional(
+      rt.call('l_Lean_MetavarContext_findDecl_x3f', rt.field(context, 1), mvar),
+    );
     const lctx = sanitised(rt.field(decl, MVAR_DECL.lctx), rt.field(context, 3));
     const inside = withLocalContext(context, lctx);
     const userName = rt.nameText(rt.field(decl, MVAR_DECL.userName));
@@ -93,14 +108,25 @@ function createPretty(rt) {
       fragment,
       isConversion: fragment === 'conv',
       target: expressionRecord(inside, rt.field(decl, MVAR_DECL.type), settings),
-      vars: localDeclarations(lctx).filter((d) => isVisible(d, settings)).map((d) => variableRecord(inside, d, settings)),
+      vars: localDeclarations(lctx)
+        .filter((d) => isVisible(d, settings))
+        .map((d) => variableRecord(inside, d, settings)),
       pp: goalText(context, mvar),
     };
   }
 
   return {
-    render, printContext, contextOfState, emptyLocalContext, withLocalContext, expression, expressionRecord, goalText,
-    stateText, goalRecord, instantiate,
+    render,
+    printContext,
+    contextOfState,
+    emptyLocalContext,
+    withLocalContext,
+    expression,
+    expressionRecord,
+    goalText,
+    stateText,
+    goalRecord,
+    instantiate,
   };
 }
 

@@ -14,10 +14,18 @@ function frontendCommands(engine) {
   function processText(request) {
     const { readHeader = false, inheritEnv = false } = request;
     return rt.scope(() => {
-      const session = engine.files.open({ ...request, fileName: request.fileName ?? '<anonymous>', header: readHeader });
-      const units = session.messages.length === 0 ? [] : [{ boundary: [0, session.text.toFile(session.bodyStart)], messages: session.messages }];
+      const session = engine.files.open({
+        ...request,
+        fileName: request.fileName ?? '<anonymous>',
+        header: readHeader,
+      });
+      const units =
+        session.messages.length === 0
+          ? []
+          : [{ boundary: [0, session.text.toFile(session.bodyStart)], messages: session.messages }];
       const end = session.runTo((unit) => {
-        if (unit.kind !== END_OF_INPUT || unit.messages.length > 0) units.push(describe(unit, session.text, request));
+        if (unit.kind !== END_OF_INPUT || unit.messages.length > 0)
+          units.push(describe(unit, session.text, request));
       });
       if (inheritEnv) engine.setCommandState(end);
       rt.drop(end);
@@ -26,14 +34,19 @@ function frontendCommands(engine) {
   }
 
   function describe(unit, text, { sorrys = false, invocations = false, newConstants = false }) {
-    const record = { boundary: [text.toFile(unit.start), text.toFile(unit.end)], messages: unit.messages };
+    const record = {
+      boundary: [text.toFile(unit.start), text.toFile(unit.end)],
+      messages: unit.messages,
+    };
     if (invocations) {
       record.invocations = tacticsOf(unit, text);
       record.nInvocations = record.invocations.length;
     }
     if (sorrys) Object.assign(record, openGoals(unit, text));
     if (newConstants) {
-      const [before, after] = [unit.before, unit.after].map((state) => rt.field(state, COMMAND_STATE.env));
+      const [before, after] = [unit.before, unit.after].map((state) =>
+        rt.field(state, COMMAND_STATE.env),
+      );
       record.newConstants = constants.added(before, after).map(([name]) => rt.nameText(name));
     }
     return record;
@@ -65,9 +78,15 @@ function frontendCommands(engine) {
     return found;
   }
   function states(details, context) {
-    const [mctxBefore, mctxAfter] = [TACTIC_INFO.mctxBefore, TACTIC_INFO.mctxAfter].map((i) => rt.field(details, i));
-    const [before, after] = [TACTIC_INFO.goalsBefore, TACTIC_INFO.goalsAfter].map((i) => rt.listItems(rt.field(details, i)));
-    const proofs = before.map((mvar) => pretty.instantiate(mctxAfter, rt.call('lean_expr_mk_mvar', mvar)));
+    const [mctxBefore, mctxAfter] = [TACTIC_INFO.mctxBefore, TACTIC_INFO.mctxAfter].map((i) =>
+      rt.field(details, i),
+    );
+    const [before, after] = [TACTIC_INFO.goalsBefore, TACTIC_INFO.goalsAfter].map((i) =>
+      rt.listItems(rt.field(details, i)),
+    );
+    const proofs = before.map((mvar) =>
+      pretty.instantiate(mctxAfter, rt.call('lean_expr_mk_mvar', mvar)),
+    );
     return {
       goalBefore: pretty.stateText(drafts.printContext(context, mctxBefore), before),
       goalAfter: pretty.stateText(drafts.printContext(context, mctxAfter), after),
@@ -82,7 +101,11 @@ function frontendCommands(engine) {
       const targets = [];
       session.run((unit) => {
         const opened = replay.openSorries(unit);
-        if (opened !== null) targets.push({ stateId: opened.stateId, ...engine.shown(engine.states.get(opened.stateId)) });
+        if (opened !== null)
+          targets.push({
+            stateId: opened.stateId,
+            ...engine.shown(engine.states.get(opened.stateId)),
+          });
       });
       return { targets };
     });

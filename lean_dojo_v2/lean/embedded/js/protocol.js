@@ -68,7 +68,8 @@ function serve(rt, commands) {
     else if (error instanceof LeanException) send(failure('exception', error.message));
     else if (error instanceof LeanIOError) send(failure('io', error.message));
     else {
-      const what = error instanceof Error ? `${error.name}: ${error.message}` : 'an exception inside Lean';
+      const what =
+        error instanceof Error ? `${error.name}: ${error.message}` : 'an exception inside Lean';
       if (process.env.LEAN_DOJO_ENGINE_DEBUG) process.stderr.write(`${error.stack}\n`);
       send(failure('fatal', `the engine ends: ${what}`));
       process.exit(CORRUPTED);

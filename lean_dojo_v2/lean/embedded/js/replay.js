@@ -26,17 +26,30 @@ function createReplay(engine) {
         const syntax = () => trees.syntaxOf(info);
         if (rt.tag(info) === INFO.tactic && SORRY_TACTICS.has(trees.kindOf(syntax()))) {
           const goals = rt.field(rt.field(info, 0), TACTIC_INFO.goalsBefore);
-          if (!rt.isScalar(goals)) add(trees.syntaxRange(syntax()), context, { mvar: rt.field(goals, 0), fresh: true });
-        } else if (rt.tag(info) === INFO.term && trees.kindOf(syntax()) === SORRY_TERM && !insideSorry(parents)) {
+          if (!rt.isScalar(goals))
+            add(trees.syntaxRange(syntax()), context, { mvar: rt.field(goals, 0), fresh: true });
+        } else if (
+          rt.tag(info) === INFO.term &&
+          trees.kindOf(syntax()) === SORRY_TERM &&
+          !insideSorry(parents)
+        ) {
           const term = rt.field(info, 0);
           const type = rt.optional(rt.field(term, TERM_INFO.expectedType));
-          if (type !== null) add(trees.syntaxRange(syntax()), context, { lctx: rt.field(term, TERM_INFO.lctx), type });
+          if (type !== null)
+            add(trees.syntaxRange(syntax()), context, {
+              lctx: rt.field(term, TERM_INFO.lctx),
+              type,
+            });
         }
       });
     }
     return [...found.values()].sort((a, b) => a.range[0] - b.range[0]);
   }
-  const insideSorry = (parents) => parents.some((info) => rt.tag(info) === INFO.tactic && SORRY_TACTICS.has(trees.kindOf(trees.syntaxOf(info))));
+  const insideSorry = (parents) =>
+    parents.some(
+      (info) =>
+        rt.tag(info) === INFO.tactic && SORRY_TACTICS.has(trees.kindOf(trees.syntaxOf(info))),
+    );
 
   /** One state with a goal for each `sorry`, or null without any. */
   function openSorries(unit) {
@@ -44,7 +57,15 @@ function createReplay(engine) {
     if (found.length === 0) return null;
     const { context } = found[found.length - 1];
     const mctx = trees.contextPart(context, 'mctx');
-    return { stateId: drafts.openState(unit, context, mctx, found.map(({ goal }) => goal)), ranges: found.map(({ range }) => range) };
+    return {
+      stateId: drafts.openState(
+        unit,
+        context,
+        mctx,
+        found.map(({ goal }) => goal),
+      ),
+      ranges: found.map(({ range }) => range),
+    };
   }
 
   /** The innermost tactic that begins exactly at a byte, or else the smallest that holds it. */
@@ -58,7 +79,11 @@ function createReplay(engine) {
         if (range === null || kind === '' || kind === 'null' || SEQUENCE.test(kind)) return;
         if (offset < range[0] || offset >= range[1]) return;
         const rank = [range[0] === offset ? 0 : 1, range[0] === offset ? 0 : range[1] - range[0]];
-        if (best === null || rank[0] < best.rank[0] || (rank[0] === best.rank[0] && rank[1] < best.rank[1])) {
+        if (
+          best === null ||
+          rank[0] < best.rank[0] ||
+          (rank[0] === best.rank[0] && rank[1] < best.rank[1])
+        ) {
           best = { info, context, range, kind, rank };
         }
       });
@@ -69,7 +94,8 @@ function createReplay(engine) {
   /** `dojo.state_at` {file, position (bytes), stateBefore?: true} */
   function stateAt(request) {
     const { position, stateBefore = true } = request;
-    if (!Number.isInteger(position) || position < 0) throw new RequestError('arguments', 'position must be a byte offset');
+    if (!Number.isInteger(position) || position < 0)
+      throw new RequestError('arguments', 'position must be a byte offset');
     return rt.scope(() => {
       const session = engine.files.open(request);
       const offset = session.text.fromFile(position);
@@ -86,10 +112,18 @@ function createReplay(engine) {
   }
   function open(unit, { info, context, range, kind }, text, stateBefore) {
     const details = rt.field(info, 0);
-    const [mctx, goals] = stateBefore ? [TACTIC_INFO.mctxBefore, TACTIC_INFO.goalsBefore] : [TACTIC_INFO.mctxAfter, TACTIC_INFO.goalsAfter];
+    const [mctx, goals] = stateBefore
+      ? [TACTIC_INFO.mctxBefore, TACTIC_INFO.goalsBefore]
+      : [TACTIC_INFO.mctxAfter, TACTIC_INFO.goalsAfter];
     const mvars = rt.listItems(rt.field(details, goals)).map((mvar) => ({ mvar }));
     const stateId = drafts.openState(unit, context, rt.field(details, mctx), mvars);
-    return { stateId, tactic: text.slice(...range), kind, ...text.range(...range), ...engine.shown(engine.states.get(stateId)) };
+    return {
+      stateId,
+      tactic: text.slice(...range),
+      kind,
+      ...text.range(...range),
+      ...engine.shown(engine.states.get(stateId)),
+    };
   }
 
   return { openSorries, sorries, commands: { 'dojo.state_at': stateAt } };

@@ -43,10 +43,22 @@ function createRuntime(module) {
       bytes = new Uint8Array(buffer);
     }
   }
-  const word = (address) => { refresh(); return words[address >> 2]; };
-  const byte = (address) => { refresh(); return bytes[address]; };
-  const setWord = (address, value) => { refresh(); words[address >> 2] = value; };
-  const setByte = (address, value) => { refresh(); bytes[address] = value; };
+  const word = (address) => {
+    refresh();
+    return words[address >> 2];
+  };
+  const byte = (address) => {
+    refresh();
+    return bytes[address];
+  };
+  const setWord = (address, value) => {
+    refresh();
+    words[address >> 2] = value;
+  };
+  const setByte = (address, value) => {
+    refresh();
+    bytes[address] = value;
+  };
 
   const box = (n) => (n << 1) | 1;
   const unbox = (o) => o >>> 1;
@@ -100,7 +112,8 @@ function createRuntime(module) {
   const scalarByte = (o, i) => byte(o + OBJECT_HEADER + 4 * fieldCount(o) + i);
 
   function string(text) {
-    if (typeof text !== 'string') throw new RequestError('arguments', `expected a text, not ${JSON.stringify(text)}`);
+    if (typeof text !== 'string')
+      throw new RequestError('arguments', `expected a text, not ${JSON.stringify(text)}`);
     const encoded = encoder.encode(text);
     const buffer = wasm.malloc(encoded.length + 1) >>> 0;
     refresh();
@@ -118,7 +131,7 @@ function createRuntime(module) {
 
   function constructor(tagNumber, fields, scalars = []) {
     if (fields.length === 0 && scalars.length === 0) return box(tagNumber);
-    const size = OBJECT_HEADER + 4 * fields.length + scalars.length + 7 & ~7; // the allocator's size classes
+    const size = (OBJECT_HEADER + 4 * fields.length + scalars.length + 7) & ~7; // the allocator's size classes
     const o = wasm.lean_alloc_object(size) >>> 0;
     setHeader(o, tagNumber, fields.length, size);
     fields.forEach((f, i) => setWord(o + OBJECT_HEADER + 4 * i, retain(f)));
@@ -144,7 +157,9 @@ function createRuntime(module) {
     const n = fieldCount(o);
     const start = OBJECT_HEADER + 4 * n;
     const copy = Array.from({ length: n }, (_, i) => (i in fields ? fields[i] : field(o, i)));
-    const rest = Array.from({ length: objectSize(o) - start }, (_, i) => (i in scalars ? scalars[i] : byte(o + start + i)));
+    const rest = Array.from({ length: objectSize(o) - start }, (_, i) =>
+      i in scalars ? scalars[i] : byte(o + start + i),
+    );
     return constructor(tag(o), copy, rest);
   }
 
@@ -164,15 +179,22 @@ function createRuntime(module) {
     return adopt(o);
   }
   const arrayItems = (o) => Array.from({ length: word(o + 8) }, (_, i) => word(o + 16 + 4 * i));
-  const persistentArrayItems = (o) => arrayItems(call('l_Lean_PersistentArray_toArray___redArg', o));
+  const persistentArrayItems = (o) =>
+    arrayItems(call('l_Lean_PersistentArray_toArray___redArg', o));
 
   /** A name from its parts; numbers become numeric components. */
-  const nameOf = (parts) => parts.reduce((prefix, part) => (typeof part === 'number'
-    ? call('l_Lean_Name_num___override', prefix, box(part))
-    : call('l_Lean_Name_str___override', prefix, string(part))), UNIT);
+  const nameOf = (parts) =>
+    parts.reduce(
+      (prefix, part) =>
+        typeof part === 'number'
+          ? call('l_Lean_Name_num___override', prefix, box(part))
+          : call('l_Lean_Name_str___override', prefix, string(part)),
+      UNIT,
+    );
   /** A name as users write it: dots separate, «…» protects. The empty text is the anonymous name. */
   function name(written) {
-    if (typeof written !== 'string') throw new RequestError('arguments', `expected a name, not ${JSON.stringify(written)}`);
+    if (typeof written !== 'string')
+      throw new RequestError('arguments', `expected a name, not ${JSON.stringify(written)}`);
     const parts = [];
     const pattern = /«([^»]*)»|([^.]+)/g;
     for (let m = pattern.exec(written); m !== null; m = pattern.exec(written)) {
@@ -192,7 +214,8 @@ function createRuntime(module) {
     const f = boxed ?? wasm[symbol];
     if (f === undefined) throw new Error(`this Lean has no ${symbol}`);
     while (args.length < f.length) args.push(UNIT);
-    if (args.length !== f.length) throw new Error(`${symbol} takes ${f.length} arguments, not ${args.length}`);
+    if (args.length !== f.length)
+      throw new Error(`${symbol} takes ${f.length} arguments, not ${args.length}`);
     if (!args.every(Number.isInteger)) throw new Error(`${symbol}: an argument is no Lean object`);
     args.forEach(retain);
     return adopt(f(...args));
@@ -223,11 +246,17 @@ function createRuntime(module) {
    * Make few of them: each occupies a slot of the module's function table for good.
    */
   function closureMaker(arity, body) {
-    const pointer = module.addFn((...args) => {
-      let result;
-      scope(() => { args.forEach(adopt); result = retain(body(...args)); });
-      return result;
-    }, 'i'.repeat(arity + 1));
+    const pointer = module.addFn(
+      (...args) => {
+        let result;
+        scope(() => {
+          args.forEach(adopt);
+          result = retain(body(...args));
+        });
+        return result;
+      },
+      'i'.repeat(arity + 1),
+    );
     return () => {
       const size = 16;
       const o = wasm.lean_alloc_object(size) >>> 0;
@@ -242,9 +271,47 @@ function createRuntime(module) {
   }
 
   return {
-    module, wasm, UNIT, EMPTY_MAP, box, unbox, isScalar, tag, fieldCount, field, scalarByte, objectSize, word, byte,
-    keep: retain, drop: release, hold, scope, string, text, constructor, withFields, some, none, optional, list, listItems,
-    array, arrayItems, persistentArrayItems, nameOf, name, nameText, call, io, ioRaw, constant, newRef, readRef, taskResult, closureMaker,
+    module,
+    wasm,
+    UNIT,
+    EMPTY_MAP,
+    box,
+    unbox,
+    isScalar,
+    tag,
+    fieldCount,
+    field,
+    scalarByte,
+    objectSize,
+    word,
+    byte,
+    keep: retain,
+    drop: release,
+    hold,
+    scope,
+    string,
+    text,
+    constructor,
+    withFields,
+    some,
+    none,
+    optional,
+    list,
+    listItems,
+    array,
+    arrayItems,
+    persistentArrayItems,
+    nameOf,
+    name,
+    nameText,
+    call,
+    io,
+    ioRaw,
+    constant,
+    newRef,
+    readRef,
+    taskResult,
+    closureMaker,
   };
 }
 

