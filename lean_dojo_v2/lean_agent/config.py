@@ -111,7 +111,12 @@ class TrainingConfig:
         "google/byt5-small", "Tokenizer; ByT5's needs no files and no network."
     )
     # EWC regularisation
-    lambda_value: float = _field(0.1, "Weight of the EWC penalty; 0: off.", _at_least(0))
+    lambda_value: float = _field(
+        0.1,
+        "Weight of the EWC penalty; 0: off. The Fisher information of this loss is small: "
+        "1000 and more protect strongly.",
+        _at_least(0),
+    )
     # Timeout
     timeout_seconds: int = _field(
         ONE_YEAR_SECONDS, "Time-out of collective operations, in seconds.", _at_least(1)

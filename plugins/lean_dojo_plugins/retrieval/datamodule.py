@@ -174,20 +174,23 @@ class RetrievalDataModule(pl.LightningDataModule):
             max_length=self.max_seq_len,
         )
 
-    def train_dataloader(self) -> ResumableLoader:
-        """Give the training loader of this process."""
-        items = self.train_items
-        batches = LengthGroupedBatches(
-            lengths=items.queries.lengths[items.example_of],
+    def training_batches(self) -> LengthGroupedBatches:
+        """Give the order of the training items for this process."""
+        return LengthGroupedBatches(
+            lengths=self.train_items.queries.lengths[self.train_items.example_of],
             batch_size=self.batch_size,
             seed=self.seed,
             rank=0 if self.trainer is None else self.trainer.global_rank,
             world=1 if self.trainer is None else self.trainer.world_size,
         )
+
+    def train_dataloader(self) -> ResumableLoader:
+        """Give the training loader of this process."""
+        items = self.train_items
         workers = spare_workers(self.num_workers)
         return ResumableLoader(
             items,
-            batch_sampler=batches,
+            batch_sampler=self.training_batches(),
             collate_fn=items.collate,
             num_workers=workers,
             persistent_workers=workers > 0,

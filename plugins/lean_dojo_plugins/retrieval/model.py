@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +195,12 @@ class PremiseRetriever(pl.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """Use AdamW with linear warm-up and cosine decay."""
-        steps = int(self.trainer.estimated_stepping_batches)
+        # Not trainer.estimated_stepping_batches: that makes the loader before Lightning restores
+        # a run, and the loader's place in the epoch would be lost.
+        per_epoch = math.ceil(
+            len(self._data.training_batches()) / self.trainer.accumulate_grad_batches
+        )
+        steps = per_epoch * (self.trainer.max_epochs or 1)
         warmup = min(self.warmup_steps, steps // 10) if self.cap_warmup else self.warmup_steps
         optimizer = torch.optim.AdamW(self.parameters(), lr=self.lr)
         schedule = get_cosine_schedule_with_warmup(optimizer, warmup, steps)

@@ -153,7 +153,8 @@ def _fit(step: Step, model: PremiseRetriever, data: RetrievalDataModule) -> Path
 
 def _resume_point(step: Step, data: RetrievalDataModule) -> Path | None:
     """Give the newest checkpoint of this very step on this very data, if it was killed."""
-    record = step.folder / "step.json"
+    # Beside the folder: Lightning warns of a folder that is not empty.
+    record = step.run.folder / f"{step.name}.json"
     state = {"corpus": data.corpus.fingerprint, "items": len(data.train_items)}
     found = checkpoints.find_latest(step.folder)
     if found is not None and record.is_file() and orjson.loads(record.read_bytes()) == state:

@@ -48,11 +48,12 @@ def chain() -> Corpus:
 
 
 def repository(
-    name: str, words: list[str], *, repeats: int = 8, date: str = "2026-01-01"
+    name: str, words: list[str], *, repeats: int = 8, shift: int = 0, date: str = "2026-01-01"
 ) -> Repository:
     """A repository with one premise per word and ``repeats`` theorems that use each.
 
-    The state names the word, so retrieval can be learnt.
+    The state names a word, so retrieval can be learnt: that of the premise, or with a ``shift``
+    that of another one, which contradicts what is learnt without.
     """
     url, commit = f"https://example.org/owner/{name}", (name * 40)[:40]
     base, main = f"{name}/Base.lean", f"{name}/Main.lean"
@@ -68,8 +69,9 @@ def repository(
     ]
     theorems = []
     for number in range(repeats * len(words)):
-        place, word = number % len(words), words[number % len(words)]
-        full_name = f"{name}.{word}_eq"
+        place = (number + shift) % len(words)
+        word = words[number % len(words)]
+        full_name = f"{name}.{words[place]}_eq"
         theorems.append(
             {
                 "full_name": f"{name}.t{number}",
@@ -124,7 +126,7 @@ FRUIT = ["apple", "banana", "cherry", "damson", "elder", "fig"]
 METAL = ["gold", "iron", "zinc", "lead", "copper", "nickel"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_repository():
     return repository
 

@@ -1,0 +1,285 @@
+"""Progressive training: chained repositories, EWC by its effect, checkpoints, resuming, evaluation."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import orjson
+import pytest
+import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from lean_dojo_core.errors import DataError, EmptyDatasetError
+from lean_dojo_plugins.retrieval.checkpoints import find_best, find_latest
+from lean_dojo_plugins.retrieval.datamodule import RetrievalDataModule
+from lean_dojo_plugins.retrieval.model import PremiseRetriever
+from lean_dojo_plugins.retrieval.runs import Run
+from lean_dojo_v2 import paths
+from lean_dojo_v2.lean_agent.config import TrainingConfig
+from lean_dojo_v2.trainer.retrieval_trainer import RetrievalTrainer
+
+
+def finished(trainer):
+    run = Run.last(trainer.output_dir)
+    assert run.done
+    return [trainer.output_dir / name for name in run.finished]
+
+
+def loss_on(checkpoint, data):
+    """Mean loss over all training items, negatives as in epoch 0."""
+    model = PremiseRetriever.load(checkpoint)
+    items = data.train_items
+    total = 0.0
+    with torch.no_grad():
+        for first in range(0, len(items), 8):
+            numbers = range(first, min(first + 8, len(items)))
+            total += model.similarity_loss(
+                items.collate([items[0, n] for n in numbers])
+            ).item() * len(numbers)
+    return total / len(items)
+
+
+def data_of(database, repo, folder):
+    database.export_merged_data([repo], folder)
+    data = RetrievalDataModule(
+        folder / "random", folder / "corpus.jsonl", num_workers=0, max_seq_len=128
+    )
+    data.setup()
+    return data
+
+
+def test_the_documented_example_runs_on_a_cpu(database, repos, encoder_folder):
+    """Manual construction, with every hardware default as documented; only the model is local."""
+    config = TrainingConfig(
+        max_epochs=3,
+        lr=5e-4,
+        lambda_value=0.05,
+        num_gpus=2,
+        model_name=str(encoder_folder),
+    )
+    trainer = RetrievalTrainer(config=config)
+    data_path = Path("raid/data/merged")
+    assert trainer.train(repos=repos, database=database, data_path=data_path) is None
+    report = trainer.evaluate()
+
+    # Each repository ends with one checkpoint, and the next starts from it.
+    first, second = finished(trainer)
+    assert trainer.find_latest_checkpoint() == second
+    assert trainer.find_best_checkpoint() in {first, second} | set(
+        second.parent.glob("*.ckpt")
+    ) | set(first.parent.glob("*.ckpt"))
+    checkpoint = torch.load(second, weights_only=True)
+    assert set(checkpoint["ewc"]) == {"fisher", "anchor"}
+    assert sum(float(value.sum()) for value in checkpoint["ewc"]["fisher"].values()) > 0
+    assert [name.partition("@")[0] for name in checkpoint["seen"]["repositories"]] == [
+        repo.url for repo in repos
+    ]
+    # Repository names never make folders by accident.
+    folders = sorted(path.name for path in trainer.output_dir.iterdir() if path.is_dir())
+    assert folders == ["run001-000-owner_alpha", "run001-001-owner_beta"]
+    assert len(list(first.parent.glob("epoch=*.ckpt"))) == 3
+
+    # The report.
+    assert set(report["merged"]) == {"random", "novel_premises"}
+    assert set(report["merged"]["random"]) == {"R@1", "R@10", "MRR"}
+    table = str(report)
+    assert "bm25" in table
+    assert "ReProver on LeanDojo Benchmark 4" in table
+    written = json.loads((trainer.output_dir / "evaluation.json").read_text())
+    assert written == orjson.loads(orjson.dumps(report.to_dict()))
+    random_row = next(row for row in written["rows"] if row["split"] == "random")
+    assert random_row["theorems_seen"] == 0
+    assert random_row["theorems"] > 0
+
+    # What was forgotten.
+    forgetting = json.loads((trainer.output_dir / "forgetting.json").read_text())
+    assert [len(step["recall"]) for step in forgetting["steps"]] == [1, 2]
+    assert all(
+        0 <= value <= 100 for step in forgetting["steps"] for value in step["recall"].values()
+    )
+    assert (trainer.output_dir / "forgetting.png").read_bytes().startswith(b"\x89PNG")
+
+    # TensorBoard has the loss, the metrics and the warm-up.
+    log = EventAccumulator(str(paths.log_dir() / "run001-001-owner_beta")).Reload()
+    assert {"loss_train", "Recall@10_val", "Recall@1_val", "MRR", "ewc_penalty"} <= set(
+        log.Tags()["scalars"]
+    )
+    rates = [event.value for event in log.Scalars("lr-AdamW")]
+    assert rates.index(max(rates)) <= len(rates) / 10, "the warm-up is a tenth at most"
+
+
+def test_with_the_penalty_less_is_forgotten(
+    database, make_config, make_repository, repos, tmp_path
+):
+    """Train on alpha, then on one that contradicts it, without replay, from the same start."""
+    alpha = repos[0]
+    contrary = make_repository("gamma", ["apple", "banana", "cherry", "damson", "elder"], shift=1)
+    database.add_repository(contrary)
+
+    def trainer(name, **changes):
+        return RetrievalTrainer(
+            make_config(
+                max_epochs=8, lr=5e-3, replay=False, checkpoint_dir=tmp_path / name, **changes
+            )
+        )
+
+    first = trainer("first")
+    first.train([alpha], database)
+    start = first.find_latest_checkpoint()
+    data = data_of(database, alpha, tmp_path / "alpha")
+    before = loss_on(start, data)
+    rise = {}
+    for strength in (0.0, 1e4):
+        second = trainer(f"second{strength}", lambda_value=strength)
+        second.train([contrary], database, model_checkpoint_path=start)
+        rise[strength] = loss_on(second.find_latest_checkpoint(), data) - before
+    assert rise[0.0] > 0.01, "without the penalty the second repository undoes the first"
+    assert rise[1e4] < 0.7 * rise[0.0]
+
+
+def test_ewc_is_off_without_progressive_training(database, repos, make_config):
+    trainer = RetrievalTrainer(make_config(run_progressive_training=False))
+    trainer.train(repos, database)
+    assert all("ewc" not in torch.load(path, weights_only=True) for path in finished(trainer))
+
+
+def test_an_explicit_start_and_a_second_run(database, repos, make_config):
+    config = make_config(lr=0.0)
+    trainer = RetrievalTrainer(config)
+    trainer.train(repos[:1], database)
+    (first,) = finished(trainer)
+    trainer.train(repos[1:], database, model_checkpoint_path=str(first))
+    run = Run.last(trainer.output_dir)
+    assert (run.number, run.start) == (2, str(first))
+    trainer.train(repos[1:], database)
+    assert Run.last(trainer.output_dir).number == 3, "a finished run is not gone on with"
+    weights = [
+        PremiseRetriever.load(p).fingerprint() for p in trainer.output_dir.rglob("finished*.ckpt")
+    ]
+    assert len(set(weights)) == 1, "with a learning rate of 0 nothing changes along the chain"
+
+
+def test_one_step_over_all_repositories(database, repos, make_config):
+    trainer = RetrievalTrainer(make_config(single_repo=False))
+    trainer.train(repos, database)
+    assert len(finished(trainer)) == 1
+
+
+def test_a_repository_with_nothing_to_learn_is_skipped_by_name(
+    database, repos, make_repository, make_config, caplog
+):
+    barren = make_repository("barren", ["x"], repeats=0)
+    database.add_repository(barren)
+    trainer = RetrievalTrainer(make_config())
+    with pytest.raises(EmptyDatasetError):
+        trainer.train([barren], database)
+    trainer.train([barren, repos[0]], database)
+    assert "owner/barren is skipped" in caplog.text
+    run = Run.last(trainer.output_dir)
+    assert run.finished[0] is None
+    assert run.finished[1] is not None
+
+
+def test_no_repositories(database, make_config):
+    with pytest.raises(EmptyDatasetError, match="no repository"):
+        RetrievalTrainer(make_config()).train([], database)
+
+
+def test_no_dataset_to_evaluate_on(make_config, tmp_path):
+    with pytest.raises(DataError, match="holds no dataset"):
+        RetrievalTrainer(make_config()).evaluate(tmp_path)
+
+
+def test_the_model_itself_is_evaluated_without_a_checkpoint(exported, make_config, encoder_folder):
+    report = RetrievalTrainer(make_config()).evaluate(str(exported))
+    assert report.checkpoint == str(encoder_folder)
+    assert report["export"]["random"]["R@10"] >= 0
+    with pytest.raises(KeyError):
+        report["other"]
+
+
+def test_checkpoints_are_found_by_what_was_saved(tmp_path):
+    assert find_latest(tmp_path) is find_best(tmp_path) is None
+    names = [
+        "a/epoch=0-Recall@10_val=40.5.ckpt",
+        "b/epoch=1-Recall@10_val=9.75.ckpt",
+        "b/last.ckpt",
+    ]
+    for second, name in enumerate(names):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        os.utime(path, (second, second))
+    assert find_latest(tmp_path) == tmp_path / names[2]
+    assert find_best(tmp_path) == tmp_path / names[0]
+
+
+# --- killed ------------------------------------------------------------------------------------
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.lean_agent.config import TrainingConfig
+from lean_dojo_v2.trainer.retrieval_trainer import RetrievalTrainer
+database = DynamicDatabase(sys.argv[1])
+repos = sorted(database.repositories, key=lambda repo: repo.name)
+RetrievalTrainer(TrainingConfig.from_json(sys.argv[2])).train(repos, database)
+"""
+
+
+def start(tmp_path, config):
+    config.to_json(tmp_path / "config.json")
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    return subprocess.Popen(
+        [
+            sys.executable,
+            str(script),
+            str(tmp_path / "database.json"),
+            str(tmp_path / "config.json"),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def test_killed_inside_an_epoch_the_same_call_gives_the_same_model(
+    database, repos, make_config, tmp_path
+):
+    def config(name):
+        return make_config(
+            max_epochs=3, lr=1e-3, checkpoint_every_n_steps=2, checkpoint_dir=tmp_path / name
+        )
+
+    whole = RetrievalTrainer(config("whole"))
+    whole.train(repos, database)
+
+    killed = config("killed")
+    process = start(tmp_path, killed)
+    inside = tmp_path / "killed" / "run001-001-owner_beta"
+    deadline = time.monotonic() + 300
+    while not list(inside.glob("inside-*.ckpt")):
+        assert process.poll() is None, "it finished before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    trainer = RetrievalTrainer(killed)
+    assert Run.last(trainer.output_dir).finished, "the first repository is finished"
+    first = finished_names(trainer)[0].stat().st_mtime_ns
+    trainer.train(repos, database)
+    assert finished_names(trainer)[0].stat().st_mtime_ns == first, "it was not trained again"
+    one, two = (torch.load(finished(t)[1], weights_only=True) for t in (whole, trainer))
+    assert one["global_step"] == two["global_step"]
+    for name, value in one["state_dict"].items():
+        assert torch.allclose(value, two["state_dict"][name], atol=1e-6), name
+
+
+def finished_names(trainer):
+    return [trainer.output_dir / name for name in Run.last(trainer.output_dir).finished]
