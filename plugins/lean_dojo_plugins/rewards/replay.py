@@ -100,7 +100,7 @@ def spec_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> StateSpec:
     goal = str(row["problem"])
     places = [_place(row.get(name)) for name in ("start", "end", "position")]
     names = [row.get(name) for name in ("url", "commit", "file_path", "full_name")]
-    if not all(places) or not all(names):
+    if not all(places) or any(name is None for name in names):
         return StateSpec(goal)
     url, commit, file_path, full_name = map(str, names)
     project = projects.get(url) or _checkout(url, commit)
