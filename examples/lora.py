@@ -1,0 +1,36 @@
+"""Fine-tune a LoRA adapter instead of the whole model."""
+
+from peft import LoraConfig
+
+from lean_dojo_v2.agent.hf_agent import HFAgent
+from lean_dojo_v2.trainer.sft_trainer import SFTTrainer
+
+
+def main() -> None:
+    url = "https://github.com/durant42040/lean4-example"
+    commit = "b14fef0ceca29a65bc3122bf730406b33c7effe5"
+
+    lora_config = LoraConfig(
+        r=16,
+        lora_alpha=32,
+        target_modules=["q_proj", "v_proj", "k_proj", "o_proj"],
+        lora_dropout=0.1,
+    )
+
+    trainer = SFTTrainer(
+        model_name="deepseek-ai/DeepSeek-Prover-V2-7B",
+        output_dir="outputs-lora",
+        epochs_per_repo=1,
+        batch_size=2,
+        lr=2e-5,
+        lora_config=lora_config,
+    )
+
+    agent = HFAgent(trainer=trainer)
+    agent.setup_github_repository(url=url, commit=commit)
+    agent.train()
+    agent.prove()
+
+
+if __name__ == "__main__":
+    main()
