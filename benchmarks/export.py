@@ -2,8 +2,8 @@
 
     python benchmarks/export.py [--theorems 120000] [--keep FOLDER]
 
-The yardstick is `json.load` and `json.dump` of the same data. Each way runs in a process of its own,
-one after the other on one machine, so that the ratios mean something and memory is each way's own.
+The yardstick is `json.load` and `json.dump` of the same data. Each way runs in a process of its
+own, one after the other on one machine, so that ratios mean something and memory is each way's own.
 """
 
 from __future__ import annotations
@@ -43,29 +43,28 @@ def export(folder: Path, suffix: str) -> None:
 def export_and_format(folder: Path, suffix: str) -> None:
     """Export, then make the chat rows of every training theorem."""
     export(folder, suffix)
-    from lean_dojo_v2.database.exported import read_theorems
     from lean_dojo_plugins.causal_lm.formatters import TacticChat
+    from lean_dojo_v2.database.exported import read_theorems
 
     formatter = TacticChat()
-    rows = 0
-    for theorem in read_theorems(folder / f"export-{suffix}" / "random" / "train.json"):
-        rows += sum(1 for _ in formatter.rows(theorem))
-    print(f"{rows} rows", file=sys.stderr)
+    train = folder / f"export-{suffix}" / "random" / "train.json"
+    if not sum(1 for theorem in read_theorems(train) for _ in formatter.rows(theorem)):
+        raise RuntimeError("no rows")
 
 
-def record(folder: Path, suffix: str) -> None:
-    """Record proofs one by one; prints the median of the single ones."""
+def record(folder: Path, suffix: str) -> float:
+    """Record proofs one by one; gives the median of the single ones in milliseconds."""
     from lean_dojo_v2.database import DynamicDatabase
 
     with DynamicDatabase(folder / f"database.{suffix}") as database:
         repository = database.repositories[0]
         theorems = list(islice(repository.iter_list("sorry_theorems_unproved"), PROOFS))
         times = []
-        for theorem in theorems if suffix == "sqlite" else theorems[:2]:
+        for theorem in theorems if suffix == "sqlite" else theorems[:3]:
             start = time.perf_counter()
             database.record_proof(theorem, ["simp", "omega"])
             times.append(time.perf_counter() - start)
-    print(json.dumps({"median_ms": 1000 * statistics.median(times)}), file=sys.stderr)
+    return 1000 * statistics.median(times)
 
 
 WAYS = {
@@ -76,6 +75,8 @@ WAYS = {
     "export + format from SQLite": (export_and_format, "sqlite"),
 }
 
+RECORDING = {f"record {suffix}": (record, suffix) for suffix in ("sqlite", "json")}
+
 
 def measure(name: str, folder: Path) -> dict[str, float]:
     """Run one way in a process of its own."""
@@ -85,14 +86,15 @@ def measure(name: str, folder: Path) -> dict[str, float]:
 
 
 def run(name: str, folder: Path) -> None:
-    function, argument = {**WAYS, "record sqlite": (record, "sqlite"), "record json": (record, "json")}[name]
+    function, argument = (WAYS | RECORDING)[name]
     wall, cpu = time.perf_counter(), time.process_time()
-    function(folder, argument)
+    figure = function(folder, argument)
     print(
         json.dumps(
             {
                 "seconds": time.perf_counter() - wall,
                 "cpu": time.process_time() - cpu,
+                "figure": figure,
                 "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
             }
         )
@@ -123,17 +125,17 @@ def compare(folder: Path, theorems: int) -> None:
             database.to_json(folder / "database.json")
     results = {name: measure(name, folder) for name in WAYS}
     yardstick = next(iter(results.values()))
-    print(f"{'':<30}{'seconds':>9}{'CPU s':>9}{'times as fast':>15}{'peak MB':>9}")
+    print(f"{'':<30}{'seconds':>9}{'ratio':>7}{'CPU s':>9}{'ratio':>7}{'peak MB':>9}")
     for name, result in results.items():
-        ratio = yardstick["seconds"] / result["seconds"]
         print(
-            f"{name:<30}{result['seconds']:>9.1f}{result['cpu']:>9.1f}{ratio:>15.2f}"
+            f"{name:<30}{result['seconds']:>9.1f}{yardstick['seconds'] / result['seconds']:>7.2f}"
+            f"{result['cpu']:>9.1f}{yardstick['cpu'] / result['cpu']:>7.2f}"
             f"{result['megabytes']:>9.0f}"
         )
-    print("Recording one proof, median:", flush=True)
+    print("A ratio above 1 is faster than json.load + json.dump.")
     for suffix in ("sqlite", "json"):
-        print(f"  {suffix}: ", end="", flush=True)
-        measure(f"record {suffix}", folder)
+        median = measure(f"record {suffix}", folder)["figure"]
+        print(f"Recording one proof, {suffix}: median {median:.1f} ms")
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ class GeneratedRepository(Repository):
         name = f"Library.Part{index % 40}.{'_'.join(rng.choices(WORDS, k=3))}_{index}"
         line = 10 + 12 * (index % THEOREMS_PER_FILE)
         count = 1 if is_sorry else min(1 + int(rng.expovariate(1 / (TACTICS - 0.55))), 60)
+        statement = f"theorem t{index} {{α : Type*}} (h : {_term(rng, 3)}) : {_term(rng, 6)} :="
         states = [_goal(rng) for _ in range(count)] + ["no goals"]
         tactics = tuple(
             self.tactic(rng, "sorry" if is_sorry else None, states[step], states[step + 1])
@@ -65,7 +66,7 @@ class GeneratedRepository(Repository):
             (line + 8, 40),
             self.url,
             self.commit,
-            f"theorem {name.rsplit('.', 1)[-1]} {{α : Type*}} (h : {_term(rng, 3)}) : {_term(rng, 6)} :=",
+            statement,
             tactics,
         )
 
@@ -94,7 +95,7 @@ class GeneratedRepository(Repository):
             premises = tuple(
                 Premise(
                     f"Library.{rng.choice(WORDS)}_{number}",
-                    f"theorem {rng.choice(WORDS)}_{number} (a b : ℕ) : {_term(rng, 8)} := by\n  simp",
+                    f"theorem t{number} (a b : ℕ) : {_term(rng, 8)} := by\n  simp",
                     (10 + 8 * (number - made), 1),
                     (16 + 8 * (number - made), 20),
                     "commanddeclaration",

@@ -15,14 +15,14 @@ INFINITE = b"1e999"
 """Infinity as valid JSON: every reader that takes doubles gives ``inf`` for it."""
 
 
-def dumps(value: Any) -> bytes:
-    """Write a value on one line, UTF-8.
+def dumps(value: Any, *, indented: bool = False) -> bytes:
+    """Write a value as UTF-8, on one line or indented.
 
     Raises:
         DatabaseError: If it holds what JSON cannot say.
     """
     try:
-        return orjson.dumps(value)
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indented else None)
     except orjson.JSONEncodeError as error:
         raise DatabaseError(f"cannot be written as JSON: {error}") from error
 

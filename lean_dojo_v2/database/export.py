@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import attrs
-import orjson
 
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
 from lean_dojo_v2.database.corpus import merged_corpus
@@ -56,8 +55,7 @@ def export_merged_data(repositories: Sequence[Repository], output_path: str | Pa
     files = dict.fromkeys(file for source in sources for file in source.files_traced())
     with atomic_writer(folder / "traced_files.jsonl") as stream:
         stream.writelines(dumps({"traced_file_path": file}) + b"\n" for file in files)
-    metadata = orjson.dumps(_metadata(unique), option=orjson.OPT_INDENT_2)
-    atomic_write_bytes(folder / "metadata.json", metadata + b"\n")
+    atomic_write_bytes(folder / "metadata.json", dumps(_metadata(unique), indented=True) + b"\n")
 
 
 def _metadata(repositories: Sequence[Repository]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import gc
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -51,21 +51,22 @@ def _read_as_a_whole(path: Path) -> list[Repository]:
 
 
 def _parse(data: bytes, path: Path) -> Any:
-    try:
+    with suppress(orjson.JSONDecodeError):
+        return orjson.loads(data)
+    with suppress(orjson.JSONDecodeError):
         return orjson.loads(_NOT_FINITE.sub(rb"\1null", data))
-    except orjson.JSONDecodeError:
-        try:
-            return json.loads(data)  # takes NaN and Infinity; says where a mistake really is
-        except json.JSONDecodeError as error:
-            place = f"line {error.lineno}, column {error.colno} (character {error.pos})"
-            message = (
-                f"not JSON, or cut off: {error.msg}. The file is left as it is; restore it "
-                "from a copy, or open a database at another path"
-            )
-            raise DatabaseError(message, path=path, place=place) from error
-        except UnicodeDecodeError as error:
-            message = "not UTF-8. The file is left as it is"
-            raise DatabaseError(message, path=path, place=f"byte {error.start}") from error
+    try:
+        return json.loads(data)  # takes what Python's json may write; says where a mistake is
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno} (character {error.pos})"
+        message = (
+            f"not JSON, or cut off: {error.msg}. The file is left as it is; restore it "
+            "from a copy, or open a database at another path"
+        )
+        raise DatabaseError(message, path=path, place=place) from error
+    except UnicodeDecodeError as error:
+        message = "not UTF-8. The file is left as it is"
+        raise DatabaseError(message, path=path, place=f"byte {error.start}") from error
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import attrs
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.atomic import atomic_writer
+from lean_dojo_v2.database.encode import dump_theorem
 from lean_dojo_v2.database.json_file import read_repositories
 from lean_dojo_v2.database.json_lines import write_repositories
 from lean_dojo_v2.database.locking import file_lock
@@ -84,6 +85,7 @@ class JsonStorage:
 
     def record_proof(self, key: RepositoryKey, theorem: Theorem) -> None:
         """See :meth:`Storage.record_proof`."""
+        dump_theorem(theorem)  # what cannot be written must not enter the object in memory
         with self._changing():
             self._stored(key).change_sorry_to_proven(theorem)
 

@@ -15,6 +15,7 @@ import pytest
 from lean_dojo_core.errors import DatabaseError, UsageError
 from lean_dojo_core.records import PremiseFile, Theorem, TracedTactic
 from lean_dojo_v2.database import DynamicDatabase, NotInDatabaseError, Repository
+from lean_dojo_v2.database.locking import file_lock
 
 
 @pytest.fixture
@@ -337,4 +338,19 @@ def test_what_json_cannot_say_is_an_error_and_changes_nothing(
     bad = Repository("u", "c", proven_theorems=[theorem("\ud800", "simp")])
     with pytest.raises(DatabaseError, match="JSON"):
         filled.add_repository(bad)
-    assert reopened(filled).to_dict() == before
+    with pytest.raises(DatabaseError, match="JSON"):
+        filled.record_proof(filled.repositories[0].sorry_theorems_unproved[0], ["\udfff"])
+    assert reopened(filled).to_dict() == before == filled.to_dict()
+    filled.record_proof(filled.repositories[0].sorry_theorems_unproved[0], ["simp"])
+
+
+def test_a_lock_that_another_process_holds_is_told(tmp_path: Path) -> None:
+    held = tmp_path / "db.json"
+    with file_lock(held), ThreadPoolExecutor(1) as other:
+
+        def wait() -> None:
+            with file_lock(held, patience=0.05):
+                pass
+
+        with pytest.raises(DatabaseError, match=r"db\.json: locked by another process for 0\.05 s"):
+            other.submit(wait).result()
