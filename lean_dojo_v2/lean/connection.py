@@ -22,7 +22,7 @@ from lean_dojo_v2.lean.errors import (
 )
 from lean_dojo_v2.lean.process import EngineProcess, LaunchPlan
 from lean_dojo_v2.lean.records import GoalState, Session
-from lean_dojo_v2.lean.selection import EngineName, engine_plan
+from lean_dojo_v2.lean.selection import EngineName, engine_plan, is_core
 
 Payload = Mapping[str, Any]
 T = TypeVar("T")
@@ -210,7 +210,17 @@ class Connection:
             raise EngineDiedError("This server is closed for good.")
         if self.options:
             self.ask("options.set", self.options)
+        if self._plan is not None and self._plan.kind == "embedded":
+            self._import_own_modules()
         return process
+
+    def _import_own_modules(self) -> None:
+        """Import the project's modules, which the embedded engine reads as sources."""
+        if all(is_core(module) for module in self.imports):
+            return
+        header = "\n".join(f"import {module}" for module in self.imports)
+        fields = {"file": header, "readHeader": True, "inheritEnv": True}
+        self.ask("frontend.process", fields, self.start_timeout)
 
     def _running(self) -> EngineProcess:
         """Give the engine; replace a lost one and load again what it had loaded."""

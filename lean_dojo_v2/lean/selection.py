@@ -61,33 +61,38 @@ def engine_plan(
     if foreign is not None:
         raise _refused(*foreign)
     return embedded_plan(
-        imports, project=project, core_options=core_options, memory_limit_mb=memory_limit_mb
+        [module for module in imports if is_core(module)],
+        project=project,
+        core_options=core_options,
+        memory_limit_mb=memory_limit_mb,
     )
+
+
+def is_core(module: str) -> bool:
+    """Whether a module comes with Lean itself."""
+    return _root(module) in CORE
 
 
 def foreign_module(imports: Sequence[str], project: Path | None) -> tuple[str, str] | None:
     """Find a module that core Lean has not and the project itself has not.
 
     Args:
-        imports: Modules that the engine is asked to import itself; here the project's own modules
-            are foreign too, for the embedded engine reads sources, not compiled modules.
+        imports: Modules that the engine is asked to import.
         project: A project whose files are looked at, dependencies left out.
 
     Returns:
         The module and where it is imported, or ``None``.
     """
-    for module in imports:
-        if _root(module) not in CORE:
-            return module, "the imports that were asked for"
-    if project is None:
-        return None
-    files = list(_sources(project))
+    files = {} if project is None else {p.relative_to(project): p for p in _sources(project)}
     # Whatever its source folders are called, a module's root is a folder or a file somewhere in it.
-    own = {part.removesuffix(".lean") for f in files for part in f.relative_to(project).parts}
-    for path in files:
+    own = {part.removesuffix(".lean") for place in files for part in place.parts}
+    for module in imports:
+        if _root(module) not in CORE | own:
+            return module, "the imports that were asked for"
+    for place, path in files.items():
         for module in header_imports(path):
             if _root(module) not in CORE | own | {"Lake"}:  # build scripts import Lake
-                return module, str(path.relative_to(project))
+                return module, str(place)
     return None
 
 

@@ -56,10 +56,10 @@ def embedded_plan(
             "engine."
         )
     installed = ensure_installed()
-    package = Path(str(resources.files("lean_dojo_v2.lean.embedded")))
-    source, watch = package / "js", package / "watch_parent.js"
-    readable = [source, watch, installed.path, *([] if project is None else [project])]
-    readable = [path.resolve() for path in readable]  # Node checks where a link leads
+    # Resolved, because Node's permissions are about where a link leads.
+    package = Path(str(resources.files("lean_dojo_v2.lean.embedded"))).resolve()
+    source, watch, home = package / "js", package / "watch_parent.js", installed.path.resolve()
+    own = [] if project is None else [project.resolve()]
     argv = [
         *_with_limits(memory_limit_mb),
         node_program(),
@@ -67,19 +67,19 @@ def embedded_plan(
         "--no-warnings",
         "--permission",
         "--allow-worker",
-        *(f"--allow-fs-read={folder}" for folder in readable),
+        *(f"--allow-fs-read={path}" for path in (source, watch, home, *own)),
         "--require",
         str(watch),
         str(source / "main.js"),
-        f"--install={installed.path}",
-        *([] if project is None else [f"--project={project}"]),
+        f"--install={home}",
+        *(f"--project={folder}" for folder in own),
         *imports,
         *core_options,
     ]
     return LaunchPlan(
         kind="embedded",
         argv=tuple(argv),
-        env={"LANG": "C.UTF-8", "HOME": str(installed.path)},
+        env={"LANG": "C.UTF-8", "HOME": str(home)},
         what="embedded Lean engine",
     )
 
@@ -105,5 +105,5 @@ def _with_limits(memory_limit_mb: int | None) -> list[str]:
     """
     data = ""
     if memory_limit_mb is not None and sys.platform == "linux":
-        data = f"ulimit -d {(memory_limit_mb + DATA_OVERHEAD_MB) * 1024}; "
+        data = f"ulimit -d {(memory_limit_mb + DATA_OVERHEAD_MB) * 1024}\n"
     return ["/bin/sh", "-c", _LIMITS.format(stack=STACK_KB, data=data), "sh"]

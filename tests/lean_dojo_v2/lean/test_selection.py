@@ -49,7 +49,8 @@ def test_imports_are_read_from_the_header_alone(tmp_path, text, modules):
 
 
 def test_a_core_project_gets_the_embedded_engine(project):
-    assert foreign_module(["Init", "Std.Data"], project) is None
+    assert foreign_module(["Init", "Std.Data", "Sample.Basic"], project) is None
+    assert engine_plan("auto", ["Init", "Sample"], project=project).kind == "embedded"
     assert engine_plan("auto", ["Init"], project=project).kind == "embedded"
     assert engine_plan("auto", ["Init"]).kind == "embedded"
 

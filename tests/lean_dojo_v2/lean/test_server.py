@@ -209,15 +209,31 @@ def test_a_header_is_read_on_demand(engine):
         engine.check_compile("import Mathlib\n", read_header=True)
 
 
-def test_definitions_and_headers_change_the_environment(fresh_engine):
-    server = fresh_engine
+@pytest.fixture
+def project(tmp_path):
+    """A project of two modules, reached through a symbolic link."""
+    (tmp_path / "real/Own").mkdir(parents=True)
+    (tmp_path / "real/Own/Basic.lean").write_text("theorem own_fact : 1 + 1 = 2 := rfl\n")
+    (tmp_path / "real/Own.lean").write_text("import Own.Basic\n")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    return tmp_path / "link"
+
+
+def test_own_modules_definitions_and_headers_make_the_environment(project):
+    with Server(["Init", "Own"], project_path=project, engine="embedded") as server:
+        change_environment(server)
+
+
+def change_environment(server):
+    assert server.goal_tactic(server.goal_start("1 + 1 = 2"), "exact own_fact").is_solved
     server.load_definitions("def mystery (x : Nat) := x + 123")
     assert server.env_inspect("mystery")["type"]["pp"] == "Nat → Nat"
     with pytest.raises(RequestError, match="1:16: error"):
         server.load_definitions("def x : Nat := -")
-    server.load_header("import Init\nopen Nat")
+    server.load_header("import Own\nopen Nat")
     state = server.goal_tactic(server.goal_start("∀ n : Nat, n + 1 = n.succ"), "intro n")
     assert server.goal_tactic(state, "exact add_one n").is_solved
+    assert server.expr_type("own_fact") == "1 + 1 = 2"
 
 
 def test_every_tactic_of_a_file_is_listed(engine, tmp_path):
