@@ -3,7 +3,7 @@
 
 const { RequestError } = require('./errors.js');
 const { COMMAND_STATE } = require('./contexts.js');
-const { SourceText } = require('./text.js');
+const { SourceText, isTooDeep, MAX_NESTING } = require('./text.js');
 const { withLimits } = require('./options.js');
 
 /** The module of a text without a name, as on Lean's command line. */
@@ -26,6 +26,9 @@ function createFiles(engine) {
     if (typeof file !== 'string')
       throw new RequestError('arguments', 'file must be supplied: the text itself');
     if (file.includes('\0')) throw new RequestError('arguments', 'file holds a NUL byte');
+    if (isTooDeep(file)) {
+      throw new RequestError('arguments', `file: brackets are nested deeper than ${MAX_NESTING}`);
+    }
     const text = new SourceText(file);
     const source = frontend.openText(text.lean, fileName);
     const start = header ? readHeader(source, options) : continueSession(options);

@@ -2,6 +2,7 @@
 /** Proof states kept alive between requests, and the tactics that lead from one to the next. */
 
 const { RequestError } = require('./errors.js');
+const { isTooDeep, MAX_NESTING } = require('./text.js');
 const { CORE_STATE, META_STATE } = require('./contexts.js');
 
 /** So many states at once; a client that never deletes any is told so. */
@@ -100,6 +101,9 @@ function createStates(rt, contexts, pretty) {
 
   /** Parses a text of a category; all of it must be used. */
   function parse(env, category, text) {
+    if (typeof text === 'string' && isTooDeep(text)) {
+      return { error: `brackets are nested deeper than ${MAX_NESTING}` };
+    }
     const parsed = rt.call(
       'l_Lean_Parser_runParserCategory',
       env,

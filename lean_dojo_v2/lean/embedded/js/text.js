@@ -92,4 +92,17 @@ function codePoints(text) {
   return count;
 }
 
-module.exports = { SourceText };
+/** Deeper brackets than any person writes; some thousands more would exhaust the stack of Lean's parser. */
+const MAX_NESTING = 1000;
+
+/** Whether brackets are nested too deeply to be parsed safely. */
+function isTooDeep(text) {
+  let depth = 0;
+  for (const [bracket] of text.matchAll(/[()[\]{}⟨⟩]/g)) {
+    depth = '([{⟨'.includes(bracket) ? depth + 1 : Math.max(depth - 1, 0);
+    if (depth > MAX_NESTING) return true;
+  }
+  return false;
+}
+
+module.exports = { SourceText, isTooDeep, MAX_NESTING };

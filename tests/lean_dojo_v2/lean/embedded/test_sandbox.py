@@ -72,3 +72,21 @@ def test_run_away_tactics_end_and_the_engine_goes_on(lean: Any, proof: str) -> N
     answer = lean("goal.tactic", stateId=state, tactic=f"({proof})", options=limits)
     assert answer.get("goals") != []
     assert lean("goal.start", expr="True")["pp"] == "⊢ True"
+
+
+def test_brackets_that_would_exhaust_the_stack_are_refused(lean: Any) -> None:
+    deep = "(" * 20_000 + "rfl" + ")" * 20_000
+    state = lean.start("1 = 1")
+    assert "nested" in lean("goal.tactic", stateId=state, tactic=f"exact {deep}")["parseError"]
+    assert "nested" in lean("dojo.parse_tactic", tactic=deep)["parseError"]
+    answer = lean("dojo.check", file=f"theorem t : 1 = 1 := {deep}\n")
+    assert answer["error"] == "arguments"
+    assert lean("goal.tactic", stateId=state, tactic="rfl")["goals"] == []
+
+
+def test_what_may_have_harmed_lean_ends_the_engine_with_code_3(own_lean: Any) -> None:
+    state = own_lean.start("1 = 1")
+    endless = "fun x => " * 100_000  # no brackets, yet too deep for the parser's stack
+    answer = own_lean("goal.tactic", stateId=state, tactic=f"exact {endless} x")
+    assert answer["error"] == "fatal"
+    assert own_lean.process.wait(timeout=30) == 3
