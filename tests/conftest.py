@@ -15,6 +15,9 @@ import pytest
 
 WheelMaker = Callable[..., Path]
 
+# A distribution of its own, with its own tests: test_example_plugin.py installs it and runs them.
+collect_ignore = ["example_plugin"]
+
 
 def _make_wheel(
     folder: Path,
