@@ -1,0 +1,266 @@
+"""GRPO: groups that fit, completions that end with their line, rewards that see text, resume."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+import torch
+from peft import LoraConfig
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from lean_dojo_core.errors import ConfigError, RewardError, UnknownNameError
+from lean_dojo_plugins.causal_lm.curriculum import CausalTrainer
+from lean_dojo_plugins.grpo.groups import plan_groups
+from lean_dojo_plugins.grpo.trainer import TACTIC_TOKENS, GRPOTrainer
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.trainer.grpo_trainer import GRPODataset
+from lean_dojo_v2.trainer.grpo_trainer import GRPOTrainer as Documented
+
+SCRIPT = Path(__file__).with_name("grpo_process.py")
+
+
+@pytest.mark.parametrize("batch_size", range(1, 13))
+@pytest.mark.parametrize("processes", [1, 2, 8])
+def test_every_batch_size_makes_whole_groups(batch_size, processes):
+    plan = plan_groups(batch_size, processes, {})
+    total = batch_size * processes * plan.accumulation
+    assert plan.num_generations == 8
+    assert total % 8 == 0
+    assert plan.prompts_per_step == total // 8
+    assert all((batch_size * processes * fewer) % 8 for fewer in range(1, plan.accumulation)), (
+        "as few passes as possible"
+    )
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "args", "group", "accumulation"),
+    [
+        (4, {"num_generations": 4}, 4, 1),
+        (1, {"num_generations": 3}, 3, 3),
+        (2, {"gradient_accumulation_steps": 2}, 4, 2),
+        (1, {"gradient_accumulation_steps": 6}, 6, 6),
+        (1, {"gradient_accumulation_steps": 11}, 11, 11),
+        (8, {"gradient_accumulation_steps": 4, "num_generations": 16}, 16, 4),
+        (2, {"generation_batch_size": 8}, 8, 4),
+        (2, {"steps_per_generation": 4, "gradient_accumulation_steps": 2}, 8, 2),
+    ],
+)
+def test_what_the_user_sets_stays(batch_size, args, group, accumulation):
+    plan = plan_groups(batch_size, 1, args)
+    assert (plan.num_generations, plan.accumulation) == (group, accumulation)
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "args", "complaint"),
+    [
+        (1, {"num_generations": 1}, "at least 2"),
+        (3, {"num_generations": 8, "gradient_accumulation_steps": 2}, "multiple of 8"),
+        (1, {"gradient_accumulation_steps": 1}, "not whole groups"),
+        (3, {"generation_batch_size": 8}, "not a multiple of the 3"),
+        (1, {"generation_batch_size": 8, "steps_per_generation": 8}, "only one of"),
+    ],
+)
+def test_what_cannot_fit_is_refused_with_a_way_out(batch_size, args, complaint):
+    with pytest.raises(ConfigError, match=complaint):
+        plan_groups(batch_size, 1, args)
+
+
+def test_documented_positions_defaults_and_paths():
+    def reward_func(completions, **kwargs):
+        return torch.tensor([1.0] * len(completions))
+
+    trainer = GRPOTrainer("owner/model", reward_func)
+    assert Documented is GRPOTrainer
+    assert isinstance(trainer, CausalTrainer)
+    assert (trainer.output_dir, trainer.epochs_per_repo, trainer.batch_size, trainer.lr) == (
+        "outputs", 1, 1, 2e-5,
+    )  # fmt: skip
+    assert trainer.lora_config is None
+    positional = GRPOTrainer("owner/model", reward_func, "out", 2, 4, 1e-4, None)
+    assert (positional.output_dir, positional.lr) == ("out", 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "complaint"),
+    [
+        ({"reward_func": "constent"}, UnknownNameError, "constant"),
+        ({"trainer_args": {"reward_weights": [1.0]}}, ConfigError, "reward_func="),
+        ({"trainer_args": {"betta": 0.1}}, ConfigError, "did you mean beta"),
+        ({"formatter": "progress-text"}, ConfigError, "no column prompt"),
+    ],
+)
+def test_bad_settings_are_refused_at_once(options, error, complaint):
+    with pytest.raises(error, match=complaint):
+        GRPOTrainer("owner/model", **{"reward_func": "constant", **options})
+
+
+def test_the_dataset_has_problem_prompt_and_the_replay(tmp_path, traced):
+    database = DynamicDatabase(traced)
+    database.export_merged_data(database.repositories, tmp_path)
+    dataset = GRPODataset(tmp_path / "random" / "train.json").to_hf()
+    row = dataset[0]
+    assert [message["role"] for message in row["prompt"]] == ["system", "user"]
+    assert row["prompt"][1]["content"] == row["problem"]
+    assert not any("sorry" in tactic for tactic in dataset["tactic"])
+    assert {"file_path", "full_name", "start", "end", "position", "url"} <= set(
+        dataset.column_names
+    )
+
+
+@pytest.fixture
+def train(tmp_path, traced, tiny_model):
+    def run(reward, repositories=1, **options):
+        database = DynamicDatabase(traced)
+        repos = [r for r in database.repositories if "empty" not in r.url][:repositories]
+        settings = {"max_steps": 2, "logging_steps": 1, **options.pop("trainer_args", {})}
+        trainer = GRPOTrainer(
+            str(tiny_model), reward, str(tmp_path / "out"), trainer_args=settings,
+            device="cpu", **options,
+        )  # fmt: skip
+        trainer.train(repos, database, tmp_path / "data")
+        return trainer
+
+    return run
+
+
+def metrics(folder: str | Path) -> list[dict]:
+    lines = (Path(folder) / "metrics.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_the_documented_example_runs_with_batch_size_1(train, capsys):
+    seen = []
+
+    def reward_func(completions, **kwargs):
+        seen.append((completions, kwargs))
+        return torch.tensor([1.0] * len(completions))
+
+    trainer = train(reward_func)
+    completions, columns = seen[0]
+    assert len(completions) == 8
+    assert all(isinstance(text, str) for text in completions)
+    assert len(set(columns["problem"])) == 1, "one group is of one prompt"
+    assert len(columns["full_name"]) == 8
+    assert "groups of 8 completions" in capsys.readouterr().err
+    out = Path(trainer.output_dir)
+    AutoModelForCausalLM.from_pretrained(out)
+    AutoTokenizer.from_pretrained(out)
+    assert (out / "rewards.svg").read_text().count("<path") > 3
+    row = metrics(out)[0]
+    assert row["rewards/reward_func/mean"] == 1.0
+    assert row["time/generation"] > 0
+    assert row["time/reward"] >= 0
+
+
+def test_a_constant_reward_teaches_nothing(train, tiny_model):
+    trainer = train("constant")
+    before = AutoModelForCausalLM.from_pretrained(tiny_model).state_dict()
+    after = AutoModelForCausalLM.from_pretrained(trainer.output_dir).state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+def test_a_telling_reward_changes_the_weights(train, tiny_model):
+    trainer = train({"length-penalised": 1.0, "constant": 0.1}, lr=1e-3)
+    before = AutoModelForCausalLM.from_pretrained(tiny_model).state_dict()
+    after = AutoModelForCausalLM.from_pretrained(trainer.output_dir).state_dict()
+    assert any(not torch.equal(before[name], after[name]) for name in before)
+    row = metrics(trainer.output_dir)[0]
+    expected = row["rewards/length-penalised/mean"] + 0.1 * row["rewards/constant/mean"]
+    assert row["reward"] == pytest.approx(expected, abs=1e-5)
+
+
+def test_completions_end_with_their_line(train, tiny_model):
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    [newline] = tokenizer("\n", add_special_tokens=False)["input_ids"]
+    ended_by_newline = []
+
+    def reward(completions, completion_ids, **kwargs):
+        for text, ids in zip(completions, completion_ids, strict=True):
+            assert newline not in ids[:-1], "nothing follows the end of the line"
+            assert len(ids) <= TACTIC_TOKENS
+            ended_by_newline.append(text.endswith("\n"))
+        return [0.0] * len(completions)
+
+    # A hotter policy says each of 500 tokens about equally often, the newline among them.
+    train(reward, trainer_args={"max_steps": 4, "temperature": 5.0})
+    assert any(ended_by_newline)
+
+
+def test_lora_saves_the_adapter_only(train):
+    config = LoraConfig(r=2, lora_alpha=4, target_modules=["q_proj", "v_proj"])
+    trainer = train("length-penalised", lora_config=config, batch_size=4)
+    out = Path(trainer.output_dir)
+    assert (out / "adapter_model.safetensors").exists()
+    assert not (out / "model.safetensors").exists()
+
+
+def test_a_broken_reward_is_named(train):
+    def broken(completions, **kwargs):
+        return [1.0]
+
+    with pytest.raises(RewardError, match="reward 'broken' returned 1 rewards for 8"):
+        train(broken)
+
+
+def test_a_reward_written_for_bare_trl_works(train):
+    def format_reward(prompts, completions, completion_ids, **kwargs):
+        return [0.5 if len(ids) else None for ids in completion_ids]
+
+    row = metrics(train(format_reward).output_dir)[0]
+    assert row["rewards/format_reward/mean"] == 0.5
+
+
+def test_ours_work_in_bare_trl(tiny_model, tmp_path):
+    from datasets import Dataset
+    from trl.trainer.grpo_config import GRPOConfig
+    from trl.trainer.grpo_trainer import GRPOTrainer as Bare
+
+    from lean_dojo_core import registry
+
+    rewards = [registry.reward_functions[n].create() for n in ("constant", "length-penalised")]
+    for reward, name in zip(rewards, ("constant", "length_penalised"), strict=True):
+        object.__setattr__(reward, "__name__", name) if hasattr(reward, "__dict__") else None
+    rows = [{"prompt": [{"role": "user", "content": f"⊢ {n} = {n}"}]} for n in range(4)]
+    trainer = Bare(
+        model=AutoModelForCausalLM.from_pretrained(tiny_model),
+        reward_funcs=rewards,
+        args=GRPOConfig(
+            output_dir=str(tmp_path), use_cpu=True, bf16=False, max_steps=1, num_generations=2,
+            per_device_train_batch_size=2, max_completion_length=8, report_to="none",
+            logging_steps=1, disable_tqdm=True,
+        ),
+        train_dataset=Dataset.from_list(rows),
+        processing_class=AutoTokenizer.from_pretrained(tiny_model),
+    )  # fmt: skip
+    trainer.train()
+    logged = trainer.state.log_history[0]
+    assert any(key.endswith("/mean") and logged[key] == 1.0 for key in logged)
+
+
+def test_a_killed_run_goes_on(tmp_path, traced, tiny_model, run_script):
+    def run(output: str, kill: dict | None = None) -> int:
+        orders = {
+            "database": str(traced), "model": str(tiny_model),
+            "output_dir": str(tmp_path / output), "data_path": str(tmp_path / f"{output}-data"),
+            "options": {
+                "batch_size": 4, "device": "cpu",
+                "trainer_args": {"save_steps": 2, "max_steps": 5, "num_generations": 2,
+                                 "max_completion_length": 8},
+            },
+            "kill": kill,
+        }  # fmt: skip
+        file = tmp_path / "orders.json"
+        file.write_text(json.dumps(orders))
+        return run_script(SCRIPT, LEAN_DOJO_TEST_ORDERS=str(file))
+
+    assert run("killed", {"repository": 0, "step": 3}) == -signal.SIGKILL
+    assert run("killed", {"repository": 1, "step": 3}) == -signal.SIGKILL
+    AutoModelForCausalLM.from_pretrained(tmp_path / "killed")
+    assert run("killed") == 0
+    state = json.loads((tmp_path / "killed" / "training_state.json").read_text())
+    assert [step["optimizer_steps"] for step in state["finished"]] == [5, 5]
+    steps = [row["step"] for row in metrics(tmp_path / "killed") if "reward" in row]
+    assert steps == list(range(1, 11))
