@@ -12,6 +12,7 @@ from typing import Any
 TARGETS = {
     "HFProver": "lean_dojo_plugins.causal_lm.prover:HFProver",
     "RetrievalProver": "lean_dojo_plugins.retrieval.prover:RetrievalProver",
+    "resolve_rewards": "lean_dojo_plugins.rewards.resolve:resolve_rewards",
     "ProgressModel": "lean_dojo_plugins.progress.estimator:ProgressModel",
 }
 """Each name with its ``module:attribute``."""

@@ -23,6 +23,10 @@ COMMANDS = {
     "preview": LazyCommand(
         "lean_dojo_v2.cli.preview:preview", "Show the first examples as the model will see them."
     ),
+    "reward": LazyCommand(
+        "lean_dojo_v2.cli.reward:reward",
+        "Score completions with a reward, or check a reward function.",
+    ),
     "evaluate": LazyCommand(
         "lean_dojo_v2.cli.evaluate:evaluate", "Measure what a trainer has trained."
     ),

@@ -39,7 +39,16 @@ from lean_dojo_v2.paths import merged_data_dir
     default=None,
     help="Go on where a killed run stopped (the default of the built-in trainers), or start anew.",
 )
-def train(name: str, dry_run: bool, resume: bool | None, **options: Any) -> None:
+@click.option(
+    "--reward",
+    "rewards",
+    multiple=True,
+    metavar="NAME[:weight]",
+    help="Reward of a trainer that takes rewards; may be repeated.",
+)
+def train(
+    name: str, dry_run: bool, resume: bool | None, rewards: tuple[str, ...], **options: Any
+) -> None:
     """Train with the trainer NAME, repository by repository, easiest first.
 
     The keys of the YAML file are the trainer's settings (`lean-dojo show NAME` lists them); its
@@ -50,6 +59,8 @@ def train(name: str, dry_run: bool, resume: bool | None, **options: Any) -> None
     settings, section = gather(RunOptions(**options))
     if resume is not None:
         _set_resume(entry, settings, resume)
+    if rewards:
+        _set_rewards(entry, settings, rewards)
     trainer = make_trainer(entry, settings)
     database = open_database(section.database)
     wanted = select_repositories(database, section.repositories, section.database)
@@ -71,6 +82,14 @@ def _set_resume(entry: registry.Entry[Any, Any], settings: Settings, resume: boo
         raise UsageError(f"trainer {entry.name!r} cannot be told to resume or to start anew")
     flag = "--resume" if resume else "--no-resume"
     settings.update(Settings({"resume": resume}, {("resume",): flag}))
+
+
+def _set_rewards(
+    entry: registry.Entry[Any, Any], settings: Settings, rewards: tuple[str, ...]
+) -> None:
+    if "reward_func" not in {setting.name for setting in settings_of(entry.load())}:
+        raise UsageError(f"trainer {entry.name!r} takes no rewards")
+    settings.update(Settings({"reward_func": list(rewards)}, {("reward_func",): "--reward"}))
 
 
 def _print_plan(

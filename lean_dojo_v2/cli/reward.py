@@ -1,0 +1,117 @@
+"""``lean-dojo reward``: score completions without training, check somebody's function."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from lean_dojo_core import registry
+from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_v2.cli.output import emit_json, note, paragraph, table
+from lean_dojo_v2.config import parse_assignment
+from lean_dojo_v2.upward import reach
+
+
+@click.group(short_help="Score completions with a reward, or check a reward function.")
+def reward() -> None:
+    """Score completions with a reward, or check a reward function.
+
+    A reward is the name of an installed plugin, `module:attribute`, or `trl:NAME`.
+    """
+
+
+@reward.command(short_help="Score the completions of a JSONL file without training.")
+@click.argument("name")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Option of the reward."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def score(name: str, file: Path, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Score the completions of FILE with the reward NAME.
+
+    Each line of FILE is a JSON object with `completion` and the columns that the reward reads (for
+    pantograph-verified: `problem`, the goal as Lean prints it).
+    """
+    rows = _read(file)
+    [adapted] = reach("resolve_rewards")({name: {"weight": 1.0, **_options(assignments)}})
+    columns = {key: [row.get(key) for row in rows] for key in {k for row in rows for k in row}}
+    completions = columns.pop("completion")
+    result = adapted(completions, **columns)
+    scores: Sequence[float | None] = (
+        asyncio.run(_await(result)) if inspect.isawaitable(result) else result
+    )
+    if as_json:
+        pairs = zip(scores, rows, strict=True)
+        emit_json([{"score": one, "completion": row["completion"]} for one, row in pairs])
+    else:
+        cells = [
+            ["-" if one is None else f"{one:g}", " ".join(str(row["completion"]).split())]
+            for one, row in zip(scores, rows, strict=True)
+        ]
+        table(["SCORE", "COMPLETION"], cells)
+    known = [one for one in scores if one is not None]
+    mean = f", mean {sum(known) / len(known):.3f}" if known else ""
+    note(f"{len(known)} of {len(scores)} completions scored by {adapted.name}{mean}.")
+
+
+@reward.command(short_help="Run the conformance checks on a reward function.")
+@click.argument("target")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def check(context: click.Context, target: str, as_json: bool) -> None:
+    """Run the conformance checks on TARGET; exits with 1 if one fails."""
+    from lean_dojo_core.testing import RewardFunctionSuite, run_suite
+
+    [adapted] = reach("resolve_rewards")(target)
+    name = "checked-reward"
+    suite = type("CheckedReward", (RewardFunctionSuite,), {"name": name})
+    with registry.reward_functions.override(name, adapted.function):
+        findings = run_suite(suite)
+    failed = [finding for finding in findings if finding.problem is not None]
+    if as_json:
+        emit_json([attrs.asdict(finding) for finding in findings])
+    else:
+        for finding in failed:
+            click.echo(f"FAILED  {finding.check.replace('_', ' ')}")
+            click.echo(paragraph(str(finding.problem), indent=8))
+        click.echo(f"{len(findings) - len(failed)} of {len(findings)} checks passed.")
+    if failed:
+        context.exit(1)
+
+
+async def _await(result: Any) -> Any:
+    return await result
+
+
+def _options(assignments: Sequence[str]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for text in assignments:
+        options.update(parse_assignment(text).values)
+    if "weight" in options:
+        raise UsageError("--set weight: a weight means nothing for a single reward")
+    return options
+
+
+def _read(file: Path) -> list[dict[str, Any]]:
+    rows = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise DataError(f"is not JSON: {error}", path=file, place=f"line {number}") from error
+        if not isinstance(row, dict) or "completion" not in row:
+            raise DataError("is not an object with 'completion'", path=file, place=f"line {number}")
+        rows.append(row)
+    if not rows:
+        raise DataError("holds no completions", path=file)
+    return rows
