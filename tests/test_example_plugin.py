@@ -83,6 +83,11 @@ def clean(
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_model(tmp_path_factory.mktemp("model"), hidden_size=64, layers=1)
+
+
+def build_model(folder: Path, **sizes: int) -> Path:
+    """A language model of the sample's own vocabulary, with random weights."""
     from lean_dojo_plugins.demo.tiny_model import build_tiny_model
     from lean_dojo_v2.database import DynamicDatabase
 
@@ -93,7 +98,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for tactic in theorem.traced_tactics
     ]
     texts = [text for tactic in tactics for text in (tactic.state_before, tactic.tactic)]
-    return build_tiny_model(texts, tmp_path_factory.mktemp("model"), hidden_size=64, layers=1)
+    return build_tiny_model(texts, folder, **sizes)
 
 
 def sample() -> Path:
@@ -164,7 +169,9 @@ def test_its_trainer_learns_what_its_verifier_pays_for(
 
 
 @pytest.mark.slow
-def test_its_trainer_learns_what_lean_verifies(clean: Clean, model: Path, tmp_path: Path) -> None:
+def test_its_trainer_learns_what_lean_verifies(clean: Clean, tmp_path: Path) -> None:
+    """First learn to speak from the humans, then from what one finds oneself."""
+    model = build_model(tmp_path / "model", hidden_size=128, layers=2)
     common = [
         "--database", str(sample()), "--repo", "lean-dojo/lean-dojo-sample",
         "--data-path", str(tmp_path / "data"), "--set", "report_to=none",
@@ -173,13 +180,14 @@ def test_its_trainer_learns_what_lean_verifies(clean: Clean, model: Path, tmp_pa
     first = clean.lean_dojo(
         "train", "sft", *common,
         "--set", f"model_name={model}", "--set", f"output_dir={tmp_path / 'sft'}",
-        "--set", "epochs_per_repo=6",
+        "--set", "epochs_per_repo=8",
     )  # fmt: skip
     assert first.returncode == 0, first.stderr
     ran = clean.lean_dojo(
         "train", "expert-iteration", *common,
         "--set", f"model_name={tmp_path / 'sft'}", "--set", f"output_dir={tmp_path / 'out'}",
-        "--set", "goals_per_repo=24", "--set", "samples=4", "--set", "keep_human=false",
+        "--set", "goals_per_repo=96", "--set", "samples=2", "--set", "temperature=0.3",
+        "--set", "keep_human=false",
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     said = next(line for line in ran.stderr.splitlines() if "expert iteration:" in line)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import click
 
@@ -24,32 +24,51 @@ COMMANDS = {
 }
 
 
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+
+
+def _listing_options(command: CommandT) -> CommandT:
+    """Add the options of a listing; `plugins` alone takes them as `plugins list` does."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout."),
+        click.option("--strict", is_flag=True, help="Exit with 1 if any plugin failed."),
+        click.option(
+            "--failed", is_flag=True, help="Only plugins that are not active, with the reason."
+        ),
+        click.option(
+            "--kind", type=click.Choice(list(registry.REGISTRIES)), help="Only this kind."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 @click.group(
     cls=LazyGroup,
     lazy=COMMANDS,
     invoke_without_command=True,
     short_help="List, check and write plugins.",
 )
-@click.option(
-    "--kind",
-    type=click.Choice(list(registry.REGISTRIES)),
-    help="Only this kind.",
-)
-@click.option("--failed", is_flag=True, help="Only plugins that are not active, with the reason.")
-@click.option("--strict", is_flag=True, help="Exit with 1 if any plugin failed.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@_listing_options
 @click.pass_context
-def plugins(
-    context: click.Context, kind: str | None, failed: bool, strict: bool, as_json: bool
-) -> None:
+def plugins(context: click.Context, /, **options: Any) -> None:
     """List the installed plugins: what they offer, and who brings it.
 
     Environment: LEAN_DOJO_DISABLE_PLUGINS (names, never loaded), LEAN_DOJO_PLUGINS (if set, no
     other third-party plugin is loaded), LEAN_DOJO_STRICT_PLUGINS=1 (any failure is fatal); names
     are distributions, entry points or distribution:entry-point, separated by commas.
     """
-    if context.invoked_subcommand is not None:
-        return
+    if context.invoked_subcommand is None:
+        context.invoke(list_, **options)
+
+
+@plugins.command("list", short_help="List the installed plugins (as `plugins` alone does).")
+@_listing_options
+@click.pass_context
+def list_(
+    context: click.Context, kind: str | None, failed: bool, strict: bool, as_json: bool
+) -> None:
+    """List the installed plugins: what they offer, and who brings it."""
     # The listing is how one finds out what failed, so it is never refused itself.
     strict = strict or os.environ.pop(STRICT_VARIABLE, "").strip() not in {"", "0"}
     found = registry.current()
