@@ -13,6 +13,8 @@ TARGETS = {
     "HFProver": "lean_dojo_plugins.causal_lm.prover:HFProver",
     "RetrievalProver": "lean_dojo_plugins.retrieval.prover:RetrievalProver",
     "resolve_rewards": "lean_dojo_plugins.rewards.resolve:resolve_rewards",
+    "Demo": "lean_dojo_plugins.demo.run:Demo",
+    "DemoSettings": "lean_dojo_plugins.demo.settings:DemoSettings",
     "ProgressModel": "lean_dojo_plugins.progress.estimator:ProgressModel",
 }
 """Each name with its ``module:attribute``."""

@@ -47,6 +47,12 @@ COMMANDS = {
     "lean": LazyCommand(
         "lean_dojo_v2.cli.lean:lean", "Install, inspect or remove the embedded Lean engine."
     ),
+    "demo": LazyCommand(
+        "lean_dojo_v2.cli.demo:demo", "Trace, train and prove on the shipped sample."
+    ),
+    "report": LazyCommand(
+        "lean_dojo_v2.cli.report:report", "Write one HTML page about a run's output folder."
+    ),
     "doctor": LazyCommand(
         "lean_dojo_v2.cli.doctor:doctor", "Check versions, devices, Lean engines and plugins."
     ),

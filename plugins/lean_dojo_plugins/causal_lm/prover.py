@@ -35,6 +35,7 @@ class HFProver(BaseProver):
         config: Limits of the search.
         formatter: Dataset formatter that the model was trained with.
         temperature: Sampling temperature.
+        max_new_tokens: Longest tactic, in tokens.
         seed: Seed of the sampling; each batch draws on from it.
 
     Raises:
@@ -51,11 +52,14 @@ class HFProver(BaseProver):
         config: ProverConfig | None = None,
         formatter: str = "tactic-chat",
         temperature: float = 1.0,
+        max_new_tokens: int = 128,
         seed: int = 0,
     ) -> None:
         super().__init__(config)
         self.tactics = TacticGenerator(ckpt_path, use_lora, device, formatter)
-        self._sampler = Sampler(self.tactics, temperature=temperature, seed=seed)
+        self._sampler = Sampler(
+            self.tactics, temperature=temperature, max_new_tokens=max_new_tokens, seed=seed
+        )
 
     @property
     def generator(self) -> Sampler:
@@ -86,14 +90,21 @@ class Sampler:
     Args:
         tactics: The generator.
         temperature: Sampling temperature.
+        max_new_tokens: Longest tactic, in tokens.
         seed: Seed of the first batch.
     """
 
     def __init__(
-        self, tactics: TacticGenerator, *, temperature: float = 1.0, seed: int = 0
+        self,
+        tactics: TacticGenerator,
+        *,
+        temperature: float = 1.0,
+        max_new_tokens: int = 128,
+        seed: int = 0,
     ) -> None:
         self._tactics = tactics
         self._temperature = temperature
+        self._max_new_tokens = max_new_tokens
         self._seed = seed
 
     def generate(
@@ -105,6 +116,7 @@ class Sampler:
             goals,
             num_samples,
             self._temperature,
+            max_new_tokens=self._max_new_tokens,
             premises=premises or None,
             seed=self._seed,
         )

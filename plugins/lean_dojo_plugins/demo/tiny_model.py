@@ -37,6 +37,10 @@ learn nothing from it, and it would be two thirds of the tokens.
 # so that a word has the same tokens wherever it stands.
 _PIECES = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]|\s|[^\sA-Za-z0-9]"
 
+# Then `hp` and `hpq`, the usual names of hypotheses about `p` and `q`, are spelt out: a model that
+# has learnt to copy `p` and `q` from the goal can name them.
+_HYPOTHESES = r"^h(?=[a-z]{1,2}$)|(?<=^h)[a-z](?=[a-z]?$)|(?<=^h[a-z])[a-z]$"
+
 
 def build_tiny_model(
     texts: Iterable[str],
@@ -104,6 +108,7 @@ def _train_tokenizer(
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Split(Regex(_PIECES), behavior="isolated"),
+            pre_tokenizers.Split(Regex(_HYPOTHESES), behavior="isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )

@@ -1,0 +1,241 @@
+"""The whole story on a machine with nothing: trace, train, reinforce, guide, prove.
+
+Every stage goes on where a killed one stopped: tracing from its cache, training from its
+checkpoints, proving from the stages that are done.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import attrs
+import orjson
+import torch
+
+from lean_dojo_core import registry
+from lean_dojo_plugins.causal_lm.formatters import TacticChat
+from lean_dojo_plugins.demo.encoder import build_tiny_encoder
+from lean_dojo_plugins.demo.proving import Arena, StageResult, choose_tasks
+from lean_dojo_plugins.demo.settings import SAMPLE_URLS, DemoSettings
+from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.database.exported import read_theorems
+from lean_dojo_v2.lean.embedded.launch import ensure_installed
+from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.paths import RAID_VARIABLE
+from lean_dojo_v2.sample import sample_project_path
+from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
+
+SUMMARY_FILE = "summary.json"
+
+
+@attrs.define
+class Demo:
+    """Runs the demo.
+
+    Attributes:
+        settings: Its sizes.
+        seconds: Time that each stage took in this process.
+    """
+
+    settings: DemoSettings
+    seconds: dict[str, float] = attrs.Factory(dict)
+
+    @property
+    def folder(self) -> Path:
+        """Where everything goes."""
+        return self.settings.output_dir
+
+    def run(self) -> list[StageResult]:
+        """Run all stages.
+
+        Returns:
+            What was proved with the model of each stage.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        os.environ[RAID_VARIABLE] = str(self.folder.absolute() / "raid")
+        torch.manual_seed(self.settings.seed)
+        with self._stage("Lean", "install the embedded Lean engine (once a machine)"):
+            ensure_installed()
+        with self._stage("trace", "trace two small Lean projects with real Lean"):
+            database, repos = self._trace()
+        data = self.folder / "merged"
+        with self._stage("model", "build a small language model from nothing"):
+            model = self._model(database, data)
+        arena = self._arena(database, repos)
+        results: list[StageResult] = []
+
+        def prove(stage: str, path: Path, guide: Path | None = None) -> None:
+            with self._stage(f"prove {stage}", f"prove held-out and sorry theorems ({stage})"):
+                results.append(arena.run(stage, path, guide))
+            self._say(_line(results[-1]))
+
+        prove("untrained", model)
+        with self._stage("SFT", "supervised fine-tuning on the traced tactics"):
+            best = self._fine_tune(database, data, model)
+        prove("SFT", best)
+        if self.settings.grpo_steps:
+            with self._stage("GRPO", "reinforcement: Lean itself is the reward"):
+                best = self._reinforce(database, best, repos)
+            prove("GRPO", best)
+        if self.settings.progress_epochs:
+            with self._stage("progress", "train a model of the steps that remain"):
+                guide = self._progress(database, data)
+            prove("guided", best, guide)
+        self._summarise(results)
+        return results
+
+    # --- stages ---------------------------------------------------------------------------------
+
+    def _trace(self) -> tuple[DynamicDatabase, list[LeanGitRepo]]:
+        database = DynamicDatabase(self.folder / "database.json")
+        repos: list[LeanGitRepo] = []
+        for name, url in SAMPLE_URLS.items():
+            project = self.folder / "projects" / name
+            if not project.exists():
+                shutil.copytree(sample_project_path(name), project)
+            repo = LeanGitRepo.from_path(project, url=url)
+            if database.get_repository(repo.url, repo.commit) is None:
+                database.add_repository(trace_repository(repo, jobs=self.settings.engines))
+            repos.append(repo)
+            found = database.get_repository(repo.url, repo.commit)
+            assert found is not None
+            self._say(
+                f"  {name}: {found.total_theorems} theorems, {found.num_sorry_theorems} of them "
+                f"sorry, {found.num_premises} premises"
+            )
+        return database, repos
+
+    def _model(self, database: DynamicDatabase, data: Path) -> Path:
+        folder = self.folder / "tiny"
+        database.export_merged_data(database.sort_repositories_by_difficulty(), data)
+        if not (folder / "model.safetensors").exists():
+            texts = [
+                text
+                for theorem in read_theorems(data / "random" / "train.json")
+                for row in TacticChat().rows(theorem)
+                for text in (row["prompt"][-1]["content"], row["completion"][0]["content"])
+            ]
+            build_tiny_model(
+                texts,
+                folder,
+                seed=self.settings.seed,
+                hidden_size=self.settings.hidden_size,
+                layers=self.settings.layers,
+            )
+        return folder
+
+    def _arena(self, database: DynamicDatabase, repos: Sequence[LeanGitRepo]) -> Arena:
+        config = ProverConfig(
+            num_workers=self.settings.engines,
+            timeout=60,
+            max_expansions=self.settings.expansions,
+            num_sampled_tactics=self.settings.samples,
+            batch_size=16,
+        )
+        tasks = choose_tasks(database, repos, self.settings.theorems)
+        return Arena(tasks, config, self.folder / "proofs")
+
+    def _fine_tune(self, database: DynamicDatabase, data: Path, model: Path) -> Path:
+        trainer = registry.builtin(registry.trainers, "sft")(
+            str(model),
+            str(self.folder / "sft"),
+            epochs_per_repo=self.settings.sft_epochs,
+            batch_size=self.settings.sft_batch,
+            lr=self.settings.sft_lr,
+            max_length=512,
+            seed=self.settings.seed,
+            trainer_args={"warmup_steps": 0.05, "save_steps": 200, "logging_steps": 10},
+        )
+        before = trainer.evaluate(data, "val")
+        trainer.train(database.sort_repositories_by_difficulty(), database, data)
+        after = trainer.evaluate(data, "val")
+        self._say(
+            f"  held-out tactics: loss {before.loss:.2f} -> {after.loss:.2f}, exact match "
+            f"{before.exact_match:.0%} -> {after.exact_match:.0%}"
+        )
+        return self.folder / "sft"
+
+    def _reinforce(
+        self, database: DynamicDatabase, model: Path, repos: Sequence[LeanGitRepo]
+    ) -> Path:
+        projects = {repo.url: str(repo.path) for repo in repos}
+        reward = {
+            "pantograph-verified": {
+                "weight": 1.0,
+                "engines": self.settings.engines,
+                "projects": projects,
+            }
+        }
+        trainer = registry.builtin(registry.trainers, "grpo")(
+            str(model),
+            reward,
+            str(self.folder / "grpo"),
+            batch_size=32,
+            lr=2e-5,
+            seed=self.settings.seed,
+            trainer_args={
+                "max_steps": self.settings.grpo_steps,
+                "num_generations": 8,
+                "max_completion_length": 48,
+                "logging_steps": 1,
+            },
+        )
+        repositories = database.sort_repositories_by_difficulty()
+        trainer.train(repositories[:1], database, self.folder / "merged-grpo")
+        for adapted in trainer.rewards:
+            adapted.function.close()
+        return self.folder / "grpo"
+
+    def _progress(self, database: DynamicDatabase, data: Path) -> Path:
+        encoder = self.folder / "encoder"
+        if not (encoder / "model.safetensors").exists():
+            build_tiny_encoder(self.folder / "tiny", encoder, seed=self.settings.seed)
+        trainer = registry.builtin(registry.trainers, "progress")(
+            None,
+            str(encoder),
+            str(self.folder / "progress"),
+            max_length=256,
+            batch_size=32,
+            epochs=self.settings.progress_epochs,
+            learning_rate=1e-3,
+            seed=self.settings.seed,
+        )
+        trainer.train(None, database, data)
+        return self.folder / "progress"
+
+    # --- what is shown --------------------------------------------------------------------------
+
+    def _summarise(self, results: Sequence[StageResult]) -> None:
+        data = {
+            "stages": [attrs.asdict(result) for result in results],
+            "seconds": self.seconds,
+            "settings": {**attrs.asdict(self.settings), "output_dir": str(self.folder)},
+        }
+        atomic_write_bytes(
+            self.folder / SUMMARY_FILE, orjson.dumps(data, option=orjson.OPT_INDENT_2)
+        )
+
+    @contextmanager
+    def _stage(self, name: str, title: str) -> Iterator[None]:
+        start = time.monotonic()
+        self._say(f"== {title}")
+        yield
+        self.seconds[name] = round(time.monotonic() - start, 1)
+        self._say(f"   ({self.seconds[name]:.0f} s)")
+
+    @staticmethod
+    def _say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+
+def _line(result: StageResult) -> str:
+    parts = [f"{result.proved[g]} of {result.tried[g]} {g}" for g in result.proved]
+    return f"  proved {', '.join(parts)} theorems, each confirmed by Lean"
