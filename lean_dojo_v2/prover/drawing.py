@@ -35,8 +35,8 @@ def tree_svg(tree: SearchTree, *, max_nodes: int = MAX_NODES) -> str:
     width = 2 * _MARGIN + (depth + 1) * _WIDTH + depth * _GAP_X
     height = 2 * _MARGIN + (max(rows.values(), default=0) + 1) * (_HEIGHT + _GAP_Y) + _HEIGHT
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        'font-family="ui-monospace, monospace" font-size="11">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}">',
+        "<style>text { font: 11px ui-monospace, monospace; }</style>",
         *(_edge(node, tree, rows, node.id in proof) for node in shown if node.parent is not None),
         *(_box(node, rows, node.id in proof) for node in shown),
     ]
@@ -69,7 +69,7 @@ def _shown(tree: SearchTree, max_nodes: int) -> list[Node]:
 
 
 def _rows(nodes: list[Node]) -> dict[int, float]:
-    """Give every state a row: leaves one after the other, a parent in the middle of its children."""
+    """Give every state a row: leaves one by one, a parent in the middle of its children."""
     children: dict[int | None, list[int]] = defaultdict(list)
     for node in nodes:
         children[node.parent].append(node.id)
