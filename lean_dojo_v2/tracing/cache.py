@@ -22,7 +22,7 @@ from lean_dojo_v2.paths import cache_dir
 from lean_dojo_v2.tracing.records import TracedFile
 from lean_dojo_v2.tracing.workspace import SourceFile
 
-FORMAT = "3"
+FORMAT = "4"
 """Raised whenever extraction gives something else for the same file."""
 
 

@@ -42,6 +42,10 @@ _IDENTIFIER = re.compile(rf"\.?{PART}(?:\.{PART})*\Z")
 _SORRY_WORDS = frozenset({"sorry", "admit", "sorryAx", "stop"})
 _SORRY_WARNING = re.compile(r"declaration uses ['`‘]sorry['`’]")
 
+_COMBINATORS = ("<;>", "<|>")
+_COMBINATOR_GAP = 200
+"""Characters before a tactic in which a combinator is looked for: line ends and indentation."""
+
 UNKNOWN: Position = (0, 0)
 """Where a premise is defined, if nobody recorded it: before the first line, so inside no premise.
 
@@ -125,7 +129,7 @@ class _FileReader:
         self.text = text
         self.places = places
         self.path_of = path_of
-        self.steps = _counted(elaboration.steps)
+        self.steps = _counted(text, elaboration.steps)
         self.step_starts = [step.start for step, _, _ in self.steps]
         self.references = _usable(text, elaboration.references)
         self.reference_starts = [reference.start for reference in self.references]
@@ -194,16 +198,25 @@ class _FileReader:
                 position = reference.end
 
 
-def _counted(steps: Iterable[Step]) -> list[tuple[Step, str, str]]:
-    """Keep the steps that count, each once, outer ones before what is inside them."""
-    found: dict[tuple[int, int], tuple[Step, str, str]] = {}
+def _counted(text: str, steps: Iterable[Step]) -> list[tuple[Step, str, str]]:
+    """Keep the steps that count, each once, outer ones before what is inside them.
+
+    Macros make sequences of what the source has elsewhere: ``have : p := by …`` of the members of
+    its ``by``, which count, and ``a <;> b`` of ``a`` and ``b``, which do not. The latter two are
+    told by where they stand: at the start of a longer member, or after the combinator.
+    """
+    found: dict[int, dict[int, Step]] = {}
     for step in steps:
-        if (step.start, step.end) in found or step.start >= step.end:
-            continue
+        before_it = text[max(step.start - _COMBINATOR_GAP, 0) : step.start].rstrip()
+        if step.start < step.end and not before_it.endswith(_COMBINATORS):
+            found.setdefault(step.start, {}).setdefault(step.end, step)
+    counted: list[tuple[Step, str, str]] = []
+    for start in sorted(found):
+        step = found[start][max(found[start])]
         before, after = clean_state(step.before), clean_state(step.after)
         if before not in {NO_GOALS, after}:
-            found[step.start, step.end] = (step, before, after)
-    return [found[key] for key in sorted(found, key=lambda key: (key[0], -key[1]))]
+            counted.append((step, before, after))
+    return counted
 
 
 def _usable(text: str, references: Iterable[Reference]) -> list[Reference]:

@@ -12,7 +12,7 @@ info tree as indented text; its nodes start with ``•``::
 
 (before 4.22 without brackets: ``command @ …``, ``Tactic @ …``). Positions are (line, column) with
 lines from 1 and columns from 0 in code points; ``†`` marks what a macro made. Indentation gives the
-tree, so a tactic is a member of a sequence if its parent is one that the source has.
+tree, so a tactic is a member of a sequence if its parent is one.
 
 Lean wraps the text at 120 characters, indentation included; a hypothesis that is so long is wrapped
 a little earlier here than in the goals that the embedded engine and LeanDojo print.
@@ -34,6 +34,7 @@ _PLACE = r"⟨(\d+), (\d+)⟩(†?)!?"
 _RANGE = re.compile(rf"@ {_PLACE}-{_PLACE}(?: @ (\S+))?")
 _KIND = re.compile(r"\[?(Tactic|Command|command)\]? @ ")
 _SEQUENCES = ("evalTacticSeq1Indented", "evalTacticSeqBracketed")
+_BARE = ("evalTacticSeq", "evalTacticSeq1Indented")
 _TRACE = "[Elab.info]"
 
 
@@ -60,8 +61,13 @@ class Node(NamedTuple):
 
     @property
     def is_sequence(self) -> bool:
-        """Whether it is a tactic sequence of the source."""
-        return self.original and self.elaborator.endswith(_SEQUENCES)
+        """Whether it is a tactic sequence, of the source or of a macro."""
+        return self.elaborator.endswith(_SEQUENCES)
+
+    @property
+    def is_step(self) -> bool:
+        """Whether it is a tactic of the source; a sequence is one where it has braces."""
+        return self.kind == "tactic" and self.original and not self.elaborator.endswith(_BARE)
 
 
 def read_messages(output: str) -> list[dict[str, Any]]:
@@ -124,7 +130,7 @@ def read_trees(
             start, end = places.index(*node.start), places.index(*node.end)
             if node.kind == "command" and not parents and node.original and start < end:
                 commands.append(Command(start, end))
-            elif node.kind == "tactic" and node.original and parents and parents[-1].is_sequence:
+            elif node.is_step and parents and parents[-1].is_sequence:
                 before, after = _goals(node.lines)
                 steps.append(Step(start, end, before, after))
             parents.append(node)

@@ -30,7 +30,7 @@ class Problem:
 
 @attrs.frozen
 class Step:
-    """A tactic that Lean ran as a member of a tactic sequence of the source.
+    """A tactic of the source that Lean ran as a member of a tactic sequence.
 
     Attributes:
         start: Index of its first character.

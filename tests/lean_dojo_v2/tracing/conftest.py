@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
-from collections.abc import Callable, Mapping
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
+from typing import Any, Self
 
 import pytest
+
+from lean_dojo_v2.database import Repository
+from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
+from lean_dojo_v2.tracing.embedded import lay_out
+from lean_dojo_v2.tracing.lakefile import read_project
+from lean_dojo_v2.tracing.modules import module_path
+from lean_dojo_v2.tracing.workspace import Workspace, read_workspace
 
 DATA = Path(__file__).parents[2] / "data"
 EDGE_PROJECT = DATA / "edge_project"
@@ -86,3 +99,133 @@ def remote(tmp_path: Path, git: Git) -> tuple[Path, list[str]]:
     git(folder, "tag", "v1", commits[0])
     git(folder, "branch", "old/one", commits[0])
     return folder, commits
+
+
+@pytest.fixture(scope="session")
+def edge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
+    """The edge project, traced once for all tests."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("RAID_DIR", str(tmp_path_factory.mktemp("edge")))
+    repo = LeanGitRepo.from_path(EDGE_PROJECT, url="https://example.org/edge/project")
+    yield trace_repository(repo, engine="embedded", jobs=1, date="2026-01-02T03:04:05")
+    patch.undo()
+
+
+PROGRAM = """#!{python}
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as link:
+    link.connect({address!r})
+    stream = link.makefile("rw", encoding="utf-8")
+    stream.write(json.dumps([os.getcwd(), *sys.argv[1:]]) + "\\n")
+    stream.flush()
+    code, text = json.loads(stream.readline())
+sys.stdout.buffer.write(text.encode())
+sys.exit(code)
+"""
+
+
+class Lake:
+    """A ``lake`` whose Lean is the embedded engine: real messages and real ``.ilean`` files.
+
+    The program itself is a few lines that send their arguments over a socket; the engine answers
+    here, so that it starts once and not for every file.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.bin = folder / "bin"
+        self.library = folder / "lib"
+        self._view = folder / "view"
+        self._address = str(folder / "socket")
+        self._lock = threading.Lock()
+        for made in (self.bin, self.library, self._view):
+            made.mkdir()
+        program = self.bin / "lake"
+        program.write_text(PROGRAM.format(python=sys.executable, address=self._address))
+        program.chmod(0o755)
+        self._known: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def __enter__(self) -> Self:
+        self._engine = Server(engine="embedded", project_path=self._view, timeout=120)
+        outer = self
+
+        class Handler(StreamRequestHandler):
+            def handle(self) -> None:
+                folder, *words = json.loads(self.rfile.readline())
+                with outer._lock:
+                    answer = outer.answer(Path(folder), words)
+                self.wfile.write(json.dumps(answer).encode() + b"\n")
+
+        self._server = ThreadingUnixStreamServer(self._address, Handler)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._engine.close()
+
+    def answer(self, folder: Path, words: list[str]) -> tuple[int, str]:
+        match words:
+            case ["env", "lean", "--version"]:
+                return 0, "Lean (version 4.28.0-pre, wasm32, commit 38f3c0c4, Release)\n"
+            case ["env", "printenv", "LEAN_PATH"]:
+                return 0, f"{self.library}\n"
+            case ["env", "lean", "--print-libdir"]:
+                return 0, "/no/such/toolchain/lib/lean\n"
+            case ["build"]:
+                self._build(read_workspace(read_project(folder)))
+                return 0, "Build completed successfully.\n"
+            case ["env", "lean", *options, "--json", "-i", ilean, path]:
+                return self._lean(folder, options, Path(ilean), path)
+        return 2, f"error: unknown command {words}\n"
+
+    def _build(self, workspace: Workspace) -> None:
+        lay_out(workspace.all, self._view)
+        for file in workspace.all:
+            target = (self.library / module_path(file.module)).with_suffix(".ilean")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(self._ilean(file.text, file.module))
+
+    def _ilean(self, text: str, module: str) -> str:
+        """Lean's own file; in the engine all modules of a project are one to Lean, so name them."""
+        traced = self._trace(text, module)
+        data = json.loads(traced["ilean"])
+        homes = {item["lean_name"]: item["module"] for item in traced["references"]}
+        renamed = {}
+        for key, info in data["references"].items():
+            ident = json.loads(key)["c"]
+            home = module if info["definition"] else homes.get(ident["n"], ident["m"])
+            renamed[json.dumps({"c": {"m": home, "n": ident["n"]}})] = info
+        return json.dumps({**data, "references": renamed})
+
+    def _lean(self, folder: Path, options: list[str], ilean: Path, path: str) -> tuple[int, str]:
+        text = (folder / path).read_bytes().decode().replace("\r\n", "\n")
+        assert options[:2] == ["-D", "trace.Elab.info=true"]
+        module = next(m for m, p in read_project(folder).sources().items() if str(p) == path)
+        traced = self._trace(text, module)
+        messages = [
+            *traced["messages"],
+            *({"data": tree, "severity": "information"} for tree in traced["info_trees"]),
+        ]
+        failed = any(message["severity"] == "error" for message in messages)
+        if not failed:
+            ilean.write_text(self._ilean(text, module))
+        lines = [json.dumps(message, ensure_ascii=False) for message in messages]
+        return int(failed), "\n".join(["some line of lake's own", *lines, ""])
+
+    def _trace(self, text: str, module: str) -> dict[str, Any]:
+        """Elaborate a file; once, for what it answers serves every command."""
+        if (module, text) not in self._known:
+            request = {"file": text, "fileName": str(module_path(module)), "module": module}
+            wanted = {"sequenceOnly": True, "infoTrees": True, "ilean": True}
+            answer = self._engine.run("dojo.trace", {**request, **wanted})
+            assert "error" not in answer, answer
+            self._known[module, text] = answer
+        return self._known[module, text]
+
+
+@pytest.fixture(scope="session")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    """A ``lake`` whose Lean is the embedded engine: real messages and real ``.ilean`` files."""
+    with Lake(tmp_path_factory.mktemp("lake")) as made:
+        yield made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
@@ -63,7 +64,7 @@ def test_import_graph_order_and_closure() -> None:
 
 def test_a_long_chain_needs_no_recursion() -> None:
     names = [f"M{i}" for i in range(5000)]
-    chain = {name: (after,) for name, after in zip(names, names[1:], strict=False)}
+    chain = {name: (after,) for name, after in itertools.pairwise(names)}
     assert ImportGraph({**chain, names[-1]: ()}).order()[0] == names[-1]
 
 

@@ -10,7 +10,6 @@ const TACTIC_INFO = { elab: 0, mctxBefore: 1, goalsBefore: 2, mctxAfter: 3, goal
 const TERM_INFO = { elab: 0, lctx: 1, expectedType: 2, expr: 3 };
 const SYNTAX = { missing: 0, node: 1, atom: 2, ident: 3 };
 const CANONICAL_ONLY = 3; // box(1)
-const ORIGINAL = 0;
 
 /** @param {object} rt the runtime */
 function createInfoTrees(rt) {
@@ -48,13 +47,6 @@ function createInfoTrees(rt) {
     return end === null ? null : [rt.unbox(start), rt.unbox(end)];
   }
 
-  /** Whether syntax stands in the source itself, not in what a macro made (`SourceInfo.original`). */
-  function isOriginal(syntax) {
-    if (rt.isScalar(syntax)) return false;
-    const head = rt.call('l_Lean_Syntax_getHeadInfo', syntax);
-    return !rt.isScalar(head) && rt.tag(head) === ORIGINAL;
-  }
-
   const syntaxOf = (info) => rt.field(rt.field(rt.field(info, 0), 0), 1);
   const kindOf = (syntax) =>
     !rt.isScalar(syntax) && rt.tag(syntax) === SYNTAX.node ? rt.nameText(rt.field(syntax, 1)) : '';
@@ -64,7 +56,7 @@ function createInfoTrees(rt) {
   /** The declaration around, as Lean names it, or null. */
   const parentDeclaration = (context) => rt.optional(rt.field(context, 1));
 
-  return { walk, syntaxRange, isOriginal, syntaxOf, kindOf, contextPart, parentDeclaration };
+  return { walk, syntaxRange, syntaxOf, kindOf, contextPart, parentDeclaration };
 }
 
 module.exports = { createInfoTrees, INFO, TACTIC_INFO, TERM_INFO, SYNTAX };

@@ -23,6 +23,7 @@ function traceCommands(engine) {
         tactics: [],
         references: [],
         commands: [],
+        info_trees: [],
       };
       const names = new Map();
       const kept = [];
@@ -30,6 +31,7 @@ function traceCommands(engine) {
         if (request.ilean === true) kept.push(...unit.trees.map((tree) => rt.keep(tree)));
         result.commands.push({ kind: unit.kind, ...session.text.range(unit.start, unit.end) });
         result.messages.push(...unit.messages);
+        if (request.infoTrees === true) result.info_trees.push(...unit.trees.map(infoTreeText));
         const found = describeDeclarations(unit, session.text);
         result.declarations.push(...found);
         const env = rt.field(unit.after, COMMAND_STATE.env);
@@ -43,6 +45,13 @@ function traceCommands(engine) {
       kept.forEach(rt.drop);
       return result;
     });
+  }
+
+  /** What `trace.Elab.info` prints: an information tree as Lean formats it, indented as in a trace. */
+  function infoTreeText(tree) {
+    const format = rt.io('l_Lean_Elab_InfoTree_format', tree, rt.none);
+    const [width, indent, column] = [rt.box(120), rt.box(2), rt.box(2)];
+    return `[Elab.info] \n  ${rt.text(rt.call('l_Std_Format_pretty', format, width, indent, column))}`;
   }
 
   /** What `lean -i` would write: Lean's own collection of all references, as the text of an .ilean file. */
@@ -120,11 +129,12 @@ function traceCommands(engine) {
     const range = trees.syntaxRange(syntax);
     if (range === null || kind === '' || kind === 'null' || kind === 'Lean.Parser.Term.byTactic')
       return;
-    if (/^Lean\.Parser\.Tactic\.tacticSeq(1Indented|Bracketed)?$/.test(kind)) return;
     const parent = parents.findLast((node) => rt.tag(node) === INFO.tactic);
     const inSequence =
-      parent !== undefined && trees.isOriginal(syntax) && isSequence(trees.syntaxOf(parent));
-    if (sequenceOnly && !inSequence) return;
+      parent !== undefined && isSequence(trees.syntaxOf(parent));
+    // `{ … }` is a tactic where it is a member of a sequence; else sequences are what holds the tactics
+    if (/^Lean\.Parser\.Tactic\.tacticSeq(1Indented)?$/.test(kind)) return;
+    if (!inSequence && (sequenceOnly || isSequence(syntax))) return;
     const details = rt.field(info, 0);
     const goals = (mctx, list) =>
       print(context, rt.field(details, mctx), rt.field(details, list), printed);
@@ -141,10 +151,8 @@ function traceCommands(engine) {
     });
   }
 
-  /** Whether syntax is a tactic sequence of the source (macros such as `<;>` make sequences of their own). */
   const isSequence = (syntax) =>
-    /^Lean\.Parser\.Tactic\.tacticSeq(1Indented|Bracketed)$/.test(trees.kindOf(syntax)) &&
-    trees.isOriginal(syntax);
+    /^Lean\.Parser\.Tactic\.tacticSeq(1Indented|Bracketed)$/.test(trees.kindOf(syntax));
 
   /**
    * Goals as text. Printing is what tracing spends its time on, and the same goals appear at many nodes: a goal without
