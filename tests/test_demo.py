@@ -1,0 +1,34 @@
+"""The demo, as `make demo` runs it, with smaller sizes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.slow
+def test_the_demo_proves_more_after_training_and_goes_on_where_it_stopped(tmp_path):
+    command = [sys.executable, "-m", "lean_dojo_v2", "demo", "--quick", "--json"]
+    output = tmp_path / "demo"
+    done = subprocess.run(
+        [*command, "--output-dir", str(output)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    stages = {stage["stage"]: stage for stage in json.loads(done.stdout)}
+    assert list(stages) == ["untrained", "SFT", "GRPO", "guided"]
+    assert stages["untrained"]["proved"]["held-out"] <= 1
+    assert stages["SFT"]["proved"]["held-out"] > stages["untrained"]["proved"]["held-out"]
+    assert "confirmed by Lean" in done.stderr
+    page = (output / "report.html").read_text()
+    assert "What the models prove" in page
+    assert page.count("data:image/svg+xml") >= 3
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+    again = subprocess.run(
+        [*command, "--output-dir", str(output)], capture_output=True, text=True, check=False
+    )
+    assert again.returncode == 0, again.stderr[-3000:]
+    assert json.loads(again.stdout) == json.loads(done.stdout)
