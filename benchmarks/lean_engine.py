@@ -7,6 +7,8 @@ hold on a noisy machine where the absolute figures do not:
 
 - *process*: a new engine for every check, as a script would do it (a);
 - *bare*: lines over the pipes of one engine, without any of our code between them (b);
+- *by CPU*: the same ratio in CPU time of client and engine together, which other programs on the
+  machine disturb less;
 - *server*: one ``Server``; goal: at least 90 % of *bare*;
 - *pool 1*, *pool 2*: an ``EnginePool`` of one engine and of two.
 
@@ -24,6 +26,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import psutil
+
 from lean_dojo_v2.lean import EnginePool, PoolConfig, Server
 from lean_dojo_v2.lean.embedded.launch import embedded_plan
 
@@ -34,7 +38,7 @@ PROOF = "theorem t{n} (a b c : Nat) (h : a ≤ b) : a + c ≤ b + c + {n} := by\
 TACTIC_CHECKS = 100
 PROOFS = 20
 
-Rates = dict[str, dict[str, list[tuple[float, float]]]]
+Rates = dict[str, dict[str, list[tuple[float, float, float]]]]
 
 
 class Bare:
@@ -118,12 +122,18 @@ def cold_start() -> float:
         return time.perf_counter() - start
 
 
-def timed(work: Callable[[], None], count: int) -> tuple[float, float]:
-    """Items per second, and this process's own CPU milliseconds for each."""
-    start, cpu = time.perf_counter(), time.process_time()
+def timed(work: Callable[[], None], count: int) -> tuple[float, float, float]:
+    """Items per second; CPU milliseconds for each of this process, and with its engines'."""
+    start, own, engines = time.perf_counter(), time.process_time(), engines_cpu()
     work()
-    spent = (time.process_time() - cpu) * 1000 / count
-    return count / (time.perf_counter() - start), spent
+    spent = (time.process_time() - own) * 1000 / count
+    with_engines = spent + (engines_cpu() - engines) * 1000 / count
+    return count / (time.perf_counter() - start), spent, with_engines
+
+
+def engines_cpu() -> float:
+    times = [child.cpu_times() for child in psutil.Process().children()]
+    return sum(time.user + time.system for time in times)
 
 
 def measure(rounds: int) -> dict[str, Any]:
@@ -159,15 +169,18 @@ def summary(rates: Rates, colds: list[float]) -> dict[str, Any]:
     result: dict[str, Any] = {"cold start to first answer, s": round(cold, 2)}
     for kind in ("tactics", "proofs"):
         result[f"process {kind}/s"] = round(1 / cold, 3)
-        base = [rate for rate, _ in rates["bare"][kind]]
+        base = [rate for rate, _, _ in rates["bare"][kind]]
+        base_cpu = statistics.median(cpu for _, _, cpu in rates["bare"][kind])
         for name, found in rates.items():
-            values = [rate for rate, _ in found[kind]]
-            own = statistics.median(spent for _, spent in found[kind])
+            values = [rate for rate, _, _ in found[kind]]
+            own = statistics.median(spent for _, spent, _ in found[kind])
+            cpu = statistics.median(cpu for _, _, cpu in found[kind])
             ratios = [mine / bare for mine, bare in zip(values, base, strict=True)]
             result[f"{name} {kind}/s"] = round(statistics.median(values), 1)
             result[f"{name} {kind} / bare"] = round(statistics.median(ratios), 3)
             result[f"{name} {kind} / process"] = round(statistics.median(values) * cold, 1)
             result[f"{name} {kind}: client CPU, ms each"] = round(own, 2)
+            result[f"{name} {kind} / bare, by CPU"] = round(base_cpu / cpu, 3)
     return result
 
 

@@ -328,13 +328,17 @@ class Connection:
                 "another version?"
             ) from error
 
+    def holds(self, state: GoalState) -> bool:
+        """Whether a goal state lives in the engine that runs now."""
+        return state.handle.session is self._session and self.pid is not None
+
     def _id_of(self, state: GoalState) -> int:
         """Give a state's number, if it lives in the engine that runs now.
 
         Raises:
             StaleStateError: It does not.
         """
-        if state.handle.session is not self._session or self.pid is None:
+        if not self.holds(state):
             raise StaleStateError(
                 f"Goal state {state.state_id} belongs to an engine that is gone, or to another "
                 "server. Start the goal again."

@@ -1,31 +1,12 @@
-"""Real engines, shared by the tests of a session."""
+"""What tests of engines share; the engines themselves are in tests/conftest.py."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
-
-from lean_dojo_v2.lean.embedded.launch import ensure_installed
-from lean_dojo_v2.lean.server import Server
-
-
-@pytest.fixture(scope="session")
-def engine() -> Iterator[Server]:
-    """One embedded engine for all tests that leave it as they found it."""
-    ensure_installed()
-    with Server(engine="embedded", timeout=60) as server:
-        yield server
-
-
-@pytest.fixture
-def fresh_engine() -> Iterator[Server]:
-    """An embedded engine that a test may kill."""
-    ensure_installed()
-    with Server(engine="embedded", timeout=60) as server:
-        yield server
 
 
 @pytest.fixture
