@@ -57,6 +57,7 @@ def test_decoding_gives_back_every_text(folder: Path, text: str) -> None:
 def test_a_name_is_made_of_its_parts(folder: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(folder)
     assert tokenizer.tokenize("doubleAll_join") == ["double", "All", "_", "join"]
+    assert tokenizer.tokenize("hpq") == ["h", "p", "q"]
 
 
 def test_the_prompt_is_a_prefix_of_the_conversation(folder: Path) -> None:

@@ -3,7 +3,8 @@ import Sample.Nat
 /-!
 # Integers
 
-Distance, absolute value, sign, minimum and maximum, defined by cases and proved by cases.
+Distance, absolute value, sign, minimum and maximum, defined by cases. Once the definitions are
+unfolded, `omega` knows what to do with the cases.
 -/
 
 namespace Sample
@@ -25,51 +26,51 @@ def sign (a : Int) : Int := if 0 < a then 1 else if a < 0 then -1 else 0
 
 theorem dist_self (a : Int) : dist a a = 0 := by
   unfold dist
-  split <;> omega
+  omega
 
 theorem dist_comm (a b : Int) : dist a b = dist b a := by
   unfold dist
-  split <;> split <;> omega
+  omega
 
 theorem dist_nonneg (a b : Int) : 0 ≤ dist a b := by
   unfold dist
-  split <;> omega
+  omega
 
 theorem dist_triangle (a b c : Int) : dist a c ≤ dist a b + dist b c := by
   unfold dist
-  split <;> split <;> split <;> omega
+  omega
 
 theorem dist_shift (a b c : Int) : dist (a + c) (b + c) = dist a b := by
   unfold dist
-  split <;> split <;> omega
+  omega
 
 theorem dist_neg (a b : Int) : dist (-a) (-b) = dist a b := by
   unfold dist
-  split <;> split <;> omega
+  omega
 
 theorem eq_of_dist_zero {a b : Int} (h : dist a b = 0) : a = b := by
   unfold dist at h
-  split at h <;> omega
+  omega
 
 theorem dist_zero (a : Int) : dist a 0 = absI a := by
   unfold dist absI
-  split <;> split <;> omega
+  omega
 
 theorem absI_nonneg (a : Int) : 0 ≤ absI a := by
   unfold absI
-  split <;> omega
+  omega
 
 theorem absI_neg (a : Int) : absI (-a) = absI a := by
   unfold absI
-  split <;> split <;> omega
+  omega
 
 theorem absI_add (a b : Int) : absI (a + b) ≤ absI a + absI b := by
   unfold absI
-  split <;> split <;> split <;> omega
+  omega
 
 theorem le_absI (a : Int) : a ≤ absI a := by
   unfold absI
-  split <;> omega
+  omega
 
 theorem neg_le_absI (a : Int) : -a ≤ absI a := by
   sorry
@@ -80,81 +81,81 @@ theorem absI_absI (a : Int) : absI (absI a) = absI a := by
 
 theorem eq_zero_of_absI {a : Int} (h : absI a = 0) : a = 0 := by
   unfold absI at h
-  split at h <;> omega
+  omega
 
 theorem larger_self (a : Int) : larger a a = a := by
   unfold larger
-  split <;> omega
+  omega
 
 theorem smaller_self (a : Int) : smaller a a = a := by
   unfold smaller
-  split <;> omega
+  omega
 
 theorem larger_comm (a b : Int) : larger a b = larger b a := by
   unfold larger
-  split <;> split <;> omega
+  omega
 
 theorem smaller_comm (a b : Int) : smaller a b = smaller b a := by
   sorry
 
 theorem le_larger_left (a b : Int) : a ≤ larger a b := by
   unfold larger
-  split <;> omega
+  omega
 
 theorem le_larger_right (a b : Int) : b ≤ larger a b := by
   unfold larger
-  split <;> omega
+  omega
 
 theorem smaller_le_left (a b : Int) : smaller a b ≤ a := by
   unfold smaller
-  split <;> omega
+  omega
 
 theorem smaller_le_right (a b : Int) : smaller a b ≤ b := by
   unfold smaller
-  split <;> omega
+  omega
 
 theorem smaller_le_larger (a b : Int) : smaller a b ≤ larger a b := by
   unfold smaller larger
-  split <;> omega
+  omega
 
 theorem larger_add_smaller (a b : Int) : larger a b + smaller a b = a + b := by
   unfold larger smaller
-  split <;> omega
+  omega
 
 theorem larger_sub_smaller (a b : Int) : larger a b - smaller a b = dist a b := by
   unfold larger smaller dist
-  split <;> omega
+  omega
 
 theorem larger_le {a b c : Int} (ha : a ≤ c) (hb : b ≤ c) : larger a b ≤ c := by
   unfold larger
-  split <;> omega
+  omega
 
 theorem le_smaller {a b c : Int} (ha : c ≤ a) (hb : c ≤ b) : c ≤ smaller a b := by
   unfold smaller
-  split <;> omega
+  omega
 
 theorem neg_larger (a b : Int) : -larger a b = smaller (-a) (-b) := by
   unfold larger smaller
-  split <;> split <;> omega
+  omega
 
 theorem neg_smaller (a b : Int) : -smaller a b = larger (-a) (-b) := by
   unfold smaller larger
-  split <;> split <;> omega
+  omega
 
 theorem larger_neg_self (a : Int) : larger a (-a) = absI a := by
   unfold larger absI
-  split <;> split <;> omega
+  omega
 
 theorem sign_neg (a : Int) : sign (-a) = -sign a := by
   unfold sign
-  split <;> split <;> omega
+  omega
 
 theorem sign_le_one (a : Int) : sign a ≤ 1 := by
   unfold sign
-  split <;> omega
+  omega
 
 theorem neg_one_le_sign (a : Int) : -1 ≤ sign a := by
   unfold sign
-  split <;> omega
+  omega
 
 end Sample

@@ -363,51 +363,78 @@ theorem not_and_swap {p q : Prop} (h : ¬(p ∧ q)) : ¬(q ∧ p) := by
 
 theorem and_comm_iff {p q : Prop} : p ∧ q ↔ q ∧ p := by
   constructor
-  · exact and_swap
-  · exact and_swap
+  · intro ⟨hp, hq⟩
+    exact ⟨hq, hp⟩
+  · intro ⟨hq, hp⟩
+    exact ⟨hp, hq⟩
 
 theorem or_comm_iff {p q : Prop} : p ∨ q ↔ q ∨ p := by
   constructor
-  · exact or_swap
-  · exact or_swap
+  · intro h
+    rcases h with hp | hq
+    · exact Or.inr hp
+    · exact Or.inl hq
+  · intro h
+    rcases h with hq | hp
+    · exact Or.inr hq
+    · exact Or.inl hp
 
 theorem and_group_iff {p q r : Prop} : p ∧ q ∧ r ↔ (p ∧ q) ∧ r := by
   constructor
-  · exact and_group_left
-  · exact and_group_right
+  · intro ⟨hp, hq, hr⟩
+    exact ⟨⟨hp, hq⟩, hr⟩
+  · intro ⟨⟨hp, hq⟩, hr⟩
+    exact ⟨hp, hq, hr⟩
 
 theorem and_rotate_iff {p q r : Prop} : p ∧ q ∧ r ↔ q ∧ r ∧ p := by
   constructor
-  · exact and_rotate
-  · exact and_rotate_back
+  · intro ⟨hp, hq, hr⟩
+    exact ⟨hq, hr, hp⟩
+  · intro ⟨hq, hr, hp⟩
+    exact ⟨hp, hq, hr⟩
+
+theorem and_reverse_iff {p q r : Prop} : p ∧ q ∧ r ↔ r ∧ q ∧ p := by
+  constructor
+  · intro ⟨hp, hq, hr⟩
+    exact ⟨hr, hq, hp⟩
+  · intro ⟨hr, hq, hp⟩
+    exact ⟨hp, hq, hr⟩
+
+theorem and_swap_tail_iff {p q r : Prop} : p ∧ q ∧ r ↔ p ∧ r ∧ q := by
+  sorry
 
 theorem or_rotate_iff {p q r : Prop} : p ∨ q ∨ r ↔ q ∨ r ∨ p := by
   constructor
   · exact or_rotate
   · exact or_rotate_back
 
-theorem and_reverse_iff {p q r : Prop} : p ∧ q ∧ r ↔ r ∧ q ∧ p := by
-  constructor
-  · exact and_reverse
-  · exact and_reverse
-
-theorem or_reverse_iff {p q r : Prop} : p ∨ q ∨ r ↔ r ∨ q ∨ p := by
-  sorry
-
 theorem imp_flip_iff {p q r : Prop} : (p → q → r) ↔ (q → p → r) := by
   constructor
-  · exact imp_flip
-  · exact imp_flip
+  · intro h hq hp
+    exact h hp hq
+  · intro h hp hq
+    exact h hq hp
 
 theorem imp_curry_iff {p q r : Prop} : (p ∧ q → r) ↔ (p → q → r) := by
   constructor
-  · exact imp_curry
-  · exact imp_uncurry
+  · intro h hp hq
+    exact h ⟨hp, hq⟩
+  · intro h ⟨hp, hq⟩
+    exact h hp hq
 
 theorem not_and_iff {p q : Prop} : ¬(p ∧ q) ↔ (p → ¬q) := by
   constructor
-  · exact imp_not_of_not_and
-  · exact not_and_of_imp
+  · intro h hp hq
+    exact h ⟨hp, hq⟩
+  · intro h ⟨hp, hq⟩
+    exact h hp hq
+
+theorem imp_and_iff {p q r : Prop} : (p → q ∧ r) ↔ (p → q) ∧ (p → r) := by
+  constructor
+  · intro h
+    exact ⟨fun hp => (h hp).1, fun hp => (h hp).2⟩
+  · intro ⟨hpq, hpr⟩ hp
+    exact ⟨hpq hp, hpr hp⟩
 
 theorem iff_flip_term {p q : Prop} (h : p ↔ q) : q ↔ p := ⟨h.2, h.1⟩
 

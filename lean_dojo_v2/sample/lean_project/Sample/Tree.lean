@@ -17,37 +17,37 @@ inductive Tree where
 namespace Tree
 
 /-- The number of nodes. -/
-def size : Tree → Nat
+@[pp_nodot] def size : Tree → Nat
   | leaf => 0
   | node l _ r => size l + size r + 1
 
 /-- The number of leaves. -/
-def leaves : Tree → Nat
+@[pp_nodot] def leaves : Tree → Nat
   | leaf => 1
   | node l _ r => leaves l + leaves r
 
 /-- The sum of the numbers at the nodes. -/
-def sum : Tree → Nat
+@[pp_nodot] def sum : Tree → Nat
   | leaf => 0
   | node l x r => sum l + sum r + x
 
 /-- The tree seen in a mirror. -/
-def mirror : Tree → Tree
+@[pp_nodot] def mirror : Tree → Tree
   | leaf => leaf
   | node l x r => node (mirror r) x (mirror l)
 
 /-- One more than every number. -/
-def inc : Tree → Tree
+@[pp_nodot] def inc : Tree → Tree
   | leaf => leaf
   | node l x r => node (inc l) (x + 1) (inc r)
 
 /-- Twice every number. -/
-def dbl : Tree → Tree
+@[pp_nodot] def dbl : Tree → Tree
   | leaf => leaf
   | node l x r => node (dbl l) (2 * x) (dbl r)
 
 /-- The numbers from left to right. -/
-def flat : Tree → List Nat
+@[pp_nodot] def flat : Tree → List Nat
   | leaf => []
   | node l x r => join (flat l) (x :: flat r)
 
