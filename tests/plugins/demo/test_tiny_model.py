@@ -26,8 +26,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_loads_like_any_model_and_generates(folder: Path) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModelForCausalLM.from_pretrained(folder)
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+    model: Any = AutoModelForCausalLM.from_pretrained(folder)
     assert model.get_input_embeddings().num_embeddings == len(tokenizer)
     batch = tokenizer(TEXTS[:2], return_tensors="pt", padding=True)
     made = model.generate(
@@ -37,8 +37,8 @@ def test_it_loads_like_any_model_and_generates(folder: Path) -> None:
 
 
 def test_special_tokens_are_three_different_ones(folder: Path) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModelForCausalLM.from_pretrained(folder)
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+    model: Any = AutoModelForCausalLM.from_pretrained(folder)
     assert (tokenizer.bos_token, tokenizer.eos_token, tokenizer.pad_token) == (BOS, EOS, PAD)
     ids = {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id}
     assert len(ids) == 3
@@ -49,19 +49,19 @@ def test_special_tokens_are_three_different_ones(folder: Path) -> None:
 
 @pytest.mark.parametrize("text", [*TEXTS, "Ω → 𝔽₂ ≃ 日本\t\r\n x✝¹", "  two  spaces ", ""])
 def test_decoding_gives_back_every_text(folder: Path, text: str) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     assert tokenizer.decode(ids, skip_special_tokens=True) == text
 
 
 def test_a_name_is_made_of_its_parts(folder: Path) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     assert tokenizer.tokenize("doubleAll_join") == ["double", "All", "_", "join"]
     assert tokenizer.tokenize("hpq") == ["h", "p", "q"]
 
 
 def test_the_prompt_is_a_prefix_of_the_conversation(folder: Path) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     asked = ask("⊢ p")
     told = [*asked, {"role": "assistant", "content": "exact hp"}]
     prompt = tokenizer.apply_chat_template(asked, add_generation_prompt=True, tokenize=False)
