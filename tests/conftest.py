@@ -8,10 +8,13 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+
+from lean_dojo_v2.lean.embedded.launch import ensure_installed
+from lean_dojo_v2.lean.server import Server
 
 WheelMaker = Callable[..., Path]
 
@@ -91,3 +94,19 @@ def clean_environment(**changes: str) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def environment() -> Callable[..., dict[str, str]]:
     return clean_environment
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Server]:
+    """One embedded engine for all tests that leave it as they found it."""
+    ensure_installed()
+    with Server(engine="embedded", timeout=60) as server:
+        yield server
+
+
+@pytest.fixture
+def fresh_engine() -> Iterator[Server]:
+    """An embedded engine that a test may kill."""
+    ensure_installed()
+    with Server(engine="embedded", timeout=60) as server:
+        yield server

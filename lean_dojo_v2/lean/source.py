@@ -77,7 +77,7 @@ class SourceTheorem:
             )
         if self.statement is not None and self.declaration.startswith(self.statement.rstrip()):
             return self.statement.rstrip().removesuffix(":=").rstrip()
-        index = _assignment(self.declaration)
+        index = assignment(self.declaration)
         if index is None:
             raise LeanError(
                 f"{self.file_path}:{self.start[0]}: {self.full_name} has no ':=' that a proof "
@@ -96,6 +96,11 @@ class SourceTheorem:
         """Whether the text before it leaves a ``mutual`` block open."""
         words = re.findall(r"^\s*(mutual|end)\b", self.before, flags=re.MULTILINE)
         return "mutual" in words and words[::-1].index("mutual") == 0
+
+    @property
+    def closing(self) -> str:
+        """What follows the declaration where the file is cut off behind it."""
+        return "\nend\n" if self.in_mutual_block else "\n"
 
     @property
     def context_end(self) -> int:
@@ -138,8 +143,8 @@ class SourceTheorem:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
 
-def _assignment(text: str) -> int | None:
-    """Find the first ``:=`` outside of brackets, comments and strings."""
+def assignment(text: str) -> int | None:
+    """Find the first ``:=`` of a declaration outside of brackets, comments and strings."""
     depth = index = 0
     while index < len(text):
         if text.startswith("--", index):

@@ -14,6 +14,7 @@ from lean_dojo_v2.lean.records import GoalState
 from lean_dojo_v2.lean.server import Server
 from lean_dojo_v2.lean.source import SourceTheorem
 from lean_dojo_v2.prover.best_first import BestFirstSearch
+from lean_dojo_v2.prover.display import print_batch
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
 from lean_dojo_v2.prover.result import SearchResult
 from lean_dojo_v2.prover.run import SearchSettings
@@ -93,7 +94,7 @@ class BaseProver(ABC):
             goal: A goal as an expression, if there is no theorem.
             theorem: A traced theorem (its file is read from the server's ``project_path``), or a
                 theorem with its file's text.
-            verbose: Print every batch of the search to standard error.
+            verbose: Print every expanded state to standard error.
 
         Returns:
             The result, and the tactics of the proof or ``None``.
@@ -115,9 +116,7 @@ class BaseProver(ABC):
             Each problem's index and result, as soon as it is known.
         """
         search = BestFirstSearch(self.generator, self.settings, self.progress(), self.premises)
-        from lean_dojo_v2.prover.display import batch_printer
-
-        yield from search.results(problems, servers, batch_printer() if verbose else None)
+        yield from search.results(problems, servers, print_batch if verbose else None)
 
     def progress(self) -> ProgressEstimator | None:
         """Give the model that ``LEANPROGRESS_MODEL`` names; ``None`` if it names none.
@@ -161,8 +160,8 @@ def source_in(project: Path | str | None, theorem: Theorem) -> SourceTheorem:
         )
     file = Path(project) / theorem.file_path
     try:
-        # Lean counts "\r\n" as one line end, like Python's text mode does.
-        text = file.read_text(encoding="utf-8")
+        # As Lean reads it: "\r\n" ends one line, a lone "\r" ends none.
+        text = file.read_bytes().decode().replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{theorem.full_name}: {file} cannot be read: {error}") from error
     return SourceTheorem.of(theorem, text)

@@ -13,39 +13,33 @@ Lean confirms counts.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeAlias
 
 import attrs
 
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.server import Server
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.prover.result import Failure, SearchResult
 from lean_dojo_v2.prover.run import Child, Run, SearchSettings
 from lean_dojo_v2.prover.search_tree import Node
 from lean_dojo_v2.prover.suggestion import (
+    GeneratorError,
     PremiseSource,
     ProgressEstimator,
     Suggestion,
     TacticGenerator,
 )
 
+FAILED_BATCHES = 3
+"""After so many batches in a row without an answer the generator's error ends the whole search."""
 
-class _Lane:
-    """An engine with the one thread that talks to it."""
-
-    def __init__(self, server: Server) -> None:
-        self.server = server
-        self.load = 0
-        self.executor = ThreadPoolExecutor(1, thread_name_prefix="lean-lane")
-
-
-@attrs.frozen
-class _Task:
-    index: int
-    run: Run
-    lane: _Lane
+BatchReport: TypeAlias = Callable[[Sequence[tuple[str, Node, Sequence[Suggestion]]]], None]
+"""Told of every batch: the theorems' names, their states, and what was suggested."""
 
 
 @attrs.define
@@ -73,7 +67,7 @@ class BestFirstSearch:
         self,
         problems: Sequence[Problem],
         servers: Sequence[Server],
-        on_batch: Callable[[], None] | None = None,
+        on_batch: BatchReport | None = None,
     ) -> Iterator[tuple[int, SearchResult]]:
         """Search all problems; yield each result with its index as soon as it is known.
 
@@ -81,52 +75,94 @@ class BestFirstSearch:
             problems: What to prove.
             servers: Engines to use, at least one. A theorem stays on the engine that opened it,
                 where its states live.
-            on_batch: Called after every generated batch, for a progress display.
+            on_batch: Called after every generated batch.
+
+        Raises:
+            UsageError: If there is no server.
+            GeneratorError: If the generator cannot answer at all, or not any more.
         """
-        lanes = [_Lane(server) for server in servers]
-        waiting = deque(enumerate(problems))
-        ready: deque[_Task] = deque()
-        busy: dict[Future[list[Child]], _Task] = {}
+        if not servers:
+            raise UsageError("a search needs at least one Lean server")
+        search = _Pass(self, problems, servers, on_batch)
         try:
-            while waiting or ready or busy:
-                self._open_more(waiting, len(ready) + len(busy), lanes, busy)
-                if self._enough_ready(ready, busy):
-                    yield from self._expand(ready, busy)
-                    if on_batch is not None:
-                        on_batch()
-                done, _ = wait(busy, timeout=0 if ready else None, return_when=FIRST_COMPLETED)
-                yield from self._collect([(future, busy.pop(future)) for future in done], ready)
+            yield from search.results()
         finally:
-            for lane in lanes:
-                lane.executor.shutdown(wait=True, cancel_futures=True)
+            search.close()
 
-    def _open_more(
+
+class _Lane:
+    """An engine with the one thread that talks to it."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.load = 0
+        self.executor = ThreadPoolExecutor(1, thread_name_prefix="lean-lane")
+
+
+@attrs.frozen
+class _Task:
+    index: int
+    run: Run
+    lane: _Lane
+
+
+class _Pass:
+    """One pass over some problems: which wait, which are with the model, which with Lean."""
+
+    def __init__(
         self,
-        waiting: deque[tuple[int, Problem]],
-        active: int,
-        lanes: Sequence[_Lane],
-        busy: dict[Future[list[Child]], _Task],
+        search: BestFirstSearch,
+        problems: Sequence[Problem],
+        servers: Sequence[Server],
+        on_batch: BatchReport | None,
     ) -> None:
+        self.search = search
+        self.batch_size = search.settings.batch_size
+        self.on_batch = on_batch
+        self.lanes = [_Lane(server) for server in servers]
+        self.waiting = deque(enumerate(problems))
+        self.ready: deque[_Task] = deque()
+        self.busy: dict[Future[list[Child]], _Task] = {}
+        self.failures = FAILED_BATCHES - 1  # one that fails at once will never work
+
+    def results(self) -> Iterator[tuple[int, SearchResult]]:
+        while self.waiting or self.ready or self.busy:
+            self._open_more()
+            if self._is_enough_ready():
+                yield from self._expand()
+            rest = 0 if self._is_enough_ready() else None
+            done, _ = wait(self.busy, timeout=rest, return_when=FIRST_COMPLETED)
+            yield from self._collect([(future, self.busy.pop(future)) for future in done])
+
+    def close(self) -> None:
+        """Let the engines finish the tactic that they are at, and no more."""
+        for task in [*self.ready, *self.busy.values()]:
+            task.run.stop()
+        for lane in self.lanes:
+            lane.executor.shutdown(wait=True, cancel_futures=True)
+
+    def _active(self) -> int:
+        return len(self.ready) + len(self.busy)
+
+    def _open_more(self) -> None:
         """Keep two batches of theorems going: one in the model, one in Lean."""
-        while waiting and active < 2 * self.settings.batch_size:
-            index, problem = waiting.popleft()
-            lane = min(lanes, key=lambda lane: lane.load)
+        while self.waiting and self._active() < 2 * self.batch_size:
+            index, problem = self.waiting.popleft()
+            lane = min(self.lanes, key=lambda lane: lane.load)
             lane.load += 1
-            task = _Task(index, Run(problem, lane.server, self.settings), lane)
-            busy[lane.executor.submit(task.run.open)] = task
-            active += 1
+            task = _Task(index, Run(problem, lane.server, self.search.settings), lane)
+            self.busy[lane.executor.submit(task.run.open)] = task
 
-    def _enough_ready(self, ready: deque[_Task], busy: dict[Future[list[Child]], _Task]) -> bool:
+    def _is_enough_ready(self) -> bool:
         """Generate when half of what is active is ready: small batches waste the model."""
-        active = len(ready) + len(busy)
-        return bool(ready) and len(ready) >= min(self.settings.batch_size, (active + 1) // 2)
+        return bool(self.ready) and (
+            len(self.ready) >= min(self.batch_size, (self._active() + 1) // 2)
+        )
 
-    def _expand(
-        self, ready: deque[_Task], busy: dict[Future[list[Child]], _Task]
-    ) -> Iterator[tuple[int, SearchResult]]:
+    def _expand(self) -> Iterator[tuple[int, SearchResult]]:
         batch: list[tuple[_Task, Node]] = []
-        while ready and len(batch) < self.settings.batch_size:
-            task = ready.popleft()
+        while self.ready and len(batch) < self.batch_size:
+            task = self.ready.popleft()
             node = task.run.next_node()
             if node is None:
                 yield self._finished(task)
@@ -136,28 +172,41 @@ class BestFirstSearch:
             return
         try:
             suggestions = self._generate(batch)
-        except Exception as error:
-            # The model is somebody's plugin; every theorem of the batch is told, then the caller.
+        except GeneratorError as error:
+            self.failures += 1
+            if self.failures >= FAILED_BATCHES:
+                raise
             for task, _ in batch:
-                task.run.fail(Failure.GENERATOR, f"{type(error).__name__}: {error}")
-            raise
+                task.run.fail(Failure.GENERATOR, str(error))
+                yield self._finished(task)
+            return
+        self.failures = 0
         for (task, node), proposed in zip(batch, suggestions, strict=True):
-            busy[task.lane.executor.submit(task.run.apply, node, proposed)] = task
+            self.busy[task.lane.executor.submit(task.run.apply, node, proposed)] = task
+        if self.on_batch is not None:
+            self.on_batch(
+                [
+                    (task.run.problem.name, node, proposed)
+                    for (task, node), proposed in zip(batch, suggestions, strict=True)
+                ]
+            )
 
     def _generate(self, batch: Sequence[tuple[_Task, Node]]) -> list[list[Suggestion]]:
+        started = time.monotonic()
         goals = [node.state for _, node in batch]
         premises: Sequence[Sequence[str]] = ()
-        if self.premises is not None:
-            premises = [
-                self.premises.retrieve([node.state], file_path=task.run.problem.file_path)[0]
-                for task, node in batch
-            ]
-        return self.generator.generate(
-            goals, num_samples=self.settings.num_sampled_tactics, premises=premises
+        if self.search.premises is not None:
+            places = [task.run.problem.place for task, _ in batch]
+            premises = self.search.premises.retrieve(goals, places)
+        suggestions = self.search.generator.generate(
+            goals, num_samples=self.search.settings.num_sampled_tactics, premises=premises
         )
+        for task, _ in batch:
+            task.run.add_time(time.monotonic() - started)
+        return suggestions
 
     def _collect(
-        self, done: Sequence[tuple[Future[list[Child]], _Task]], ready: deque[_Task]
+        self, done: Sequence[tuple[Future[list[Child]], _Task]]
     ) -> Iterator[tuple[int, SearchResult]]:
         children: list[tuple[Run, Child]] = []
         for future, task in done:
@@ -168,15 +217,15 @@ class BestFirstSearch:
             if task.run.result is not None:
                 yield self._finished(task)
             else:
-                ready.append(task)
+                self.ready.append(task)
 
     def _steps_left(self, children: Sequence[tuple[Run, Child]]) -> Sequence[float | None]:
-        if self.progress is None or not children:
+        if self.search.progress is None or not children:
             return [None] * len(children)
         items = [
             (child.parent.state, run.prefix(child.parent), child.tactic) for run, child in children
         ]
-        return self.progress.predict(items)
+        return self.search.progress.predict(items)
 
     @staticmethod
     def _finished(task: _Task) -> tuple[int, SearchResult]:

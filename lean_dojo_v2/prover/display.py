@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
+
+from lean_dojo_v2.prover.search_tree import Node
+from lean_dojo_v2.prover.suggestion import Suggestion
 
 
-def batch_printer() -> Callable[[], None]:
-    """Give a function that prints a line to standard error for every generated batch."""
-    count = 0
-
-    def show() -> None:
-        nonlocal count
-        count += 1
-        print(f"batch {count}: tactics generated, Lean tries them", file=sys.stderr)
-
-    return show
+def print_batch(batch: Sequence[tuple[str, Node, Sequence[Suggestion]]]) -> None:
+    """Print to standard error which states are expanded, and with what."""
+    for name, node, suggestions in batch:
+        goal = node.state.rpartition("\n")[2]
+        print(
+            f"{name}: depth {node.depth}, log-probability {node.logprob:.2f}: {goal}",
+            file=sys.stderr,
+        )
+        for suggestion in sorted(suggestions, key=lambda s: -s.logprob)[:5]:
+            print(f"  {suggestion.logprob:8.2f}  {suggestion.tactic}", file=sys.stderr)

@@ -1,128 +1,173 @@
-"""Draw a search tree as SVG: time runs to the right, the proof is green, goals show on hovering."""
+"""A search tree as a picture (SVG): a row a leaf, a column a tactic, the proof in green."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
+from pathlib import Path
 from xml.sax.saxutils import escape
 
+import attrs
+
+from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.prover.search_tree import Node, NodeStatus, SearchTree
 
-MAX_NODES = 80
-_WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _MARGIN = 190, 26, 40, 10, 12
+_COLUMN, _ROW, _WIDTH, _HEIGHT, _MARGIN = 230, 30, 200, 22, 16
+_LETTERS = 30
 _FILL = {
-    NodeStatus.SOLVED: "#c9ead7",
-    NodeStatus.EXPANDED: "#e8eef5",
-    NodeStatus.OPEN: "#ffffff",
-    NodeStatus.PROOF_REFUSED: "#f7d6d0",
+    NodeStatus.OPEN: "#f3f4f6",
+    NodeStatus.EXPANDED: "#dbeafe",
+    NodeStatus.SOLVED: "#86efac",
+    NodeStatus.PROOF_REFUSED: "#fca5a5",
 }
+_STYLE = (
+    "text{font:12px ui-monospace,monospace;fill:#111827}"
+    "rect{stroke:#9ca3af}.proof rect{stroke:#15803d;stroke-width:2.5}"
+    "path{fill:none;stroke:#d1d5db}path.proof{stroke:#15803d;stroke-width:2.5}"
+)
+# What XML 1.0 cannot hold, which a model's tactic may.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def tree_svg(tree: SearchTree, *, max_nodes: int = MAX_NODES) -> str:
+@attrs.frozen
+class _Drawing:
+    """Which states are drawn, and where.
+
+    Attributes:
+        tree: The tree.
+        drawn: The states that are drawn, by number.
+        row: Their rows; a state stands halfway between its first and its last child.
+        proof: Numbers of the states on the way to the proof.
+    """
+
+    tree: SearchTree
+    drawn: dict[int, Node]
+    row: dict[int, float]
+    proof: frozenset[int]
+
+
+def draw(tree: SearchTree, *, most: int = 200) -> str:
     """Draw a search tree.
 
+    Hovering over a state shows its goals, its log-probability, and what failed there.
+
     Args:
-        tree: The tree; with more states than ``max_nodes``, the proof and the states reached first
-            are drawn, and a line says how many are left out.
-        max_nodes: States to draw at most.
+        tree: The tree.
+        most: Draw at most so many states: those on the way to a proof or a refused one, then the
+            first that were reached.
 
     Returns:
-        The text of an SVG document.
+        A complete SVG document, which HTML may embed as it is.
     """
-    shown = _shown(tree, max_nodes)
-    rows = _rows(shown)
-    proof = _proof_path(tree)
-    depth = max((node.depth for node in shown), default=0)
-    width = 2 * _MARGIN + (depth + 1) * _WIDTH + depth * _GAP_X
-    height = 2 * _MARGIN + (max(rows.values(), default=0) + 1) * (_HEIGHT + _GAP_Y) + _HEIGHT
+    drawing = _lay_out(tree, most)
+    width = (max((n.depth for n in drawing.drawn.values()), default=0) + 1) * _COLUMN + _MARGIN
+    height = int((max(drawing.row.values(), default=0) + 1) * _ROW + 2 * _MARGIN + _ROW)
+    left_out = len(tree.nodes) - len(drawing.drawn)
+    caption = f"{tree.name}: {len(tree.nodes)} states" + (
+        f", of which {left_out} are not drawn" if left_out else ""
+    )
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}">',
-        "<style>text { font: 11px ui-monospace, monospace; }</style>",
-        *(_edge(node, tree, rows, node.id in proof) for node in shown if node.parent is not None),
-        *(_box(node, rows, node.id in proof) for node in shown),
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'width="{width}" height="{height}" role="img">'
+        ),
+        f"<style>{_STYLE}</style>",
+        f"<title>{_text(caption)}</title>",
+        f'<text x="{_MARGIN}" y="{_MARGIN + 4}">{_text(caption)}</text>',
+        *(_edge(drawing, node) for node in drawing.drawn.values() if node.parent is not None),
+        *(_box(drawing, node) for node in drawing.drawn.values()),
+        "</svg>\n",
     ]
-    if left := len(tree.nodes) - len(shown):
-        parts.append(
-            f'<text x="{_MARGIN}" y="{height - _MARGIN:.0f}" fill="#57606a">'
-            f"{left} more states are not drawn</text>"
-        )
-    return "\n".join([*parts, "</svg>\n"])
+    return "\n".join(parts)
 
 
-def _proof_path(tree: SearchTree) -> set[int]:
-    node = next((node for node in tree.nodes if node.status is NodeStatus.SOLVED), None)
-    path: set[int] = set()
-    while node is not None:
-        path.add(node.id)
-        node = None if node.parent is None else tree.nodes[node.parent]
+def save_drawing(tree: SearchTree, path: Path | str) -> None:
+    """Write the picture of a search tree to an ``.svg`` file."""
+    atomic_write_text(path, draw(tree))
+
+
+def _lay_out(tree: SearchTree, most: int) -> _Drawing:
+    ended = [n for n in tree.nodes if n.status in {NodeStatus.SOLVED, NodeStatus.PROOF_REFUSED}]
+    ended.sort(key=lambda n: n.status is not NodeStatus.SOLVED)
+    chosen: dict[int, Node] = {}
+    for node in [*ended, *tree.nodes]:
+        path = _path(tree, node)
+        if len(chosen.keys() | path.keys()) <= most:
+            chosen |= path
+    drawn = dict(sorted(chosen.items()))
+    proof = next((_path(tree, n) for n in ended if n.status is NodeStatus.SOLVED), {})
+    return _Drawing(tree, drawn, _rows(drawn), frozenset(proof))
+
+
+def _path(tree: SearchTree, node: Node) -> dict[int, Node]:
+    """Give a state and all that lie between it and the root."""
+    path = {node.id: node}
+    while node.parent is not None:
+        node = tree.nodes[node.parent]
+        path[node.id] = node
     return path
 
 
-def _shown(tree: SearchTree, max_nodes: int) -> list[Node]:
-    """Choose the states to draw; the parent of each is among them."""
-    chosen = _proof_path(tree)
-    for node in tree.nodes:  # a parent stands before its children
-        if len(chosen) >= max_nodes:
-            break
-        if node.parent is None or node.parent in chosen:
-            chosen.add(node.id)
-    return [node for node in tree.nodes if node.id in chosen]
-
-
-def _rows(nodes: list[Node]) -> dict[int, float]:
-    """Give every state a row: leaves one by one, a parent in the middle of its children."""
-    children: dict[int | None, list[int]] = defaultdict(list)
-    for node in nodes:
-        children[node.parent].append(node.id)
-    order: list[int] = []
-    waiting = list(reversed(children[None]))
-    while waiting:
-        current = waiting.pop()
-        order.append(current)
-        waiting.extend(reversed(children[current]))
+def _rows(drawn: dict[int, Node]) -> dict[int, float]:
+    children: dict[int, list[int]] = defaultdict(list)
+    for node in drawn.values():
+        if node.parent is not None:
+            children[node.parent].append(node.id)
     rows: dict[int, float] = {}
-    next_row = 0.0
-    for current in order:
-        if not children[current]:
-            rows[current] = next_row
-            next_row += 1
-    for current in reversed(order):
-        if below := [rows[child] for child in children[current]]:
-            rows[current] = (below[0] + below[-1]) / 2
+    leaves = 0
+    # Children first. An explicit stack: a search may go deeper than Python recurses.
+    stack = [(0, False)] if drawn else []
+    while stack:
+        number, done = stack.pop()
+        if done:
+            rows[number] = (rows[children[number][0]] + rows[children[number][-1]]) / 2
+        elif number in children:
+            stack.append((number, True))
+            stack += [(child, False) for child in reversed(children[number])]
+        else:
+            rows[number] = leaves
+            leaves += 1
     return rows
 
 
-def _corner(node: Node, rows: dict[int, float]) -> tuple[float, float]:
-    return (
-        _MARGIN + node.depth * (_WIDTH + _GAP_X),
-        _MARGIN + rows[node.id] * (_HEIGHT + _GAP_Y),
-    )
+def _place(drawing: _Drawing, node: Node) -> tuple[float, float]:
+    """Give the upper left corner of a state's box."""
+    return _MARGIN + node.depth * _COLUMN, _MARGIN + _ROW * (drawing.row[node.id] + 0.6)
 
 
-def _edge(node: Node, tree: SearchTree, rows: dict[int, float], on_path: bool) -> str:
+def _edge(drawing: _Drawing, node: Node) -> str:
     assert node.parent is not None
-    x1, y1 = _corner(tree.nodes[node.parent], rows)
-    x2, y2 = _corner(node, rows)
-    x1, y1, y2 = x1 + _WIDTH, y1 + _HEIGHT / 2, y2 + _HEIGHT / 2
-    middle = (x1 + x2) / 2
-    stroke = 'stroke="#2a7f62" stroke-width="2"' if on_path else 'stroke="#afb8c1"'
-    path = f"M{x1:.1f},{y1:.1f} C{middle:.1f},{y1:.1f} {middle:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"
-    return f'<path d="{path}" fill="none" {stroke}/>'
-
-
-def _box(node: Node, rows: dict[int, float], on_path: bool) -> str:
-    x, y = _corner(node, rows)
-    label = node.tactic or "start"
-    if len(label) > 27:
-        label = label[:26] + "…"
-    told = [
-        node.state,
-        f"log-probability {node.logprob:.2f}",
-        *(f"{count} × {name}" for name, count in sorted(node.failures.items())),
-    ]
-    stroke = 'stroke="#2a7f62" stroke-width="2"' if on_path else 'stroke="#afb8c1"'
+    x1, y1 = _place(drawing, drawing.drawn[node.parent])
+    x2, y2 = _place(drawing, node)
+    start, end = (x1 + _WIDTH, y1 + _HEIGHT / 2), (x2, y2 + _HEIGHT / 2)
+    middle = (start[0] + end[0]) / 2
+    kind = ' class="proof"' if {node.id, node.parent} <= drawing.proof else ""
     return (
-        f"<g><title>{escape(chr(10).join([node.tactic, *told]))}</title>"
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{_WIDTH}" height="{_HEIGHT}" rx="4" '
-        f'fill="{_FILL[node.status]}" {stroke}/>'
-        f'<text x="{x + 7:.1f}" y="{y + 17:.1f}" fill="#1b1f24">{escape(label)}</text></g>'
+        f'<path{kind} d="M{start[0]:g} {start[1]:g}C{middle:g} {start[1]:g} {middle:g} {end[1]:g} '
+        f'{end[0]:g} {end[1]:g}"/>'
     )
+
+
+def _box(drawing: _Drawing, node: Node) -> str:
+    x, y = _place(drawing, node)
+    label = node.tactic or drawing.tree.name
+    if len(label) > _LETTERS:
+        label = label[: _LETTERS - 1] + "…"
+    failed = ", ".join(f"{count} × {what}" for what, count in node.failures.items())
+    told = [
+        node.tactic,
+        node.state,
+        f"{node.status}, log-probability {node.logprob:.2f}, priority {node.priority:.2f}",
+        f"failed here: {failed}" if failed else "",
+    ]
+    kind = ' class="proof"' if node.id in drawing.proof else ""
+    return (
+        f"<g{kind}><title>{_text(chr(10).join(filter(None, told)))}</title>"
+        f'<rect x="{x:g}" y="{y:g}" width="{_WIDTH}" height="{_HEIGHT}" rx="4" '
+        f'fill="{_FILL[node.status]}"/>'
+        f'<text x="{x + 6:g}" y="{y + 15:g}">{_text(label)}</text></g>'
+    )
+
+
+def _text(text: str) -> str:
+    return escape(_NOT_XML.sub("\ufffd", text))

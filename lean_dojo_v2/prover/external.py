@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from lean_dojo_core import Message, registry
-from lean_dojo_core.errors import LeanDojoError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.prover.base import BaseProver
-from lean_dojo_v2.prover.suggestion import Suggestion
+from lean_dojo_v2.prover.completions import first_tactic, unfenced, whole_proof_prompt
+from lean_dojo_v2.prover.suggestion import GeneratorError, Suggestion
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -22,22 +24,46 @@ if TYPE_CHECKING:
     from lean_dojo_v2.lean_agent.config import ProverConfig
 
 DEFAULT_MODEL = "deepseek-ai/DeepSeek-Prover-V2-671B:novita"
-_FENCE = re.compile(r"```(?:lean4?|tactics)?[ \t]*\n(?P<body>.*?)(?:```|\Z)", re.DOTALL)
-_WHOLE_PROOF = (
-    "You write proofs in Lean 4. Given a theorem, output the tactic block that proves it: what "
-    "follows `:= by`, one tactic a line, and nothing else. Never use `sorry` or `admit`."
-)
+HUGGING_FACE = "https://router.huggingface.co/v1"
+"""Where the default model is served, for whoever has a token of Hugging Face alone."""
 
 
-class EndpointError(LeanDojoError):
+class EndpointError(GeneratorError):
     """The endpoint did not answer, or not with a completion."""
+
+
+@attrs.frozen
+class Completion:
+    """What an endpoint wrote.
+
+    Attributes:
+        text: The text.
+        tokens: Its tokens with their log-probabilities; ``None`` where the endpoint does not tell.
+    """
+
+    text: str
+    tokens: tuple[tuple[str, float], ...] | None = None
+
+    def logprob(self, length: int) -> float | None:
+        """Give the log-probability of the first ``length`` characters."""
+        if self.tokens is None:
+            return None
+        total, covered = 0.0, 0
+        for token, logprob in self.tokens:
+            if covered >= length:
+                break
+            total += logprob
+            covered += len(token)
+        return total
 
 
 class ExternalGenerator:
     """Samples tactics from an OpenAI-compatible endpoint.
 
-    The base URL and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``. Failed requests
-    are repeated with growing pauses by the client.
+    The address and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``; with ``HF_TOKEN``
+    alone, the endpoint is Hugging Face's. Requests that fail for a passing reason (no connection, a
+    time-out, status 408, 409, 429 or 5xx) are repeated with growing pauses. An endpoint that knows
+    neither ``logprobs`` nor ``n`` is asked without.
 
     Args:
         model_name: The endpoint's name of the model.
@@ -68,6 +94,8 @@ class ExternalGenerator:
         self._workers = workers
         self._formatter = registry.dataset_formatters[formatter].create()
         self._client: OpenAI | None = None
+        self._wants_logprobs = True
+        self._wants_many = True
 
     def generate(
         self, goals: Sequence[str], *, num_samples: int, premises: Sequence[Sequence[str]] = ()
@@ -79,61 +107,86 @@ class ExternalGenerator:
 
         Raises:
             EndpointError: If the endpoint fails for good.
+            UsageError: If there is no key.
         """
         given = premises or [()] * len(goals)
         prompts = [
             self._formatter.prompt(goal, premises=p) for goal, p in zip(goals, given, strict=True)
         ]
         with ThreadPoolExecutor(self._workers) as executor:
-            answers = executor.map(lambda p: self.complete(p, num_samples, stop=["\n"]), prompts)
-            return [_suggestions(choices) for choices in answers]
+            answers = executor.map(lambda p: self.complete(p, num_samples), prompts)
+            return [suggestions_of(completions) for completions in answers]
 
     def complete(
-        self,
-        messages: Sequence[Message],
-        count: int,
-        *,
-        stop: list[str] | None = None,
-        max_tokens: int | None = None,
-    ) -> list[tuple[str, float | None]]:
-        """Ask for completions.
-
-        Returns:
-            Each completion's text with the sum of its token log-probabilities, if given.
+        self, messages: Sequence[Message], count: int, *, max_tokens: int | None = None
+    ) -> list[Completion]:
+        """Ask for completions, in one request if the endpoint gives several at once.
 
         Raises:
             EndpointError: If the endpoint fails for good.
+            UsageError: If there is no key.
         """
+        found: list[Completion] = []
+        while len(found) < count:
+            more = self._request(messages, count - len(found), max_tokens or self.max_tokens)
+            if not more:
+                break
+            found += more
+        return found[:count]
+
+    def _request(
+        self, messages: Sequence[Message], count: int, max_tokens: int
+    ) -> list[Completion]:
         import openai
 
+        client = self._connect()
+        options: dict[str, Any] = {"logprobs": True} if self._wants_logprobs else {}
+        if self._wants_many:
+            options["n"] = count
         try:
-            answer = self._connect().chat.completions.create(
+            answer = client.chat.completions.create(
                 model=self.model_name,
                 messages=list(messages),  # type: ignore[arg-type]
-                n=count,
                 temperature=self.temperature,
-                max_tokens=max_tokens or self.max_tokens,
-                stop=stop,
-                logprobs=True,
+                max_tokens=max_tokens,
+                **options,
             )
-        except openai.OpenAIError as error:
-            raise EndpointError(
-                f"model {self.model_name!r} at {self._connect().base_url}: "
-                f"{type(error).__name__}: {error}. OPENAI_BASE_URL and OPENAI_API_KEY say where "
-                "the endpoint is."
-            ) from error
-        return [(choice.message.content or "", _logprob(choice)) for choice in answer.choices]
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            if "logprobs" in options:
+                self._wants_logprobs = False
+            elif options.get("n", 1) > 1:
+                self._wants_many = False
+            else:
+                raise self._failure(error) from error
+            return self._request(messages, count, max_tokens)
+        except (openai.OpenAIError, ValueError) as error:  # ValueError: what came was not JSON
+            raise self._failure(error) from error
+        return _completions(answer)
+
+    def _failure(self, error: Exception) -> EndpointError:
+        return EndpointError(
+            f"model {self.model_name!r} at {self._connect().base_url}: {type(error).__name__}: "
+            f"{error}. OPENAI_BASE_URL and OPENAI_API_KEY say where the endpoint is."
+        )
 
     def _connect(self) -> OpenAI:
         if self._client is None:
             import openai
 
-            if not os.environ.get("OPENAI_API_KEY"):
+            key, address = os.environ.get("OPENAI_API_KEY"), os.environ.get("OPENAI_BASE_URL")
+            if not key and not address and (key := os.environ.get("HF_TOKEN")):
+                address = HUGGING_FACE
+            if not key:
                 raise UsageError(
                     "OPENAI_API_KEY is not set; set it (and OPENAI_BASE_URL for an endpoint of "
-                    "your own) to use an external model"
+                    "your own; any text is a key where none is asked for) to use an external model"
                 )
-            self._client = openai.OpenAI(timeout=self._timeout, max_retries=self._max_retries)
+            self._client = openai.OpenAI(
+                api_key=key,
+                base_url=address or None,
+                timeout=self._timeout,
+                max_retries=self._max_retries,
+            )
         return self._client
 
 
@@ -159,51 +212,33 @@ class ExternalProver(BaseProver):
 
     def generate_whole_proof(self, theorem: Theorem | str) -> str:
         """Ask for a complete proof; see :meth:`BaseProver.generate_whole_proof`."""
-        messages = whole_proof_prompt(theorem)
-        [(text, _)] = self._generator.complete(messages, 1, max_tokens=2048)
-        return unfenced(text)
+        found = self._generator.complete(whole_proof_prompt(theorem), 1, max_tokens=2048)
+        return unfenced(found[0].text) if found else ""
 
 
-def whole_proof_prompt(theorem: Theorem | str) -> list[Message]:
-    """Give the conversation that asks for a complete proof.
+def _completions(answer: Any) -> list[Completion]:
+    """Read an answer; what is not there counts as nothing said."""
+    found = []
+    for choice in getattr(answer, "choices", None) or ():
+        message = getattr(choice, "message", None)
+        told = getattr(getattr(choice, "logprobs", None), "content", None)
+        tokens = tuple((str(t.token), float(t.logprob)) for t in told) if told else None
+        found.append(Completion(getattr(message, "content", None) or "", tokens))
+    return found
 
-    Raises:
-        UsageError: If a traced theorem has no statement.
-    """
-    statement = theorem if isinstance(theorem, str) else theorem.theorem_statement
-    if not statement:
-        raise UsageError("the theorem has no statement; trace its repository again")
-    return [
-        {"role": "system", "content": _WHOLE_PROOF},
-        {"role": "user", "content": statement.strip()},
+
+def suggestions_of(completions: Sequence[Completion]) -> list[Suggestion]:
+    """Give the tactics of completions; those without one are left out."""
+    found = [
+        (tactic, completion)
+        for completion in completions
+        if (tactic := first_tactic(completion.text))
     ]
-
-
-def unfenced(text: str) -> str:
-    r"""Give the code of a completion: of its first code fence, or as it is.
-
-    >>> unfenced("Sure!\n```lean\nintro n\nrfl\n```")
-    'intro n\nrfl'
-    """
-    match = _FENCE.search(text)
-    return (match["body"] if match else text).strip("\n")
-
-
-def _logprob(choice: Any) -> float | None:
-    tokens = getattr(choice.logprobs, "content", None)
-    return sum(token.logprob for token in tokens) if tokens else None
-
-
-def _suggestions(choices: Sequence[tuple[str, float | None]]) -> list[Suggestion]:
-    lines = [(_first_line(text), logprob) for text, logprob in choices]
-    found = [(line, logprob) for line, logprob in lines if line]
-    shares = Counter(line for line, _ in found)
-    return [
-        Suggestion(line, math.log(shares[line] / len(found)) if logprob is None else logprob)
-        for line, logprob in found
-    ]
-
-
-def _first_line(text: str) -> str:
-    lines = unfenced(text).splitlines()
-    return next((line.strip() for line in lines if line.strip()), "")
+    shares = Counter(tactic for tactic, _ in found)
+    result = []
+    for tactic, completion in found:
+        logprob = completion.logprob(completion.text.find(tactic) + len(tactic))
+        if logprob is None:
+            logprob = math.log(shares[tactic] / len(found))
+        result.append(Suggestion(tactic, logprob))
+    return result

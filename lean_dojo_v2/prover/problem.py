@@ -11,6 +11,7 @@ from lean_dojo_v2.lean.outcomes import ProofOutcome
 from lean_dojo_v2.lean.records import GoalState
 from lean_dojo_v2.lean.server import Server
 from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.prover.suggestion import Place
 
 
 class Problem(Protocol):
@@ -21,8 +22,8 @@ class Problem(Protocol):
         """How it is called in results."""
 
     @property
-    def file_path(self) -> str | None:
-        """The file it stands in, which decides what is accessible; ``None`` for a bare goal."""
+    def place(self) -> Place | None:
+        """Where it stands; ``None`` for a bare goal."""
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -60,9 +61,9 @@ class TheoremProblem:
         return self.source.full_name
 
     @property
-    def file_path(self) -> str | None:
-        """Its file."""
-        return self.source.file_path
+    def place(self) -> Place | None:
+        """Its place in its file."""
+        return Place(self.source.file_path, self.source.start)
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -89,7 +90,7 @@ class GoalProblem:
 
     expression: str
     name: str = "goal"
-    file_path: None = None
+    place: None = None
     own_names: tuple[str, ...] = ()
 
     def open(self, server: Server) -> GoalState:

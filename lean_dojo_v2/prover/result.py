@@ -19,6 +19,7 @@ class Failure(StrEnum):
     CANNOT_OPEN = "cannot-open"
     ENGINE = "engine-failed"
     GENERATOR = "generator-failed"
+    REFUSED = "proof-refused"
 
 
 @attrs.frozen
@@ -35,7 +36,8 @@ class SearchResult:
         expansions: States whose tactics were generated.
         lean_calls: Requests to the engine, the final check included.
         refused_proofs: Finished-looking proofs that the final check refused.
-        seconds: Wall-clock time from opening to the end.
+        seconds: Time spent on generating its tactics and on trying them; waiting for other
+            theorems of the same batch does not count.
         tree: The states reached.
     """
 
@@ -50,6 +52,14 @@ class SearchResult:
     refused_proofs: int = 0
     seconds: float = 0.0
     tree: SearchTree | None = attrs.field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        """Say in one line what came out."""
+        cost = f"{self.expansions} expansions, {self.lean_calls} Lean calls, {self.seconds:.1f} s"
+        if self.success:
+            return f"{self.name}: proved ({cost})"
+        why = ": ".join(part for part in (self.reason, self.detail) if part)
+        return f"{self.name}: no proof ({why}; {cost})"
 
     def to_dict(self) -> dict[str, Any]:
         """Give the result as plain data, without the tree."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 import heapq
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import attrs
 
-from lean_dojo_core.errors import LeanError
+from lean_dojo_core.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.advance import canonical
 from lean_dojo_v2.lean.checking import check_tactic
-from lean_dojo_v2.lean.outcomes import TacticOutcome, Verdict
+from lean_dojo_v2.lean.errors import EngineLostError
+from lean_dojo_v2.lean.outcomes import ProofOutcome, TacticOutcome, Verdict
 from lean_dojo_v2.lean.records import GoalState
 from lean_dojo_v2.lean.server import Server
 from lean_dojo_v2.prover.problem import Problem
@@ -20,7 +22,8 @@ from lean_dojo_v2.prover.result import Failure, SearchResult
 from lean_dojo_v2.prover.search_tree import Node, NodeStatus, SearchTree
 from lean_dojo_v2.prover.suggestion import Suggestion
 
-_LOST = frozenset({Verdict.TIMED_OUT, Verdict.ENGINE_DIED})
+KEPT_STATES = 512
+"""States of one theorem that its engine holds; others are replayed when they are expanded."""
 
 
 @attrs.frozen(kw_only=True)
@@ -29,7 +32,8 @@ class SearchSettings:
 
     Attributes:
         num_sampled_tactics: Tactics sampled at a state.
-        timeout: Seconds a theorem may take, from its opening.
+        timeout: Seconds that are spent on a theorem: on generating its tactics and on trying them.
+            Waiting for other theorems does not count. A finished proof is still checked.
         max_expansions: States of a theorem that may be expanded; ``None`` for no limit.
         batch_size: States, of different theorems, that are expanded together.
         length_exponent: The cumulative log-probability is divided by ``depth ** length_exponent``;
@@ -76,29 +80,146 @@ class Run:
         self._order = itertools.count()
         self._alive: dict[int, GoalState] = {}
         self._seen: set[str] = set()
-        self._started = time.monotonic()
+        self._spent = 0.0
+        self._since: float | None = None
+        self._stopped = False
         self._expansions = self._lean_calls = self._refused = 0
 
+    # --- in the engine's thread -----------------------------------------------------------------
+
     def open(self) -> list[Child]:
-        """Open the root state."""
-        self._started = time.monotonic()
-        try:
-            state = self._open_root()
-        except LeanError as error:
-            self._fail(Failure.CANNOT_OPEN, str(error))
+        """Open the root state; there are no children yet."""
+        with self._at_work():
+            try:
+                state = self._open_root()
+            except LeanError as error:
+                self._fail(_opening_failure(error), str(error))
+                return []
+            root = self.tree.add(None, "", str(state), 0.0, 0.0)
+            self._alive[root.id] = state
+            self._seen.add(_key(state))
+            heapq.heappush(self._queue, (0.0, next(self._order), root))
             return []
-        root = self.tree.add(None, "", str(state), 0.0, 0.0)
-        self._alive[root.id] = state
-        self._seen.add(_key(state))
-        heapq.heappush(self._queue, (0.0, next(self._order), root))
-        return []
+
+    def apply(self, node: Node, suggestions: Sequence[Suggestion]) -> list[Child]:
+        """Try tactics at a state.
+
+        Returns:
+            New states, most probable first; empty once the search is over.
+        """
+        with self._at_work():
+            try:
+                children = self._children(node, _best_first(suggestions))
+            except (EngineUnavailableError, EngineLostError) as error:
+                self._fail(Failure.ENGINE, str(error))
+            except LeanError as error:
+                # A tactic that worked before fails in the replay, for example at a time limit.
+                node.failures[f"state lost: {error}"[:200]] += 1
+                children = []
+            node.status = NodeStatus.EXPANDED
+            self._alive.pop(node.id, None)
+            return [] if self.result is not None else children
+
+    def _children(self, node: Node, suggestions: Sequence[Suggestion]) -> list[Child]:
+        children: list[Child] = []
+        for suggestion in suggestions:
+            if self._is_over():
+                break
+            outcome = self._try(node, suggestion.tactic)
+            if outcome.state is None or not outcome.advances:
+                node.failures[str(outcome.verdict)] += 1
+                continue
+            child = Child(node, suggestion.tactic, node.logprob + suggestion.logprob, outcome.state)
+            if outcome.verdict is Verdict.SOLVED:
+                if self._confirm(child):
+                    break
+            elif (key := _key(outcome.state)) not in self._seen:
+                self._seen.add(key)
+                children.append(child)
+        return children
+
+    def _try(self, node: Node, tactic: str) -> TacticOutcome:
+        """Run a tactic.
+
+        A tactic whose engine dies gets one more try: the engine may have died of something else.
+
+        Raises:
+            LeanError: If the state, lost with its engine, cannot be reached again.
+        """
+        outcome = self._try_once(node, tactic)
+        if outcome.verdict is Verdict.ENGINE_DIED:
+            outcome = self._try_once(node, tactic)
+        return outcome
+
+    def _try_once(self, node: Node, tactic: str) -> TacticOutcome:
+        state = self._state(node)
+        self._lean_calls += 1
+        left = max(1.0, self.settings.timeout - self.seconds)
+        return check_tactic(
+            self.server,
+            state,
+            tactic,
+            own_names=self.problem.own_names,
+            timeout=min(self.settings.tactic_timeout, left),
+        )
+
+    def _state(self, node: Node) -> GoalState:
+        """Give a node's state; one that is not in the engine any more is replayed."""
+        held = self._alive.get(node.id)
+        if held is not None and self.server.holds(held):
+            return held
+        try:
+            return self._replay(node)
+        except EngineLostError:
+            return self._replay(node)  # an engine shared with others may just have been lost to one
+
+    def _replay(self, node: Node) -> GoalState:
+        state = self._open_root()
+        for tactic in self.tree.tactics(node):
+            self._lean_calls += 1
+            state = self.server.goal_tactic(state, tactic)
+        self._alive[node.id] = state
+        return state
+
+    def _open_root(self) -> GoalState:
+        self._lean_calls += 1
+        return self.problem.open(self.server)
+
+    def _confirm(self, child: Child) -> bool:
+        """Have Lean check the finished proof as a whole; only then is it one."""
+        tactics = [*self.tree.tactics(child.parent), child.tactic]
+        proof = "\n".join(tactics)
+        node = self.tree.add(child.parent, child.tactic, "no goals", child.logprob, 0.0)
+        outcome = self._check(proof)
+        if not outcome.valid:
+            node.status = NodeStatus.PROOF_REFUSED
+            self._refused += 1
+            child.parent.failures[f"proof refused: {outcome.detail}"[:200]] += 1
+            return False
+        node.status = NodeStatus.SOLVED
+        self._end(success=True, tactics=tuple(tactics), proof=proof)
+        return True
+
+    def _check(self, proof: str) -> ProofOutcome:
+        for last in (False, True):
+            self._lean_calls += 1
+            try:
+                return self.problem.check(self.server, proof)
+            except EngineLostError as error:
+                if last:
+                    return ProofOutcome(False, f"the engine was lost over it: {error}")
+            except LeanError as error:
+                return ProofOutcome(False, str(error))
+        raise AssertionError("unreachable")
+
+    # --- outside --------------------------------------------------------------------------------
 
     def next_node(self) -> Node | None:
         """Take the most promising state; with none, or at a limit, the search is over."""
         limit = self.settings.max_expansions
         if self.result is not None:
             return None
-        if self._out_of_time():
+        if self._is_over():
             self._fail(Failure.TIMED_OUT, f"no proof within {self.settings.timeout:g} s")
         elif limit is not None and self._expansions >= limit:
             self._fail(Failure.EXPANSIONS, f"no proof within {limit} expansions")
@@ -108,31 +229,6 @@ class Run:
             self._expansions += 1
             return heapq.heappop(self._queue)[2]
         return None
-
-    def apply(self, node: Node, suggestions: Sequence[Suggestion]) -> list[Child]:
-        """Try tactics at a state.
-
-        Returns:
-            New states, most probable first; empty once a proof is confirmed.
-        """
-        node.status = NodeStatus.EXPANDED
-        children: list[Child] = []
-        for suggestion in _best_first(suggestions):
-            if self._out_of_time():
-                break
-            outcome = self._try(node, suggestion.tactic)
-            if outcome.state is None or not outcome.advances:
-                node.failures[str(outcome.verdict)] += 1
-                continue
-            child = Child(node, suggestion.tactic, node.logprob + suggestion.logprob, outcome.state)
-            if outcome.verdict is Verdict.SOLVED:
-                if self._confirm(child):
-                    return []
-            elif (key := _key(outcome.state)) not in self._seen:
-                self._seen.add(key)
-                children.append(child)
-        self._alive.pop(node.id, None)
-        return children
 
     def push(self, child: Child, steps_left: float | None) -> None:
         """Put a new state into the queue.
@@ -149,71 +245,44 @@ class Run:
         node = self.tree.add(child.parent, child.tactic, text, child.logprob, priority)
         self._alive[node.id] = child.state
         heapq.heappush(self._queue, (priority, next(self._order), node))
+        if len(self._alive) > KEPT_STATES:
+            for _, _, distant in sorted(self._queue)[KEPT_STATES // 2 :]:
+                self._alive.pop(distant.id, None)
 
     def prefix(self, node: Node) -> str:
         """Give the tactics that led to a state, one a line."""
         return "\n".join(self.tree.tactics(node))
+
+    def add_time(self, seconds: float) -> None:
+        """Count time that was spent for this theorem outside, on generating its tactics."""
+        self._spent += seconds
+
+    @property
+    def seconds(self) -> float:
+        """Time spent on it so far."""
+        return self._spent + (0.0 if self._since is None else time.monotonic() - self._since)
 
     def fail(self, reason: Failure, detail: str) -> None:
         """End the search from outside."""
         if self.result is None:
             self._fail(reason, detail)
 
-    def _try(self, node: Node, tactic: str) -> TacticOutcome:
-        """Run a tactic; a state that was lost with its engine is replayed first."""
-        self._lean_calls += 1
+    def stop(self) -> None:
+        """Try no further tactics; may be called from any thread."""
+        self._stopped = True
+
+    # --- the end --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        self._since = time.monotonic()
         try:
-            state = self._state(node)
-        except LeanError as error:
-            return TacticOutcome(Verdict.ENGINE_DIED, detail=str(error))
-        outcome = check_tactic(
-            self.server,
-            state,
-            tactic,
-            own_names=self.problem.own_names,
-            timeout=self.settings.tactic_timeout,
-        )
-        if outcome.verdict in _LOST:
-            self._alive.clear()
-        return outcome
+            yield
+        finally:
+            self._spent, self._since = self.seconds, None
 
-    def _state(self, node: Node) -> GoalState:
-        if state := self._alive.get(node.id):
-            return state
-        state = self._open_root()
-        for tactic in self.tree.tactics(node):
-            self._lean_calls += 1
-            state = self.server.goal_tactic(state, tactic)
-        self._alive[node.id] = state
-        return state
-
-    def _open_root(self) -> GoalState:
-        self._lean_calls += 1
-        return self.problem.open(self.server)
-
-    def _confirm(self, child: Child) -> bool:
-        """Have Lean check the finished proof as a whole; only then is it one."""
-        tactics = [*self.tree.tactics(child.parent), child.tactic]
-        proof = "\n".join(tactics)
-        self._lean_calls += 1
-        node = self.tree.add(child.parent, child.tactic, "no goals", child.logprob, 0.0)
-        try:
-            outcome = self.problem.check(self.server, proof)
-        except LeanError as error:
-            node.status = NodeStatus.PROOF_REFUSED
-            child.parent.failures[f"check failed: {error}"[:200]] += 1
-            return False
-        if not outcome.valid:
-            node.status = NodeStatus.PROOF_REFUSED
-            self._refused += 1
-            child.parent.failures[f"proof refused: {outcome.detail}"[:200]] += 1
-            return False
-        node.status = NodeStatus.SOLVED
-        self._end(success=True, tactics=tuple(tactics), proof=proof)
-        return True
-
-    def _out_of_time(self) -> bool:
-        return time.monotonic() - self._started > self.settings.timeout
+    def _is_over(self) -> bool:
+        return self._stopped or self.seconds > self.settings.timeout
 
     def _fail(self, reason: Failure, detail: str) -> None:
         self._end(success=False, reason=reason, detail=detail)
@@ -238,9 +307,14 @@ class Run:
             expansions=self._expansions,
             lean_calls=self._lean_calls,
             refused_proofs=self._refused,
-            seconds=time.monotonic() - self._started,
+            seconds=self.seconds,
             tree=self.tree,
         )
+
+
+def _opening_failure(error: LeanError) -> Failure:
+    lost = isinstance(error, (EngineUnavailableError, EngineLostError))
+    return Failure.ENGINE if lost else Failure.CANNOT_OPEN
 
 
 def _best_first(suggestions: Sequence[Suggestion]) -> list[Suggestion]:

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import orjson
 
+from lean_dojo_core.errors import DataError
 from lean_dojo_v2.atomic import atomic_write_bytes
 
 
@@ -108,3 +109,15 @@ class SearchTree:
             for node in data["nodes"]
         ]
         return cls(data["name"], nodes)
+
+    @classmethod
+    def load(cls, path: Path | str) -> SearchTree:
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            DataError: If the file is not a search tree.
+        """
+        try:
+            return cls.from_dict(orjson.loads(Path(path).read_bytes()))
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise DataError(f"is no search tree: {error}", path=path) from error

@@ -7,6 +7,26 @@ from typing import Protocol
 
 import attrs
 
+from lean_dojo_core.errors import LeanDojoError
+from lean_dojo_core.records import Position
+
+
+class GeneratorError(LeanDojoError):
+    """A generator gave no answer to one batch; it may answer the next."""
+
+
+@attrs.frozen
+class Place:
+    """Where something is to be proved, which decides what it may use.
+
+    Attributes:
+        file_path: The file, relative to its repository.
+        start: Where the theorem starts in it.
+    """
+
+    file_path: str
+    start: Position
+
 
 @attrs.frozen
 class Suggestion:
@@ -38,19 +58,21 @@ class TacticGenerator(Protocol):
 
         Returns:
             For each goal its suggestions, in any order; possibly none.
+
+        Raises:
+            GeneratorError: If it has no answer to this batch; the search goes on without.
         """
 
 
 class PremiseSource(Protocol):
     """Finds premises that may help with goals."""
 
-    def retrieve(self, goals: Sequence[str], *, file_path: str | None) -> list[list[str]]:
+    def retrieve(self, goals: Sequence[str], places: Sequence[Place | None]) -> list[list[str]]:
         """Give the texts of premises for each goal, most relevant first.
 
         Args:
-            goals: States as Lean prints them.
-            file_path: The file that is being proved in, which decides what is accessible; ``None``
-                for all premises.
+            goals: States as Lean prints them; one batch.
+            places: Where each is proved; ``None`` for all premises.
         """
 
 

@@ -12,7 +12,7 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.generator import TacticGenerator
 from lean_dojo_plugins.causal_lm.tokenisation import encode_prompt
 from lean_dojo_v2.prover.base import BaseProver
-from lean_dojo_v2.prover.external import unfenced, whole_proof_prompt
+from lean_dojo_v2.prover.completions import unfenced, whole_proof_prompt
 from lean_dojo_v2.prover.suggestion import Suggestion
 
 if TYPE_CHECKING:

@@ -1,0 +1,312 @@
+"""The prover on an endpoint, before a real local HTTP server."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from lean_dojo_core import Theorem
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.prover import ExternalProver
+from lean_dojo_v2.prover.completions import first_tactic, proof_of, unfenced
+from lean_dojo_v2.prover.external import EndpointError, ExternalGenerator
+
+
+class Endpoint:
+    """Speaks OpenAI's chat completions; ``answers`` are given in turn, the last one for ever.
+
+    An answer is a status, raw bytes, seconds to wait, or a function from the request to choices.
+    """
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.requests = []
+        self.lock = threading.Lock()
+        endpoint = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                with endpoint.lock:
+                    endpoint.requests.append(
+                        (self.path, {k.lower(): v for k, v in self.headers.items()}, body)
+                    )
+                    more = len(endpoint.answers) > 1
+                    answer = endpoint.answers.pop(0) if more else endpoint.answers[0]
+                status, content = 200, b""
+                if isinstance(answer, int):
+                    status, content = answer, b'{"error": {"message": "not now"}}'
+                elif isinstance(answer, float):
+                    time.sleep(answer)
+                elif isinstance(answer, bytes):
+                    content = answer
+                else:
+                    choices = answer(body)
+                    if isinstance(choices, int):
+                        status, content = choices, b'{"error": {"message": "unknown field"}}'
+                    else:
+                        content = json.dumps(completion(choices)).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server.server_port}/v1"
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+def completion(choices):
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [
+            {
+                "index": index,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": text},
+                "logprobs": {"content": tokens} if tokens else None,
+            }
+            for index, (text, tokens) in enumerate(choices)
+        ],
+    }
+
+
+def say(*texts, logprobs=False):
+    def answer(body):
+        wanted = [texts[index % len(texts)] for index in range(body.get("n", 1))]
+        return [(text, tokens(text) if logprobs else None) for text in wanted]
+
+    return answer
+
+
+def tokens(text):
+    """Every word a token of log-probability -1."""
+    words = text.replace("\n", "\n ").split(" ")
+    return [
+        {"token": f"{word} ", "logprob": -1.0, "bytes": None, "top_logprobs": []} for word in words
+    ]
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    opened = []
+
+    def start(*answers):
+        made = Endpoint(*answers)
+        opened.append(made)
+        monkeypatch.setenv("OPENAI_BASE_URL", made.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "secret")
+        return made
+
+    yield start
+    for made in opened:
+        made.close()
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    """Retries wait for half a second and more; here for a moment."""
+    import openai._base_client as base
+
+    monkeypatch.setattr(base, "INITIAL_RETRY_DELAY", 0.01)
+    monkeypatch.setattr(base, "MAX_RETRY_DELAY", 0.02)
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+def test_the_request_is_the_training_prompt(endpoint):
+    server = endpoint(say("rfl"))
+    ExternalGenerator("some/model").generate(["⊢ 1 = 1"], num_samples=2)
+    [(path, headers, body)] = server.requests
+    assert path == "/v1/chat/completions"
+    assert headers["authorization"] == "Bearer secret"
+    assert body["model"] == "some/model"
+    assert body["n"] == 2
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+    assert body["messages"][1]["content"] == "⊢ 1 = 1"
+
+
+def test_log_probabilities_of_the_endpoint_are_used(endpoint):
+    endpoint(say("exact foo bar", "rfl\nand some more words", logprobs=True))
+    [found] = ExternalGenerator().generate(["⊢ p"], num_samples=2)
+    assert [(s.tactic, s.logprob) for s in found] == [("exact foo bar", -3.0), ("rfl", -1.0)]
+
+
+def test_without_log_probabilities_shares_estimate_them(endpoint):
+    endpoint(say("rfl", "simp", "rfl", ""))
+    [found] = ExternalGenerator().generate(["⊢ p"], num_samples=4)
+    assert {s.tactic: round(s.logprob, 3) for s in found} == {"rfl": -0.405, "simp": -1.099}
+
+
+def test_several_goals_keep_their_order(endpoint):
+    endpoint(lambda body: [(f"exact {body['messages'][1]['content'][2:]}", None)] * body["n"])
+    found = ExternalGenerator(workers=3).generate([f"⊢ p{k}" for k in range(7)], num_samples=1)
+    assert [s.tactic for [s] in found] == [f"exact p{k}" for k in range(7)]
+
+
+def test_an_endpoint_that_gives_one_completion_at_a_time_is_asked_again(endpoint):
+    server = endpoint(lambda _: [("rfl", None)])
+    [found] = ExternalGenerator().generate(["⊢ p"], num_samples=3)
+    assert len(found) == 3
+    assert [body["n"] for _, _, body in server.requests] == [3, 2, 1]
+
+
+def test_an_endpoint_that_refuses_logprobs_and_n(endpoint):
+    server = endpoint(lambda body: 400 if {"logprobs", "n"} & body.keys() else [("rfl", None)])
+    generator = ExternalGenerator()
+    [found] = generator.generate(["⊢ p"], num_samples=2)
+    assert len(found) == 2
+    assert len(server.requests) == 4
+    generator.generate(["⊢ p"], num_samples=2)  # it has learnt that
+    assert len(server.requests) == 6
+
+
+# --- trouble -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_passing_trouble_is_waited_out(endpoint, status):
+    server = endpoint(status, status, say("rfl"))
+    [[found]] = ExternalGenerator().generate(["⊢ p"], num_samples=1)
+    assert found.tactic == "rfl"
+    assert len(server.requests) == 3
+
+
+def test_lasting_trouble_is_an_error(endpoint):
+    server = endpoint(503)
+    with pytest.raises(
+        EndpointError, match=r"'some/model' at http://127.0.0.1.*503.*OPENAI_BASE_URL"
+    ):
+        ExternalGenerator("some/model", max_retries=2).generate(["⊢ p"], num_samples=1)
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_what_will_not_pass_is_not_repeated(endpoint, status):
+    server = endpoint(status)
+    with pytest.raises(EndpointError, match=str(status)):
+        ExternalGenerator().generate(["⊢ p"], num_samples=1)
+    assert len(server.requests) == 1
+
+
+def test_an_endpoint_that_does_not_answer_in_time(endpoint):
+    server = endpoint(2.0)
+    with pytest.raises(EndpointError, match=r"(?i)time"):
+        ExternalGenerator(timeout=0.2, max_retries=1).generate(["⊢ p"], num_samples=1)
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("content", [b"<html>hello</html>", b"{}", b'{"choices": null}', b'"text"'])
+def test_garbage_gives_nothing_or_an_error(endpoint, content):
+    endpoint(content)
+    try:
+        found = ExternalGenerator(max_retries=0).generate(["⊢ p"], num_samples=2)
+    except EndpointError:
+        return
+    assert found == [[]]
+
+
+def test_an_address_where_nobody_listens(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    with pytest.raises(EndpointError, match="Connection"):
+        ExternalGenerator(max_retries=0).generate(["⊢ p"], num_samples=1)
+
+
+def test_a_missing_key_is_said(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HF_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UsageError, match="OPENAI_API_KEY is not set"):
+        ExternalGenerator().generate(["⊢ p"], num_samples=1)
+
+
+def test_a_token_of_hugging_face_is_enough(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setenv("HF_TOKEN", "hf")
+    assert str(ExternalGenerator()._connect().base_url) == "https://router.huggingface.co/v1/"
+
+
+# --- proving -------------------------------------------------------------------------------------
+
+
+def test_it_proves_with_lean(endpoint, engine, zoo):
+    endpoint(say("```lean\nexact ⟨hp, hq⟩\n```", "sorry", "I think that simp will do."))
+    prover = ExternalProver("m", ProverConfig(num_sampled_tactics=3, max_expansions=3))
+    result, tactics = prover.search(engine, theorem=zoo("both").source)
+    assert result.success
+    assert tactics == ["exact ⟨hp, hq⟩"]
+
+
+def test_whole_proofs(endpoint):
+    server = endpoint(say("Here it is:\n```lean4\nintro n\nexact by simp\n```\nDone."))
+    theorem = Theorem("a", "A.lean", (1, 1), (1, 9), "u", "c", "theorem a : ∀ n, n = n :=")
+    assert ExternalProver("m").generate_whole_proof(theorem) == "intro n\nexact by simp"
+    assert server.requests[0][2]["messages"][1]["content"] == "theorem a : ∀ n, n = n :="
+    assert (
+        ExternalProver("m").generate_whole_proof("theorem b : 1 = 1 :=") == "intro n\nexact by simp"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("rfl", "rfl"),
+        ("```\nrfl\n```", "rfl"),
+        ("```lean\n  intro n\n    rfl\n", "intro n\n  rfl"),
+        ("by simp", "by simp"),
+        ("exact foo (by simp)", "exact foo (by simp)"),
+        ("", ""),
+    ],
+)
+def test_unfenced(text, code):
+    assert unfenced(text) == code
+
+
+def test_first_tactic_keeps_its_by():
+    assert first_tactic("\n\n  have h : p := by simp\nmore") == "have h : p := by simp"
+
+
+@pytest.mark.parametrize(
+    ("text", "proof"),
+    [
+        ("intro n\nrfl", "intro n\nrfl"),
+        ("theorem Foo.bar : 1 = 1 := by rfl", "rfl"),
+        (
+            "theorem bar : 1 = 1 := by\n  have : 2 = 2 := by rfl\n  rfl",
+            "have : 2 = 2 := by rfl\nrfl",
+        ),
+        (
+            "```lean\nimport Lean\n\nlemma bar (h : p := by simp) : p := by\n  exact h\n```",
+            "exact h",
+        ),
+        ("theorem bars : 1 = 1 := by rfl", "theorem bars : 1 = 1 := by rfl"),
+        ("theorem bar : 1 = 1 := rfl", "theorem bar : 1 = 1 := rfl"),
+    ],
+)
+def test_a_repeated_theorem_is_passed_over(text, proof):
+    assert proof_of(text, "Foo.bar") == proof

@@ -1,0 +1,351 @@
+"""Best-first search before real Lean."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import psutil
+import pytest
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.prover.best_first import BestFirstSearch
+from lean_dojo_v2.prover.problem import GoalProblem
+from lean_dojo_v2.prover.result import Failure
+from lean_dojo_v2.prover.run import SearchSettings
+from lean_dojo_v2.prover.search_tree import NodeStatus, SearchTree
+from lean_dojo_v2.prover.suggestion import GeneratorError, Suggestion
+
+CHAIN = {"⊢ r": [("apply hqr", -1.0)], "⊢ q": [("apply hpq", -1.0)], "⊢ p": [("exact hp", -0.5)]}
+
+
+def search(generator, problems, engine, *, progress=None, **settings):
+    plan = BestFirstSearch(generator, SearchSettings(**settings), progress)
+    return plan.run(problems, [engine])
+
+
+# --- finding proofs ------------------------------------------------------------------------------
+
+
+def test_a_proof_of_several_steps(engine, zoo, scripted):
+    [result] = search(scripted(CHAIN), [zoo("chain")], engine)
+    assert result.success
+    assert result.tactics == ("apply hqr", "apply hpq", "exact hp")
+    assert result.proof == "apply hqr\napply hpq\nexact hp"
+    assert result.name == "Zoo.chain"
+    assert result.expansions == 3
+    assert result.lean_calls >= 5  # the root, three tactics, the whole proof
+    assert result.reason is None
+    assert 0 < result.seconds < 600
+
+
+def test_every_one_of_several_goals(engine, zoo, scripted):
+    tactics = {"⊢ p ∧ q": [("constructor", -0.1)], "case left": [("exact hp", -0.1)],
+               "⊢ q": [("exact hq", -2.0)]}  # fmt: skip
+    [result] = search(scripted(tactics), [zoo("both")], engine)
+    assert result.tactics == ("constructor", "exact hp", "exact hq")
+    # Without the last step one goal stays open, and that is no proof.
+    del tactics["⊢ q"]
+    [result] = search(scripted(tactics), [zoo("both")], engine)
+    assert not result.success
+    assert result.tactics is None
+    assert result.reason is Failure.EXHAUSTED
+
+
+def test_branches_that_lead_nowhere(engine, zoo, scripted):
+    tactics = {
+        "⊢ q ∨ p": [("left", -0.1), ("exact h", -0.2), ("hello world", -0.3), ("cases h", -3.0)],
+        "case inl": [("right", -0.1), ("assumption", -0.2)],
+        "⊢ q": [("assumption", -0.2)],
+        "case inr": [("left", -0.1)],
+        "⊢ p": [("assumption", -0.1)],
+    }
+    [result] = search(scripted(tactics), [zoo("or_swap")], engine)
+    assert result.success
+    assert result.tactics[0] == "cases h"
+    root = result.tree.nodes[0]
+    assert root.failures == {"failed": 2, "unparsed": 1}
+
+
+def test_a_bare_goal(engine, scripted):
+    goal = GoalProblem("∀ n : Nat, n + 0 = n")
+    [result] = search(scripted({"∀": [("intro n", -1.0)], "⊢ n": [("rfl", -1.0)]}), [goal], engine)
+    assert result.tactics == ("intro n", "rfl")
+
+
+def test_states_that_differ_in_names_alone_are_one(engine, zoo, scripted):
+    renamings = [(f"rcases h with a{k} | b{k}", -k) for k in range(3)]
+    generator = scripted({"⊢ q ∨ p": renamings})
+    [result] = search(generator, [zoo("or_swap")], engine)
+    assert result.reason is Failure.EXHAUSTED
+    assert len(result.tree.nodes) == 2
+    assert len(generator.states) == 2
+
+
+def test_the_same_proposal_is_tried_once(engine, zoo, scripted):
+    generator = scripted({"⊢ r": [("exact hp", -3.0), (" exact hp ", -1.0), ("exact hp", -2.0)]})
+    [result] = search(generator, [zoo("chain")], engine)
+    assert result.lean_calls == 2  # the root and one tactic
+    assert result.tree.nodes[0].failures == {"failed": 1}
+
+
+# --- what counts as a proof ----------------------------------------------------------------------
+
+
+def test_a_proof_that_the_whole_check_refuses_does_not_count(engine, zoo, scripted):
+    """Nothing is open after either tactic, but they rest on an axiom and on a `sorry`."""
+    tactics = {
+        "⊢ double 1 = 5": [("exact cheat.elim", -0.1), ("exact absurd given_up (by decide)", -0.2)]
+    }
+    [result] = search(scripted(tactics), [zoo("wrong")], engine)
+    assert not result.success
+    assert result.tactics is None
+    assert result.refused_proofs == 2
+    assert [node.status for node in result.tree.nodes[1:]] == [NodeStatus.PROOF_REFUSED] * 2
+    [one, two] = result.tree.nodes[0].failures
+    assert "cheat" in one
+    assert "sorry" in two
+
+
+def test_a_refused_proof_does_not_end_the_search(engine, zoo, scripted):
+    tactics = {"⊢ p ∧ q": [("exact cheat.elim", -0.1), ("exact ⟨hp, hq⟩", -5.0)]}
+    [result] = search(scripted(tactics), [zoo("both")], engine)
+    assert result.tactics == ("exact ⟨hp, hq⟩",)
+    assert result.refused_proofs == 1
+
+
+def test_garbage_proves_nothing(engine, zoo, scripted):
+    garbage = ["", "sorry", "admit", "exact both p q hp hq", "rfl\nrfl", "((((", "\x00", "⊢" * 500,
+               "simp -- done", "open Nat in rfl", "`" * 50, "apply?", "\ud800"]  # fmt: skip
+    tactics = {"⊢": [(text, -float(i)) for i, text in enumerate(garbage)]}
+    [result] = search(scripted(tactics), [zoo("both")], engine)
+    assert result.reason is Failure.EXHAUSTED
+    assert len(result.tree.nodes) == 1
+
+
+def test_a_theorem_that_does_not_compile_cannot_be_opened(engine, zoo, scripted):
+    problems = [
+        zoo("broken"),
+        zoo("both", "import No.Such.Module\n" + zoo("both").source.text),
+        zoo("both"),
+    ]
+    missing, no_import, fine = search(scripted({"⊢": [("exact ⟨hp, hq⟩", -1)]}), problems, engine)
+    assert missing.reason is Failure.CANNOT_OPEN
+    assert "Zoo.broken" in missing.detail or "no_such_thing" in missing.detail
+    assert no_import.reason is Failure.CANNOT_OPEN
+    assert "No.Such.Module" in no_import.detail
+    assert fine.success
+
+
+# --- limits --------------------------------------------------------------------------------------
+
+
+def endless(samples=1000):
+    """Always new states: the target grows."""
+    grow = [(f"have h{k} : {k} = {k} + 0 := rfl", -1.0 - k) for k in range(1, samples)]
+    return {"⊢": grow}
+
+
+def test_max_expansions_and_num_sampled_tactics(engine, zoo, scripted):
+    generator = scripted(endless())
+    [result] = search(generator, [zoo("both")], engine, max_expansions=4, num_sampled_tactics=3)
+    assert result.reason is Failure.EXPANSIONS
+    assert result.expansions == len(generator.states) == 4
+    assert generator.samples == {3}
+    assert len(result.tree.nodes) <= 1 + 4 * 3
+
+
+def test_the_time_limit(engine, zoo, scripted):
+    [result] = search(scripted(endless()), [zoo("both")], engine, timeout=0.5)
+    assert result.reason is Failure.TIMED_OUT
+    assert "0.5 s" in result.detail
+
+
+def test_time_spent_on_generation_counts(engine, zoo, scripted):
+    class Slow(scripted):
+        def generate(self, goals, *, num_samples, premises=()):
+            time.sleep(0.6)
+            return super().generate(goals, num_samples=num_samples)
+
+    generator = Slow(endless(2))
+    [result] = search(generator, [zoo("both")], engine, timeout=0.5)
+    assert result.reason is Failure.TIMED_OUT
+    assert len(generator.batches) == 1
+    assert result.seconds > 0.6
+
+
+def test_several_theorems_share_batches(engine, zoo, scripted):
+    problems = [zoo("chain")] * 3 + [zoo("both")]
+    generator = scripted({**CHAIN, "⊢ p ∧ q": [("exact ⟨hp, hq⟩", -1.0)]})
+    results = search(generator, problems, engine, batch_size=3)
+    assert all(result.success for result in results)
+    assert [result.name for result in results] == ["Zoo.chain"] * 3 + ["Zoo.both"]
+    sizes = [len(batch) for batch in generator.batches]
+    assert max(sizes) > 1
+    assert max(sizes) <= 3
+    assert sum(sizes) == 3 * 3 + 1
+
+
+def test_one_theorem_at_a_time(engine, zoo, scripted):
+    generator = scripted(CHAIN)
+    results = search(generator, [zoo("chain")] * 2, engine, batch_size=1)
+    assert all(result.success for result in results)
+    assert {len(batch) for batch in generator.batches} == {1}
+
+
+def test_results_come_as_soon_as_they_are_known(engine, zoo, scripted):
+    generator = scripted({"⊢ p ∧ q": [("exact ⟨hp, hq⟩", -1.0)], "⊢ r": endless(9)["⊢"]})
+    plan = BestFirstSearch(generator, SearchSettings(batch_size=2))
+    results = plan.results([zoo("chain"), zoo("both")], [engine])
+    index, first = next(results)
+    assert (index, first.success) == (1, True)
+    results.close()  # the other is given up, at once
+
+
+def test_a_search_needs_an_engine(zoo, scripted):
+    plan = BestFirstSearch(scripted({}))
+    with pytest.raises(UsageError, match="Lean server"):
+        plan.run([zoo("both")], [])
+
+
+# --- what goes wrong on the way ------------------------------------------------------------------
+
+
+def test_a_killed_engine_is_replaced_and_the_states_replayed(fresh_engine, zoo, scripted):
+    class Killing(scripted):
+        def generate(self, goals, *, num_samples, premises=()):
+            if len(self.batches) in {1, 3}:
+                os.kill(fresh_engine.pid, signal.SIGKILL)
+                psutil.Process(fresh_engine.pid).wait(10)
+            return super().generate(goals, num_samples=num_samples)
+
+    both = {"⊢ p ∧ q": [("constructor", -1.0)], "case left": [("exact hp", -0.1)],
+            "case right": [("exact hq", -1.0)]}  # fmt: skip
+    generator = Killing({**CHAIN, **both})
+    chain, pair = search(generator, [zoo("chain"), zoo("both")], fresh_engine, batch_size=2)
+    assert chain.tactics == ("apply hqr", "apply hpq", "exact hp")
+    assert pair.tactics == ("constructor", "exact hp", "exact hq")
+
+
+def test_an_engine_that_cannot_start_is_said(zoo, scripted, monkeypatch):
+    monkeypatch.setenv("LEAN_DOJO_PANTOGRAPH", "/nonexistent/pantograph-repl")
+    server = Server(engine="native", start=False)
+    [result] = search(scripted(CHAIN), [zoo("chain")], server)
+    assert result.reason is Failure.ENGINE
+    assert "pantograph" in result.detail
+
+
+class Failing:
+    """Fails at the given calls."""
+
+    def __init__(self, generator, calls):
+        self.generator = generator
+        self.calls = calls
+        self.count = -1
+
+    def generate(self, goals, *, num_samples, premises=()):
+        self.count += 1
+        if self.count in self.calls:
+            raise GeneratorError("no answer")
+        return self.generator.generate(goals, num_samples=num_samples)
+
+
+def test_a_generator_that_fails_once_costs_one_batch(engine, zoo, scripted):
+    failing = Failing(scripted(CHAIN), {1})
+    results = search(failing, [zoo("chain")] * 3, engine, batch_size=1)
+    assert [result.reason for result in results].count(Failure.GENERATOR) == 1
+    assert [result.success for result in results].count(True) == 2
+
+
+@pytest.mark.parametrize("calls", [range(100), range(2, 100)])
+def test_a_generator_that_fails_for_good_ends_the_search(engine, zoo, scripted, calls):
+    failing = Failing(scripted(CHAIN), calls)
+    with pytest.raises(GeneratorError, match="no answer"):
+        search(failing, [zoo("chain")] * 9, engine, batch_size=1)
+    assert failing.count <= 4
+
+
+# --- the order -----------------------------------------------------------------------------------
+
+TWO_WAYS = {
+    "⊢ q ∨ p": [("cases h", -1.0), ("have a := h.symm", -0.5)],
+}
+
+
+class Likes:
+    """Predicts few steps after a tactic that holds a word."""
+
+    def __init__(self, word):
+        self.word = word
+        self.items = []
+
+    def predict(self, items):
+        self.items += items
+        return [1.0 if self.word in tactic else 9.0 for _, _, tactic in items]
+
+
+def test_progress_changes_the_order(engine, zoo, scripted):
+    def second_state(progress):
+        generator = scripted(TWO_WAYS)
+        search(generator, [zoo("or_swap")], engine, progress=progress, max_expansions=2)
+        return generator.states[1]
+
+    assert "a : q ∨ p" in second_state(None)
+    likes = Likes("cases")
+    assert "case inl" in second_state(likes)
+    goal, prefix, tactic = likes.items[0]
+    assert (goal.endswith("⊢ q ∨ p"), prefix, tactic) == (True, "", "have a := h.symm")
+    assert "a : q ∨ p" in second_state(Likes("have"))
+
+
+def test_progress_sees_the_tactics_before(engine, zoo, scripted):
+    likes = Likes("")
+    search(scripted(CHAIN), [zoo("chain")], engine, progress=likes)
+    assert [(prefix, tactic) for _, prefix, tactic in likes.items] == [
+        ("", "apply hqr"),
+        ("apply hqr", "apply hpq"),
+    ]
+
+
+def test_length_exponent_favours_long_paths(engine, zoo, scripted):
+    """Depth first where the mean log-probability decides, breadth first where the sum does."""
+    tactics = {
+        "⊢ r": [("apply hqr", -1.0), ("have a := hqr (hpq hp)", -1.5)],
+        "⊢ q": [("have b := hpq hp", -0.9)],
+    }
+
+    def third_state(exponent):
+        generator = scripted(tactics)
+        search(generator, [zoo("chain")], engine, length_exponent=exponent, max_expansions=3)
+        return generator.states[2]
+
+    assert third_state(0.0).endswith("⊢ r")
+    assert third_state(1.0).endswith("⊢ q")
+
+
+# --- the tree ------------------------------------------------------------------------------------
+
+
+def test_the_tree_is_saved_and_loaded(engine, zoo, scripted, tmp_path):
+    [result] = search(scripted(CHAIN), [zoo("chain")], engine)
+    tree = result.tree
+    assert [node.status for node in tree.nodes] == [NodeStatus.EXPANDED] * 3 + [NodeStatus.SOLVED]
+    assert [node.depth for node in tree.nodes] == [0, 1, 2, 3]
+    assert tree.nodes[3].logprob == pytest.approx(-2.5)
+    tree.save(tmp_path / "tree.json")
+    again = SearchTree.load(tmp_path / "tree.json")
+    assert again == tree
+    assert again.tactics(again.nodes[3]) == list(result.tactics)
+
+
+def test_on_batch_tells_of_every_state(engine, zoo, scripted):
+    told = []
+    plan = BestFirstSearch(scripted(CHAIN))
+    list(plan.results([zoo("chain")], [engine], told.extend))
+    assert [(name, node.depth, s) for name, node, s in told] == [
+        ("Zoo.chain", 0, [Suggestion("apply hqr", -1.0)]),
+        ("Zoo.chain", 1, [Suggestion("apply hpq", -1.0)]),
+        ("Zoo.chain", 2, [Suggestion("exact hp", -0.5)]),
+    ]
