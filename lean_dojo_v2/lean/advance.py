@@ -7,6 +7,11 @@ goal it acted on.
 
 Goal A is at least as hard as goal B if both have the same target and A knows nothing that B does
 not: every hypothesis of A is, up to names, one of B's, or says nothing (``True``, ``a = a``).
+
+A reward has to be stricter than a search. Some moves are open at nearly every goal, whatever it
+says: ``exfalso``, ``symm``, ``revert h``, ``have := Nat.le_refl 0``. A search should try them, for
+a proof may need them; but a model that is paid for them learns to play nothing else. ``strict``
+takes them for what they are.
 """
 
 from __future__ import annotations
@@ -14,18 +19,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+import attrs
+
 from lean_dojo_v2.lean.records import Goal, Variable
 
 _NAME = re.compile(r"(?<![\w.'!?«])[^\W\d][\w'!?✝¹²³⁴⁵⁶⁷⁸⁹⁰]*")
-_TRUTHS = re.compile(r"True|(?P<side>.+) (?:=|↔) (?P=side)|¬False|HEq (?P<a>\S+) (?P=a)")
+_TRUTHS = re.compile(r"True|(?P<side>.+) (?:=|↔|≤|≥|⊆|∣|≍) (?P=side)|¬False|HEq (?P<a>\S+) (?P=a)")
+_BINDER = re.compile(
+    r"∀ \((?P<names>[^:()]+) : (?P<kind>[^()]*(?:\([^()]*\)[^()]*)*)\), (?P<rest>.*)"
+)
+_SIDES = re.compile(r"(?P<left>[^=↔≠,]+) (?P<sign>[=↔≠]) (?P<right>[^=↔≠,]+)")
 
 
-def advances(before: Goal, after: Sequence[Goal]) -> bool:
+def advances(before: Goal, after: Sequence[Goal], *, strict: bool = False) -> bool:
     """Whether a step from one goal to some goals gets nearer to the end.
 
     Args:
         before: The goal that the step acted on.
         after: The goals that it left of that goal (not its untouched siblings).
+        strict: Do not count moves that are open at nearly every goal either.
 
     Returns:
         ``True`` if every goal left is easier, or none is left.
@@ -35,8 +47,57 @@ def advances(before: Goal, after: Sequence[Goal]) -> bool:
     False
     >>> advances(goal, [])
     True
+    >>> absurd = Goal("1", goal.variables, "False")
+    >>> advances(goal, [absurd]), advances(goal, [absurd], strict=True)
+    (True, False)
     """
-    return not any(at_least_as_hard(goal, before) for goal in after)
+    if any(at_least_as_hard(goal, before) for goal in after):
+        return False
+    return not strict or not any(_is_cheap(goal, before) for goal in after)
+
+
+def _is_cheap(goal: Goal, before: Goal) -> bool:
+    """Whether a goal comes of another by moves that are open nearly everywhere."""
+    target = _introduced(goal.target, before.variables)
+    known = _relevant(goal.variables, target)
+    return any(
+        at_least_as_hard(attrs.evolve(goal, target=one, variables=known), before)
+        for one in dict.fromkeys(
+            [target, _swapped(target), *([before.target] * (target == "False"))]
+        )
+    )
+
+
+def _introduced(target: str, known: Sequence[Variable]) -> str:
+    """Strip the premises of a target that are known hypotheses: undo ``revert``."""
+    facts = tuple(text for v in known for text in (f"{v.t} → ", f"({v.t}) → "))
+    typed = {(v.name, v.t) for v in known}
+    while True:
+        if target.startswith(facts):
+            target = target.removeprefix(next(fact for fact in facts if target.startswith(fact)))
+        elif (match := _BINDER.fullmatch(target)) and typed.issuperset(
+            (name, match["kind"]) for name in match["names"].split()
+        ):
+            target = match["rest"]
+        else:
+            return target
+
+
+def _swapped(target: str) -> str:
+    """Swap the sides of a plain equation: undo ``symm``."""
+    match = _SIDES.fullmatch(target)
+    return f"{match['right']} {match['sign']} {match['left']}" if match else target
+
+
+def _relevant(variables: Sequence[Variable], target: str) -> list[Variable]:
+    """Drop hypotheses that speak of nothing in the goal and of which nothing speaks.
+
+    Such a one is a fact of the library (``0 ≤ 0``), or a datum that nobody uses.
+    """
+    names = {v.name for v in variables if v.name}
+    words = [(v, set(_NAME.findall(f"{v.t} {v.v or ''}"))) for v in variables]
+    spoken_of = set(_NAME.findall(target)).union(*(found for _, found in words))
+    return [v for v, found in words if found & names or v.name in spoken_of]
 
 
 def at_least_as_hard(goal: Goal, than: Goal) -> bool:

@@ -76,13 +76,12 @@ def check_declaration(
         declaration: The whole declaration; its text has passed the screening of its proof.
         timeout: Seconds that Lean may take.
     """
-    end = "\nend\n" if source.in_mutual_block else "\n"
     try:
-        return _by_extension(server, source, declaration + end, timeout)
+        return _by_extension(server, source, declaration + source.closing, timeout)
     except RequestError as error:
         if error.code != "command":
             raise
-    return _by_pantograph(server, source, declaration + end, timeout)
+    return _by_pantograph(server, source, declaration, timeout)
 
 
 def check_goal_proof(
@@ -152,8 +151,7 @@ def _statement_of(server: Server, source: SourceTheorem, timeout: float) -> str:
     """Give the digest of the theorem's own elaborated statement."""
     key = (source.before, source.head, str(server.project_path))
     if key not in _statements:
-        end = "\nend\n" if source.in_mutual_block else "\n"
-        given_up = f"{source.head} := by\n  sorry{end}"
+        given_up = f"{source.head} := by\n  sorry{source.closing}"
         found = _dojo_check(server, source, given_up, timeout)["declarations"][source.full_name]
         if not found["exists"]:
             raise LeanError(
@@ -203,7 +201,7 @@ def _by_pantograph(
         return ProofOutcome(False, "Lean did not list the axioms of the finished theorem")
     if refusal := _bad_axioms(names):
         return _refused(refusal, names)
-    original = _inspected(server, source, f"{source.head} := sorry\n", timeout)[1]
+    original = _inspected(server, source, f"{source.head} := by\n  sorry", timeout)[1]
     if [m.data for m in statement.messages] != [m.data for m in original.messages]:
         detail = f"{source.full_name} states something else than before"
         return _refused(Refusal(Reason.STATEMENT, detail), names)
@@ -216,8 +214,8 @@ def _inspected(
     """Elaborate the declaration and two questions about it; give the units from it on."""
     name = f"_root_.{source.full_name}"
     questions = f"set_option pp.all true in\n#check @{name}\n#print axioms {name}\n"
-    text = f"{source.before}{declaration}\n{questions}"
-    units = server.process(text, read_header=True, timeout=timeout)
+    text = f"{source.before}{declaration}{source.closing}{questions}"
+    units = server.process(text, file_name=source.file_path, read_header=True, timeout=timeout)
     start = len(source.before.encode())
     return [unit for unit in units if unit.i_end > start]
 

@@ -16,9 +16,10 @@ from lean_dojo_plugins.rewards.adapter import AdaptedReward
 class StepTrainer(trl_grpo.GRPOTrainer):
     """One curriculum step's trainer.
 
-    Logs ``time/generation`` and ``time/reward`` (seconds per generation batch) and the share of
-    sampled tokens, ``completions/mean_length``, that TRL logs already. Rewards that can start early
-    (those with a ``prefetch`` method, such as Lean verification) do so before the others run.
+    Logs ``time/generation`` and ``time/reward``: seconds per generation batch. Rewards that can use
+    them get two hints: ``warm_up`` with the batch's columns before its completions are generated,
+    and ``prefetch`` with the completions before the other rewards run. Lean verification opens the
+    states at the one and checks the tactics from the other on.
     """
 
     def end_completions_at(self, tokens: Sequence[int]) -> None:
@@ -28,6 +29,12 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         self.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]
             **self.generation_kwargs, disable_compile=True
         )
+
+    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
+        for reward in self.reward_funcs:
+            if isinstance(reward, AdaptedReward):
+                reward.warm_up(**_columns(inputs))
+        return super()._generate_and_score_completions(inputs)
 
     def _generate(self, prompts: list[Any]) -> Any:
         start = time.perf_counter()
@@ -43,10 +50,9 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         completion_ids_list: list[list[int]],
     ) -> torch.Tensor:
         start = time.perf_counter()
-        columns = {key: [row[key] for row in inputs] for key in inputs[0] if key != "prompt"}
         for reward in self.reward_funcs:
             if isinstance(reward, AdaptedReward):
-                reward.prefetch(completions, **columns)
+                reward.prefetch(completions, **_columns(inputs))
         scores: torch.Tensor = super()._calculate_rewards(
             inputs, prompts, completions, completion_ids_list
         )
@@ -57,3 +63,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         assert self.model is not None
         mode = "train" if self.model.training else "eval"
         self._metrics[mode][name].append(time.perf_counter() - start)
+
+
+def _columns(inputs: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    return {key: [row[key] for row in inputs] for key in inputs[0] if key != "prompt"}

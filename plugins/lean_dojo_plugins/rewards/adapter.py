@@ -103,14 +103,37 @@ class AdaptedReward:
             raise self._raised(error, items, kwargs) from error
         return self.check(result, items)
 
+    def warm_up(self, **columns: Any) -> None:
+        """Tell a reward that wants to know (it has a ``warm_up`` method) which rows come next.
+
+        Args:
+            **columns: The dataset columns of the batch whose completions are yet to be written.
+
+        Raises:
+            RewardError: If that method raises.
+        """
+        self._hint("warm_up", columns)
+
     def prefetch(self, completions: Sequence[Any], **columns: Any) -> None:
         """Let a reward that can begin early (it has a ``prefetch`` method) do so.
 
         The call itself, with the same arguments, follows while or after others run.
+
+        Raises:
+            RewardError: If that method raises.
         """
-        begin = getattr(self.function, "prefetch", None)
-        if begin is not None:
-            begin(completions=self._items(completions), **columns)
+        self._hint("prefetch", {"completions": self._items(completions), **columns})
+
+    def _hint(self, name: str, arguments: dict[str, Any]) -> None:
+        method = getattr(self.function, name, None)
+        if method is None:
+            return
+        try:
+            method(**arguments)
+        except Exception as error:
+            raise RewardError(
+                f"{self._who()} raised {type(error).__name__} in {name}: {error}"
+            ) from error
 
     def _items(self, completions: Sequence[Any]) -> list[Any]:
         return list(completions) if self.messages else completion_texts(completions)

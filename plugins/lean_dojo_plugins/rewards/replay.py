@@ -12,8 +12,10 @@ import attrs
 
 from lean_dojo_core.errors import LeanDojoError, LeanError
 from lean_dojo_core.records import Position
+from lean_dojo_v2.lean.advance import canonical
 from lean_dojo_v2.lean.checking import Verdict, check_tactic, open_exact
-from lean_dojo_v2.lean.goal_text import open_goal
+from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError
+from lean_dojo_v2.lean.goal_text import GoalTextError, open_goal, parse_state
 from lean_dojo_v2.lean.records import GoalState
 from lean_dojo_v2.lean.screening import Reason
 from lean_dojo_v2.lean.server import Server
@@ -79,13 +81,31 @@ class StateSpec:
 
         Raises:
             LeanError: If neither works.
+            EngineLostError: If the engine died or the time was up.
         """
         if self.replay is None or self.project is None:
             return open_goal(server, self.goal, first_only=True)
-        replay = self.replay
-        text = (self.project / replay.file_path).read_text(encoding="utf-8")
+        try:
+            return self._replayed(server, self.replay, self.project)
+        except EngineLostError:
+            raise
+        except (LeanError, OSError, UnicodeDecodeError) as error:
+            try:
+                return open_goal(server, self.goal, first_only=True)
+            except GoalTextError as second:
+                raise LeanError(f"{error}; nor from its text: {second}") from error
+
+    def _replayed(self, server: Server, replay: Replay, project: Path) -> GoalState:
+        text = (project / replay.file_path).read_text(encoding="utf-8")
         source = SourceTheorem(text, replay.full_name, replay.file_path, replay.start, replay.end)
-        return open_exact(server, source, replay.position)
+        state = open_exact(server, source, replay.position)
+        traced = parse_state(self.goal)
+        if not traced or canonical(state.goals[0]) != canonical(traced[0].goal):
+            raise LeanError(
+                f"{replay.file_path}:{replay.position[0]}: {replay.full_name} is in another state "
+                "there than when it was traced; trace it again"
+            )
+        return state
 
 
 def spec_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> StateSpec:
@@ -160,6 +180,9 @@ def judge(
     Returns:
         One judgement a tactic. A tactic that kills its engine is judged so; the next one is tried
         on another engine.
+
+    Raises:
+        EngineLostError: If the state itself cost the engine its life.
     """
     state: GoalState | None = None
     found: list[Judgement] = []
@@ -167,12 +190,31 @@ def judge(
         if state is None:
             try:
                 state = spec.open(server)
-            except (LeanError, OSError) as error:
+            except (EngineLostError, EngineUnavailableError):
+                raise
+            except LeanError as error:
                 left = len(tactics) - len(found)
                 return found + [Judgement(None, detail=str(error))] * left
-        outcome = check_tactic(server, state, tactic, own_names=spec.own_names, timeout=timeout)
+        outcome = check_tactic(
+            server, state, tactic, own_names=spec.own_names, strict=True, timeout=timeout
+        )
         if outcome.verdict in _LOST:
             state = None
         reason = None if outcome.refusal is None else outcome.refusal.reason
         found.append(Judgement(outcome.verdict, reason, outcome.detail))
     return found
+
+
+def warm_up(server: Server, spec: StateSpec) -> bool:
+    """Open a state and let it go, so that an engine is up and has its file's context loaded.
+
+    Returns:
+        Whether it can be opened.
+    """
+    try:
+        spec.open(server)
+    except (EngineLostError, EngineUnavailableError):
+        raise
+    except LeanError:
+        return False
+    return True

@@ -14,7 +14,7 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import Scores, completion_texts
-from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, judge, spec_of
+from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, judge, spec_of, warm_up
 from lean_dojo_v2.lean.checking import Verdict
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
 from lean_dojo_v2.lean.pool import EnginePool, PoolConfig
@@ -49,12 +49,13 @@ class PantographVerified:
     A completion is checked at the very state of its row: the theorem is replayed from its file to
     that tactic, without itself in scope; rows without that information are opened from the goal's
     text. A tactic *advances* if it closes the proof, or if no goal that it leaves is as hard as the
-    one it acted on (:mod:`lean_dojo_v2.lean.advance`). ``sorry`` in any spelling, native code,
-    metaprograms, options and the theorem itself are refused as cheating.
+    one it acted on, judged strictly (:mod:`lean_dojo_v2.lean.advance`). ``sorry`` in any spelling,
+    native code, metaprograms, options and the theorem itself are refused as cheating.
 
     Equal tactics at equal states are checked once. Engines start when first needed, in each
-    process; one that dies costs its tactic the reward and is replaced. Where a state cannot be
-    opened the reward does not apply (``None``).
+    process; one that dies costs its tactic the reward and is replaced. Those of the last
+    ``kept_projects`` repositories stay open. Where a state cannot be opened the reward does not
+    apply (``None``).
 
     Logs the shares ``lean/verified``, ``lean/solved``, ``lean/refused`` and ``lean/unopened`` to
     TRL's metrics.
@@ -81,16 +82,23 @@ class PantographVerified:
         factory=dict, converter=_paths, metadata={"help": "Folders of repositories by address."}
     )
     cache_size: int = attrs.field(default=100_000, metadata={"help": "Judgements kept."})
+    kept_projects: int = attrs.field(
+        default=2, metadata={"help": "Repositories whose engines stay open at a time."}
+    )
 
     def __attrs_post_init__(self) -> None:
         if not self.timeout > 0:
             raise UsageError(f"timeout must be a positive number of seconds, not {self.timeout}")
+        for name in ("engines", "kept_projects", "cache_size"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UsageError(f"{name} must be at least 1, not {value}")
         self._start()
 
     def _start(self) -> None:
         self._known: OrderedDict[_Key, Judgement] = OrderedDict()
         self._pending: dict[_Key, tuple[Future[list[Judgement]], int]] = {}
-        self._pools: dict[Path | None, EnginePool] = {}
+        self._pools: OrderedDict[Path | None, EnginePool] = OrderedDict()
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -136,6 +144,13 @@ class PantographVerified:
         """Let the engines begin with a batch that is going to be scored."""
         self._submit(self._keys(completions, problem, columns))
 
+    def warm_up(self, problem: Sequence[str] | None = None, **columns: Any) -> None:
+        """Let the engines load what these states need, while tactics for them are still written."""
+        specs = self._specs(problem or (), columns)
+        with self._lock:
+            for spec in dict.fromkeys(specs):
+                self._pool(spec.project).submit(warm_up, spec, header=spec.header)
+
     def judgements(self, completions: Sequence[Any], **columns: Any) -> list[Judgement]:
         """Give what Lean said of each completion, for listings."""
         return self._judge(self._keys(completions, columns.pop("problem", None), columns))
@@ -175,13 +190,16 @@ class PantographVerified:
                 "formatter 'tactic-prompt' gives it"
             )
         texts = completion_texts(completions)
-        lists = {k: v for k, v in columns.items() if _is_column(v, len(texts))}
+        specs = self._specs(problem, columns)
+        return [(spec, text.strip()) for spec, text in zip(specs, texts, strict=True)]
+
+    def _specs(self, problem: Sequence[str], columns: Mapping[str, Any]) -> list[StateSpec]:
+        lists = {k: v for k, v in columns.items() if _is_column(v, len(problem))}
         rows = (
             {"problem": goal, **{name: values[i] for name, values in lists.items()}}
             for i, goal in enumerate(problem)
         )
-        specs = [spec_of(row, self.projects) for row in rows]
-        return [(spec, text.strip()) for spec, text in zip(specs, texts, strict=True)]
+        return [spec_of(row, self.projects) for row in rows]
 
     def _judge(self, keys: Sequence[_Key]) -> list[Judgement]:
         sources = self._submit(keys)
@@ -240,6 +258,8 @@ class PantographVerified:
 
     def _pool(self, project: Path | None) -> EnginePool:
         if project not in self._pools:
+            while len(self._pools) >= self.kept_projects and self._close_idle():
+                continue
             settings: dict[str, Any] = {
                 "engine": self.engine,
                 "project_path": project,
@@ -249,18 +269,28 @@ class PantographVerified:
                 settings["size"] = self.engines
             config = PoolConfig(**settings)
             self._pools[project] = EnginePool(config)
+        self._pools.move_to_end(project)
         return self._pools[project]
+
+    def _close_idle(self) -> bool:
+        """Close the engines of the repository that was asked for longest ago, unless they work."""
+        busy = {spec.project for spec, _ in self._pending}
+        for project in self._pools:
+            if project not in busy:
+                self._pools.pop(project).close()
+                return True
+        return False
 
 
 def _settled(source: _Source) -> Judgement:
-    """Wait for a judgement; a request that killed its engines twice is judged by that."""
+    """Wait for a judgement; a state that cost every engine its life cannot be judged."""
     if isinstance(source, Judgement):
         return source
     future, index = source
     try:
         return future.result()[index]
     except (EngineLostError, EngineKilledError) as error:
-        return Judgement(Verdict.ENGINE_DIED, detail=str(error))
+        return Judgement(None, detail=str(error))
 
 
 def _is_column(value: Any, length: int) -> bool:

@@ -37,6 +37,30 @@ def test_what_counts_as_an_advance(after, advance):
     assert advances(goal(BEFORE), [goal(after)]) is advance
 
 
+@pytest.mark.parametrize(
+    ("after", "advance"),
+    [
+        ("n m : Nat\nh : n = m\n⊢ False", False),  # exfalso
+        ("n m : Nat\nh : n = m\n⊢ n = m", False),  # symm
+        ("n m : Nat\n⊢ n = m → m = n", False),  # revert h
+        ("⊢ ∀ (n m : Nat), n = m → m = n", False),  # revert n m
+        ("n m : Nat\nh : n = m\nthis : 0 ≤ 1\n⊢ m = n", False),  # have := Nat.zero_le 1
+        ("n m : Nat\nh : n = m\nthis : ∀ (a b : Nat), a + b = b + a\n⊢ m = n", False),
+        ("n m : Nat\nh : n = m\nthis : n ≤ n\n⊢ m = n", False),
+        ("n m : Nat\nh : n = m\nk : Nat := 7\n⊢ m = n", False),
+        ("n m : Nat\nh : n = m\nthis : n ≤ m\n⊢ m = n", True),
+        ("n m : Nat\nh : n = m\nk : n ≠ m\n⊢ False", True),  # intro of a negation
+        ("n m : Nat\nh : n = m\n⊢ n ≤ m", True),
+        ("n m : Nat\nh : n = m\n⊢ m + 0 = n", True),
+        ("m : Nat\n⊢ m = m", True),  # subst
+        ("m : Nat\n⊢ ∀ (n : Int), m = n", True),
+        ("n m : Nat\nh : n = m\nx : Nat\nhx : m < x\n⊢ m = n", True),
+    ],
+)
+def test_what_a_strict_judge_pays_for(after, advance):
+    assert advances(goal(BEFORE), [goal(after)], strict=True) is advance
+
+
 def test_one_goal_that_is_no_easier_spoils_the_step():
     easy = goal("n m : Nat\nh : n = m\n⊢ True")
     assert advances(goal(BEFORE), [easy])

@@ -123,7 +123,7 @@ def test_a_state_that_cannot_be_opened_is_not_judged(reward):
 def row(url: str, **changes) -> dict:
     """Columns of the tactic-prompt formatter for the second tactic of the farm's theorem."""
     columns = {
-        "problem": "⊢ 0 + 0 = 0", "url": url, "commit": "", "file_path": "Farm.lean",
+        "problem": "⊢ double 0 = 0", "url": url, "commit": "", "file_path": "Farm.lean",
         "full_name": "Farm.double_zero", "start": [5, 1], "end": [7, 6], "position": [6, 3],
     }  # fmt: skip
     return {name: [value] for name, value in {**columns, **changes}.items()}
@@ -141,14 +141,36 @@ def test_rows_are_replayed_in_their_file_without_the_theorem(tmp_path: Path):
         ("exact double_one", 0.0),
     ]:
         assert reward([tactic], **row("farm")) == [score], tactic
-    judged = reward.judgements(["rfl"], **row("farm", position=[7, 3]))
+    judged = reward.judgements(["rfl"], **row("farm", position=[7, 3], problem="⊢ 0 + 0 = 0"))
     assert judged[0].verdict is Verdict.SOLVED
+    # The file has changed since: the traced state is opened from its text, or not judged.
+    assert reward(["rfl"], **row("farm", problem="⊢ 1 + 1 = 2")) == [1.0]
+    assert reward(["rfl"], **row("farm", problem="⊢ triple 1 = 3")) == [None]
     reward.close()
 
 
 def test_without_its_repository_the_text_serves(reward, tmp_path, monkeypatch):
     monkeypatch.setenv("RAID_DIR", str(tmp_path))
-    assert reward(["rfl"], **row(str(tmp_path / "nowhere"), commit="0" * 40)) == [1.0]
+    columns = row(str(tmp_path / "nowhere"), commit="0" * 40, problem="⊢ 0 + 0 = 0")
+    assert reward(["rfl"], **columns) == [1.0]
+
+
+def test_moves_that_are_open_everywhere_do_not_pay(reward):
+    moves = ["exfalso", "revert hp", "have := Nat.zero_le 1", "have h := Nat.add_comm"]
+    assert reward(moves, problem=[GOAL] * len(moves)) == [0.0] * len(moves)
+    assert reward(["symm"], problem=["n m : Nat\nh : n = m\n⊢ m = n"]) == [0.0]
+
+
+def test_engines_of_few_repositories_stay_open(tmp_path):
+    reward = PantographVerified(engines=1, kept_projects=1)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "Farm.lean").write_text(FILE)
+        reward.projects[name] = tmp_path / name
+        reward.warm_up(**row(name))
+        assert reward(["unfold double"], **row(name)) == [1.0]
+    assert list(reward._pools) == [tmp_path / "two"]
+    reward.close()
 
 
 def test_a_killed_engine_costs_nothing_but_time(reward):
