@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import attrs
 import click
 
 from lean_dojo_core import API_VERSION, registry
-from lean_dojo_core.discovery import HOST_DISTRIBUTION
+from lean_dojo_core.discovery import HOST_DISTRIBUTION, STRICT_VARIABLE
 from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_core.installed import normalise
 from lean_dojo_v2.cli.output import emit_json, table
@@ -70,6 +71,8 @@ def doctor(context: click.Context, as_json: bool) -> None:
 
     Exits with 1 if something will not work.
     """
+    # A diagnosis is never refused: what strict mode would stop at is what it reports.
+    os.environ.pop(STRICT_VARIABLE, None)
     checks = [*_versions(), *_devices(), *_engines(), *_plugins(), *_conflicts()]
     if as_json:
         emit_json([attrs.asdict(check) for check in checks])

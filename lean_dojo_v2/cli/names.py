@@ -8,6 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from lean_dojo_core import registry
+from lean_dojo_core.errors import StrictPluginsError
 
 
 def complete_trainer(
@@ -32,6 +33,10 @@ def complete_any_name(
 
 
 def _complete(kinds: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    try:
+        registry.current()
+    except StrictPluginsError:  # the command itself will say so
+        return []
     return [
         CompletionItem(name, help=registry.REGISTRIES[kind][name].spec.summary)
         for kind in kinds

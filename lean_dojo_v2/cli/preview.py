@@ -51,8 +51,8 @@ def preview(name: str, limit: int, as_json: bool, **options: Any) -> None:
     entry = find_entry(name, None if _in_one_kind(name) else "trainer")
     settings, section = gather(RunOptions(**options))
     maker = _maker(entry, settings)
-    database = open_database(section.database)
-    repositories = select_repositories(database, section.repositories, section.database)
+    database = open_database(section.database_path)
+    repositories = select_repositories(database, section.repositories, section.database_path)
     theorems = itertools.chain.from_iterable(one.iter_theorems() for one in repositories)
     if isinstance(maker, Previews):
         _show_examples(maker.preview(theorems, limit), as_json=as_json)

@@ -18,6 +18,7 @@ from lean_dojo_v2.structuring import suggestion
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
+DEFAULT_DATABASE = Path("dynamic_database.json")
 RUN_KEY = "run"
 """The key of a file that says what to train on; all other keys are the trainer's settings."""
 
@@ -27,15 +28,21 @@ class RunSection:
     """The section ``run:`` of a file.
 
     Attributes:
-        database: The database of traced repositories (``.json``, ``.sqlite``).
+        database: The database of traced repositories (``.json``, ``.sqlite``);
+            ``dynamic_database.json`` if not given.
         data_path: Folder for the exported data.
         repositories: Which of the database's repositories, as ``owner/name``, an address, or
             either with ``@commit``; all if empty.
     """
 
-    database: Path = Path("dynamic_database.json")
+    database: Path | None = None
     data_path: Path | None = None
     repositories: list[str] = attrs.Factory(list)
+
+    @property
+    def database_path(self) -> Path:
+        """The database that is meant, named or not."""
+        return self.database or DEFAULT_DATABASE
 
 
 @attrs.frozen

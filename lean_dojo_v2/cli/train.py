@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from lean_dojo_v2.cli.output import note
 from lean_dojo_v2.cli.run import (
     RUN_KEY,
     RunOptions,
+    RunSection,
     gather,
     in_curriculum_order,
     make_trainer,
@@ -24,6 +26,9 @@ from lean_dojo_v2.cli.run import (
 )
 from lean_dojo_v2.config import Settings
 from lean_dojo_v2.paths import merged_data_dir
+
+OWN_DATA = "data_path"
+"""The setting of a trainer that reads a dataset of its own (``progress``)."""
 
 
 @click.command(short_help="Train with a trainer on the database's repositories.")
@@ -62,19 +67,38 @@ def train(
     if rewards:
         _set_rewards(entry, settings, rewards)
     trainer = make_trainer(entry, settings)
-    database = open_database(section.database)
-    wanted = select_repositories(database, section.repositories, section.database)
-    repositories = in_curriculum_order(database, wanted)
-    data_path = section.data_path or merged_data_dir()
+    plan: dict[str, Any] = {}
+    arguments: tuple[Any, ...] = ()
+    source = f"its own data ({settings.values.get(OWN_DATA)})"
+    if not _has_own_data(trainer, settings, section):
+        database = open_database(section.database_path)
+        wanted = select_repositories(database, section.repositories, section.database_path)
+        repositories = in_curriculum_order(database, wanted)
+        data_path = section.data_path or merged_data_dir()
+        arguments = (repositories, database, data_path)
+        source = f"{len(repositories)} repositories of {section.database_path}"
+        plan = {
+            "database": str(section.database_path),
+            "data_path": str(data_path),
+            "repositories": [f"{one.url}@{one.commit}" for one in repositories],
+        }
     if dry_run:
-        _print_plan(entry, settings, section.database, data_path, repositories)
+        _print_plan(entry, settings, plan)
         return
-    note(
-        f"Training {entry.name} ({entry.distribution} {entry.version}) on "
-        f"{len(repositories)} repositories of {section.database}."
-    )
-    trainer.train(repositories, database, data_path)
+    note(f"Training {entry.name} ({entry.distribution} {entry.version}) on {source}.")
+    trainer.train(*arguments)
     note(f"Done. The result is in {trainer.output_dir}.")
+
+
+def _has_own_data(trainer: Any, settings: Settings, section: RunSection) -> bool:
+    """Whether the user gave other data, and no database, to a trainer that can do without one."""
+    if settings.values.get(OWN_DATA) is None or section.database or section.repositories:
+        return False
+    try:
+        inspect.signature(trainer.train).bind()
+    except TypeError:  # its train() needs repositories
+        return False
+    return True
 
 
 def _set_resume(entry: registry.Entry[Any, Any], settings: Settings, resume: bool) -> None:
@@ -95,9 +119,7 @@ def _set_rewards(
 def _print_plan(
     entry: registry.Entry[Any, Any],
     settings: Settings,
-    database: Path,
-    data_path: Path,
-    repositories: list[Any],
+    plan: dict[str, Any],
 ) -> None:
     """Print every setting, given or default, as a file that trains the same."""
     import yaml
@@ -116,17 +138,8 @@ def _print_plan(
         origin = settings.place((setting.name,)) if given else "default"
         head, *rest = text.split("\n")
         click.echo("\n".join([f"{head}  # {origin}", *rest]))
-    click.echo(
-        lines(
-            {
-                RUN_KEY: {
-                    "database": str(database),
-                    "data_path": str(data_path),
-                    "repositories": [f"{one.url}@{one.commit}" for one in repositories],
-                }
-            }
-        )
-    )
+    if plan:
+        click.echo(lines({RUN_KEY: plan}))
 
 
 def _plain(value: Any) -> Any:

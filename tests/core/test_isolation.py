@@ -312,6 +312,21 @@ def test_listing_strictly_fails_but_lists(installed: Installed) -> None:
         assert f"{name}:plugin" in ran.stdout
 
 
+@pytest.mark.parametrize(("strict", "offered"), [("0", True), ("1", False)])
+def test_shell_completion_is_never_disturbed(
+    installed: Installed, strict: str, offered: bool
+) -> None:
+    ran = installed.lean_dojo(
+        LEAN_DOJO_STRICT_PLUGINS=strict,
+        _LEAN_DOJO_COMPLETE="bash_complete",
+        COMP_WORDS="lean-dojo show well-m",
+        COMP_CWORD="2",
+    )
+    assert ("well-made" in ran.stdout) == offered
+    assert "hello from the manifest" not in ran.stdout
+    assert "Traceback" not in ran.stderr
+
+
 def test_version_names_third_party_plugins(installed: Installed) -> None:
     ran = installed.lean_dojo("--version")
     lines = ran.stdout.splitlines()

@@ -5,8 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import yaml
+
+from lean_dojo_core import registry
 
 Run = Callable[..., Any]
 pytestmark = pytest.mark.usefixtures("toy", "workplace")
@@ -66,6 +69,36 @@ def test_every_repository_by_default_in_the_raid_folder(lean_dojo: Run) -> None:
     assert lean_dojo("train", "toy", "--set", "model_name=m").code == 0
     assert len(said()["repos"]) == 2
     assert said()["data_path"] == "raid/data/merged"
+
+
+@attrs.define(slots=False, eq=False)
+class SelfFed:
+    """Reads a file, or a database."""
+
+    data_path: Path | None = None
+    output_dir: str = "out"
+
+    def train(self, repos: Any = None, database: Any = None, data_path: Any = None) -> None:
+        Path("said").write_text("nothing" if database is None else str(len(repos)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--set", "data_path=mine.jsonl"], "nothing"),
+        (["--set", "data_path=mine.jsonl", "--database", "dynamic_database.json"], "2"),
+        ([], "2"),
+    ],
+)
+def test_a_trainer_with_data_of_its_own_needs_no_database(
+    lean_dojo: Run, arguments: list[str], said: str
+) -> None:
+    with registry.trainers.override("self-fed", SelfFed):
+        ran = lean_dojo("train", "self-fed", *arguments)
+        dry = lean_dojo("train", "self-fed", *arguments, "--dry-run")
+    assert ran.code == dry.code == 0, ran.err
+    assert Path("said").read_text() == said
+    assert ("run" in yaml.safe_load(dry.out)) == (said == "2")
 
 
 @pytest.mark.parametrize(
