@@ -91,7 +91,6 @@ def test_a_killed_adapter_run_goes_on(train, tmp_path):
     lora = {"r": 4, "target_modules": ["q_proj", "v_proj"], "lora_dropout": 0.1}
     assert train("whole", lora_config=lora) == 0
     assert train("killed", {"repository": 1, "step": 5}, lora_config=lora) == -signal.SIGKILL
-    assert train("killed", {"repository": 1, "at": "announced"}, lora_config=lora) < 0
     assert train("killed", lora_config=lora) == 0
     expected = load_file(tmp_path / "whole" / "adapter_model.safetensors")
     found = load_file(tmp_path / "killed" / "adapter_model.safetensors")
