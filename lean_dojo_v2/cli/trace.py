@@ -14,6 +14,8 @@ from lean_dojo_v2.cli.output import emit_json, note
 if TYPE_CHECKING:
     from lean_dojo_v2.database import Repository
 
+SHOWN_ERRORS = 20
+
 
 @click.command(short_help="Trace a Lean repository into a database, with real Lean.")
 @click.argument("source", metavar="URL|PATH")
@@ -88,7 +90,8 @@ def trace(
     from lean_dojo_v2.database import DynamicDatabase
     from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 
-    logging.basicConfig(format="%(message)s", level=logging.WARNING)
+    # The errors are printed here, in full.
+    logging.getLogger("lean_dojo_v2.tracing").setLevel(logging.ERROR)
     if commit is None and Path(source).expanduser().is_dir():
         repo = LeanGitRepo.from_path(source, url=url)
     else:
@@ -104,6 +107,10 @@ def trace(
         else:
             store.update_repository(traced)
     counts = _counts(traced)
+    for error in counts["errors"][:SHOWN_ERRORS]:
+        note(error)
+    if len(counts["errors"]) > SHOWN_ERRORS:
+        note(f"… and {len(counts['errors']) - SHOWN_ERRORS} more; --json lists all")
     if as_json:
         emit_json({"database": str(database), **counts})
     else:

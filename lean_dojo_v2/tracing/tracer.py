@@ -65,8 +65,8 @@ def trace_repository(
 
     Files that were traced before and have not changed, nor anything that they import, are taken
     from the cache (``raid/cache/trace``); so a second call asks no engine, and a call after a
-    killed one goes on. A file that fails to compile is reported (logged, and listed in the
-    metadata's ``trace_errors``); its theorems without an error are kept.
+    killed one goes on. A file that fails to compile is reported (its errors are in the
+    metadata's ``trace_errors``, and the log says so); its theorems without an error are kept.
 
     Args:
         repo: The repository; cloned if need be.
@@ -149,6 +149,7 @@ def _assemble(
     }
     if errors:
         metadata[ERRORS_KEY] = errors
+        _log.warning("%s: %d errors, the first: %s", repo, len(errors), errors[0])
     own = [r for file, r in zip(files, results, strict=True) if not file.package]
     theorems = [
         (theorem.has_sorry, rated(theorem.bound(result.path, repo.url, repo.commit)))
@@ -183,9 +184,9 @@ def _all_errors(results: Iterable[TracedFile], unsound: Container[str]) -> Itera
 
 @contextmanager
 def _reporting(progress: Progress | bool | None, total: int) -> Iterator[Progress]:
-    """Give what is called after each file: the caller's function, a bar, or the log alone."""
+    """Give what is called after each file: the caller's function, a bar, or nothing visible."""
     if callable(progress):
-        yield _logging(progress)
+        yield progress
         return
     wanted = sys.stderr.isatty() if progress is None else progress
     with tqdm(total=total, desc="Tracing", unit="file", file=sys.stderr, disable=not wanted) as bar:
@@ -194,22 +195,4 @@ def _reporting(progress: Progress | bool | None, total: int) -> Iterator[Progres
             bar.set_postfix_str(done.path, refresh=False)
             bar.update()
 
-        yield _logging(show)
-
-
-def _logging(inner: Progress) -> Progress:
-    def report(done: FileDone) -> None:
-        for line in _shown(done.path, done.errors):
-            _log.warning("%s", line)
-        inner(done)
-
-    return report
-
-
-def _shown(path: str, errors: Iterable[FileError], limit: int = 3) -> Iterator[str]:
-    """Give the first errors of a file; one mistake often causes hundreds."""
-    listed = list(errors)
-    for error in listed[:limit]:
-        yield f"{path}:{error}"
-    if len(listed) > limit:
-        yield f"{path}: and {len(listed) - limit} more errors"
+        yield show

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
 from typing import Any, Self
 
 import pytest
 
+from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_v2.database import Repository
+from lean_dojo_v2.lean.pool import PoolConfig
 from lean_dojo_v2.lean.server import Server
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 from lean_dojo_v2.tracing.embedded import lay_out
@@ -101,14 +105,60 @@ def remote(tmp_path: Path, git: Git) -> tuple[Path, list[str]]:
     return folder, commits
 
 
+class SharedPool:
+    """A pool of one engine that starts once for all tests; it takes the place of ``EnginePool``.
+
+    Args:
+        server: The engine, whose project folder is ``view``.
+        view: Where it looks for modules.
+    """
+
+    def __init__(self, server: Server, view: Path) -> None:
+        self.server = server
+        self.view = view
+
+    def __call__(self, config: PoolConfig) -> Self:
+        assert config.project_path is not None
+        shutil.rmtree(self.view)
+        shutil.copytree(config.project_path, self.view)
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def submit(self, fn: Callable[..., Any], *args: Any, header: str, name: str) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(self.server, *args))
+        except LeanDojoError as error:
+            future.set_exception(error)
+        return future
+
+
 @pytest.fixture(scope="session")
-def edge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
+def shared_pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedPool]:
+    view = tmp_path_factory.mktemp("view")
+    with Server(engine="embedded", project_path=view, timeout=300) as server:
+        yield SharedPool(server, view)
+
+
+@pytest.fixture
+def one_engine(shared_pool: SharedPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trace with the engine that all tests share."""
+    monkeypatch.setattr("lean_dojo_v2.tracing.engines.EnginePool", shared_pool)
+
+
+@pytest.fixture(scope="session")
+def edge(shared_pool: SharedPool, tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """The edge project, traced once for all tests."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("RAID_DIR", str(tmp_path_factory.mktemp("edge")))
-    repo = LeanGitRepo.from_path(EDGE_PROJECT, url="https://example.org/edge/project")
-    yield trace_repository(repo, engine="embedded", jobs=1, date="2026-01-02T03:04:05")
-    patch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAID_DIR", str(tmp_path_factory.mktemp("edge")))
+        patch.setattr("lean_dojo_v2.tracing.engines.EnginePool", shared_pool)
+        repo = LeanGitRepo.from_path(EDGE_PROJECT, url="https://example.org/edge/project")
+        return trace_repository(repo, engine="embedded", date="2026-01-02T03:04:05")
 
 
 PROGRAM = """#!{python}
@@ -131,13 +181,13 @@ class Lake:
     here, so that it starts once and not for every file.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, pool: SharedPool) -> None:
+        self._pool = pool
         self.bin = folder / "bin"
         self.library = folder / "lib"
-        self._view = folder / "view"
         self._address = str(folder / "socket")
         self._lock = threading.Lock()
-        for made in (self.bin, self.library, self._view):
+        for made in (self.bin, self.library):
             made.mkdir()
         program = self.bin / "lake"
         program.write_text(PROGRAM.format(python=sys.executable, address=self._address))
@@ -145,7 +195,6 @@ class Lake:
         self._known: dict[tuple[str, str], dict[str, Any]] = {}
 
     def __enter__(self) -> Self:
-        self._engine = Server(engine="embedded", project_path=self._view, timeout=120)
         outer = self
 
         class Handler(StreamRequestHandler):
@@ -162,7 +211,6 @@ class Lake:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
-        self._engine.close()
 
     def answer(self, folder: Path, words: list[str]) -> tuple[int, str]:
         match words:
@@ -180,7 +228,7 @@ class Lake:
         return 2, f"error: unknown command {words}\n"
 
     def _build(self, workspace: Workspace) -> None:
-        lay_out(workspace.all, self._view)
+        lay_out(workspace.all, self._pool.view)
         for file in workspace.all:
             target = (self.library / module_path(file.module)).with_suffix(".ilean")
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -218,14 +266,14 @@ class Lake:
         if (module, text) not in self._known:
             request = {"file": text, "fileName": str(module_path(module)), "module": module}
             wanted = {"sequenceOnly": True, "infoTrees": True, "ilean": True}
-            answer = self._engine.run("dojo.trace", {**request, **wanted})
+            answer = self._pool.server.run("dojo.trace", {**request, **wanted})
             assert "error" not in answer, answer
             self._known[module, text] = answer
         return self._known[module, text]
 
 
 @pytest.fixture(scope="session")
-def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+def lake(shared_pool: SharedPool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     """A ``lake`` whose Lean is the embedded engine: real messages and real ``.ilean`` files."""
-    with Lake(tmp_path_factory.mktemp("lake")) as made:
+    with Lake(tmp_path_factory.mktemp("lake"), shared_pool) as made:
         yield made

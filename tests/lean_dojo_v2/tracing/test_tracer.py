@@ -1,0 +1,242 @@
+"""Whole traces: what is cached, what goes on after a kill, what is refused, the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from lean_dojo_core.errors import EngineUnavailableError, LeanError, TraceError, UsageError
+from lean_dojo_v2.cli import main
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.tracing import FileDone, LeanGitRepo, trace_repository
+from lean_dojo_v2.tracing.cache import TraceCache
+from lean_dojo_v2.tracing.engines import Engine, Outcome, choose_engine
+from lean_dojo_v2.tracing.records import Elaboration
+from lean_dojo_v2.tracing.tracer import trace_files
+from lean_dojo_v2.tracing.workspace import SourceFile, read_workspace
+
+Project = Callable[..., Path]
+
+pytestmark = pytest.mark.usefixtures("one_engine")
+
+FILES = {
+    "Lib.lean": "import Lib.B\nimport Lib.C\n",
+    "Lib/A.lean": "theorem a : 1 = 1 := by\n  rfl\n",
+    "Lib/B.lean": "import Lib.A\ntheorem b : 1 = 1 := by\n  exact a\n",
+    "Lib/C.lean": "theorem c : 2 = 2 := by\n  rfl\n",
+}
+
+
+class Counting:
+    """An engine that notes what it is asked; the real one answers."""
+
+    def __init__(self, inner: Engine) -> None:
+        self.inner = inner
+        self.identity = inner.identity
+        self.asked: list[str] = []
+
+    def run(self, files: Sequence[SourceFile]) -> Iterator[tuple[SourceFile, Outcome]]:
+        self.asked += [file.path for file in files]
+        yield from self.inner.run(files)
+
+
+def traced(folder: Path) -> tuple[list[str], list[FileDone]]:
+    """Trace a project; give what the engine was asked and what was reported."""
+    project = LeanGitRepo.from_path(folder).project
+    workspace = read_workspace(project)
+    engine = Counting(choose_engine("embedded", project, workspace, jobs=1))
+    reports: list[FileDone] = []
+    results = trace_files(workspace.own, workspace, engine, reports.append)
+    assert set(results) == set(workspace.files)
+    return sorted(engine.asked), reports
+
+
+def test_only_what_changed_is_asked_again(project: Project) -> None:
+    folder = project(FILES)
+    asked, reports = traced(folder)
+    assert asked == sorted(FILES)
+    assert [(r.done, r.total, r.cached) for r in reports] == [(n, 4, False) for n in (1, 2, 3, 4)]
+
+    asked, reports = traced(folder)
+    assert asked == []
+    assert all(report.cached for report in reports)
+
+    (folder / "Lib/A.lean").write_text("theorem a : 1 = 1 := rfl\n")
+    assert traced(folder)[0] == ["Lib.lean", "Lib/A.lean", "Lib/B.lean"]
+
+    (folder / "Lib/A.lean").write_text(FILES["Lib/A.lean"])  # as it was
+    assert traced(folder)[0] == []
+
+
+def test_a_second_trace_starts_no_engine(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo = LeanGitRepo.from_path(project(FILES))
+    first = trace_repository(repo, engine="embedded", jobs=1, date="2026-01-01")
+    monkeypatch.setattr("lean_dojo_v2.tracing.engines.EnginePool", None)
+    second = trace_repository(repo, engine="embedded", date="2026-01-01")
+    assert second.to_dict() == first.to_dict()
+
+
+def test_a_killed_trace_goes_on(project: Project, tmp_path: Path, raid: Path) -> None:
+    folder = project(FILES)
+    slow = "theorem slow : 1 = 1 := by\n  rfl\nexample : 10 = 10 := by\n" + "  skip\n" * 500
+    (folder / "Lib/D.lean").write_text(f"import Lib.C\n{slow}  rfl\n")
+    (folder / "Lib.lean").write_text("import Lib.B\nimport Lib.D\n")
+    arguments = ["trace", str(folder), "-o", str(tmp_path / "x.json"), "--engine", "embedded"]
+    command = [sys.executable, "-m", "lean_dojo_v2", *arguments, "-j", "1"]
+    process = subprocess.Popen(command, start_new_session=True)
+    cache = raid / "cache" / "trace"
+    deadline = time.monotonic() + 300
+    while not list(cache.glob("*/*.z")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / "x.json").exists()
+    done = len(list(cache.glob("*/*.z")))
+    assert 1 <= done < 5
+    asked, reports = traced(folder)
+    assert len(asked) == 5 - done
+    assert sum(report.cached for report in reports) == done
+
+
+def test_a_cache_entry_that_cannot_be_read_is_made_again(project: Project, raid: Path) -> None:
+    folder = project({"Lib.lean": FILES["Lib/C.lean"]})
+    traced(folder)
+    (entry,) = (raid / "cache" / "trace").glob("*/*.z")
+    good = entry.read_bytes()
+    for damaged in (b"", good[:20], b"not compressed"):
+        entry.write_bytes(damaged)
+        assert traced(folder)[0] == ["Lib.lean"]
+        assert entry.read_bytes() == good
+
+
+def test_another_engine_has_other_entries(project: Project) -> None:
+    workspace = read_workspace(LeanGitRepo.from_path(project(FILES)).project)
+    file = workspace.files["Lib.B"]
+    keys = {
+        TraceCache(engine).key(file, closure, imports)
+        for engine in ("one", "two")
+        for closure in ([], [workspace.files["Lib.A"]])
+        for imports in ([], ["Lib/A.lean"])
+    }
+    assert len(keys) == 8
+
+
+def test_a_file_that_the_engine_breaks_down_on(project: Project) -> None:
+    """It is reported and not remembered; the others are traced."""
+
+    class Breaking:
+        identity = "breaking"
+
+        def run(self, files: Sequence[SourceFile]) -> Iterator[tuple[SourceFile, Outcome]]:
+            for file in files:
+                broken = file.module == "Lib.A"
+                yield file, LeanError("it took longer than 5 s") if broken else Elaboration()
+
+    workspace = read_workspace(LeanGitRepo.from_path(project(FILES)).project)
+    for _ in range(2):
+        reports: list[FileDone] = []
+        trace_files(workspace.own, workspace, Breaking(), reports.append)
+        said = {report.path: report.errors for report in reports}
+        assert [str(error) for error in said["Lib/A.lean"]] == ["it took longer than 5 s"]
+        assert not reports[-1].cached
+
+
+def test_nothing_can_be_traced(project: Project) -> None:
+    repo = LeanGitRepo.from_path(project({"Lib.lean": "theorem : := nonsense"}))
+    with pytest.raises(TraceError, match=r"no file of .* could be traced[^\0]*Lib\.lean:1:"):
+        trace_repository(repo, engine="embedded", jobs=1)
+
+
+def test_mathlib_is_refused_with_the_way_out(project: Project) -> None:
+    repo = LeanGitRepo.from_path(project({"Lib.lean": "import Mathlib.Data.Nat.Basic"}))
+    with pytest.raises(EngineUnavailableError, match=r"(?s)Lib\.lean imports Mathlib.*native"):
+        trace_repository(repo, engine="embedded")
+
+
+def test_no_such_engine(project: Project) -> None:
+    repo = LeanGitRepo.from_path(project(FILES))
+    with pytest.raises(UsageError, match="engine='nativ' is no engine"):
+        trace_repository(repo, engine="nativ")
+
+
+def test_dependencies(project: Project) -> None:
+    """What a project imports from a dependency is known; with build_deps it joins the corpus."""
+    folder = project({"Lib.lean": "import Dep\ntheorem b : 1 = 1 := by\n  exact Dep.a\n"})
+    dependency = {
+        "lakefile.toml": 'name = "dep"\n[[lean_lib]]\nname = "Dep"\n',
+        "Dep.lean": "namespace Dep\ntheorem a : 1 = 1 := rfl\nend Dep\n",
+    }
+    for name, text in dependency.items():
+        (folder / "near").mkdir(exist_ok=True)
+        (folder / "near" / name).write_text(text)
+    packages = [{"type": "path", "name": "dep", "dir": "near"}]
+    (folder / "lake-manifest.json").write_text(json.dumps({"packages": packages}))
+    repo = LeanGitRepo.from_path(folder)
+    alone = trace_repository(repo, engine="embedded", jobs=1)
+    assert alone.files_traced == ["Lib.lean"]
+    (used,) = alone.proven_theorems[0].traced_tactics[0].premises
+    assert (used.full_name, used.def_path, used.def_pos) == ("Dep.a", "near/Dep.lean", (2, 9))
+    both = trace_repository(repo, engine="embedded", jobs=1, build_deps=True)
+    assert both.files_traced == ["near/Dep.lean", "Lib.lean"]
+    assert [theorem.full_name for theorem in both.iter_theorems()] == ["b"]
+    assert both.premise_files[0].premises[0].full_name == "Dep.a"
+
+
+def test_database_traces_a_git_repository(tmp_path: Path, remote: tuple[Path, list[str]]) -> None:
+    folder, (first, _) = remote
+    with DynamicDatabase(tmp_path / "db.json") as database:
+        repository = database.trace_repository(f"file://{folder}", first)
+    assert [t.theorem_statement for t in repository.proven_theorems] == ["theorem a : 1 = 1 :="]
+    assert repository.commit == first
+
+
+def test_the_command_line(
+    project: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = project({**FILES, "Lib/Bad.lean": "theorem bad : 1 = 2 := rfl\n"})
+    database = tmp_path / "new" / "db.json"
+    arguments = ["trace", str(folder), "-o", str(database), "--engine", "embedded", "-j", "1"]
+    arguments += ["--url", "https://example.org/o/r", "--date", "2026-05-06"]
+    for _ in range(2):  # the second replaces what the first wrote
+        assert main([*arguments, "--json"]) == 0
+        out, err = capfd.readouterr()
+        said = json.loads(out)
+        assert (said["theorems"], said["tactics"], said["files"]) == (3, 3, 5)
+        assert said["errors"][0].startswith("Lib/Bad.lean:1:")
+        assert "Lib/Bad.lean:1:" in err
+        assert "Traceback" not in err
+        stored = json.loads(database.read_text())["repositories"]
+        assert [r["url"] for r in stored] == ["https://example.org/o/r"]
+        assert stored[0]["metadata"]["date_processed"] == "2026-05-06T00:00:00"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["/no/such/folder"], 1, "no such folder or git address"),
+        ([".", "--engine", "mine"], 2, "Invalid value for '--engine'"),
+        (["."], 1, "is not a Lean project"),
+    ],
+)
+def test_mistakes_on_the_command_line(
+    arguments: list[str],
+    code: int,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["trace", *arguments]) == code
+    assert message in capfd.readouterr().err
+    assert list(tmp_path.iterdir()) == []
