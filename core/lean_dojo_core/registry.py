@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, Generic, TypeVar, cast
@@ -251,23 +252,28 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
 
 _discovered: Discovery | None = None
 _discovering = False
+# Reentrant: another thread waits for the first; a manifest that comes back is told so.
+_lock = threading.RLock()
 
 
 def current() -> Discovery:
     """Give the plugins of this process, discovering them on the first call."""
     global _discovered, _discovering  # noqa: PLW0603 - one environment per process
-    if _discovering:
-        raise PluginError(
-            "the registries cannot be used while plugins are being loaded; use them in the target "
-            "that a descriptor names, not in the manifest"
-        )
-    if _discovered is None:
-        _discovering = True
-        try:
-            _discovered = discover()
-        finally:
-            _discovering = False
-    return _discovered
+    if _discovered is not None:
+        return _discovered
+    with _lock:
+        if _discovering:
+            raise PluginError(
+                "the registries cannot be used while plugins are being loaded; use them in the "
+                "target that a descriptor names, not in the manifest"
+            )
+        if _discovered is None:
+            _discovering = True
+            try:
+                _discovered = discover()
+            finally:
+                _discovering = False
+        return _discovered
 
 
 def refresh() -> Discovery:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -65,6 +67,22 @@ def test_override_replaces_adds_nests_and_ends() -> None:
             assert rewards["new-one"].distribution == "override"
     assert "new-one" not in rewards
     assert rewards["constant"].distribution == "lean-dojo-v2"
+
+
+def test_threads_that_ask_at_once_share_one_discovery() -> None:
+    code = (
+        "import sys, threading\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "from lean_dojo_core import registry\n"
+        "start = threading.Barrier(8)\n"
+        "def ask(_):\n"
+        "    start.wait()\n"
+        "    return registry.current()\n"
+        "with ThreadPoolExecutor(8) as pool:\n"
+        "    found = list(pool.map(ask, range(8)))\n"
+        "sys.exit(len({id(one) for one in found}) != 1)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_override_checks_what_it_is_given() -> None:
