@@ -36,7 +36,7 @@ def _config(value: TrainingConfig | None) -> TrainingConfig:
 class RetrievalTrainer:
     """Trains and evaluates a ``PremiseRetriever``.
 
-    Args:
+    Attributes:
         config: Every setting; default ``TrainingConfig()``.
         formatter: Name of the dataset formatter that gives states and premises.
     """
