@@ -50,10 +50,10 @@ def test_the_database_fits_the_sources(repositories: list[dict[str, Any]]) -> No
             first, _ = _position(theorem["start"])
             last, _ = _position(theorem["end"])
             short = theorem["full_name"].rsplit(".", 1)[-1]
-            text = "\n".join(lines[first - 1 : last])
+            text = " ".join(" ".join(lines[first - 1 : last]).split())
             assert f"theorem {short}" in text, theorem["full_name"]
             for tactic in theorem["traced_tactics"]:
-                assert tactic["tactic"] in text, theorem["full_name"]
+                assert " ".join(tactic["tactic"].split()) in text, theorem["full_name"]
 
 
 def test_there_is_something_to_learn_and_something_to_prove(
