@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -13,28 +14,45 @@ from lean_dojo_core.errors import DataError
 
 Bits: TypeAlias = npt.NDArray[np.uint8]
 
+log = logging.getLogger(__name__)
+
+DEPENDENCIES = ".lake/packages/"
+
 
 def resolve_imports(
     paths: Sequence[str], imports: Sequence[Sequence[str]], source: Path | str
 ) -> list[list[int]]:
     """Turn imported paths into file numbers.
 
+    A dependency (a path below ``.lake/packages/``) that was not traced has no premises to offer:
+    such imports are passed over and said once.
+
     Raises:
-        DataError: If a file imports a path that the corpus does not have; names both.
+        DataError: If a file imports another path that the corpus does not have; names both.
     """
     number = {path: index for index, path in enumerate(paths)}
-    resolved: list[list[int]] = []
+    untraced: set[str] = set()
     for path, names in zip(paths, imports, strict=True):
         for name in names:
-            if name not in number:
+            if name in number:
+                continue
+            if not name.startswith(DEPENDENCIES):
                 raise DataError(
                     f"{path} imports {name}, which the corpus does not contain; export it again "
                     "with that file, or remove the import",
                     path=source,
                     place=path,
                 )
-        resolved.append([number[name] for name in names])
-    return resolved
+            untraced.add(name)
+    if untraced:
+        log.info(
+            "%s: %d imported file(s) of dependencies were not traced, so their premises cannot be "
+            "retrieved; for example %s",
+            source,
+            len(untraced),
+            min(untraced),
+        )
+    return [[number[name] for name in names if name in number] for names in imports]
 
 
 def closure(paths: Sequence[str], imports: Sequence[Sequence[int]], source: Path | str) -> Bits:

@@ -231,9 +231,10 @@ class PremiseRetriever(pl.LightningModule):
             share = -(-len(store) // world)
             # The last share is filled up with the first premises, so that all are equally long.
             numbers = np.arange(rank * share, (rank + 1) * share) % len(store)
-            gathered = self.all_gather(embed_all(self, store, numbers=numbers))
-            assert isinstance(gathered, torch.Tensor)
-            self._embeddings = gathered.flatten(0, 1)[: len(store)]
+            part = embed_all(self, store, numbers=numbers)
+            gathered = part.new_empty((world * share, part.shape[1]))
+            torch.distributed.all_gather_single(gathered, part)
+            self._embeddings = gathered[: len(store)]
         self._tally = Tally()
 
     def validation_step(self, batch: EvalBatch, batch_index: int) -> None:
@@ -257,9 +258,10 @@ class PremiseRetriever(pl.LightningModule):
         total = self.trainer.strategy.reduce(sums, reduce_op="sum")
         scores = Tally(np.asarray(total.cpu(), dtype=np.float64)).scores()
         if scores.count:
-            self.log("Recall@1_val", scores.recall_at_1)
-            self.log("Recall@10_val", scores.recall_at_10, prog_bar=True)
-            self.log("MRR", scores.mrr)
+            # Equal in all processes already; sync_dist only tells Lightning so.
+            self.log("Recall@1_val", scores.recall_at_1, sync_dist=True)
+            self.log("Recall@10_val", scores.recall_at_10, prog_bar=True, sync_dist=True)
+            self.log("MRR", scores.mrr, sync_dist=True)
 
     # --- checkpoints ---------------------------------------------------------------------------
 

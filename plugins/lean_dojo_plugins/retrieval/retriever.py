@@ -120,17 +120,57 @@ class Retriever:
         Raises:
             UsageError: If ``k`` is below 1 or the corpus does not have the file.
         """
+        place = None if file_path is None else (file_path, before)
+        return self.retrieve_at(states, [place] * len(states), k=k)
+
+    def retrieve_at(
+        self,
+        states: Sequence[str],
+        places: Sequence[tuple[str, Position | None] | None],
+        *,
+        k: int = 10,
+    ) -> list[list[Retrieved]]:
+        """Find the best premises of states of different theorems, in one batch.
+
+        Args:
+            states: Goals as Lean prints them.
+            places: For each its theorem's file and start in it (``None``: its end), so that only
+                what the theorem may use is retrieved; ``None``: everything.
+            k: Premises per state; fewer where fewer can be used.
+
+        Returns:
+            For each state its premises, best first.
+
+        Raises:
+            UsageError: If ``k`` is below 1 or the corpus does not have a file.
+        """
         if k < 1:
             raise UsageError(f"k={k}: at least one premise must be asked for")
+        found: list[list[Retrieved]] = [[] for _ in states]
         queries = self._embed(states)
-        usable = None
-        if file_path is not None:
-            place = pack_position(before) if before is not None else np.iinfo(np.int64).max
-            usable = UsableAt(
-                self.corpus.visibility,
-                np.full(len(states), self._file(file_path), dtype=np.int64),
-                np.full(len(states), place, dtype=np.int64),
-            )
+        for placed in (True, False):
+            chosen = [i for i, place in enumerate(places) if (place is not None) is placed]
+            if chosen:
+                usable = self._usable([places[i] for i in chosen]) if placed else None
+                hits = self._top(queries[chosen], k, usable)
+                for index, retrieved in zip(chosen, hits, strict=True):
+                    found[index] = retrieved
+        return found
+
+    def _usable(self, places: Sequence[tuple[str, Position | None] | None]) -> UsableAt:
+        files, starts = [], []
+        for place in places:
+            assert place is not None
+            file_path, before = place
+            files.append(self._file(file_path))
+            starts.append(pack_position(before) if before else np.iinfo(np.int64).max)
+        return UsableAt(
+            self.corpus.visibility,
+            np.array(files, dtype=np.int64),
+            np.array(starts, dtype=np.int64),
+        )
+
+    def _top(self, queries: torch.Tensor, k: int, usable: UsableAt | None) -> list[list[Retrieved]]:
         scores, numbers = top_k(queries, self.index.embeddings, k, usable)
         return [
             [

@@ -74,6 +74,19 @@ def test_an_unknown_import_is_an_error_that_names_both():
         Corpus.build([PremiseFile("A.lean", ("Lost.lean",))], source="corpus.jsonl")
 
 
+def test_an_untraced_dependency_is_passed_over_and_said(make_premise, caplog):
+    init = ".lake/packages/lean4/src/lean/Init.lean"
+    with caplog.at_level("INFO"):
+        corpus = Corpus.build(
+            [
+                PremiseFile("A.lean", (init,), (make_premise("a", 1),)),
+                PremiseFile("B.lean", (init, "A.lean")),
+            ]
+        )
+    assert usable(corpus, "B.lean", (1, 1)) == ["a"]
+    assert init in caplog.text
+
+
 def test_a_missing_corpus_names_the_file(tmp_path):
     with pytest.raises(DataError, match=r"nowhere\.jsonl"):
         Corpus.read(tmp_path / "nowhere.jsonl")

@@ -1,0 +1,84 @@
+"""Two CPU processes (gloo): as many optimiser steps as configured, metrics that count once."""
+
+import math
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from lean_dojo_plugins.retrieval.corpus import Corpus
+from lean_dojo_plugins.retrieval.datamodule import RetrievalDataModule
+from lean_dojo_plugins.retrieval.evaluation import score
+from lean_dojo_plugins.retrieval.examples import Examples
+from lean_dojo_plugins.retrieval.formatter import PremisePairs
+from lean_dojo_plugins.retrieval.index import PremiseIndex
+from lean_dojo_plugins.retrieval.model import PremiseRetriever
+from lean_dojo_plugins.retrieval.runs import Run
+from lean_dojo_v2 import paths
+
+SCRIPT = """
+import sys
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.lean_agent.config import TrainingConfig
+from lean_dojo_v2.trainer.retrieval_trainer import RetrievalTrainer
+
+if __name__ == "__main__":
+    database = DynamicDatabase(sys.argv[1])
+    repos = sorted(database.repositories, key=lambda repo: repo.name)
+    repos = repos[: int(sys.argv[3])]
+    RetrievalTrainer(TrainingConfig.from_yaml(sys.argv[2])).train(repos, database)
+"""
+LAUNCHERS = {
+    "alone": [],
+    "torchrun": ["-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone"],
+}
+
+
+@pytest.mark.parametrize("launcher", ["alone", pytest.param("torchrun", marks=pytest.mark.slow)])
+def test_two_processes(launcher, database, repos, make_config, tmp_path):
+    config = make_config(
+        num_gpus=2, max_epochs=2, accumulate_grad_batches=2, batch_size=5, checkpoint_monitor="MRR"
+    )
+    config.to_yaml(tmp_path / "config.yaml")
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    result = subprocess.run(  # noqa: PLW1510 - the error output is wanted in the assertion
+        [
+            sys.executable, *LAUNCHERS[launcher], str(script),
+            str(tmp_path / "database.json"), str(tmp_path / "config.yaml"),
+            "1" if launcher == "alone" else "2",
+        ],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        timeout=600,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr[-3000:]
+
+    folder = paths.checkpoint_dir()
+    run = Run.last(folder)
+    assert run.done
+    last = folder / run.finished[-1]
+    merged = paths.merged_data_dir()
+    data = RetrievalDataModule(
+        merged / "random", merged / "corpus.jsonl", num_workers=0, max_seq_len=128
+    )
+    data.setup()
+    batches = math.ceil(math.ceil(len(data.train_items) / 5) / 2)
+    steps = [
+        torch.load(p, weights_only=True)["global_step"] for p in last.parent.glob("epoch=1*.ckpt")
+    ]
+    assert steps == [2 * math.ceil(batches / 2)]
+
+    # The metric that both processes made together is that of one process over all states.
+    corpus = Corpus.read(merged / "corpus.jsonl")
+    examples = Examples.read(merged / "random" / "val.json", corpus, PremisePairs())
+    assert len(examples) % 2 == 1, "an odd number would be padded by a naive sampler"
+    for path in last.parent.glob("epoch=*.ckpt"):
+        model = PremiseRetriever.load(path)
+        alone = score(model, corpus, PremiseIndex.build(model, corpus), examples, 100)
+        assert path.name.endswith(f"MRR={alone.mrr:.4f}.ckpt")
+    consolidation = PremiseRetriever.load(last).consolidation
+    assert sum(float(value.sum()) for value in consolidation.fisher.values()) > 0
