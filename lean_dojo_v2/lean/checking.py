@@ -25,12 +25,18 @@ from lean_dojo_v2.lean.errors import (
 from lean_dojo_v2.lean.grammar import parse
 from lean_dojo_v2.lean.opening import open_exact, open_theorem
 from lean_dojo_v2.lean.outcomes import ProofOutcome, TacticOutcome, Verdict
-from lean_dojo_v2.lean.proof_checking import check_declaration, check_goal_proof, check_proof
+from lean_dojo_v2.lean.proof_checking import (
+    ALLOWED_AXIOMS,
+    check_declaration,
+    check_goal_proof,
+    check_proof,
+)
 from lean_dojo_v2.lean.records import GoalState, Site
 from lean_dojo_v2.lean.screening import screen
 from lean_dojo_v2.lean.server import Server
 
 __all__ = [
+    "ALLOWED_AXIOMS",
     "ProofOutcome",
     "TacticOutcome",
     "Verdict",
@@ -64,8 +70,9 @@ def check_tactic(
         tactic: A model's completion: hostile input.
         goal_index: The goal it acts on.
         own_names: Names of the theorem that is being proved; citing one is refused.
-        strict: Do not count moves that are open at nearly every goal as an advance, such as
-            ``exfalso``: for rewards (see :mod:`.advance`).
+        strict: For rewards: do not count moves that are open at nearly every goal as an advance,
+            such as ``exfalso`` (see :mod:`.advance`), and let no tactic rest on a theorem that was
+            given up or on an axiom of the file.
         timeout: Seconds that Lean may take.
 
     Returns:
@@ -83,7 +90,8 @@ def check_tactic(
         if refusal := parse(server, text, state=state, own_names=own_names, timeout=timeout):
             return TacticOutcome(Verdict.REFUSED, detail=str(refusal), refusal=refusal)
         site = Site(goal_index, auto_resume=True)
-        after = server.goal_tactic(state, text, site, timeout=timeout)
+        axioms = ALLOWED_AXIOMS if strict else None
+        after = server.goal_tactic(state, text, site, axioms=axioms, timeout=timeout)
     except TacticParseError as error:
         return TacticOutcome(Verdict.UNPARSED, detail=str(error))
     except TacticFailure as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,7 @@ class GoalCommands(Connection):
         site: Site = Site(),  # noqa: B008 - immutable, and PyPantograph's signature
         *,
         options: Mapping[str, int] | None = None,
+        axioms: Collection[str] | None = None,
         timeout: float | None = None,
     ) -> GoalState:
         """Run a tactic.
@@ -62,6 +63,8 @@ class GoalCommands(Connection):
             site: The goal it acts on; the first one if not given.
             options: Limits of Lean for this call, for example ``{"maxHeartbeats": 50000}``
                 (embedded engine; a native engine has those of its ``core_options``).
+            axioms: Axioms that it may rest on, through whatever theorems it cites (embedded
+                engine; a native engine cannot tell). Any are allowed if not given.
             timeout: Seconds it may take, in place of the server's.
 
         Returns:
@@ -79,6 +82,7 @@ class GoalCommands(Connection):
                 **site.serial(),
                 **serial_tactic(tactic),
                 **({"options": dict(options)} if options else {}),
+                **({} if axioms is None else {"axioms": True}),
             }
             answer = self.ask("goal.tactic", fields, timeout)
             if "parseError" in answer:
@@ -91,6 +95,8 @@ class GoalCommands(Connection):
             for flag, what in (("hasSorry", "sorry"), ("hasUnsafe", "something unsafe")):
                 if answer.get(flag):
                     raise TacticError(f"The tactic used {what}.", messages)
+            if axioms is not None and (other := set(answer.get("axioms", ())) - set(axioms)):
+                raise TacticError(f"The tactic rests on {', '.join(sorted(other))}.", messages)
             return after
 
     def request_state(

@@ -108,6 +108,36 @@ def test_true_proofs_hold(engine, name, proof):
     assert (outcome.valid, outcome.detail) == (True, "")
 
 
+LED = """\
+namespace Zoo
+
+/-- Not its own docstring. -/
+def one := 1
+
+/-- A docstring with `open Nat in` in it. -/
+theorem documented : one = 1 := sorry
+
+open Nat in
+/-- Both. -/
+theorem opened : succ 0 = 1 := sorry
+
+set_option maxRecDepth 1000 in
+open Nat Function
+  in
+@[simp] theorem twice : succ (succ 0) = 2 := sorry
+end Zoo
+"""
+
+
+@pytest.mark.parametrize("name", ["documented", "opened", "twice"])
+def test_what_stands_before_a_theorem_belongs_to_its_command(engine, name):
+    match = re.search(rf"^(@\[simp\] )?theorem {name} .*sorry$", LED, re.MULTILINE)
+    line = LED[: match.start()].count("\n") + 1
+    theorem = SourceTheorem(LED, f"Zoo.{name}", "Led.lean", (line, 1), (line, len(match[0]) + 1))
+    assert open_theorem(engine, theorem).goals
+    assert check_proof(engine, theorem, "rfl").valid
+
+
 @pytest.mark.parametrize(
     ("name", "proof", "complaint"),
     [
@@ -313,6 +343,9 @@ def test_after_a_bomb_the_next_answer_is_right(engine, bomb):
 
 
 def test_an_endless_proof_is_ended(engine):
+    endless = "skip"
+    for _ in range(6):
+        endless = f"(iterate 9 (try {endless}; have := hp))"
     with pytest.raises(EngineLostError):
-        check_proof(engine, source("both"), "repeat (have := hp)\nexact ⟨hp, hq⟩", timeout=0.3)
+        check_proof(engine, source("both"), f"{endless}\nexact ⟨hp, hq⟩", timeout=1)
     assert check_proof(engine, source("both"), "exact ⟨hp, hq⟩").valid

@@ -6,21 +6,6 @@ const { COMMAND_STATE } = require('./contexts.js');
 const { canonical, sexp } = require('./expressions.js');
 const { RequestError } = require('./errors.js');
 
-/** Axioms of Lean's library. Its theorems come without proofs here, so they look like axioms and must be told apart. */
-const LIBRARY_AXIOMS = new Set([
-  'propext',
-  'Classical.choice',
-  'Quot.sound',
-  'sorryAx',
-  'Lean.ofReduceBool',
-  'Lean.ofReduceNat',
-  'Lean.trustCompiler',
-  'lcAny',
-  'lcErased',
-  'lcProof',
-  'lcUnreachable',
-  'lcVoid',
-]);
 /** Elaborated beginnings of files that are kept, by use. */
 const MAX_WARM = 16;
 
@@ -146,7 +131,7 @@ function checkCommands(engine) {
       universes,
       type: sexp(rt, constants.type(info)),
       statement: statementDigest(env, constants.type(info), universes),
-      ...restsOn(env, name),
+      ...constants.restsOn(env, [name]),
     };
   }
 
@@ -170,25 +155,6 @@ function checkCommands(engine) {
       );
     }
     return digest.digest('hex');
-  }
-
-  /** The axioms of a constant: [{name, library}], and whether anything unsafe or compiled is among what it uses. */
-  function restsOn(env, name) {
-    const axioms = [];
-    const unsafe = [];
-    let library = 0;
-    const isLocal = (n) => constants.moduleOf(env, n) === null;
-    for (const [key, { name: used, info }] of constants.closure(env, [name], isLocal)) {
-      if (info === null) continue;
-      const local = isLocal(used);
-      if (constants.kind(info) === 'axiom') {
-        if (local || LIBRARY_AXIOMS.has(key))
-          axioms.push({ name: constants.userName(used), library: !local });
-        else library += 1;
-      }
-      if (local && constants.isUnsafe(info)) unsafe.push(constants.userName(used));
-    }
-    return { axioms, unsafe, library_theorems: library };
   }
 
   function constantRecord(env, name, info) {

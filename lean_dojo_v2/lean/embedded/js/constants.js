@@ -3,6 +3,21 @@
 
 /** Constructors of `ConstantInfo`, as words. */
 const KINDS = ['axiom', 'def', 'theorem', 'opaque', 'quot', 'inductive', 'constructor', 'recursor'];
+/** Axioms of Lean's library. Its theorems come without proofs here, so they look like axioms and must be told apart. */
+const LIBRARY_AXIOMS = new Set([
+  'propext',
+  'Classical.choice',
+  'Quot.sound',
+  'sorryAx',
+  'Lean.ofReduceBool',
+  'Lean.ofReduceNat',
+  'Lean.trustCompiler',
+  'lcAny',
+  'lcErased',
+  'lcProof',
+  'lcUnreachable',
+  'lcVoid',
+]);
 const HAS_VALUE = new Set(['def', 'theorem', 'opaque']);
 const NO_REALIZE = 1; // box(0)
 const TRUE = 3; // box(1)
@@ -122,6 +137,27 @@ function createConstants(rt) {
     return seen;
   }
 
+  /**
+   * What constants rest on: their axioms ([{name, library}]), everything unsafe among what they use, and how many
+   * theorems of the library, which come without proofs.
+   */
+  function restsOn(env, names) {
+    const axioms = [];
+    const unsafe = [];
+    let library = 0;
+    const isLocal = (n) => moduleOf(env, n) === null;
+    for (const [key, { name: used, info }] of closure(env, names, isLocal)) {
+      if (info === null) continue;
+      const local = isLocal(used);
+      if (kind(info) === 'axiom') {
+        if (local || LIBRARY_AXIOMS.has(key)) axioms.push({ name: userName(used), library: !local });
+        else library += 1;
+      }
+      if (local && isUnsafe(info)) unsafe.push(userName(used));
+    }
+    return { axioms, unsafe, library_theorems: library };
+  }
+
   return {
     find,
     kind,
@@ -140,6 +176,7 @@ function createConstants(rt) {
     added,
     all,
     closure,
+    restsOn,
   };
 }
 

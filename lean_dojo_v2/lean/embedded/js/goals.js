@@ -81,6 +81,7 @@ function goalCommands(engine) {
         before,
         syntax,
         new SourceText(text),
+        request.axioms === true,
       );
     });
   }
@@ -120,7 +121,7 @@ function goalCommands(engine) {
     return { ...state, contexts: [term, meta, bounded], stored: state };
   }
 
-  function runTactic(state, before, syntax, text) {
+  function runTactic(state, before, syntax, text, withAxioms) {
     const monad = contexts.monad(state.contexts, state.states);
     const context = rt.constructor(0, [rt.UNIT], [0]); // no elaborator; recover := false
     const ref = rt.newRef(rt.list(before));
@@ -141,10 +142,10 @@ function goalCommands(engine) {
     if (log.some((message) => message.severity === 'error')) return { messages: log };
     monad.clearMessages();
     const after = rt.listItems(rt.readRef(ref));
-    return accept(state, monad, before, after, log);
+    return accept(state, monad, before, after, log, withAxioms);
   }
 
-  function accept(state, monad, before, after, log) {
+  function accept(state, monad, before, after, log, withAxioms) {
     const proofs = parentProofs(monad, before, after);
     const used = usedBy(proofs, monad.environment());
     const circular = [...used].find((name) => state.forbidden?.has(name));
@@ -164,8 +165,13 @@ function goalCommands(engine) {
       hasUnsafe: proofs.some(
         (e) => rt.call('l_Lean_Environment_hasUnsafe', monad.environment(), e) === rt.box(1),
       ),
+      ...(withAxioms ? { axioms: axiomsOf(proofs, monad.environment()) } : {}),
     };
   }
+
+  /** The axioms that proofs rest on, through every theorem that is not the library's. */
+  const axiomsOf = (proofs, env) =>
+    constants.restsOn(env, proofs.flatMap(constants.usedIn)).axioms.map(({ name }) => name);
 
   /** The constants that proofs use. Tactics hide some in auxiliary lemmas, whose names have a part that begins with `_`. */
   function usedBy(proofs, env) {

@@ -1,0 +1,269 @@
+"""Completions that want more than to prove: none of them pays, and none leaves a trace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lean_dojo_plugins.rewards.verified import PantographVerified
+from lean_dojo_v2.lean.checking import (
+    Verdict,
+    check_declaration,
+    check_proof,
+    check_tactic,
+    open_theorem,
+)
+from lean_dojo_v2.lean.embedded.launch import ensure_installed
+from lean_dojo_v2.lean.errors import EngineLostError
+from lean_dojo_v2.lean.screening import Reason
+from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.source import SourceTheorem
+
+FILE = """\
+namespace Lair
+
+macro "magic" : tactic => `(tactic| sorry)
+
+macro "spell" : term => `(sorryAx _ true)
+
+theorem given_up : 1 = 2 := sorry
+
+axiom oracle : 1 = 3
+
+theorem wrong (n : Nat) (p : Prop) (hp : p) : n = n + 1 ∧ p := by
+  sorry
+
+theorem right (n : Nat) (p : Prop) (hp : p) : n + 0 = n ∧ p := by
+  exact ⟨rfl, hp⟩
+
+end Lair
+"""
+
+EFFECTS = [
+    'run_tac IO.FS.writeFile "effect" "x"',
+    'exact by_elab do IO.FS.writeFile "effect" "x"; return .const ``True []',
+    'exact (unsafeIO (IO.FS.writeFile "effect" "x")).toOption.elim',
+    '#eval IO.FS.writeFile "effect" "x"',
+    'let _ := (IO.Process.spawn { cmd := "touch", args := #["effect"] }); trivial',
+    'exact eval% (IO.FS.createDir "effect")',
+    'exact absurd (include_str "/etc/passwd") (by decide)',
+    "exact dbgSleep 100000 fun _ => hp",
+    'initialize IO.FS.writeFile "effect" "x"',
+    'run_meta Lean.logInfo m!"{← IO.FS.readFile "/etc/passwd"}"',
+    'exact (dbg_trace "effect"; sorry)',
+    "simproc",
+    '@[extern "system"] opaque system : String → Unit',
+]
+
+CHEATS = [
+    "sorry", "exact (sorry)", "exact ⟨sorry, hp⟩", "first | sorry | simp", "admit", "stop",
+    "exact ⟨sorryAx _ true, hp⟩", "exact «sorry»", "ѕorry", "exact ⟨by sorry, hp⟩",
+    "all_goals sorry", "constructor <;> sorry", "· sorry", "case _ => sorry", "exact lcProof",
+    "magic", "constructor <;> magic", "exact ⟨spell, hp⟩",
+    "native_decide", "decide +native", "exact ⟨Lean.ofReduceBool _ _ rfl, hp⟩", "bv_decide",
+    "exact Lair.wrong n p hp", "exact wrong n p hp", "exact @_root_.Lair.wrong n p hp",
+    "exact ⟨wrong.aux, hp⟩", "exact wrong.match_1 n p hp",
+    "exact absurd given_up (by decide)", "simp [given_up] at hp",
+    "exact absurd oracle (by decide)", "cases oracle",
+    "set_option debug.skipKernelTC true in rfl", "set_option maxHeartbeats 0 in simp",
+    "set_option maxRecDepth 1000000 in simp", "open Classical in simp", "open Lean Elab in rfl",
+    "let instance : Add Nat := ⟨fun a _ => a⟩; exact ⟨rfl, hp⟩",
+    "letI : Add Nat := ⟨fun a _ => a⟩; exact ⟨rfl, hp⟩",
+    "letI : HAdd Nat Nat Nat := ⟨fun a _ => a⟩; exact ⟨(rfl : n = n + 1), hp⟩",
+    "haveI : Add Nat := ⟨fun a _ => a⟩; exact ⟨rfl, hp⟩",
+    'local notation "n" => 0', "local instance : Add Nat := ⟨fun a _ => a⟩",
+    "axiom cheat : False", "exact (let rec f : 1 = 2 := f; absurd f (by decide))",
+    "exact (let rec f (k : Nat) : n = n + 1 ∧ p := f (k + 1); f 0)",
+    "exact ⟨(unsafe (unsafeCast () : n = n + 1)), hp⟩", "exact unsafeCast hp",
+    "exact?", "apply?", "rw?", "hint", "try?", "macro_rules | `(tactic| rfl) => `(tactic| sorry)",
+    'elab "x" : tactic => pure ()', 'macro "x" : tactic => `(tactic| sorry)', 'syntax "x" : tactic',
+    "skip /- -/ ; sorry", "skip -- sorry", "rfl\nsorry", "rfl\n\ntheorem x : False := sorry",
+    "exact ⟨rfl, hp⟩ end Lair theorem y : True := trivial", ")", "rfl)\n(sorry", "end", "",
+    "exact " + "9" * 10_000, "exact ⟨" + "(" * 5_000 + "hp" + ")" * 5_000 + ", hp⟩",
+    "simp [" + "hp, " * 300_000 + "hp]", "rfl\x00", "\x00", "\u202e", "𝕤𝕠𝕣𝕣𝕪", "exact (\u202esorry)",
+    "partial", "theorem", "decreasing_by sorry", "termination_by n",
+]  # fmt: skip
+
+ENDLESS = "skip"
+for _ in range(6):
+    ENDLESS = f"(iterate 9 (try {ENDLESS}; have := hp))"
+
+BOMBS = [
+    ENDLESS,
+    "repeat (have := hp)",
+    "exact ⟨(by decide : 2 ^ 2 ^ 2 ^ 20 = 0).elim, hp⟩",
+    "have h : (List.replicate 100000000 n).length = 0 := by rfl",
+    "iterate 100000000 (have := hp)",
+    "exact ⟨by simp (config := { maxSteps := 100000000 }) [Nat.add_comm, Nat.add_assoc], hp⟩",
+]
+"""They pass the text wall and want time or memory without end."""
+
+
+@pytest.fixture(scope="module")
+def lair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A project, a current folder, a home and a folder for temporary files, all watched."""
+    launch = ensure_installed()
+    assert launch
+    root = tmp_path_factory.mktemp("lair")
+    for name in ("project", "cwd", "home", "tmp"):
+        (root / name).mkdir()
+    (root / "project" / "Lair.lean").write_text(FILE)
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", cache)
+        patch.setenv("HOME", str(root / "home"))
+        patch.setenv("TMPDIR", str(root / "tmp"))
+        patch.chdir(root / "cwd")
+        before = files(root)
+        yield root
+        assert files(root) == before, "no file was made or changed"
+    engines = [p for p in psutil.Process().children(recursive=True) if str(root) in cmdline(p)]
+    assert not engines, "no process is left"
+
+
+@pytest.fixture(scope="module")
+def server(lair: Path) -> Iterator[Server]:
+    with Server(engine="embedded", project_path=lair / "project", timeout=60) as made:
+        yield made
+
+
+def files(root: Path) -> dict[str, tuple[int, int]]:
+    return {
+        str(path.relative_to(root)): (path.stat().st_mtime_ns, path.stat().st_size)
+        for path in root.rglob("*")
+        if not path.is_dir()
+    }
+
+
+def cmdline(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+def source(name: str) -> SourceTheorem:
+    lines = FILE.splitlines()
+    [start] = [n for n, line in enumerate(lines, 1) if line.startswith(f"theorem {name} ")]
+    end = (start + 1, len(lines[start]) + 1)
+    return SourceTheorem(FILE, f"Lair.{name}", "Lair.lean", (start, 1), end)
+
+
+def alone(server: Server) -> bool:
+    """Whether the engine has neither child processes nor connections."""
+    if server.pid is None:
+        return True
+    engine = psutil.Process(server.pid)
+    return not engine.children(recursive=True) and not engine.net_connections(kind="inet")
+
+
+def answers_right(server: Server) -> bool:
+    state = open_theorem(server, source("right"))
+    yes = check_tactic(server, state, "exact ⟨rfl, hp⟩")
+    no = check_tactic(server, state, "exact ⟨hp, rfl⟩")
+    return (yes.verdict, no.verdict) == (Verdict.SOLVED, Verdict.FAILED)
+
+
+def test_no_trick_solves_a_false_goal(server):
+    theorem = source("wrong")
+    state = open_theorem(server, theorem)
+    for tactic in [*EFFECTS, *CHEATS]:
+        outcome = check_tactic(server, state, tactic, own_names=theorem.own_names, strict=True)
+        assert outcome.verdict is not Verdict.SOLVED, tactic[:80]
+        assert outcome.detail or outcome.state is not None, tactic[:80]
+    assert alone(server)
+    assert answers_right(server)
+
+
+def test_no_trick_is_a_proof(server):
+    theorem = source("wrong")
+    for proof in [*EFFECTS, *CHEATS]:
+        outcome = check_proof(server, theorem, proof)
+        assert not outcome.valid, proof[:80]
+        assert outcome.detail, proof[:80]
+    assert alone(server)
+    assert answers_right(server)
+    assert check_proof(server, source("right"), "exact ⟨rfl, hp⟩").valid
+
+
+def test_no_trick_pays(lair):
+    theorem = source("wrong")
+    reward = PantographVerified(engines=1, projects={"lair": lair / "project"})
+    columns = {
+        "problem": "n : Nat\np : Prop\nhp : p\n⊢ n = n + 1 ∧ p", "url": "lair", "commit": "",
+        "file_path": "Lair.lean", "full_name": theorem.full_name, "start": theorem.start,
+        "end": theorem.end, "position": (theorem.end[0], 3),
+    }  # fmt: skip
+    tricks = [*EFFECTS, *CHEATS]
+    rows = {name: [value] * len(tricks) for name, value in columns.items()}
+    scores = reward(tricks, **rows)
+    assert all(score is not None and score <= 0 for score in scores), dict(
+        zip([trick[:40] for trick in tricks], scores, strict=True)
+    )
+    assert [reward([tactic], **{k: [v] for k, v in columns.items()}) for tactic in (
+        "constructor", "exact hp")] == [[1.0], [0.0]]  # fmt: skip
+    reward.close()
+
+
+@pytest.mark.parametrize(
+    ("declaration", "reason"),
+    [
+        ("theorem wrong {0} := by sorry", Reason.SORRY),
+        ("theorem wrong {0} := by magic", Reason.SORRY),
+        ("theorem wrong {0} := ⟨spell, hp⟩", Reason.SORRY),
+        ("theorem wrong {0} := absurd given_up (by decide)", Reason.SORRY),
+        ("theorem wrong {0} := absurd oracle (by decide)", Reason.AXIOM),
+        ("axiom wrong {0}", Reason.AXIOM),
+        ("axiom cheat : False\ntheorem wrong {0} := cheat.elim", Reason.AXIOM),
+        ("theorem wrong (n : Nat) (p : Prop) (hp : p) : n = n ∧ p := ⟨rfl, hp⟩", Reason.STATEMENT),
+        ("local instance : HAdd Nat Nat Nat := ⟨fun a _ => a⟩\ntheorem wrong {0} := ⟨rfl, hp⟩",
+         Reason.STATEMENT),
+        ("local macro_rules | `($a = $b) => `(True)\ntheorem wrong {0} := ⟨trivial, hp⟩",
+         Reason.STATEMENT),
+        ('local macro_rules | `($a + $b) => `($a)\ntheorem wrong {0} := ⟨rfl, hp⟩',
+         Reason.STATEMENT),
+        ("theorem wrong {0} := ⟨by native_decide, hp⟩", None),
+        ("theorem wrong {0} := wrong n p hp", None),
+        ("theorem other : True := trivial", None),
+        ("unsafe def wrong {0} := unsafeCast ()", None),
+    ],
+)  # fmt: skip
+def test_what_passes_the_text_is_caught_by_the_finished_declaration(server, declaration, reason):
+    """The last wall on its own: nothing is screened here."""
+    text = declaration.replace("{0}", "(n : Nat) (p : Prop) (hp : p) : n = n + 1 ∧ p")
+    outcome = check_declaration(server, source("wrong"), text)
+    assert not outcome.valid
+    if reason is not None:
+        assert outcome.refusal is not None, outcome.detail
+        assert outcome.refusal.reason is reason
+
+
+def test_a_replaced_engine_answers_right(server):
+    theorem = source("wrong")
+    state = open_theorem(server, theorem)
+    endless = check_tactic(server, state, ENDLESS, timeout=1)
+    assert endless.verdict is Verdict.TIMED_OUT
+    assert answers_right(server)
+    assert alone(server)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_bombs_cost_their_engine_at_most(server, lair, bomb):
+    theorem = source("wrong")
+    state = open_theorem(server, theorem)
+    assert check_tactic(server, state, bomb, timeout=5).verdict is not Verdict.SOLVED
+    assert answers_right(server)
+    try:
+        assert not check_proof(server, theorem, bomb, timeout=5).valid
+    except EngineLostError:
+        assert server.pid is None
+    assert answers_right(server)
+    reward = PantographVerified(engines=1, timeout=5)
+    goals = ["n : Nat\np : Prop\nhp : p\n⊢ n = n + 1 ∧ p"] * 2
+    assert reward([bomb, "constructor"], problem=goals) in ([0.0, 1.0], [1.0, 1.0])
+    reward.close()
