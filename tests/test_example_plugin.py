@@ -150,6 +150,19 @@ def test_its_formatter_trains_a_builtin_trainer(clean: Clean, model: Path, tmp_p
     assert (tmp_path / "out" / "model.safetensors").is_file()
 
 
+@pytest.mark.slow
+def test_its_reward_joins_a_builtin_one_in_grpo(clean: Clean, model: Path, tmp_path: Path) -> None:
+    ran = clean.lean_dojo(
+        "train", "grpo", "--database", str(sample()),
+        "--repo", "lean-dojo/lean-dojo-sample-extra", "--data-path", str(tmp_path / "data"),
+        "--set", f"model_name={model}", "--set", f"output_dir={tmp_path / 'out'}",
+        "--set", "reward_func={length-penalised: 1, novelty: 0.1}",
+        "--set", "trainer_args.max_steps=2", "--set", "report_to=none",
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert "novelty" in (tmp_path / "out" / "metrics.jsonl").read_text()
+
+
 def test_its_trainer_learns_what_its_verifier_pays_for(
     clean: Clean, model: Path, tmp_path: Path
 ) -> None:
