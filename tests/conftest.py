@@ -110,3 +110,92 @@ def fresh_engine() -> Iterator[Server]:
     ensure_installed()
     with Server(engine="embedded", timeout=60) as server:
         yield server
+
+
+TINY = """\
+namespace Tiny
+
+theorem and_swap (p q : Prop) (h : p ∧ q) : q ∧ p := by
+  constructor
+  · exact h.2
+  · exact h.1
+
+theorem add_zero' (n : Nat) : n + 0 = n := by
+  simp
+
+theorem self_imp (p : Prop) (hp : p) : p := by
+  exact hp
+
+theorem or_left (p q : Prop) (hp : p) : p ∨ q := by
+  left
+  exact hp
+
+theorem two (n : Nat) (h : n = 2) : n + 1 = 3 := by
+  rw [h]
+
+theorem trans' (a b c : Nat) (hab : a = b) (hbc : b = c) : a = c := by
+  rw [hab]
+  exact hbc
+
+theorem uses_swap (p q : Prop) (hp : p) (hq : q) : q ∧ p := by
+  apply and_swap
+  exact ⟨hp, hq⟩
+
+theorem gap_pair (p q : Prop) (hp : p) (hq : q) : p ∧ q := by
+  sorry
+
+theorem gap_false : 1 = 2 := by
+  sorry
+
+end Tiny
+"""
+TINY_DOS = """\
+import Tiny.Basic
+
+/-- A file with the line ends of Windows. -/
+theorem gap_chain (p q r : Prop)
+    (hpq : p → q) (hqr : q → r) (hp : p) : r := by
+  -- nothing yet
+  sorry
+
+theorem gap_term (n : Nat) : n = n := sorry
+"""
+
+
+@pytest.fixture(scope="session")
+def tiny_repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A Lean project in a git repository, and its commit; nothing writes into it."""
+    folder = tmp_path_factory.mktemp("git") / "lean4-tiny"
+    (folder / "Tiny").mkdir(parents=True)
+    (folder / "lakefile.toml").write_text('name = "tiny"\n[[lean_lib]]\nname = "Tiny"\n')
+    (folder / "lean-toolchain").write_text("leanprover/lean4:v4.28.0\n")
+    (folder / "Tiny.lean").write_text("import Tiny.Basic\nimport Tiny.Dos\n")
+    (folder / "Tiny" / "Basic.lean").write_text(TINY, encoding="utf-8")
+    (folder / "Tiny" / "Dos.lean").write_bytes(TINY_DOS.replace("\n", "\r\n").encode())
+    git = ["git", "-c", "user.name=Emmy", "-c", "user.email=emmy@example.org"]
+    origin = ["remote", "add", "origin", "https://example.org/lean/lean4-tiny"]
+    date = "2026-11-01T12:00:00Z"  # the same commit, and so the same splits, every time
+    dated = {**os.environ, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+    for words in (["init", "-q"], origin, ["add", "."], ["commit", "-q", "-m", "A start"]):
+        subprocess.run([*git, *words], cwd=folder, check=True, env=dated)
+    done = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True
+    )
+    return folder, done.stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def tiny_database(
+    tiny_repository: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The database of the tiny repository, traced by real Lean; copy it to change it."""
+    from lean_dojo_v2.database import DynamicDatabase
+    from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
+
+    folder = tmp_path_factory.mktemp("traced")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAID_DIR", str(folder / "raid"))
+        traced = trace_repository(LeanGitRepo.from_path(tiny_repository[0]), jobs=1)
+    with DynamicDatabase(folder / "database.json") as database:
+        database.add_repository(traced)
+    return folder / "database.json"

@@ -10,14 +10,16 @@ if TYPE_CHECKING:
     from lean_dojo_v2.agent.external_agent import ExternalAgent
     from lean_dojo_v2.agent.hf_agent import HFAgent
     from lean_dojo_v2.agent.lean_agent import LeanAgent
+    from lean_dojo_v2.agent.prover_agent import ProverAgent
 
-__all__ = ["BaseAgent", "ExternalAgent", "HFAgent", "LeanAgent"]
+__all__ = ["BaseAgent", "ExternalAgent", "HFAgent", "LeanAgent", "ProverAgent"]
 
 _HOMES = {
     "BaseAgent": "base_agent",
     "ExternalAgent": "external_agent",
     "HFAgent": "hf_agent",
     "LeanAgent": "lean_agent",
+    "ProverAgent": "prover_agent",
 }
 
 

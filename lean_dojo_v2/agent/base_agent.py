@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,23 @@ from lean_dojo_core.errors import LeanError, UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.database import DynamicDatabase, Repository
-from lean_dojo_v2.lean.checking import check_proof
+from lean_dojo_v2.database.errors import NotInDatabaseError
 from lean_dojo_v2.lean.pool import available_cores
 from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.source import SourceTheorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.paths import merged_data_dir
+from lean_dojo_v2.paths import merged_data_dir, safe_name
 from lean_dojo_v2.prover.base import BaseProver, source_in
+from lean_dojo_v2.prover.drawing import save_drawing
 from lean_dojo_v2.prover.problem import TheoremProblem
-from lean_dojo_v2.prover.result import SearchResult
+from lean_dojo_v2.prover.result import Failure, SearchResult
+from lean_dojo_v2.prover.suggestion import GeneratorError, Patience
+from lean_dojo_v2.prover.whole_proof import prove_whole
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 
 Task = tuple[Theorem, LeanGitRepo]
+
+log = logging.getLogger(__name__)
 
 
 class BaseAgent(ABC):
@@ -53,6 +60,8 @@ class BaseAgent(ABC):
         self.repos: list[LeanGitRepo] = []
         self.prover: BaseProver | None = None
         self.proofs = ProofLog(self.database_path.with_name("proofs.jsonl"))
+        self.tree_dir: Path | None = None
+        """Folder that every search tree is saved to, as JSON and SVG; ``None`` for nowhere."""
 
     @abstractmethod
     def _get_build_deps(self) -> bool:
@@ -136,7 +145,8 @@ class BaseAgent(ABC):
         """Prove the ``sorry`` theorems of the repositories that were set up.
 
         Every proof that Lean confirms is recorded in the database at once and appended to
-        ``proofs.jsonl`` beside it, so a run that is killed loses nothing.
+        ``proofs.jsonl`` beside it, so a run that is killed loses nothing, and the same call goes on
+        with the theorems that are left.
 
         Args:
             whole_proof: Have the model write each proof in one go instead of searching.
@@ -144,24 +154,23 @@ class BaseAgent(ABC):
 
         Returns:
             A result for each theorem tried.
+
+        Raises:
+            GeneratorError: If the model does not answer at all, or not any more.
         """
         tasks = self.initialize_prover()[:limit]
         if not tasks:
             print("No sorry theorems found to prove.")
             return []
         print(f"Found {len(tasks)} sorry theorems to prove")
-        if whole_proof:
-            return [self.prove_theorem(theorem, repo, whole_proof=True) for theorem, repo in tasks]
         results: list[SearchResult] = []
-        bar = tqdm(total=len(tasks), desc="theorems", disable=not sys.stderr.isatty())
-        with bar:
+        with tqdm(total=len(tasks), desc="theorems", disable=not sys.stderr.isatty()) as bar:
             for repo in dict.fromkeys(repo for _, repo in tasks):
                 theorems = [theorem for theorem, home in tasks if home == repo]
-                for result in self._search(theorems, repo):
+                for result in self._results(theorems, repo, whole_proof):
                     results.append(result)
                     bar.update()
-        proved = sum(result.success for result in results)
-        print(f"Proved {proved} of {len(results)} theorems")
+        print(f"Proved {sum(result.success for result in results)} of {len(results)} theorems")
         return results
 
     def prove_theorem(
@@ -176,55 +185,82 @@ class BaseAgent(ABC):
         """
         if self.prover is None:
             self._setup_prover()
-        if whole_proof:
-            return self._whole_proof(theorem, repo)
-        [result] = self._search([theorem], repo)
+        [result] = self._results([theorem], repo, whole_proof)
         return result
 
-    def _search(self, theorems: Sequence[Theorem], repo: LeanGitRepo) -> Iterator[SearchResult]:
+    def _results(
+        self, theorems: Sequence[Theorem], repo: LeanGitRepo, whole_proof: bool
+    ) -> Iterator[SearchResult]:
+        sources: list[tuple[Theorem, SourceTheorem]] = []
+        for theorem in theorems:
+            try:
+                sources.append((theorem, source_in(repo.path, theorem)))
+            except LeanError as error:
+                result = _failed(theorem, Failure.CANNOT_OPEN, error)
+                self._report(theorem, result)
+                yield result
+        if sources:
+            for theorem, result in (self._write_proofs if whole_proof else self._search)(
+                sources, repo
+            ):
+                self._report(theorem, result)
+                yield result
+
+    def _search(
+        self, sources: Sequence[tuple[Theorem, SourceTheorem]], repo: LeanGitRepo
+    ) -> Iterator[tuple[Theorem, SearchResult]]:
         assert self.prover is not None
-        problems = [TheoremProblem(source_in(repo.path, theorem)) for theorem in theorems]
+        problems = [TheoremProblem(source) for _, source in sources]
         count = min(self.prover_config.num_workers, available_cores(), len(problems))
         with ExitStack() as stack:
             servers = [stack.enter_context(self._server(repo)) for _ in range(count)]
             found = self.prover.search_many(problems, servers, verbose=self.prover_config.debug)
             for index, result in found:
-                self._report(theorems[index], result)
-                yield result
+                yield sources[index][0], result
 
-    def _server(self, repo: LeanGitRepo) -> Server:
-        return Server(project_path=repo.path, start=False)
-
-    def _whole_proof(self, theorem: Theorem, repo: LeanGitRepo) -> SearchResult:
+    def _write_proofs(
+        self, sources: Sequence[tuple[Theorem, SourceTheorem]], repo: LeanGitRepo
+    ) -> Iterator[tuple[Theorem, SearchResult]]:
         assert self.prover is not None
-        proof = self.prover.generate_whole_proof(theorem)
-        source = source_in(repo.path, theorem)
+        patience = Patience()
         with self._server(repo) as server:
-            try:
-                outcome = check_proof(server, source, proof)
-                valid, detail = outcome.valid, outcome.detail
-            except LeanError as error:
-                valid, detail = False, str(error)
-        lines = tuple(line for line in proof.split("\n") if line.strip())
-        result = SearchResult(
-            theorem.full_name,
-            valid,
-            tactics=lines if valid else None,
-            proof=proof if valid else None,
-            detail=detail,
-            lean_calls=1,
-        )
-        self._report(theorem, result)
-        return result
+            for theorem, source in sources:
+                try:
+                    result = prove_whole(self.prover, server, theorem, source)
+                    patience.answered()
+                except GeneratorError as error:
+                    patience.failed(error)
+                    result = _failed(theorem, Failure.GENERATOR, error)
+                yield theorem, result
+
+    def _server(self, repo: LeanGitRepo) -> AbstractContextManager[Server]:
+        return Server(project_path=repo.path, start=False)
 
     def _report(self, theorem: Theorem, result: SearchResult) -> None:
         """Record a proof before anything is said about it; a kill after that loses nothing."""
-        if result.success:
-            assert result.tactics is not None
-            assert result.proof is not None
-            self.database.record_proof(theorem, result.tactics)
+        if result.proof is not None:
             self.proofs.append(ProvedTheorem.of(theorem, result.proof))
+            self._record(theorem, result)
+        if self.tree_dir is not None and result.tree is not None:
+            folder = self.tree_dir / safe_name(theorem.url)
+            result.tree.save(folder / f"{theorem.full_name}.json")
+            save_drawing(result.tree, folder / f"{theorem.full_name}.svg")
         tqdm.write(f"Proving {theorem.full_name}", file=sys.stdout)
         tqdm.write(str(result), file=sys.stdout)
         for tactic in result.tactics or ():
-            tqdm.write(tactic, file=sys.stdout)
+            tqdm.write(f"  {tactic}", file=sys.stdout)
+
+    def _record(self, theorem: Theorem, result: SearchResult) -> None:
+        try:
+            self.database.record_proof(theorem, result.tactics or ())
+        except NotInDatabaseError:
+            # Another agent that works on this database was faster; its proof stays.
+            repository = self.database.get_repository(theorem.url, theorem.commit)
+            done = () if repository is None else repository.sorry_theorems_proved
+            if all(other.identity != theorem.identity for other in done):
+                raise
+            log.info("%s has been proved by somebody else meanwhile", theorem.full_name)
+
+
+def _failed(theorem: Theorem, reason: Failure, error: Exception) -> SearchResult:
+    return SearchResult(theorem.full_name, False, reason=reason, detail=str(error))

@@ -16,6 +16,9 @@ class LeanAgent(BaseAgent):
     Kumarappan et al., "LeanAgent: Lifelong learning for formal theorem proving" (ICLR 2025,
     arXiv:2410.06209).
 
+    Proving takes the checkpoint with the best Recall@10_val, and without one the model that
+    ``training_config`` names.
+
     Args:
         database_path: The database.
         training_config: Settings of retriever training; the documented defaults if not given.
@@ -40,9 +43,12 @@ class LeanAgent(BaseAgent):
         return True
 
     def _setup_prover(self) -> None:
+        corpus = self.data_path / "corpus.jsonl"
+        if not corpus.exists():  # nothing was trained in this folder
+            self.database.export_merged_data(self.database.repositories, self.data_path)
         self.prover = reach("RetrievalProver")(
-            ret_ckpt_path=str(self.trainer.best_checkpoint()),
+            ret_ckpt_path=str(self.trainer.find_best_checkpoint() or self.config.model_name),
             gen_ckpt_path=self.gen_ckpt_path,
-            indexed_corpus_path=str(self.data_path / "corpus.jsonl"),
+            indexed_corpus_path=str(corpus),
             config=self.prover_config,
         )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +16,8 @@ import orjson
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_core.records import Position, Theorem
 from lean_dojo_v2.lean.source import SourceTheorem
+
+log = logging.getLogger(__name__)
 
 
 def _pair(value: Sequence[int]) -> Position:
@@ -75,26 +79,29 @@ class ProofLog:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         line = orjson.dumps(attrs.asdict(proof), option=orjson.OPT_APPEND_NEWLINE)
         # One write to a file opened for appending: two agents do not tear each other's lines.
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
+            size = os.fstat(descriptor).st_size
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                line = b"\n" + line  # a machine that went down left half a line
             os.write(descriptor, line)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
 
     def __iter__(self) -> Iterator[ProvedTheorem]:
-        """Read the proofs; a last line that a killed process left half written is passed over.
+        """Read the proofs; a line that was left half written is passed over with a warning.
 
         Raises:
-            DataError: For any other line that is not a proof.
+            DataError: For a line that is JSON and no proof.
         """
-        lines = self.path.read_bytes().splitlines(keepends=True) if self.path.exists() else []
+        lines = self.path.read_bytes().splitlines() if self.path.exists() else []
         for number, line in enumerate(lines, 1):
             try:
                 yield ProvedTheorem(**orjson.loads(line))
-            except (orjson.JSONDecodeError, TypeError) as error:
-                if number == len(lines) and not line.endswith(b"\n"):
-                    return
+            except orjson.JSONDecodeError:
+                log.warning("%s, line %d: is not whole and is passed over", self.path, number)
+            except (TypeError, ValueError) as error:
                 raise DataError(
                     f"is not a proof: {error}", path=self.path, place=f"line {number}"
                 ) from error
@@ -151,10 +158,15 @@ def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:
 
 def _diff(old: str, new: str, path: str) -> Iterator[str]:
     lines = difflib.unified_diff(
-        old.splitlines(keepends=True),
-        new.splitlines(keepends=True),
+        _lines(old),
+        _lines(new),
         fromfile=f"a/{path}",
         tofile=f"b/{path}",
     )
     for line in lines:
         yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
+
+
+def _lines(text: str) -> list[str]:
+    """Split where git does, and nowhere else (``str.splitlines`` knows ten line ends)."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)

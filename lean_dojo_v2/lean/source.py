@@ -11,6 +11,13 @@ from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position, Theorem
 
 _MUTUAL = re.compile(r"^[ \t]*mutual\b", re.MULTILINE)
+# What may stand before a declaration and belongs to its command: a docstring, `open Foo in`.
+_LEADING = re.compile(
+    r"(?:/--(?:(?!-/).)*-/"
+    r"|^[ \t]*(?:open|set_option|variable|include|omit|universe|attribute|unseal|seal)\b"
+    r"(?:(?!\n\s*\n).)*?\bin\b)\s*\Z",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 @attrs.frozen(slots=False)
@@ -108,6 +115,8 @@ class SourceTheorem:
         before = self.before
         if self.in_mutual_block:
             before = before[: [m.start() for m in _MUTUAL.finditer(before)][-1]]
+        while match := _LEADING.search(before):
+            before = before[: match.start()]
         return len(before.encode())
 
     def with_proof(self, proof: str) -> str:

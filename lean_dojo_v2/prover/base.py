@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core.errors import LeanError, UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean.records import GoalState
 from lean_dojo_v2.lean.server import Server
@@ -100,7 +100,8 @@ class BaseProver(ABC):
             The result, and the tactics of the proof or ``None``.
 
         Raises:
-            UsageError: If there is neither a goal nor a theorem, or its file cannot be found.
+            UsageError: If there is neither a goal nor a theorem, or no folder with its file.
+            LeanError: If its file cannot be read.
         """
         problem = self._problem(server, goal, theorem)
         self.theorem = theorem
@@ -151,7 +152,8 @@ def source_in(project: Path | str | None, theorem: Theorem) -> SourceTheorem:
         theorem: The theorem.
 
     Raises:
-        UsageError: If there is no such folder or file.
+        UsageError: If there is no folder.
+        LeanError: If the file cannot be read.
     """
     if project is None:
         raise UsageError(
@@ -163,7 +165,7 @@ def source_in(project: Path | str | None, theorem: Theorem) -> SourceTheorem:
         # As Lean reads it: "\r\n" ends one line, a lone "\r" ends none.
         text = file.read_bytes().decode().replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{theorem.full_name}: {file} cannot be read: {error}") from error
+        raise LeanError(f"{theorem.full_name}: {file} cannot be read: {error}") from error
     return SourceTheorem.of(theorem, text)
 
 

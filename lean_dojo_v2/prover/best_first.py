@@ -29,14 +29,12 @@ from lean_dojo_v2.prover.run import Child, Run, SearchSettings
 from lean_dojo_v2.prover.search_tree import Node
 from lean_dojo_v2.prover.suggestion import (
     GeneratorError,
+    Patience,
     PremiseSource,
     ProgressEstimator,
     Suggestion,
     TacticGenerator,
 )
-
-FAILED_BATCHES = 3
-"""After so many batches in a row without an answer the generator's error ends the whole search."""
 
 BatchReport: TypeAlias = Callable[[Sequence[tuple[str, Node, Sequence[Suggestion]]]], None]
 """Told of every batch: the theorems' names, their states, and what was suggested."""
@@ -123,7 +121,7 @@ class _Pass:
         self.waiting = deque(enumerate(problems))
         self.ready: deque[_Task] = deque()
         self.busy: dict[Future[list[Child]], _Task] = {}
-        self.failures = FAILED_BATCHES - 1  # one that fails at once will never work
+        self.patience = Patience()
 
     def results(self) -> Iterator[tuple[int, SearchResult]]:
         while self.waiting or self.ready or self.busy:
@@ -173,14 +171,12 @@ class _Pass:
         try:
             suggestions = self._generate(batch)
         except GeneratorError as error:
-            self.failures += 1
-            if self.failures >= FAILED_BATCHES:
-                raise
+            self.patience.failed(error)
             for task, _ in batch:
                 task.run.fail(Failure.GENERATOR, str(error))
                 yield self._finished(task)
             return
-        self.failures = 0
+        self.patience.answered()
         for (task, node), proposed in zip(batch, suggestions, strict=True):
             self.busy[task.lane.executor.submit(task.run.apply, node, proposed)] = task
         if self.on_batch is not None:

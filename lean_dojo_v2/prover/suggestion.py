@@ -15,6 +15,28 @@ class GeneratorError(LeanDojoError):
     """A generator gave no answer to one batch; it may answer the next."""
 
 
+@attrs.define
+class Patience:
+    """Tells a generator that fails now and then from one that does not work.
+
+    Attributes:
+        failures: Failures since the last answer. One that fails at first will never work, so it
+            starts one short of the limit.
+    """
+
+    failures: int = 2
+
+    def answered(self) -> None:
+        """Note an answer."""
+        self.failures = 0
+
+    def failed(self, error: GeneratorError) -> None:
+        """Note a failure; raise it where it is the third in a row, or the very first request."""
+        self.failures += 1
+        if self.failures >= 3:
+            raise error
+
+
 @attrs.frozen
 class Place:
     """Where something is to be proved, which decides what it may use.

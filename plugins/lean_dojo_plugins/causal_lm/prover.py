@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
+from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.generator import TacticGenerator
 from lean_dojo_plugins.causal_lm.tokenisation import encode_prompt
@@ -39,7 +40,7 @@ class HFProver(BaseProver):
         seed: Seed of the sampling; each batch draws on from it.
 
     Raises:
-        UsageError: If there is no model at that path.
+        UsageError: If there is no model at that path, or ``config`` asks for vLLM.
         CheckpointError: If ``use_lora`` is set and it is not an adapter.
     """
 
@@ -55,6 +56,11 @@ class HFProver(BaseProver):
         max_new_tokens: int = 128,
         seed: int = 0,
     ) -> None:
+        if config is not None and config.use_vllm:
+            raise UsageError(
+                "use_vllm: HFProver generates with transformers; serve the model with `vllm serve` "
+                "and prove with ExternalProver (OPENAI_BASE_URL names the server)"
+            )
         super().__init__(config)
         self.tactics = TacticGenerator(ckpt_path, use_lora, device, formatter)
         self._sampler = Sampler(
@@ -68,20 +74,29 @@ class HFProver(BaseProver):
 
     def generate_whole_proof(self, theorem: Theorem | str) -> str:
         """Write a complete proof; see :meth:`BaseProver.generate_whole_proof`."""
-        model, tokenizer = self.tactics.model, self.tactics.tokenizer
-        room = self.tactics.max_length - WHOLE_PROOF_TOKENS
-        prompt = encode_prompt(tokenizer, whole_proof_prompt(theorem), max(64, room))
-        ids = torch.tensor([prompt], device=model.device)
-        with torch.inference_mode():
-            output = cast("Any", model).generate(
-                input_ids=ids,
-                attention_mask=torch.ones_like(ids),
-                max_new_tokens=WHOLE_PROOF_TOKENS,
-                do_sample=False,
-                pad_token_id=tokenizer.pad_token_id,
-            )
-        text = tokenizer.decode(output[0, ids.shape[1] :], skip_special_tokens=True)
-        return unfenced(cast("str", text))
+        return write_proof(self.tactics, theorem)
+
+
+def write_proof(tactics: TacticGenerator, theorem: Theorem | str) -> str:
+    """Have a causal model write a complete proof, the most probable token at each step.
+
+    Raises:
+        UsageError: If a traced theorem has no statement.
+    """
+    model, tokenizer = tactics.model, tactics.tokenizer
+    longest = min(WHOLE_PROOF_TOKENS, tactics.max_length // 2)
+    prompt = encode_prompt(tokenizer, whole_proof_prompt(theorem), tactics.max_length - longest)
+    ids = torch.tensor([prompt], device=model.device)
+    with torch.inference_mode():
+        output = cast("Any", model).generate(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=longest,
+            do_sample=False,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+    text = tokenizer.decode(output[0, ids.shape[1] :], skip_special_tokens=True)
+    return unfenced(cast("str", text))
 
 
 class Sampler:

@@ -1,0 +1,55 @@
+"""The agent of a prover that is there already: it proves and does not train."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.agent.base_agent import BaseAgent
+from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.prover.base import BaseProver
+
+
+class ProverAgent(BaseAgent):
+    """Proves with a given prover.
+
+    Args:
+        make_prover: Makes the prover, when it is first needed.
+        database_path: The database.
+        prover_config: Limits of proof search.
+    """
+
+    trainer = None
+
+    def __init__(
+        self,
+        make_prover: Callable[[ProverConfig], BaseProver],
+        database_path: str | Path = "dynamic_database.json",
+        prover_config: ProverConfig | None = None,
+    ) -> None:
+        super().__init__(database_path, prover_config)
+        self._make_prover = make_prover
+
+    def train(self) -> None:
+        """Refuse: there is nothing to train.
+
+        Raises:
+            UsageError: Always.
+        """
+        raise UsageError(f"{type(self).__name__} does not train; use HFAgent or LeanAgent")
+
+    def evaluate(self) -> None:
+        """Refuse, as :meth:`train` does.
+
+        Raises:
+            UsageError: Always.
+        """
+        raise UsageError(f"{type(self).__name__} has no trainer to evaluate; use prove()")
+
+    def _get_build_deps(self) -> bool:
+        return False
+
+    def _setup_prover(self) -> None:
+        if self.prover is None:
+            self.prover = self._make_prover(self.prover_config)
