@@ -49,6 +49,9 @@ lint: $(STAMP) ## ruff, mypy --strict, import layers.
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(STAMP) ## Build the documentation into site/; every warning is an error.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 format: $(STAMP) ## Format the code.
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .

@@ -17,16 +17,7 @@ _DOCTEST = re.compile(r"(?:^[ \t]*(?=>>> )(?:.*\S.*\n?)+)", re.MULTILINE)
 
 
 def as_markdown(text: str) -> str:
-    """Turn a docstring's text into Markdown.
-
-    >>> print(as_markdown("See :class:`Server`.\\n\\n>>> [1]\\n[1]"))
-    See `Server`.
-    <BLANKLINE>
-    ```pycon
-    >>> [1]
-    [1]
-    ```
-    """
+    """Turn a docstring's text into Markdown."""
     text = _LITERAL.sub(":", _ROLE.sub(r"`\1`", text))
     return _DOCTEST.sub(lambda match: _fenced(match[0]), text)
 

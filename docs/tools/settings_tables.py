@@ -23,7 +23,8 @@ from lean_dojo_core.settings import Setting, settings_of
 
 DOCS = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(
-    r"(?P<head><!-- settings: (?P<kind>[\w-]+) (?P<name>\S+) -->\n).*?(?P<tail><!-- end settings -->)",
+    r"(?P<head><!-- settings: (?P<kind>[\w-]+) (?P<name>\S+) -->\n).*?"
+    r"(?P<tail><!-- end settings -->)",
     re.DOTALL,
 )
 REGISTRIES: Mapping[str, Any] = registry.REGISTRIES
@@ -61,7 +62,9 @@ def _default(setting: Setting) -> str:
 def updated(text: str) -> str:
     """Give a page with its tables written anew."""
     return BLOCK.sub(
-        lambda match: f"{match['head']}\n{table(target_of(match['kind'], match['name']))}\n{match['tail']}",
+        lambda match: (
+            f"{match['head']}\n{table(target_of(match['kind'], match['name']))}\n{match['tail']}"
+        ),
         text,
     )
 

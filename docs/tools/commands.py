@@ -1,0 +1,50 @@
+"""A MkDocs hook that writes the command-line reference from the click commands themselves.
+
+``<!-- commands -->`` in a page becomes one section a command, with the words of its ``--help``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from lean_dojo_v2.cli import cli
+
+MARK = "<!-- commands -->"
+
+
+def on_page_markdown(markdown: str, **kwargs: Any) -> str:  # noqa: ARG001
+    """Replace the mark of a page; MkDocs calls this for every page."""
+    return markdown.replace(MARK, "\n".join(reference())) if MARK in markdown else markdown
+
+
+def reference() -> Iterator[str]:
+    """Give the reference as lines of Markdown."""
+    yield from _command(cli, click.Context(cli, info_name="lean-dojo"))
+
+
+def _command(command: click.Command, context: click.Context) -> Iterator[str]:
+    depth = len(context.command_path.split()) + 1
+    yield f"{'#' * min(depth, 4)} {context.command_path}\n"
+    yield f"{inspect.cleandoc(command.help or '')}\n"
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield f"```text\n{context.command_path} {usage}\n```\n"
+    records = [parameter.get_help_record(context) for parameter in command.params]
+    # Arguments stand in the usage line; they have no help of their own.
+    options = [record for record in records if record is not None and record[1]]
+    if options:
+        yield "| option | |\n|---|---|"
+        yield from (f"| `{_cell(names)}` | {_cell(text)} |" for names, text in options)
+        yield ""
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            if inner is not None and not inner.hidden:
+                yield from _command(inner, click.Context(inner, info_name=name, parent=context))
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())

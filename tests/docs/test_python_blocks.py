@@ -1,0 +1,85 @@
+"""Every Python block of the documentation runs, page by page, with small models and repositories."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+URL = "https://github.com/durant42040/lean4-example"
+COMMIT = re.compile(r'(?<=")b14fef0ceca29a65bc3122bf730406b33c7effe5(?=")')
+
+# Sizes, not behaviour: one optimiser step of reinforcement, and searches that end soon.
+SMALLER = {
+    'output_dir="outputs-grpo",': 'output_dir="outputs-grpo", trainer_args={"max_steps": 1},',
+    "HFAgent(trainer=trainer)": "HFAgent(trainer=trainer, prover_config=SMALL)",
+    "LeanAgent()": "LeanAgent(training_config=RETRIEVER, prover_config=SMALL, gen_ckpt_path=MODEL)",
+}
+
+
+@pytest.fixture
+def stand_ins(request: pytest.FixtureRequest) -> Any:
+    """Replace what cannot be had here: hub models, a repository on the net, long runs."""
+
+    def replace(code: str) -> str:
+        if "deepseek-ai/" in code or "bert-base" in code or "kaiyuy/" in code:
+            for name, folder in request.getfixturevalue("small_models").items():
+                code = code.replace(f'"{name}"', f'"{folder}"')
+        if URL in code:
+            url, commit = request.getfixturevalue("lean_repository")
+            code = COMMIT.sub(commit, code.replace(URL, url))
+        for long, short in SMALLER.items():
+            code = code.replace(long, short)
+        return code
+
+    return replace
+
+
+def test_a_page_runs_from_top_to_bottom(
+    block_page: list[Any],
+    workplace: Path,
+    stand_ins: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    # A module of its own: examples are pickled by name into other processes.
+    module = ModuleType("documentation_page")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    codes = [stand_ins(block.code) for block in block_page]
+    _prepare(module, "\n".join(codes), workplace, request)
+    for block, code in zip(block_page, codes, strict=True):
+        exec(compile(code, str(block), "exec"), vars(module))
+
+
+def _prepare(module: ModuleType, code: str, folder: Path, request: pytest.FixtureRequest) -> None:
+    """Give a page what its shell blocks would have made, and the sizes of the stand-ins."""
+    from lean_dojo_v2.database import DynamicDatabase
+    from lean_dojo_v2.lean_agent.config import ProverConfig, TrainingConfig
+    from lean_dojo_v2.lean_progress.create_sample_dataset import create
+
+    names = vars(module)
+    names["SMALL"] = ProverConfig(num_sampled_tactics=2, max_expansions=1, num_workers=1)
+    if "RETRIEVER" in code:
+        models = request.getfixturevalue("small_models")
+        names["RETRIEVER"] = TrainingConfig(
+            model_name=str(models["kaiyuy/leandojo-lean4-retriever-byt5-small"]), num_workers=0
+        )
+        names["MODEL"] = str(models["deepseek-ai/DeepSeek-Prover-V2-7B"])
+    if "GRPODataset" in code:
+        with DynamicDatabase("dynamic_database.json") as database:
+            database.export_merged_data(database.repositories, "raid/data/merged")
+    if "sample_leanprogress_dataset" in code:
+        create(folder / "raid/data/sample_leanprogress_dataset.jsonl")
+
+
+def test_only_shell_blocks_are_skipped_and_each_says_why(all_blocks: list[Any]) -> None:
+    for block in all_blocks:
+        if block.skipped:
+            assert block.language == "sh", block
+            assert re.fullmatch(r"skip - \w.+", block.note), block
+        else:
+            assert block.note in {"", "slow"}, block
