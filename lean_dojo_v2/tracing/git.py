@@ -105,7 +105,9 @@ def origin(folder: Path) -> str | None:
 
 def _home(url: str) -> Path:
     stem = re.sub(r"[^\w.-]+", "_", url.rstrip("/").removesuffix(".git").rsplit("/", 1)[-1])[-40:]
-    return repos_dir() / f"{stem or 'repository'}-{sha256(url.encode()).hexdigest()[:12]}"
+    name = f"{stem or 'repository'}-{sha256(url.encode()).hexdigest()[:12]}"
+    # Absolute, because git runs inside the folders below it.
+    return repos_dir().absolute() / name
 
 
 def _mirror(url: str) -> Path:

@@ -37,6 +37,17 @@ def test_clones_a_commit_once(remote: Remote, raid: Path) -> None:
     assert old != LeanGitRepo(url, second)
 
 
+def test_clones_below_the_current_folder_unless_told_otherwise(
+    remote: Remote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RAID_DIR")
+    monkeypatch.chdir(tmp_path)
+    folder, (first, _) = remote
+    repo = LeanGitRepo(f"file://{folder}", first)
+    assert repo.path.is_relative_to(tmp_path / "raid" / "repos")
+    assert "1 = 1" in text(repo)
+
+
 def test_making_one_with_a_full_commit_needs_no_network() -> None:
     repo = LeanGitRepo("https://example.invalid/owner/some-repo.git", "a" * 40)
     assert (repo.name, repo.commit) == ("owner/some-repo", "a" * 40)
