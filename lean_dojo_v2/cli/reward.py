@@ -44,10 +44,14 @@ def score(name: str, file: Path, assignments: tuple[str, ...], as_json: bool) ->
     [adapted] = reach("resolve_rewards")({name: {"weight": 1.0, **_options(assignments)}})
     columns = {key: [row.get(key) for row in rows] for key in {k for row in rows for k in row}}
     completions = columns.pop("completion")
-    result = adapted(completions, **columns)
-    scores: Sequence[float | None] = (
-        asyncio.run(_await(result)) if inspect.isawaitable(result) else result
-    )
+    try:
+        result = adapted(completions, **columns)
+        scores: Sequence[float | None] = (
+            asyncio.run(_await(result)) if inspect.isawaitable(result) else result
+        )
+    finally:
+        if callable(close := getattr(adapted.function, "close", None)):
+            close()
     if as_json:
         pairs = zip(scores, rows, strict=True)
         emit_json([{"score": one, "completion": row["completion"]} for one, row in pairs])

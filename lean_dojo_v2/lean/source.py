@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import cached_property
 
 import attrs
@@ -146,6 +147,17 @@ class SourceTheorem:
                 "that was traced. Trace it again."
             )
         return start + column - 1
+
+    def position(self, offset: int) -> Position:
+        """Give the 1-based line and column of an index into the text."""
+        line = bisect_right(self._lines, offset)
+        return line, offset - self._lines[line - 1] + 1
+
+    def occurrences(self, text: str) -> list[Position]:
+        """Give every place in the declaration where a text begins."""
+        start, end = self.offset(self.start), self.offset(self.end)
+        found = re.finditer(f"(?={re.escape(text)})", self.text[start:end])
+        return [self.position(start + match.start()) for match in found]
 
     @cached_property
     def _lines(self) -> list[int]:

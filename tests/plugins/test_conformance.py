@@ -42,10 +42,17 @@ class BuiltinTrainerSuite(TrainerSuite):
         return target(**required)
 
 
+class BuiltinRewardSuite(RewardFunctionSuite):
+    """One engine is enough for a reward that needs Lean."""
+
+    def make(self) -> Any:
+        return self.entry.create(**({"engines": 1} if self.entry.spec.needs_lean else {}))
+
+
 SUITES: dict[str, type[Suite]] = {
     "trainer": BuiltinTrainerSuite,
     "dataset-formatter": DatasetFormatterSuite,
-    "reward-function": RewardFunctionSuite,
+    "reward-function": BuiltinRewardSuite,
 }
 
 for _kind, _suite in SUITES.items():

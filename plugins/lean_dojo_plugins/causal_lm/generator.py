@@ -133,6 +133,7 @@ class TacticGenerator:
         beam: bool = False,
         premises: Sequence[Sequence[str]] | None = None,
         seed: int | None = None,
+        merge: bool = True,
     ) -> list[list[Suggestion]]:
         """Suggest tactics for each goal.
 
@@ -146,6 +147,8 @@ class TacticGenerator:
             beam: Beam search instead of sampling.
             premises: Texts of retrieved premises for each goal.
             seed: Makes sampling repeatable.
+            merge: Merge equal tactics and drop what is none; otherwise every sample comes back as
+                it was drawn, and one that did not end as empty text.
 
         Returns:
             For each goal distinct tactics, most probable first. The log-probability is the
@@ -179,7 +182,7 @@ class TacticGenerator:
                     choice = _Choice(0.0 if beam else temperature, top_p, generator)
                     found = self._sample(ids, samples, choice, max_new_tokens)
                 for index, suggestions in zip(batch, found, strict=True):
-                    results[index] = _distinct(suggestions)
+                    results[index] = _distinct(suggestions) if merge else list(suggestions)
         finally:
             self.model.train(training)
         return results

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
 from typing import Any, ClassVar
 
 import attrs
@@ -15,11 +17,13 @@ from trl.trainer.grpo_config import GRPOConfig
 
 from lean_dojo_plugins.causal_lm import fields
 from lean_dojo_plugins.causal_lm.curriculum import CausalTrainer
+from lean_dojo_plugins.causal_lm.data import formatted_rows, split_file
 from lean_dojo_plugins.causal_lm.fields import about
-from lean_dojo_plugins.causal_lm.generator import end_tokens
+from lean_dojo_plugins.causal_lm.generator import TacticGenerator, end_tokens
 from lean_dojo_plugins.causal_lm.label_head import add_label_head
 from lean_dojo_plugins.causal_lm.loop import CurriculumStep
 from lean_dojo_plugins.causal_lm.settings import plain
+from lean_dojo_plugins.grpo.evaluation import SampledEvaluation, sample_and_score
 from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
 from lean_dojo_plugins.grpo.picture import draw_rewards
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
@@ -122,6 +126,45 @@ class GRPOTrainer(CausalTrainer):
     def finish_step(self) -> None:
         """Draw the rewards so far; called by the loop on the main process after each step."""
         draw_rewards(self.output_dir)
+
+    def evaluate(
+        self,
+        data_path: Path | str,
+        split: str = "val",
+        *,
+        limit: int | None = None,
+        samples: int = 4,
+        temperature: float = 1.0,
+    ) -> SampledEvaluation:
+        """Measure the policy on held-out goals: the human tactics' loss, and what samples earn.
+
+        Args:
+            data_path: Folder of merged data, or a split's file.
+            split: ``"val"``, ``"test"`` or ``"train"``.
+            limit: Take only this many goals, from the start.
+            samples: Tactics to sample at each goal, scored by the trainer's rewards.
+            temperature: Of sampling; the policy itself is at 1.
+
+        Raises:
+            EmptyDatasetError: If the split has no tactic to learn.
+            RewardError: If a reward fails.
+        """
+        base = super().evaluate(data_path, split, limit=limit)
+        formatter = self.make_formatter()
+        rows = list(islice(formatted_rows(split_file(data_path, split), formatter), limit))
+        earned = sample_and_score(
+            TacticGenerator.from_model(self.model, self.tokenizer, formatter),
+            self._rewards,
+            rows,
+            samples=samples,
+            temperature=temperature,
+            max_new_tokens=self.trainer_args.get("max_completion_length", TACTIC_TOKENS),
+            seed=self.seed,
+        )
+        return SampledEvaluation(
+            base.loss, base.exact_match, base.tactics, samples,
+            earned.reward, earned.rewards, earned.shares,
+        )  # fmt: skip
 
     def _config(self, step: CurriculumStep, groups: GroupPlan) -> Any:
         fixed: dict[str, Any] = {

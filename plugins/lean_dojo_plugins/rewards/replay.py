@@ -14,7 +14,7 @@ from lean_dojo_core.errors import LeanDojoError, LeanError
 from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.advance import canonical
 from lean_dojo_v2.lean.checking import Verdict, check_tactic, open_exact
-from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError
+from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError, RequestError
 from lean_dojo_v2.lean.goal_text import GoalTextError, open_goal, parse_state
 from lean_dojo_v2.lean.records import GoalState
 from lean_dojo_v2.lean.screening import Reason
@@ -23,6 +23,8 @@ from lean_dojo_v2.lean.source import SourceTheorem
 from lean_dojo_v2.tracing import LeanGitRepo
 
 _log = logging.getLogger(__name__)
+MAX_PLACES = 20
+"""Places of a proof that are tried for one state."""
 _LOST = frozenset({Verdict.TIMED_OUT, Verdict.ENGINE_DIED})
 
 
@@ -37,7 +39,8 @@ class Replay:
         full_name: The theorem.
         start: Where it starts.
         end: Where it ends.
-        position: Where the tactic starts.
+        tactic: The tactic that its own proof plays there.
+        position: Where that tactic starts, if the row says so.
     """
 
     url: str
@@ -46,7 +49,8 @@ class Replay:
     full_name: str
     start: Position
     end: Position
-    position: Position
+    tactic: str
+    position: Position | None = None
 
 
 @attrs.frozen
@@ -98,14 +102,30 @@ class StateSpec:
     def _replayed(self, server: Server, replay: Replay, project: Path) -> GoalState:
         text = (project / replay.file_path).read_text(encoding="utf-8")
         source = SourceTheorem(text, replay.full_name, replay.file_path, replay.start, replay.end)
-        state = open_exact(server, source, replay.position)
         traced = parse_state(self.goal)
-        if not traced or canonical(state.goals[0]) != canonical(traced[0].goal):
-            raise LeanError(
-                f"{replay.file_path}:{replay.position[0]}: {replay.full_name} is in another state "
-                "there than when it was traced; trace it again"
-            )
-        return state
+        if not traced:
+            raise GoalTextError("the state has no goals")
+        said = ""
+        for place in _places(source, replay):
+            try:
+                state = open_exact(server, source, place)
+            except RequestError as error:  # for example, no tactic is there
+                said = f" ({error})"
+                continue
+            # What counts is the state: the text of a tactic may stand in several places.
+            if canonical(state.goals[0]) == canonical(traced[0].goal):
+                return state
+        raise LeanError(
+            f"{replay.file_path}:{replay.start[0]}: {replay.full_name} does not reach the traced "
+            f"state any more; trace it again{said}"
+        )
+
+
+def _places(source: SourceTheorem, replay: Replay) -> list[Position]:
+    """Where the tactic may stand; split files do not say, so its text is looked for."""
+    if replay.position is not None:
+        return [replay.position]
+    return source.occurrences(replay.tactic)[:MAX_PLACES]
 
 
 def spec_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> StateSpec:
@@ -118,16 +138,15 @@ def spec_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> StateSpec:
             puts them.
     """
     goal = str(row["problem"])
-    places = [_place(row.get(name)) for name in ("start", "end", "position")]
-    names = [row.get(name) for name in ("url", "commit", "file_path", "full_name")]
-    if not all(places) or any(name is None for name in names):
+    start, end, position = (_place(row.get(name)) for name in ("start", "end", "position"))
+    names = [row.get(name) for name in ("url", "commit", "file_path", "full_name", "tactic")]
+    if start is None or end is None or any(name is None for name in names):
         return StateSpec(goal)
-    url, commit, file_path, full_name = map(str, names)
+    url, commit, file_path, full_name, tactic = map(str, names)
     project = projects.get(url) or _checkout(url, commit)
     if project is None:
         return StateSpec(goal)
-    start, end, position = (place for place in places if place is not None)
-    replay = Replay(url, commit, file_path, full_name, start, end, position)
+    replay = Replay(url, commit, file_path, full_name, start, end, tactic, position)
     return StateSpec(goal, project, replay)
 
 

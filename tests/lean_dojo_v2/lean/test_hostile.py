@@ -196,7 +196,7 @@ def test_no_trick_pays(lair):
     columns = {
         "problem": "n : Nat\np : Prop\nhp : p\n⊢ n = n + 1 ∧ p", "url": "lair", "commit": "",
         "file_path": "Lair.lean", "full_name": theorem.full_name, "start": theorem.start,
-        "end": theorem.end, "position": (theorem.end[0], 3),
+        "end": theorem.end, "position": (theorem.end[0], 3), "tactic": "constructor",
     }  # fmt: skip
     tricks = [*EFFECTS, *CHEATS]
     rows = {name: [value] * len(tricks) for name, value in columns.items()}

@@ -125,6 +125,7 @@ def row(url: str, **changes) -> dict:
     columns = {
         "problem": "⊢ double 0 = 0", "url": url, "commit": "", "file_path": "Farm.lean",
         "full_name": "Farm.double_zero", "start": [5, 1], "end": [7, 6], "position": [6, 3],
+        "tactic": "unfold double",
     }  # fmt: skip
     return {name: [value] for name, value in {**columns, **changes}.items()}
 
@@ -143,6 +144,10 @@ def test_rows_are_replayed_in_their_file_without_the_theorem(tmp_path: Path):
         assert reward([tactic], **row("farm")) == [score], tactic
     judged = reward.judgements(["rfl"], **row("farm", position=[7, 3], problem="⊢ 0 + 0 = 0"))
     assert judged[0].verdict is Verdict.SOLVED
+    # Split files do not say where a tactic stands: its text is found, its state decides.
+    for tactic, goal in [("unfold double", "⊢ double 0 = 0"), ("rfl", "⊢ 0 + 0 = 0")]:
+        columns = row("farm", position=None, tactic=tactic, problem=goal)
+        assert reward([tactic], **columns) == [1.0]
     # The file has changed since: the traced state is opened from its text, or not judged.
     assert reward(["rfl"], **row("farm", problem="⊢ 1 + 1 = 2")) == [1.0]
     assert reward(["rfl"], **row("farm", problem="⊢ triple 1 = 3")) == [None]

@@ -29,6 +29,7 @@ const { goalCommands } = require('./goals.js');
 const { frontendCommands } = require('./process.js');
 const { sessionCommands, defaultSettings } = require('./session.js');
 const { serve } = require('./protocol.js');
+const { createWarm } = require('./warm.js');
 
 function readArguments() {
   const { values, positionals } = parseArgs({
@@ -80,6 +81,7 @@ function createEngine(rt, { install, project, options }) {
   engine.modules = createModules(engine);
   engine.files = createFiles(engine);
   engine.drafts = createDrafts(engine);
+  engine.warm = createWarm(engine);
   engine.replay = createReplay(engine);
   addCommandState(engine);
   return engine;

@@ -91,21 +91,27 @@ function createReplay(engine) {
     return best;
   }
 
-  /** `dojo.state_at` {file, position (bytes), stateBefore?: true} */
+  /** `dojo.state_at` {file, position (bytes), stateBefore?: true, prefix?}; for `prefix` see warm.js. */
   function stateAt(request) {
     const { position, stateBefore = true } = request;
     if (!Number.isInteger(position) || position < 0)
       throw new RequestError('arguments', 'position must be a byte offset');
     return rt.scope(() => {
-      const session = engine.files.open(request);
+      const session = engine.warm.open(request);
       const offset = session.text.fromFile(position);
       let answer = null;
-      session.run((unit) => {
-        if (unit.end <= offset) return false;
-        const found = tacticAt(unit, offset);
-        if (found !== null) answer = open(unit, found, session.text, stateBefore);
-        return true;
-      });
+      const end = engine.frontend.run(
+        session.source,
+        session.parserState,
+        session.state,
+        (unit) => {
+          if (unit.end <= offset) return false;
+          const found = tacticAt(unit, offset);
+          if (found !== null) answer = open(unit, found, session.text, stateBefore);
+          return true;
+        },
+      );
+      rt.drop(end);
       if (answer === null) throw new RequestError('index', `no tactic at byte ${position}`);
       return answer;
     });

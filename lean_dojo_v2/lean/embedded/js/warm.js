@@ -1,0 +1,101 @@
+'use strict';
+/** Beginnings of files that stay elaborated, for requests about what follows them. */
+
+const { RequestError } = require('./errors.js');
+
+/** Elaborated beginnings that are kept, by use. */
+const MAX_WARM = 16;
+
+/** @param {object} engine everything main.js put together */
+function createWarm(engine) {
+  const { rt, frontend } = engine;
+  /** The least recently used first: {family, bytes, parserState and state (both kept), messages, used}. */
+  let kept = [];
+
+  /**
+   * Opens a request's text behind its `prefix`, a byte offset where a command begins. The state there is kept for the
+   * next request whose text begins the same, and a longer prefix goes on from a shorter one.
+   * @returns {object} the session of files.js; parserState, state and messages are those at the prefix
+   */
+  function open(request) {
+    const { prefix = 0, header = true } = request;
+    if (!Number.isInteger(prefix) || prefix < 0)
+      throw new RequestError('arguments', 'prefix must be a byte offset');
+    const session = engine.files.open(request);
+    // Without a header the text continues the session, whose environment may change.
+    if (prefix === 0 || !header) return { ...session, warm: false };
+    const offset = session.text.fromFile(prefix);
+    const bytes = session.text.bytes.subarray(0, offset);
+    const family = JSON.stringify([
+      session.module,
+      request.options ?? {},
+      engine.modules.fingerprint(session.imports),
+    ]);
+    const nearest = longest(family, bytes);
+    const entry =
+      nearest !== null && nearest.bytes.length === offset
+        ? nearest
+        : { family, bytes: Buffer.from(bytes), used: 0, ...elaborate(session, offset, nearest) };
+    kept = [...kept.filter((other) => other !== entry), entry];
+    if (kept.length > MAX_WARM) forget(kept.shift());
+    return { ...session, ...held(entry), warm: entry.used++ > 0 };
+  }
+
+  /** The longest kept beginning of a text. */
+  function longest(family, bytes) {
+    const fitting = kept.filter(
+      (entry) =>
+        entry.family === family &&
+        entry.bytes.length <= bytes.length &&
+        entry.bytes.equals(bytes.subarray(0, entry.bytes.length)),
+    );
+    return fitting.reduce(
+      (best, entry) => (best === null || entry.bytes.length > best.bytes.length ? entry : best),
+      null,
+    );
+  }
+
+  function held({ parserState, state, messages }) {
+    rt.hold(parserState);
+    rt.hold(state);
+    return { parserState, state, messages };
+  }
+  function forget(entry) {
+    rt.drop(entry.parserState);
+    rt.drop(entry.state);
+  }
+  const keep = (parserState, state, messages) => ({
+    parserState: rt.keep(parserState),
+    state: rt.keep(state),
+    messages,
+  });
+
+  function elaborate(session, offset, from) {
+    if (offset <= session.bodyStart)
+      return keep(session.parserState, session.state, session.messages);
+    const start = from === null ? session : held(from);
+    const messages = [...start.messages];
+    let last = null;
+    const state = frontend.run(session.source, start.parserState, start.state, (unit) => {
+      if (unit.start >= offset && last !== null) return true;
+      messages.push(...unit.messages);
+      if (unit.end >= offset) {
+        last = unit.end;
+        return true;
+      }
+      return false;
+    });
+    rt.hold(state);
+    rt.drop(state);
+    if (last !== offset)
+      throw new RequestError(
+        'arguments',
+        `no command ends at byte ${offset}: prefix must be where one begins`,
+      );
+    return keep(rt.constructor(0, [rt.box(offset)], [0]), state, messages);
+  }
+
+  return { open };
+}
+
+module.exports = { createWarm };

@@ -1,0 +1,132 @@
+"""What a policy's samples earn at goals it has not been trained on."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from lean_dojo_plugins.causal_lm.evaluation import Evaluation
+from lean_dojo_plugins.causal_lm.generator import TacticGenerator
+from lean_dojo_plugins.causal_lm.tokenisation import chunks
+from lean_dojo_plugins.rewards.adapter import AdaptedReward, Scores
+
+GOALS_AT_ONCE = 16
+
+
+@attrs.frozen
+class SampledEvaluation(Evaluation):
+    """The result on held-out goals, of the human tactics and of samples.
+
+    Attributes:
+        samples: Tactics sampled at each goal.
+        reward: Mean over the samples of the weighted sum of rewards; ``None`` if none applies.
+        rewards: Mean of each reward by its name, where it applies.
+        shares: What rewards log besides, for example ``lean/verified``: the share of samples that
+            Lean verified.
+    """
+
+    samples: int = 0
+    reward: float | None = None
+    rewards: Mapping[str, float] = attrs.field(factory=dict)
+    shares: Mapping[str, float] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class Earned:
+    """What samples earned: the fields of :class:`SampledEvaluation`."""
+
+    reward: float | None
+    rewards: Mapping[str, float]
+    shares: Mapping[str, float]
+
+
+def sample_and_score(
+    generator: TacticGenerator,
+    rewards: Sequence[AdaptedReward],
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    samples: int,
+    temperature: float,
+    max_new_tokens: int,
+    seed: int,
+) -> Earned:
+    """Sample tactics at the goals of rows and score every one, equal ones as often as they come.
+
+    Args:
+        generator: The policy.
+        rewards: What scores; one that can begin early works while further tactics are sampled.
+        rows: Rows with ``prompt``, ``problem`` and what else the rewards read.
+        samples: Tactics per goal.
+        temperature: Of sampling.
+        max_new_tokens: Longest tactic; one that does not end by then scores as empty text.
+        seed: Makes sampling repeatable.
+    """
+    batches = []
+    for number, chunk in enumerate(chunks(list(rows), GOALS_AT_ONCE)):
+        columns = {key: [row[key] for row in chunk for _ in range(samples)] for key in chunk[0]}
+        columns["prompts"] = columns.pop("prompt")
+        for reward in rewards:
+            reward.warm_up(**columns)
+        found = generator.generate(
+            [row["problem"] for row in chunk], samples, temperature,
+            max_new_tokens=max_new_tokens, seed=seed + number, merge=False,
+        )  # fmt: skip
+        texts = [text for suggestions in found for text, _ in suggestions]
+        completions = [[{"role": "assistant", "content": text}] for text in texts]
+        for reward in rewards:
+            reward.prefetch(completions, **columns)
+        batches.append((completions, columns))
+    return _scored(rewards, batches)
+
+
+def _scored(
+    rewards: Sequence[AdaptedReward], batches: Sequence[tuple[list[Any], dict[str, list[Any]]]]
+) -> Earned:
+    logged: dict[str, list[tuple[float, int]]] = defaultdict(list)
+    scores: list[Scores] = [[] for _ in rewards]
+    for completions, columns in batches:
+        size = len(completions)
+
+        def log(name: str, value: float, size: int = size) -> None:
+            logged[name].append((value, size))
+
+        for reward, kept in zip(rewards, scores, strict=True):
+            kept.extend(_call(reward, completions, log_metric=log, trainer_state=None, **columns))
+    totals = [
+        sum(r.weight * one for r, one in zip(rewards, row, strict=True) if one is not None)
+        for row in zip(*scores, strict=True)
+        if any(one is not None for one in row)
+    ]
+    means = {
+        reward.name: _mean([one for one in kept if one is not None])
+        for reward, kept in zip(rewards, scores, strict=True)
+    }
+    return Earned(
+        _mean(totals),
+        {name: mean for name, mean in means.items() if mean is not None},
+        {
+            name: sum(value * size for value, size in values) / sum(size for _, size in values)
+            for name, values in logged.items()
+        },
+    )
+
+
+def _call(reward: AdaptedReward, completions: list[Any], **columns: Any) -> Scores:
+    result = reward(completions, **columns)
+    if inspect.isawaitable(result):
+        return asyncio.run(_awaited(result))
+    return result
+
+
+async def _awaited(result: Any) -> Scores:
+    scores: Scores = await result
+    return scores
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
