@@ -25,6 +25,7 @@ from lean_dojo_plugins.retrieval.batches import LengthGroupedBatches
 from lean_dojo_plugins.retrieval.corpus import Corpus, pack_position
 from lean_dojo_plugins.retrieval.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.embedding import embed_all
+from lean_dojo_plugins.retrieval.hardware import inference_autocast
 from lean_dojo_plugins.retrieval.model import PremiseRetriever, weighted_mse
 from lean_dojo_plugins.retrieval.tokenizer import ByteTokenizer
 from lean_dojo_plugins.retrieval.tokens import TokenStore
@@ -124,9 +125,15 @@ def bench_index(folder: Path, count: int = 384) -> None:
             model.embed(store.pad(range(first, min(first + size, count)), 512))
 
     model.embed(store.pad(range(4), 512))  # warm up
-    ours, other = [], []
+
+    def plain_in_bfloat16() -> None:
+        with inference_autocast(model.device):
+            plain()
+
+    ours, other, half = [], [], []
     for _ in range(2):
         other.append(cpu_seconds(plain))
+        half.append(cpu_seconds(plain_in_bfloat16))
         ours.append(cpu_seconds(lambda: embed_all(model, store)))
     report(
         "indexing",
@@ -134,6 +141,7 @@ def bench_index(folder: Path, count: int = 384) -> None:
         ours_per_second=count / min(ours),
         plain_per_second=count / min(other),
         ratio=min(other) / min(ours),
+        ratio_in_the_same_precision=min(half) / min(ours),
         goal=1.5,
         peak_mb=peak_mb(),
     )

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 import attrs
 import numpy as np
 import torch
 
 from lean_dojo_plugins.retrieval.corpus import Numbers, Visibility
 
-Usable: TypeAlias = Callable[[slice, slice], torch.Tensor]
-"""(queries, premises) → ``bool[q, p]``: which premises count for which queries."""
-
 QUERY_CHUNK = 256
 PREMISE_CHUNK = 8192
+WORTH_GATHERING = 0.8
+"""Below this share of usable premises, copying them out costs less than multiplying all."""
 
 
 @attrs.frozen(eq=False)
@@ -32,8 +28,8 @@ class UsableAt:
     files: Numbers
     befores: Numbers
 
-    def __call__(self, queries: slice, premises: slice) -> torch.Tensor:
-        """Give the mask ``bool[q, p]`` of a chunk."""
+    def mask(self, queries: Numbers, premises: slice) -> torch.Tensor:
+        """Give the mask ``bool[q, p]`` of some queries and a range of premises."""
         seeing = self.visibility
         places, row_of = np.unique(
             np.stack([self.files[queries], self.befores[queries]]), axis=1, return_inverse=True
@@ -54,14 +50,15 @@ def top_k(
     queries: torch.Tensor,
     premises: torch.Tensor,
     k: int,
-    usable: Usable | None = None,
+    usable: UsableAt | None = None,
     *,
     query_chunk: int = QUERY_CHUNK,
     premise_chunk: int = PREMISE_CHUNK,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Find the k best premises of each query by inner product, exactly.
 
-    Never holds more than ``query_chunk × premise_chunk`` scores.
+    Never holds more than ``query_chunk × premise_chunk`` scores. Queries of one file go together,
+    and premises that none of a chunk's queries may use are not multiplied.
 
     Args:
         queries: ``float32[Q, D]``.
@@ -78,20 +75,36 @@ def top_k(
     width = min(k, len(premises))
     all_scores = queries.new_full((len(queries), width), -torch.inf)
     all_numbers = torch.full((len(queries), width), -1, dtype=torch.int64, device=queries.device)
+    order = np.arange(len(queries)) if usable is None else np.argsort(usable.files, kind="stable")
     for first_query in range(0, len(queries), query_chunk):
-        rows = slice(first_query, min(first_query + query_chunk, len(queries)))
-        best, numbers = all_scores[rows], all_numbers[rows]
+        rows = order[first_query : first_query + query_chunk]
+        chunk = queries[torch.from_numpy(rows).to(queries.device)]
+        best = chunk.new_full((len(rows), width), -torch.inf)
+        numbers = torch.full((len(rows), width), -1, dtype=torch.int64, device=queries.device)
         for first in range(0, len(premises), premise_chunk):
             columns = slice(first, min(first + premise_chunk, len(premises)))
-            scores = queries[rows] @ premises[columns].T
-            if usable is not None:
-                mask = usable(rows, columns)
-                scores.masked_fill_(~mask.to(scores.device), -torch.inf)
+            mask = None if usable is None else usable.mask(rows, columns).to(queries.device)
+            scores, places = _scores(chunk, premises[columns], mask)
             top, place = scores.topk(min(width, scores.shape[1]), dim=1)
             merged = torch.cat([best, top], dim=1)
-            candidates = torch.cat([numbers, place + first], dim=1)
+            candidates = torch.cat([numbers, places[place] + first], dim=1)
             best, chosen = merged.topk(width, dim=1)
             numbers = candidates.gather(1, chosen)
         all_scores[rows] = best
         all_numbers[rows] = numbers.masked_fill(best == -torch.inf, -1)
     return all_scores, all_numbers
+
+
+def _scores(
+    queries: torch.Tensor, premises: torch.Tensor, mask: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Score a chunk: ``float32[q, n]`` and the places ``int64[n]`` of its columns."""
+    places = torch.arange(len(premises), device=queries.device)
+    if mask is None:
+        return queries @ premises.T, places
+    wanted = mask.any(dim=0)
+    if int(wanted.sum()) < WORTH_GATHERING * len(premises):
+        places = places[wanted]
+        premises, mask = premises[places], mask[:, places]
+    scores = queries @ premises.T
+    return scores.masked_fill_(~mask, -torch.inf), places
