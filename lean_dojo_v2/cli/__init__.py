@@ -30,6 +30,13 @@ COMMANDS = {
     "evaluate": LazyCommand(
         "lean_dojo_v2.cli.evaluate:evaluate", "Measure what a trainer has trained."
     ),
+    "prove": LazyCommand(
+        "lean_dojo_v2.cli.prove:prove", "Prove a database's `sorry` theorems with a trained model."
+    ),
+    "agent": LazyCommand(
+        "lean_dojo_v2.cli.agent:agent",
+        "Trace a repository, train on it, and prove its `sorry` theorems.",
+    ),
     "retrieve": LazyCommand(
         "lean_dojo_v2.cli.retrieve:retrieve",
         "Find the premises of a corpus that fit a proof state.",

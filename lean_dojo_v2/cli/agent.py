@@ -1,0 +1,169 @@
+"""``lean-dojo agent``: trace, train and prove in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from lean_dojo_core import registry
+from lean_dojo_v2.cli.names import complete_trainer
+from lean_dojo_v2.cli.proving import (
+    ProvingOptions,
+    prove_with,
+    proving_options,
+    said_aside,
+    set_up,
+)
+from lean_dojo_v2.cli.run import RunOptions, gather, make_trainer
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.agent import BaseAgent
+
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+
+
+@click.group(short_help="Trace a repository, train on it, and prove its `sorry` theorems.")
+def agent() -> None:
+    """Trace a repository, train on it, and prove its `sorry` theorems.
+
+    Each part goes on where it was killed: what is traced stays traced, what is trained trained,
+    and what is proved proved.
+    """
+
+
+def _repository_options(command: CommandT) -> CommandT:
+    for option in (
+        click.option(
+            "--database",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="The database, made if it is not there (default: dynamic_database.json).",
+        ),
+        click.option(
+            "--commit",
+            help="Commit, tag or branch (default: a PATH as it is, a URL's default branch).",
+        ),
+        click.argument("source", metavar="URL|PATH"),
+    ):
+        command = option(command)
+    return command
+
+
+def _training_options(command: CommandT) -> CommandT:
+    for option in (
+        click.option("--train/--no-train", default=True, help="Train first (the default)."),
+        click.option(
+            "--set",
+            "assignments",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Set one of the trainer's settings; may be repeated.",
+        ),
+        click.option(
+            "-c",
+            "--config",
+            "files",
+            multiple=True,
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="YAML file with the trainer's settings, as `lean-dojo train` reads it.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@agent.command(short_help="A causal language model: SFT, GRPO, or a trainer like them.")
+@_repository_options
+@click.option(
+    "--trainer",
+    "name",
+    default="sft",
+    show_default=True,
+    shell_complete=complete_trainer,
+    help="The trainer; its output_dir holds the model that proves.",
+)
+@_training_options
+@proving_options
+def hf(
+    *,
+    source: str,
+    commit: str | None,
+    database: Path | None,
+    name: str,
+    files: tuple[Path, ...],
+    assignments: tuple[str, ...],
+    train: bool,
+    **options: Any,
+) -> None:
+    """Trace URL or PATH, train a causal language model on it, and prove with that."""
+    from lean_dojo_v2.agent import HFAgent
+
+    asked = ProvingOptions(**options)
+    set_up(asked)
+    settings, section = gather(RunOptions(files, assignments, database))
+    trainer = make_trainer(registry.trainers[name], settings)
+    made = HFAgent(trainer, section.database_path, prover_config=asked.config())
+    _run(made, source, commit, asked, train=train)
+
+
+@agent.command(short_help="A premise retriever, and a generator that reads what it finds.")
+@_repository_options
+@click.option("--generator", metavar="DIR", help="The generator: a folder or hub id.")
+@_training_options
+@proving_options
+def lean(
+    *,
+    source: str,
+    commit: str | None,
+    database: Path | None,
+    generator: str | None,
+    files: tuple[Path, ...],
+    assignments: tuple[str, ...],
+    train: bool,
+    **options: Any,
+) -> None:
+    """Trace URL or PATH, train a premise retriever on it, and prove with retrieved premises."""
+    from lean_dojo_v2.agent import LeanAgent
+
+    asked = ProvingOptions(**options)
+    set_up(asked)
+    settings, section = gather(RunOptions(files, assignments, database))
+    trainer = make_trainer(registry.trainers["retrieval"], settings)
+    made = LeanAgent(section.database_path, trainer.config, asked.config(), gen_ckpt_path=generator)
+    _run(made, source, commit, asked, train=train)
+
+
+@agent.command(short_help="A model behind an OpenAI-compatible endpoint; it is not trained.")
+@_repository_options
+@click.option("--model", metavar="MODEL", help="The endpoint's name of the model.")
+@proving_options
+def external(
+    *, source: str, commit: str | None, database: Path | None, model: str | None, **options: Any
+) -> None:
+    """Trace URL or PATH and prove with a model behind an endpoint.
+
+    OPENAI_BASE_URL and OPENAI_API_KEY (or HF_TOKEN alone) say where it is.
+    """
+    from lean_dojo_v2.agent import ExternalAgent
+    from lean_dojo_v2.prover.external import DEFAULT_MODEL
+
+    asked = ProvingOptions(**options)
+    set_up(asked)
+    _, section = gather(RunOptions(database=database))
+    made = ExternalAgent(model or DEFAULT_MODEL, section.database_path, asked.config())
+    _run(made, source, commit, asked, train=False)
+
+
+def _run(
+    made: BaseAgent, source: str, commit: str | None, options: ProvingOptions, *, train: bool
+) -> None:
+    with said_aside(options.as_json):
+        if commit is None and Path(source).expanduser().is_dir():
+            made.setup_local_repository(source)
+        else:
+            made.setup_github_repository(source, commit or "")
+        if train:
+            made.train()
+    prove_with(made, options)

@@ -1,0 +1,99 @@
+"""``lean-dojo prove``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, proving_options, set_up
+from lean_dojo_v2.cli.run import open_database, select_repositories
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.agent import ProverAgent
+    from lean_dojo_v2.lean_agent.config import ProverConfig
+    from lean_dojo_v2.prover import BaseProver
+
+
+@click.command(short_help="Prove a database's `sorry` theorems with a trained model.")
+@click.option(
+    "--database",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("dynamic_database.json"),
+    show_default=True,
+    help="Database of traced repositories; proofs are recorded there.",
+)
+@click.option(
+    "--repo",
+    "repositories",
+    multiple=True,
+    help="Only this repository: owner/name or address, [@commit]; may be repeated.",
+)
+@click.option(
+    "--project",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with the repository's files as they were traced (default: they are cloned).",
+)
+@click.option("--model", metavar="DIR", help="Model that sft or grpo trained: a folder or hub id.")
+@click.option("--lora", is_flag=True, help="The model must be a LoRA adapter.")
+@click.option("--external", metavar="MODEL", help="Model behind an OpenAI-compatible endpoint.")
+@click.option("--formatter", default="tactic-chat", help="Formatter that --model was trained with.")
+@click.option("--device", default="auto", show_default=True, help="Device of --model.")
+@proving_options
+def prove(
+    *,
+    database: Path,
+    repositories: tuple[str, ...],
+    project: Path | None,
+    model: str | None,
+    lora: bool,
+    external: str | None,
+    formatter: str,
+    device: str,
+    **options: Any,
+) -> None:
+    """Prove a database's `sorry` theorems with a trained model.
+
+    Every proof is checked by Lean as a whole, recorded in the database at once, and appended to
+    proofs.jsonl beside it; a killed run goes on with the theorems that are left.
+
+    Exits with 0 also where nothing was proved, with 1 where the work could not be done.
+    """
+    asked = ProvingOptions(**options)
+    if (model is None) == (external is None):
+        raise UsageError("name one model: --model DIR, or --external MODEL")
+    set_up(asked)
+    if not database.is_file():
+        open_database(database)  # says what to do
+
+    def make_prover(config: ProverConfig) -> BaseProver:
+        if external is not None:
+            from lean_dojo_v2.prover import ExternalProver
+
+            return ExternalProver(external, config, formatter=formatter)
+        from lean_dojo_v2.prover import HFProver
+
+        return HFProver(str(model), lora, device, config=config, formatter=formatter)
+
+    from lean_dojo_v2.agent import ProverAgent
+
+    agent = ProverAgent(make_prover, database, asked.config())
+    _choose(agent, repositories, project, database)
+    prove_with(agent, asked)
+
+
+def _choose(
+    agent: ProverAgent, wanted: tuple[str, ...], project: Path | None, database: Path
+) -> None:
+    """Have the agent work on the wanted repositories of its database."""
+    from lean_dojo_v2.tracing import LeanGitRepo
+
+    chosen = select_repositories(agent.database, wanted, database)
+    if project is not None and len(chosen) != 1:
+        raise UsageError("--project is for one repository; choose it with --repo")
+    folder = None if project is None else project.absolute()
+    agent.repos = [
+        LeanGitRepo(repository.url, repository.commit, folder=folder) for repository in chosen
+    ]
