@@ -9,9 +9,9 @@ Goal A is at least as hard as goal B if both have the same target and A knows no
 not: every hypothesis of A is, up to names, one of B's, or says nothing (``True``, ``a = a``).
 
 A reward has to be stricter than a search. Some moves are open at nearly every goal, whatever it
-says: ``exfalso``, ``symm``, ``revert h``, ``have := Nat.le_refl 0``. A search should try them, for
-a proof may need them; but a model that is paid for them learns to play nothing else. ``strict``
-takes them for what they are.
+says: ``exfalso``, ``symm``, ``revert h``, ``by_contra h``, ``refine of_eq_true ?_``,
+``have := Nat.le_refl 0``. A search should try them, for a proof may need them; but a model that is
+paid for them learns to play nothing else. ``strict`` takes them for what they are.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from lean_dojo_v2.lean.records import Goal, Variable
 
 _NAME = re.compile(r"(?<![\w.'!?«])[^\W\d][\w'!?✝¹²³⁴⁵⁶⁷⁸⁹⁰]*")
 _TRUTHS = re.compile(r"True|(?P<side>.+) (?:=|↔|≤|≥|⊆|∣|≍) (?P=side)|¬False|HEq (?P<a>\S+) (?P=a)")
-_BINDER = re.compile(
-    r"∀ \((?P<names>[^:()]+) : (?P<kind>[^()]*(?:\([^()]*\)[^()]*)*)\), (?P<rest>.*)"
-)
-_SIDES = re.compile(r"(?P<left>[^=↔≠,]+) (?P<sign>[=↔≠]) (?P<right>[^=↔≠,]+)")
+_BRACKETS = {"(": ")", "{": "}", "[": "]", "⦃": "⦄", "⟨": "⟩"}
+# What follows from a goal, and the goal from it, whatever the goal says.
+_WRAPPED = (
+    "{} ∧ True", "True ∧ {}", "{} ∧ {}", "{} ∨ False", "False ∨ {}", "{} ∨ {}", "¬¬{}",
+    "{} = True", "True = {}", "{} ↔ True", "True ↔ {}", "True → {}", "¬{} → False", "¬{} → {}",
+)  # fmt: skip
 
 
 def advances(before: Goal, after: Sequence[Goal], *, strict: bool = False) -> bool:
@@ -58,35 +60,99 @@ def advances(before: Goal, after: Sequence[Goal], *, strict: bool = False) -> bo
 
 def _is_cheap(goal: Goal, before: Goal) -> bool:
     """Whether a goal comes of another by moves that are open nearly everywhere."""
+    denials = {f"¬{old}" for old in _operands(before.target)}  # by_contra, by_cases
+    kept = [v for v in goal.variables if v.t not in denials]
     target = _introduced(goal.target, before.variables)
-    known = _relevant(goal.variables, target)
+    if target == "False" or target in _wraps(before.target):
+        target = before.target
+    known = _relevant(kept, target)
     return any(
         at_least_as_hard(attrs.evolve(goal, target=one, variables=known), before)
-        for one in dict.fromkeys(
-            [target, _swapped(target), *([before.target] * (target == "False"))]
-        )
+        for one in dict.fromkeys([target, _swapped(target)])
     )
+
+
+def _operands(target: str) -> tuple[str, str]:
+    """How a proposition is printed as a part of a greater one."""
+    return target, f"({target})"
+
+
+def _wraps(target: str) -> set[str]:
+    return {form.replace("{}", one) for form in _WRAPPED for one in _operands(target)}
 
 
 def _introduced(target: str, known: Sequence[Variable]) -> str:
     """Strip the premises of a target that are known hypotheses: undo ``revert``."""
     facts = tuple(text for v in known for text in (f"{v.t} → ", f"({v.t}) → "))
-    typed = {(v.name, v.t) for v in known}
     while True:
         if target.startswith(facts):
             target = target.removeprefix(next(fact for fact in facts if target.startswith(fact)))
-        elif (match := _BINDER.fullmatch(target)) and typed.issuperset(
-            (name, match["kind"]) for name in match["names"].split()
-        ):
-            target = match["rest"]
+        elif (rest := _instantiated(target, known)) != target:
+            target = rest
         else:
             return target
 
 
+def _instantiated(target: str, known: Sequence[Variable]) -> str:
+    """Strip the leading ``∀`` binders that are known variables.
+
+    >>> _instantiated("∀ {α : Type} (x y : α), x = y", [Variable("Type", name="α")])
+    '∀ (x y : α), x = y'
+    """
+    if not target.startswith("∀ "):
+        return target
+    typed = {(v.name, v.t) for v in known}
+    kinds = {v.t for v in known}
+    rest = target.removeprefix("∀ ")
+    while rest and rest[0] in _BRACKETS:
+        end = _closing(rest)
+        names, colon, kind = rest[1:end].partition(" : ")
+        if not colon:  # an instance without a name
+            names, kind = "_", names
+        left = names.split()
+        # The name of an instance says nothing.
+        while left and ((left[0], kind) in typed or (rest[0] == "[" and kind in kinds)):
+            left.pop(0)
+        if left:
+            inner = f"{' '.join(left)} : {kind}" if colon else kind
+            return f"∀ {rest[0]}{inner}{rest[end:]}"
+        rest = rest[end + 1 :].removeprefix(" ")
+    return rest.removeprefix(", ") if rest.startswith(", ") else target
+
+
+def _closing(text: str) -> int:
+    """Find the bracket that closes the one at the start; the last character if there is none."""
+    depth = 0
+    for index, character in enumerate(text):
+        depth += (character in _BRACKETS) - (character in _BRACKETS.values())
+        if depth == 0:
+            return index
+    return len(text) - 1
+
+
 def _swapped(target: str) -> str:
-    """Swap the sides of a plain equation: undo ``symm``."""
-    match = _SIDES.fullmatch(target)
-    return f"{match['right']} {match['sign']} {match['left']}" if match else target
+    """Swap the sides of an equation or equivalence: undo ``symm``.
+
+    >>> _swapped("a = b ↔ c = d"), _swapped("f (a = b) ≠ c"), _swapped("a = b → c = d")
+    ('c = d ↔ a = b', 'c ≠ f (a = b)', 'a = b → c = d')
+    """
+    words = _outer_words(target)
+    for signs, looser in (("↔", "∀ ∃ fun"), ("= ≠", "∀ ∃ fun ↔ → ∧ ∨")):
+        places = [(at, word) for at, word in words if word in signs.split()]
+        if len(places) == 1 and not any(word in looser.split() for _, word in words):
+            [(at, sign)] = places
+            return f"{target[at + len(sign) + 1 :]} {sign} {target[: at - 1]}"
+    return target
+
+
+def _outer_words(text: str) -> list[tuple[int, str]]:
+    """Give the words that stand outside of brackets, with their places."""
+    depth, words = 0, []
+    for match in re.finditer(r"\S+", text):
+        if depth == 0:
+            words.append((match.start(), match[0]))
+        depth += sum((c in _BRACKETS) - (c in _BRACKETS.values()) for c in match[0])
+    return words
 
 
 def _relevant(variables: Sequence[Variable], target: str) -> list[Variable]:

@@ -48,6 +48,12 @@ def test_what_counts_as_an_advance(after, advance):
         ("n m : Nat\nh : n = m\nthis : ∀ (a b : Nat), a + b = b + a\n⊢ m = n", False),
         ("n m : Nat\nh : n = m\nthis : n ≤ n\n⊢ m = n", False),
         ("n m : Nat\nh : n = m\nk : Nat := 7\n⊢ m = n", False),
+        ("n m : Nat\nh : n = m\n⊢ (m = n) = True", False),  # refine of_eq_true ?_
+        ("n m : Nat\nh : n = m\n⊢ m = n ∧ True", False),  # refine And.left (b := True) ?_
+        ("n m : Nat\nh : n = m\n⊢ ¬¬m = n", False),  # refine Classical.not_not.mp ?_
+        ("n m : Nat\nh : n = m\n⊢ ¬m = n → False", False),  # apply Classical.byContradiction
+        ("n m : Nat\nh : n = m\nk : ¬m = n\n⊢ False", False),  # by_contra k
+        ("n m : Nat\nh : n = m\nk : ¬m = n\n⊢ m = n", False),  # by_cases k : m = n
         ("n m : Nat\nh : n = m\nthis : n ≤ m\n⊢ m = n", True),
         ("n m : Nat\nh : n = m\nk : n ≠ m\n⊢ False", True),  # intro of a negation
         ("n m : Nat\nh : n = m\n⊢ n ≤ m", True),
@@ -59,6 +65,25 @@ def test_what_counts_as_an_advance(after, advance):
 )
 def test_what_a_strict_judge_pays_for(after, advance):
     assert advances(goal(BEFORE), [goal(after)], strict=True) is advance
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "advance"),
+    [
+        ("n : Nat\nxs : List Nat\n⊢ xs.length = n",
+         "⊢ ∀ (n : Nat) (xs : List Nat), xs.length = n", False),
+        ("n : Nat\n⊢ ∀ (m : Nat), n = m", "⊢ ∀ (n m : Nat), n = m", False),
+        ("n : Nat\n⊢ ∀ (m : Nat), n = m", "n m : Nat\n⊢ n = m", True),
+        ("α : Type\nxs : List α\n⊢ xs = xs ++ []", "⊢ ∀ {α : Type} (xs : List α), xs = xs ++ []",
+         False),
+        ("α : Type\ninst✝ : Inhabited α\nx : α\n⊢ x = default",
+         "α : Type\n⊢ ∀ [inst : Inhabited α] (x : α), x = default", False),
+        ("a b c : Nat\n⊢ a = b ↔ b = c", "a b c : Nat\n⊢ b = c ↔ a = b", False),
+        ("a b c : Nat\n⊢ a = b ∧ b = c", "a b c : Nat\n⊢ b = c ∧ a = b", True),
+    ],
+)  # fmt: skip
+def test_revert_and_symm_do_not_pay_in_any_form(before, after, advance):
+    assert advances(goal(before), [goal(after)], strict=True) is advance
 
 
 def test_one_goal_that_is_no_easier_spoils_the_step():
