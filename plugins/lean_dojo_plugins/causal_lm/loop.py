@@ -152,10 +152,9 @@ class Loop:
         name, settings = type(self.trainer).__name__, self.trainer.settings()
         self.folder.path.mkdir(parents=True, exist_ok=True)
         if self.processes.is_main_process:
-            found = self.folder.load()
             if not self.trainer.resume:
                 self.folder.start_anew()
-            elif found is not None:
+            elif (found := self.folder.load()) is not None:
                 check_same_run(found, name, settings, self.folder.path)
             self.folder.recover()
             if self.folder.load() is None:
