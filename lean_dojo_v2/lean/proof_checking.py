@@ -194,7 +194,8 @@ def _by_pantograph(
     if len(units) != 3:
         return ProofOutcome(False, f"the proof is {len(units) - 2} commands, not one")
     theorem, statement, axioms = units
-    if problem := _problem(theorem.messages):
+    # A text that ends the theorem early breaks the command after it.
+    if problem := _problem([*theorem.messages, *statement.errors, *axioms.errors]):
         return problem
     names = _read_axioms(axioms.messages)
     if names is None:
@@ -243,14 +244,16 @@ def _problem(messages: Sequence[Message]) -> ProofOutcome | None:
 
 
 def _bad_axioms(axioms: Sequence[str]) -> Refusal | None:
-    for axiom in axioms:
-        if axiom not in ALLOWED_AXIOMS:
-            reason = {"sorryAx": Reason.SORRY}.get(axiom, _reason_of(axiom))
-            return Refusal(reason, f"the finished theorem rests on the axiom {axiom}")
-    return None
+    others = [axiom for axiom in axioms if axiom not in ALLOWED_AXIOMS]
+    if not others:
+        return None
+    worst = "sorryAx" if "sorryAx" in others else others[0]
+    return Refusal(_reason_of(worst), f"the finished theorem rests on the axiom {worst}")
 
 
 def _reason_of(axiom: str) -> Reason:
+    if axiom == "sorryAx":
+        return Reason.SORRY
     native = axiom.rpartition(".")[2] in {"ofReduceBool", "ofReduceNat", "trustCompiler"}
     return Reason.NATIVE if native else Reason.AXIOM
 
