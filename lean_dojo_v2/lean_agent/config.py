@@ -286,6 +286,8 @@ class ProverConfig:
         num_sampled_tactics: Tactics sampled per state.
         debug: Log every step of the search.
         batch_size: States expanded together.
+        visits: How often a state may be expanded, each time with new samples (an addition to the
+            documents, keyword-only).
     """
 
     use_vllm: bool = _field(False, "Generate tactics with vLLM.")
@@ -295,3 +297,6 @@ class ProverConfig:
     num_sampled_tactics: int = _field(64, "Tactics sampled per state.", _at_least(1))
     debug: bool = _field(False, "Log every step of the search.")
     batch_size: int = _field(12, "States expanded together.", _at_least(1))
+    visits: int = _field(
+        1, "How often a state may be expanded, sampled anew each time.", _at_least(1), kw_only=True
+    )

@@ -178,4 +178,5 @@ def settings_of(config: ProverConfig | None) -> SearchSettings:
         timeout=float(config.timeout),
         max_expansions=config.max_expansions,
         batch_size=config.batch_size,
+        visits=config.visits,
     )

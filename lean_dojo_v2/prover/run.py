@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -40,6 +41,8 @@ class SearchSettings:
             0 leaves it as it is, 1 takes the mean.
         progress_weight: Cost of one predicted remaining step, in units of log-probability.
         tactic_timeout: Seconds that Lean may take for one tactic.
+        visits: How often a state may be expanded. Once all states have been, each is sampled anew:
+            another draw of a sampling generator may hold what the first one missed.
     """
 
     num_sampled_tactics: int = 64
@@ -49,6 +52,7 @@ class SearchSettings:
     length_exponent: float = 0.0
     progress_weight: float = 0.5
     tactic_timeout: float = 10.0
+    visits: int = 1
 
 
 @attrs.frozen
@@ -80,6 +84,8 @@ class Run:
         self._order = itertools.count()
         self._alive: dict[int, GoalState] = {}
         self._seen: set[str] = set()
+        self._visits: Counter[int] = Counter()
+        self._tried: dict[int, set[str]] = defaultdict(set)
         self._spent = 0.0
         self._since: float | None = None
         self._stopped = False
@@ -125,6 +131,9 @@ class Run:
         for suggestion in suggestions:
             if self._is_over():
                 break
+            if suggestion.tactic in self._tried[node.id]:
+                continue
+            self._tried[node.id].add(suggestion.tactic)
             outcome = self._try(node, suggestion.tactic)
             if outcome.state is None or not outcome.advances:
                 node.failures[str(outcome.verdict)] += 1
@@ -223,12 +232,22 @@ class Run:
             self._fail(Failure.TIMED_OUT, f"no proof within {self.settings.timeout:g} s")
         elif limit is not None and self._expansions >= limit:
             self._fail(Failure.EXPANSIONS, f"no proof within {limit} expansions")
-        elif not self._queue:
+        elif not self._queue and not self._queue_again():
             self._fail(Failure.EXHAUSTED, "every state that was reached has been expanded")
         else:
             self._expansions += 1
-            return heapq.heappop(self._queue)[2]
+            node = heapq.heappop(self._queue)[2]
+            self._visits[node.id] += 1
+            return node
         return None
+
+    def _queue_again(self) -> bool:
+        """Put the expanded states that may be visited once more back into the queue."""
+        for node in self.tree.nodes:
+            expanded = node.status is NodeStatus.EXPANDED
+            if expanded and self._visits[node.id] < self.settings.visits:
+                heapq.heappush(self._queue, (node.priority, next(self._order), node))
+        return bool(self._queue)
 
     def push(self, child: Child, steps_left: float | None) -> None:
         """Put a new state into the queue.

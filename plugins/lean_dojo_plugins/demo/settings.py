@@ -37,14 +37,14 @@ class DemoSettings:
     output_dir: Path
     hidden_size: int = 256
     layers: int = 4
-    sft_epochs: int = 20
+    sft_epochs: int = 10
     sft_batch: int = 16
     sft_lr: float = 1e-3
     grpo_steps: int = 20
     progress_epochs: float = 6
-    samples: int = 16
+    samples: int = 24
     expansions: int = 8
-    theorems: int | None = 60
+    theorems: int | None = 50
     engines: int = 2
     seed: int = 0
 
@@ -53,7 +53,7 @@ class DemoSettings:
         """Give sizes that show every stage in a few minutes, with a smaller gain."""
         return cls(
             output_dir=output_dir,
-            sft_epochs=6,
+            sft_epochs=4,
             grpo_steps=2,
             progress_epochs=1,
             samples=8,
