@@ -19,6 +19,9 @@ _RECALL = re.compile(r"Recall@10_val=(\d+(?:\.\d+)?)")
 _TRAINING_ONLY = ("optimizer_states", "lr_schedulers", "loops", "callbacks", "MixedPrecision")
 
 
+_TOKENIZER_FILES = ("tokenizer_config.json", "tokenizer.json", "spiece.model")
+
+
 def find_latest(folder: Path) -> Path | None:
     """Give the checkpoint that was saved last in a folder or below it, ``None`` without any."""
     found = [path for path in folder.rglob("*.ckpt") if path.is_file()]
@@ -53,15 +56,23 @@ def find_finished(folder: Path) -> Path | None:
     return max(folder.glob(f"{FINISHED}*.ckpt"), default=None)
 
 
-def load_frozen(name: Path | str, device: torch.device | str) -> PremiseRetriever:
+def load_frozen(name: Path | str, device: torch.device | str, **settings: Any) -> PremiseRetriever:
     """Load a model to ask: a checkpoint file, or an encoder from a folder or the hub.
+
+    Args:
+        name: The file, folder or hub id. A checkpoint knows its settings and its tokenizer; a
+            folder with a tokenizer in it is taken with that; else it is ByT5's.
+        device: Where to put it.
+        **settings: Constructor arguments of a model that is no checkpoint.
 
     Raises:
         CheckpointError: If it cannot be loaded.
     """
     if Path(name).suffix == ".ckpt" or Path(name).is_file():
         return PremiseRetriever.load(name, device)
-    model = PremiseRetriever(str(name)).to(torch.device(device))
+    if any((Path(name) / file).is_file() for file in _TOKENIZER_FILES):
+        settings.setdefault("tokenizer_name", str(name))
+    model = PremiseRetriever(str(name), **settings).to(torch.device(device))
     model.freeze()
     return model
 

@@ -10,6 +10,7 @@ from pytorch_lightning.callbacks import EarlyStopping, LearningRateMonitor, Mode
 from pytorch_lightning.loggers import TensorBoardLogger
 from tqdm import tqdm
 
+from lean_dojo_plugins.retrieval.curves import Curves
 from lean_dojo_plugins.retrieval.hardware import choose_hardware
 from lean_dojo_v2 import paths
 from lean_dojo_v2.lean_agent.config import TrainingConfig
@@ -76,6 +77,7 @@ def callbacks(
         ),
         LearningRateMonitor(logging_interval="step"),
         EpochBar(),
+        Curves(folder, folder.name, config.log_every_n_steps),
     ]
     if config.checkpoint_every_n_steps is not None:
         built.append(

@@ -161,8 +161,10 @@ class RetrievalTrainer:
         latest = self.find_latest_checkpoint()
         source = latest or self.config.model_name
         log.info("evaluating %s", source)
+        settings = self.config.get_model_config()
+        settings.pop("model_name")
         evaluation = Evaluation(
-            model=checkpoints.load_frozen(source, best_device()),
+            model=checkpoints.load_frozen(source, best_device(), **settings),
             checkpoint=latest,
             formatter=registry.dataset_formatters[self.formatter].create(),
             num_retrieved=self.config.num_retrieved,

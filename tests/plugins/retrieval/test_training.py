@@ -103,6 +103,12 @@ def test_the_documented_example_runs_on_a_cpu(database, repos, encoder_folder):
     )
     assert (trainer.output_dir / "forgetting.png").read_bytes().startswith(b"\x89PNG")
 
+    # Numbers and a picture beside the checkpoints.
+    rows = [json.loads(line) for line in (second.parent / "metrics.jsonl").read_text().splitlines()]
+    assert sum("Recall@10_val" in row for row in rows) == 3
+    assert {row["step"] for row in rows if "loss" in row} == set(range(1, rows[-1]["step"] + 1))
+    assert (second.parent / "loss.png").read_bytes().startswith(b"\x89PNG")
+
     # TensorBoard has the loss, the metrics and the warm-up.
     log = EventAccumulator(str(paths.log_dir() / "run001-001-owner_beta")).Reload()
     assert {"loss_train", "Recall@10_val", "Recall@1_val", "MRR", "ewc_penalty"} <= set(
@@ -216,6 +222,28 @@ def test_checkpoints_are_found_by_what_was_saved(tmp_path):
         os.utime(path, (second, second))
     assert find_latest(tmp_path) == tmp_path / names[2]
     assert find_best(tmp_path) == tmp_path / names[0]
+
+
+def test_the_configuration_builds_lightnings_parts(make_config, tmp_path):
+    config = make_config(
+        early_stopping_patience=2, checkpoint_save_top_k=3, checkpoint_every_n_steps=7
+    )
+    names = [type(callback).__name__ for callback in config.create_callbacks("owner/name")]
+    assert names.count("ModelCheckpoint") == 2
+    assert {"EarlyStopping", "LearningRateMonitor"} <= set(names)
+    trainer = config.create_trainer("owner/name", tmp_path / "log")
+    assert (trainer.max_epochs, trainer.gradient_clip_val) == (1, 1.0)
+    assert trainer.checkpoint_callback.monitor == "Recall@10_val"
+    assert trainer.checkpoint_callback.save_top_k == 3
+    assert trainer.early_stopping_callback.patience == 2
+    assert Path(trainer.checkpoint_callback.dirpath).parent == config.get_checkpoint_dir().resolve()
+
+
+@pytest.mark.parametrize("wanted", ["bf16-mixed", "16-mixed", "32-true", "bf16-true", "64-true"])
+def test_every_precision_works_on_a_cpu(wanted, make_config, tmp_path):
+    chosen = make_config(precision=wanted).create_trainer("x", tmp_path).precision
+    assert chosen in {wanted, "bf16-mixed", "32-true"}
+    assert chosen != "16-mixed"
 
 
 # --- killed ------------------------------------------------------------------------------------

@@ -1,0 +1,86 @@
+"""Numbers and pictures of a training beside its checkpoints: ``metrics.jsonl``, ``loss.png``."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+
+from lean_dojo_v2.atomic import atomic_writer
+
+METRICS = "metrics.jsonl"
+PICTURE = "loss.png"
+
+
+class Curves(pl.Callback):
+    """Writes a line per logged step and per validation, and draws both at the end.
+
+    Args:
+        folder: The folder of the step's checkpoints.
+        name: The step's name.
+        every: Optimiser steps between lines.
+    """
+
+    def __init__(self, folder: Path, name: str, every: int) -> None:
+        self.folder = folder
+        self.name = name
+        self.every = every
+        self._written = 0
+
+    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any, **__: Any) -> None:
+        """Write the loss."""
+        step = trainer.global_step
+        if step != self._written and step % self.every == 0:
+            self._written = step
+            self._write(trainer, {"loss": "loss_train", "ewc_penalty": "ewc_penalty"})
+
+    def on_validation_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        """Write the metrics."""
+        names = ("Recall@1_val", "Recall@10_val", "MRR")
+        self._write(trainer, {name: name for name in names})
+
+    def on_fit_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        """Draw."""
+        if trainer.is_global_zero:
+            draw(self.folder)
+
+    def _write(self, trainer: pl.Trainer, names: dict[str, str]) -> None:
+        found = {key: trainer.callback_metrics.get(name) for key, name in names.items()}
+        numbers = {k: float(v) for k, v in found.items() if v is not None and math.isfinite(v)}
+        if not trainer.is_global_zero or not numbers:
+            return
+        row = {"step": trainer.global_step, "repository": self.name, "time": time.time(), **numbers}
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / METRICS).open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(row) + "\n")
+
+
+def draw(folder: Path) -> None:
+    """Draw loss and validation recall over the optimiser steps.
+
+    A step that a killed run did again counts as it was done last; a half-written line is left out.
+    """
+    from matplotlib.figure import Figure
+
+    series: dict[str, dict[int, float]] = {"loss": {}, "Recall@10_val": {}}
+    file = folder / METRICS
+    for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        for name, points in series.items():
+            if name in row:
+                points[row["step"]] = row[name]
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    for axes, (name, points) in zip(figure.subplots(1, 2), series.items(), strict=True):
+        steps = sorted(points)
+        axes.plot(steps, [points[step] for step in steps], marker="." if len(steps) < 50 else None)
+        axes.set(xlabel="optimiser step", title=name)
+        axes.grid(alpha=0.3)
+    with atomic_writer(folder / PICTURE) as stream:
+        figure.savefig(stream, format="png", dpi=120)
