@@ -141,6 +141,15 @@ theorem uses_swap (p q : Prop) (hp : p) (hq : q) : q ∧ p := by
   apply and_swap
   exact ⟨hp, hq⟩
 
+theorem uses_imp (p : Prop) (hp : p) : p := by
+  exact self_imp p hp
+
+theorem uses_or (p q : Prop) (hp : p) : p ∨ q := by
+  exact or_left p q hp
+
+theorem uses_trans (a b : Nat) (h : a = b) : a = b := by
+  exact trans' a b b h rfl
+
 theorem gap_pair (p q : Prop) (hp : p) (hq : q) : p ∧ q := by
   sorry
 

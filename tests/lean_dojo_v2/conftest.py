@@ -1,8 +1,12 @@
-"""A generator that proposes what it is told to."""
+"""A generator that proposes what it is told to, and an endpoint that answers what it is told to."""
 
 from __future__ import annotations
 
+import json
+import threading
+import time
 from collections.abc import Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -49,3 +53,118 @@ class Scripted:
 @pytest.fixture
 def scripted() -> type[Scripted]:
     return Scripted
+
+
+class Endpoint:
+    """Speaks OpenAI's chat completions; ``answers`` are given in turn, the last one for ever.
+
+    An answer is a status, raw bytes, seconds to wait, or a function from the request to choices.
+    """
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.requests = []
+        self.lock = threading.Lock()
+        endpoint = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                with endpoint.lock:
+                    endpoint.requests.append(
+                        (self.path, {k.lower(): v for k, v in self.headers.items()}, body)
+                    )
+                    more = len(endpoint.answers) > 1
+                    answer = endpoint.answers.pop(0) if more else endpoint.answers[0]
+                status, content = 200, b""
+                if isinstance(answer, int):
+                    status, content = answer, b'{"error": {"message": "not now"}}'
+                elif isinstance(answer, float):
+                    time.sleep(answer)
+                elif isinstance(answer, bytes):
+                    content = answer
+                else:
+                    choices = answer(body)
+                    if isinstance(choices, int):
+                        status, content = choices, b'{"error": {"message": "unknown field"}}'
+                    else:
+                        content = json.dumps(completion(choices)).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server.server_port}/v1"
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+def completion(choices):
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [
+            {
+                "index": index,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": text},
+                "logprobs": {"content": tokens} if tokens else None,
+            }
+            for index, (text, tokens) in enumerate(choices)
+        ],
+    }
+
+
+def answering(*texts, logprobs=False):
+    def answer(body):
+        wanted = [texts[index % len(texts)] for index in range(body.get("n", 1))]
+        return [(text, tokens(text) if logprobs else None) for text in wanted]
+
+    return answer
+
+
+def tokens(text):
+    """Every word a token of log-probability -1."""
+    words = text.replace("\n", "\n ").split(" ")
+    return [
+        {"token": f"{word} ", "logprob": -1.0, "bytes": None, "top_logprobs": []} for word in words
+    ]
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    opened = []
+
+    def start(*answers):
+        made = Endpoint(*answers)
+        opened.append(made)
+        monkeypatch.setenv("OPENAI_BASE_URL", made.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "secret")
+        return made
+
+    yield start
+    for made in opened:
+        made.close()
+
+
+@pytest.fixture
+def say():
+    """Make an answer of texts, in turn, with or without log-probabilities."""
+    return answering

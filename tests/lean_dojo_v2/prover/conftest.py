@@ -40,6 +40,7 @@ theorem broken (n : Nat) : no_such_thing n = n := by
 end Zoo
 """
 
+
 def theorem(name: str, text: str = FILE) -> SourceTheorem:
     """Find a theorem by its short name, as a trace would place it."""
     pattern = rf"^theorem {re.escape(name)} .*?(?=\n\n|\nend)"

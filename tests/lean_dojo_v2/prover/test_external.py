@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import threading
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
 import pytest
 
 from lean_dojo_core import Theorem
@@ -15,115 +10,6 @@ from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import ExternalProver
 from lean_dojo_v2.prover.completions import first_tactic, proof_of, unfenced
 from lean_dojo_v2.prover.external import EndpointError, ExternalGenerator
-
-
-class Endpoint:
-    """Speaks OpenAI's chat completions; ``answers`` are given in turn, the last one for ever.
-
-    An answer is a status, raw bytes, seconds to wait, or a function from the request to choices.
-    """
-
-    def __init__(self, *answers):
-        self.answers = list(answers)
-        self.requests = []
-        self.lock = threading.Lock()
-        endpoint = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                with endpoint.lock:
-                    endpoint.requests.append(
-                        (self.path, {k.lower(): v for k, v in self.headers.items()}, body)
-                    )
-                    more = len(endpoint.answers) > 1
-                    answer = endpoint.answers.pop(0) if more else endpoint.answers[0]
-                status, content = 200, b""
-                if isinstance(answer, int):
-                    status, content = answer, b'{"error": {"message": "not now"}}'
-                elif isinstance(answer, float):
-                    time.sleep(answer)
-                elif isinstance(answer, bytes):
-                    content = answer
-                else:
-                    choices = answer(body)
-                    if isinstance(choices, int):
-                        status, content = choices, b'{"error": {"message": "unknown field"}}'
-                    else:
-                        content = json.dumps(completion(choices)).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
-        self.thread.start()
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.server.server_port}/v1"
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
-
-
-def completion(choices):
-    return {
-        "id": "x",
-        "object": "chat.completion",
-        "created": 0,
-        "model": "m",
-        "choices": [
-            {
-                "index": index,
-                "finish_reason": "stop",
-                "message": {"role": "assistant", "content": text},
-                "logprobs": {"content": tokens} if tokens else None,
-            }
-            for index, (text, tokens) in enumerate(choices)
-        ],
-    }
-
-
-def say(*texts, logprobs=False):
-    def answer(body):
-        wanted = [texts[index % len(texts)] for index in range(body.get("n", 1))]
-        return [(text, tokens(text) if logprobs else None) for text in wanted]
-
-    return answer
-
-
-def tokens(text):
-    """Every word a token of log-probability -1."""
-    words = text.replace("\n", "\n ").split(" ")
-    return [
-        {"token": f"{word} ", "logprob": -1.0, "bytes": None, "top_logprobs": []} for word in words
-    ]
-
-
-@pytest.fixture
-def endpoint(monkeypatch):
-    opened = []
-
-    def start(*answers):
-        made = Endpoint(*answers)
-        opened.append(made)
-        monkeypatch.setenv("OPENAI_BASE_URL", made.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "secret")
-        return made
-
-    yield start
-    for made in opened:
-        made.close()
 
 
 @pytest.fixture(autouse=True)
@@ -138,7 +24,7 @@ def no_pauses(monkeypatch):
 # --- answers -------------------------------------------------------------------------------------
 
 
-def test_the_request_is_the_training_prompt(endpoint):
+def test_the_request_is_the_training_prompt(endpoint, say):
     server = endpoint(say("rfl"))
     ExternalGenerator("some/model").generate(["⊢ 1 = 1"], num_samples=2)
     [(path, headers, body)] = server.requests
@@ -150,13 +36,13 @@ def test_the_request_is_the_training_prompt(endpoint):
     assert body["messages"][1]["content"] == "⊢ 1 = 1"
 
 
-def test_log_probabilities_of_the_endpoint_are_used(endpoint):
+def test_log_probabilities_of_the_endpoint_are_used(endpoint, say):
     endpoint(say("exact foo bar", "rfl\nand some more words", logprobs=True))
     [found] = ExternalGenerator().generate(["⊢ p"], num_samples=2)
     assert [(s.tactic, s.logprob) for s in found] == [("exact foo bar", -3.0), ("rfl", -1.0)]
 
 
-def test_without_log_probabilities_shares_estimate_them(endpoint):
+def test_without_log_probabilities_shares_estimate_them(endpoint, say):
     endpoint(say("rfl", "simp", "rfl", ""))
     [found] = ExternalGenerator().generate(["⊢ p"], num_samples=4)
     assert {s.tactic: round(s.logprob, 3) for s in found} == {"rfl": -0.405, "simp": -1.099}
@@ -189,7 +75,7 @@ def test_an_endpoint_that_refuses_logprobs_and_n(endpoint):
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_passing_trouble_is_waited_out(endpoint, status):
+def test_passing_trouble_is_waited_out(endpoint, say, status):
     server = endpoint(status, status, say("rfl"))
     [[found]] = ExternalGenerator().generate(["⊢ p"], num_samples=1)
     assert found.tactic == "rfl"
@@ -254,7 +140,7 @@ def test_a_token_of_hugging_face_is_enough(monkeypatch):
 # --- proving -------------------------------------------------------------------------------------
 
 
-def test_it_proves_with_lean(endpoint, engine, zoo):
+def test_it_proves_with_lean(endpoint, say, engine, zoo):
     endpoint(say("```lean\nexact ⟨hp, hq⟩\n```", "sorry", "I think that simp will do."))
     prover = ExternalProver("m", ProverConfig(num_sampled_tactics=3, max_expansions=3))
     result, tactics = prover.search(engine, theorem=zoo("both").source)
@@ -262,7 +148,7 @@ def test_it_proves_with_lean(endpoint, engine, zoo):
     assert tactics == ["exact ⟨hp, hq⟩"]
 
 
-def test_whole_proofs(endpoint):
+def test_whole_proofs(endpoint, say):
     server = endpoint(say("Here it is:\n```lean4\nintro n\nexact by simp\n```\nDone."))
     theorem = Theorem("a", "A.lean", (1, 1), (1, 9), "u", "c", "theorem a : ∀ n, n = n :=")
     assert ExternalProver("m").generate_whole_proof(theorem) == "intro n\nexact by simp"

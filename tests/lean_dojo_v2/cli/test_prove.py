@@ -1,0 +1,104 @@
+"""`lean-dojo prove` and `lean-dojo agent`, with real Lean and a real local endpoint."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.prover.search_tree import SearchTree
+
+ANSWERS = ("rfl", "exact ⟨hp, hq⟩", "exact hqr (hpq hp)")
+
+
+@pytest.fixture
+def place(workplace, tiny_database, monkeypatch):
+    """An empty folder with the tiny repository's database."""
+    monkeypatch.delenv("LEANPROGRESS_MODEL", raising=False)
+    shutil.copy(tiny_database, workplace / "tiny.json")
+    return workplace
+
+
+def test_prove_writes_proofs_trees_and_a_patch(lean_dojo, place, tiny_repository, endpoint, say):
+    endpoint(say(*ANSWERS))
+    ran = lean_dojo(
+        "prove", "--database", "tiny.json", "--project", tiny_repository[0], "--external", "m",
+        "--samples", 3, "--expansions", 1, "--workers", 1, "--json", "--save-tree", "trees",
+        "--write-patch", "proofs.patch",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert (ran.json["found"], ran.json["proved"]) == (4, 3)
+    results = {result["name"]: result for result in ran.json["theorems"]}
+    assert results["Tiny.gap_pair"]["tactics"] == ["exact ⟨hp, hq⟩"]
+    assert results["Tiny.gap_false"]["reason"] == "expansion-limit"
+    assert "Found 4 sorry theorems to prove" in ran.err
+    assert "3 proofs → proofs.patch" in ran.err
+    [tree] = place.glob("trees/*/gap_chain.json")
+    assert SearchTree.load(tree).name == "gap_chain"
+    assert tree.with_suffix(".svg").is_file()
+    [repository] = DynamicDatabase(place / "tiny.json").repositories
+    assert repository.num_sorry_theorems_proved == 3
+    subprocess.run(["git", "clone", "-q", tiny_repository[0], "clone"], check=True)
+    subprocess.run(["git", "apply", "--check", "../proofs.patch"], cwd="clone", check=True)
+
+    again = lean_dojo(
+        "prove", "--database", "tiny.json", "--project", tiny_repository[0], "--external", "m",
+        "--limit", 1, "--whole-proof", "--repo", "lean/lean4-tiny",
+    )  # fmt: skip
+    assert again.code == 0
+    assert "Found 1 sorry theorems to prove\nProving Tiny.gap_false\n" in again.out
+    assert again.out.endswith("Proved 0 of 1 theorems\n")
+
+
+def test_agent_external_traces_and_proves(lean_dojo, place, tiny_repository, endpoint, say):
+    endpoint(say("rfl"))
+    ran = lean_dojo(
+        "agent", "external", tiny_repository[0], "--database", "tiny.json", "--model", "m",
+        "--limit", 1, "--samples", 1, "--expansions", 1, "--workers", 1, "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert ran.json["found"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "name one model"),
+        (["--model", "a", "--external", "b"], "name one model"),
+        (["--external", "m", "--database", "none.json"], "there is no such database"),
+        (["--external", "m", "--repo", "who/knows"], "no repository 'who/knows'"),
+        (["--external", "m", "--write-patch", "no/where/x.patch"], "there is no such folder"),
+        (["--external", "m", "--write-patch", "x.patch"], "one repository"),
+        (["--external", "m", "--project", "."], "one repository"),
+        (["--external", "m", "--limit", "0"], "--limit"),
+        (["--model", "no/such/model", "--repo", "lean-dojo/lean-dojo-sample"], "no/such/model"),
+    ],
+)
+def test_mistakes_are_usage_errors(lean_dojo, place, arguments, complaint):
+    ran = lean_dojo("prove", *arguments)
+    assert ran.code == 2
+    assert complaint in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_an_endpoint_that_does_not_work_is_an_error(lean_dojo, place, tiny_repository, endpoint):
+    endpoint(401)
+    ran = lean_dojo(
+        "prove", "--database", "tiny.json", "--project", tiny_repository[0], "--external", "m",
+        "--workers", 1,
+    )  # fmt: skip
+    assert ran.code == 1
+    assert "401" in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_agent_mistakes(lean_dojo, place):
+    assert lean_dojo("agent").code == 2
+    nowhere = lean_dojo("agent", "external", "no/such/folder", "--database", "new.json")
+    assert nowhere.code == 1
+    assert "no such folder" in nowhere.err
+    unknown = lean_dojo("agent", "hf", ".", "--trainer", "sfd", "--set", "model_name=x")
+    assert unknown.code == 2
+    assert "sft" in unknown.err
