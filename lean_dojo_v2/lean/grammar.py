@@ -72,4 +72,5 @@ def parse(
                 return Refusal(reason, f"contains the syntax {kind}")
     # Names as Lean read them: escapes and joined spellings are gone.
     names = " ".join(name for name in answer["identifiers"] if name)
-    return screen(names, whole_proof=True, own_names=own_names) if names else None
+    # `exact`, because none of them is the name of a tactic.
+    return screen(f"exact {names}", whole_proof=True, own_names=own_names) if names else None

@@ -25,7 +25,7 @@ _Source: TypeAlias = Judgement | tuple[Future[list[Judgement]], int]
 
 MALFORMED = frozenset({
     Reason.EMPTY, Reason.TOO_LONG, Reason.SEVERAL_LINES, Reason.COMMENT, Reason.NESTING,
-    Reason.CONTROL_CHARACTER, Reason.HUGE_NUMERAL, Reason.SEARCH, Reason.NOT_ONE_TACTIC,
+    Reason.CONTROL_CHARACTER, Reason.HUGE_NUMERAL, Reason.SEARCH,
 })  # fmt: skip
 """Refusals of texts that are no tactic; they score as ``unparsed``, not as cheating."""
 

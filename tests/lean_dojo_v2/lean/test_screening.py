@@ -98,6 +98,14 @@ def test_honest_tactics_pass(text):
     assert screen(text, own_names=("A.mine", "mine")) is None
 
 
+@pytest.mark.parametrize("text", ["ext x", "cases h <;> ext x", "exact foo (by ext x; simp)"])
+def test_a_tactic_of_the_name_of_the_theorem_cites_nothing(text):
+    assert screen(text, own_names=("Foo.ext", "ext")) is None
+    refusal = screen(text.replace("ext x", "exact ext x"), own_names=("Foo.ext", "ext"))
+    assert refusal is not None
+    assert refusal.reason is Reason.ITSELF
+
+
 def test_a_whole_proof_may_have_lines_and_comments_but_no_tricks():
     proof = "intro n\n-- by induction\ninduction n\n· rfl\n· simp"
     assert screen(proof, whole_proof=True) is None
