@@ -106,12 +106,13 @@ def _options(assignments: Sequence[str]) -> dict[str, Any]:
 
 def _read(file: Path) -> list[dict[str, Any]]:
     rows = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+    # Not str.splitlines(): a JSON text may hold U+2028.
+    for number, line in enumerate(file.read_bytes().split(b"\n"), 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
-        except json.JSONDecodeError as error:
+        except ValueError as error:  # no JSON, or no UTF-8
             raise DataError(f"is not JSON: {error}", path=file, place=f"line {number}") from error
         if not isinstance(row, dict) or "completion" not in row:
             raise DataError("is not an object with 'completion'", path=file, place=f"line {number}")
