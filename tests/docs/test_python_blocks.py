@@ -73,7 +73,10 @@ def _prepare(module: ModuleType, code: str, folder: Path, request: pytest.Fixtur
         with DynamicDatabase("dynamic_database.json") as database:
             database.export_merged_data(database.repositories, "raid/data/merged")
     if "sample_leanprogress_dataset" in code:
-        create(folder / "raid/data/sample_leanprogress_dataset.jsonl")
+        examples = folder / "raid/data/sample_leanprogress_dataset.jsonl"
+        create(examples)
+        lines = examples.read_text(encoding="utf-8").splitlines()[:80]
+        examples.write_text("\n".join(lines), encoding="utf-8")
 
 
 def test_only_shell_blocks_are_skipped_and_each_says_why(all_blocks: list[Any]) -> None:

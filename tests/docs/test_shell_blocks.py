@@ -57,10 +57,13 @@ def _check_names(command: click.Command, context: click.Context, given: dict[str
     """Look plugins up, and the settings that ``--set`` names."""
     own = context.command_path.split()[-1]
     name = given.get("name")
-    if own in {"train", "evaluate", "preview", "show"} and name is not None:
-        places = (
-            [registry.trainers] if own in {"train", "evaluate"} else registry.REGISTRIES.values()
-        )
+    if own == "lean":  # `agent lean` trains the retriever
+        name = "retrieval"
+    elif own == "hf":
+        name = name or "sft"
+    if own in {"train", "evaluate", "preview", "show", "hf", "lean"} and name is not None:
+        one = own not in {"preview", "show"}
+        places = [registry.trainers] if one else registry.REGISTRIES.values()
         [entry] = [place[name] for place in places if name in place]
         for text in given.get("assignments") or ():
             _check_setting(entry.load(), parse_assignment(text).values)
