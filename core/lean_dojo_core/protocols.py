@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
@@ -77,7 +77,3 @@ class RewardFunction(Protocol):
             **kwargs: Every column of the dataset as a list, one item per completion, and what
                 TRL adds (``prompts``, ``completion_ids``, ``trainer_state``, …).
         """
-
-
-RewardWeights: TypeAlias = Mapping[str, float]
-"""Reward names with their weights."""

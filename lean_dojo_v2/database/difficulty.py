@@ -20,7 +20,7 @@ from lean_dojo_core.records import Theorem
 Category: TypeAlias = Literal["Easy", "Medium", "Hard", "No proof", "No tactics"]
 
 _K = TypeVar("_K")
-_SORRY = re.compile(r"(?<![\w.'!?«])(?:sorry|admit)(?![\w.'!?»])")
+_SORRY = re.compile(r"(?<![\w.'!?«])(?:sorry|admit)(?![\w'!?»])")
 _MOST_TACTICS = 709
 """exp of more overflows a double; such a theorem is as hard as a finite difficulty can say."""
 
@@ -28,8 +28,10 @@ _MOST_TACTICS = 709
 def contains_sorry(text: str) -> bool:
     """Tell whether ``sorry`` or ``admit`` stands in the text as a token of its own.
 
-    >>> contains_sorry("exact sorry"), contains_sorry("exact not_sorry_lemma")
-    (True, False)
+    >>> contains_sorry("exact (by sorry)"), contains_sorry("exact sorry.elim")
+    (True, True)
+    >>> contains_sorry("exact not_sorry_lemma"), contains_sorry("simp [Foo.admit]")
+    (False, False)
     """
     return ("sorry" in text or "admit" in text) and _SORRY.search(text) is not None
 

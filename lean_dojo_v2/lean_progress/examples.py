@@ -15,8 +15,9 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import DataError
-from lean_dojo_core.records import Theorem, remove_marks
+from lean_dojo_core.records import NO_GOALS, Theorem, remove_marks
 from lean_dojo_v2.atomic import atomic_writer
+from lean_dojo_v2.database.difficulty import contains_sorry
 
 
 @attrs.frozen
@@ -58,11 +59,16 @@ def progress_text(goal: str, prefix: str, tactic: str) -> str:
 
 
 def examples_of(theorem: Theorem) -> Iterator[ProgressExample]:
-    """Give one example for every tactic of a finished proof; none for a proof with ``sorry``."""
+    """Give one example for every tactic of a finished proof; none for a proof with ``sorry``.
+
+    Tactics whose goal is not known, as in a proof that was recorded as text, count as steps only.
+    """
     tactics = [remove_marks(t.tactic).strip() for t in theorem.traced_tactics]
-    if any(word in tactic.split() for tactic in tactics for word in ("sorry", "admit")):
+    if any(map(contains_sorry, tactics)):
         return
     for index, (tactic, traced) in enumerate(zip(tactics, theorem.traced_tactics, strict=True)):
+        if traced.state_before in {"", NO_GOALS}:  # a recorded proof may come without its goals
+            continue
         yield ProgressExample(
             goal=remove_marks(traced.state_before),
             tactic=tactic,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 import attrs
@@ -174,24 +174,3 @@ class ImportGraph:
                 on_path.add(module)
                 stack.append((module, True))
                 stack.extend((name, False) for name in reversed(self.imports[module]))
-
-
-def missing_imports(headers: Mapping[str, Header], known: Iterable[str]) -> dict[str, list[str]]:
-    """Give, for each module, the imports that are neither in the project nor known by their root.
-
-    Args:
-        headers: The project's headers by module.
-        known: First components of module names that come from elsewhere (``Init``, ``Std``, …).
-    """
-    roots = set(known)
-    return {
-        module: missing
-        for module, header in headers.items()
-        if (
-            missing := [
-                name
-                for name in header.modules
-                if name not in headers and name.split(".")[0] not in roots
-            ]
-        )
-    }

@@ -6,11 +6,11 @@ prompted at proof time with the very text that it has learnt from.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from lean_dojo_core import Message, Row, Theorem, TracedTactic, remove_marks
 from lean_dojo_core.records import NO_GOALS
+from lean_dojo_v2.database.difficulty import contains_sorry
 
 SYSTEM = (
     "You are a Lean 4 tactic generator. Given a goal state, output exactly ONE Lean tactic that "
@@ -21,18 +21,6 @@ SYSTEM = (
     "- Never use `sorry` or `admit`."
 )
 """The instruction that every prompt starts with."""
-
-# `sorry` as a token: not a part of a longer identifier such as `sorryAx` or `Foo.sorry`.
-_GIVES_UP = re.compile(r"(?<![\w.'!?«])(?:sorry|admit)(?![\w'!?»])")
-
-
-def gives_up(tactic: str) -> bool:
-    """Whether a tactic is or contains ``sorry`` or ``admit`` as a token.
-
-    >>> gives_up("exact (by sorry)"), gives_up("exact sorry_free h"), gives_up("simp [Foo.admit]")
-    (True, False, False)
-    """
-    return _GIVES_UP.search(tactic) is not None
 
 
 def label_of(tactic: TracedTactic) -> str | None:
@@ -46,7 +34,14 @@ def label_of(tactic: TracedTactic) -> str | None:
     """
     text = remove_marks(tactic.tactic).strip()
     goal = goal_of(tactic)
-    if not text or "\n" in text or "\r" in text or gives_up(text) or not goal or goal == NO_GOALS:
+    if (
+        not text
+        or "\n" in text
+        or "\r" in text
+        or contains_sorry(text)
+        or not goal
+        or goal == NO_GOALS
+    ):
         return None
     return text
 

@@ -170,10 +170,17 @@ def test_rows_of_a_theorem_count_down_and_carry_the_prefix():
     assert [(r["steps_remaining"], r["prefix"]) for r in rows] == [
         (2, ""), (1, "intro h"), (0, "intro h\nsimp"),
     ]  # fmt: skip
-    gave_up = (*tactics, TracedTactic("sorry", "b", "a"))
     import attrs
 
-    assert list(examples_of(attrs.evolve(theorem, traced_tactics=gave_up))) == []
+    for text in ("sorry", "exact (by sorry)"):
+        gave_up = (*tactics, TracedTactic(text, "b", "a"))
+        assert list(examples_of(attrs.evolve(theorem, traced_tactics=gave_up))) == []
+    recorded = (*tactics[:2], TracedTactic("rfl", "", ""))
+    known = list(examples_of(attrs.evolve(theorem, traced_tactics=recorded)))
+    assert [(e.goal, e.steps_remaining) for e in known] == [
+        ("before intro h", 2),
+        ("before simp", 1),
+    ]
 
 
 def test_training_learns_and_keeps_the_lowest_mse(trained, capsys):
