@@ -167,12 +167,12 @@ def _proofs(folder: Path) -> Iterator[Proof]:
 
 
 def _trees(folder: Path) -> Iterator[tuple[str, str]]:
-    from lean_dojo_v2.prover.drawing import tree_svg
+    from lean_dojo_v2.prover.drawing import draw
     from lean_dojo_v2.prover.search_tree import SearchTree
 
     for file in sorted(folder.glob("**/trees/**/*.json")):
         tree = SearchTree.from_dict(_json(file))
-        drawn = base64.b64encode(tree_svg(tree).encode()).decode()
+        drawn = base64.b64encode(draw(tree, most=80).encode()).decode()
         yield f"{file.parent.name}: {tree.name}", f"data:image/svg+xml;base64,{drawn}"
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.cli import main
-from lean_dojo_v2.prover.drawing import tree_svg
 from lean_dojo_v2.prover.search_tree import NodeStatus, SearchTree
 from lean_dojo_v2.report.page import write_report
 
@@ -108,19 +107,3 @@ def test_a_damaged_file_is_named(run):
     (run / "proofs" / "SFT.json").write_text("[{")
     with pytest.raises(DataError, match=r"SFT\.json"):
         write_report(run)
-
-
-def test_a_tree_is_drawn_with_its_proof_and_a_limit(tree):
-    drawn = tree_svg(tree, max_nodes=20)
-    assert drawn.count("<rect") == 20
-    assert "simp &lt;;&gt; omega" in drawn
-    assert drawn.count('stroke="#2a7f62"') == 3 + 2  # the proof's states and the edges between
-    assert "183 more states are not drawn" in drawn
-    assert "3 × failed" in drawn
-
-
-def test_a_tree_survives_its_file(tree, tmp_path):
-    tree.save(tmp_path / "tree.json")
-    again = SearchTree.from_dict(json.loads((tmp_path / "tree.json").read_text()))
-    assert again.to_dict() == tree.to_dict()
-    assert again.tactics(again.nodes[2]) == ["constructor", "simp <;> omega"]
