@@ -91,13 +91,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         params = []
         for page in PAGES:
             blocks = [b for b in BLOCKS if b.page == page and b.language == "python"]
-            main = [b for b in blocks if b.note != "slow"]
-            marks = [pytest.mark.slow] if page in TRAINS else []
+            main = [b for b in blocks if b.note != "script"]
             if main:
+                marks = [pytest.mark.slow] if page in TRAINS else []
                 params.append(pytest.param(main, id=page, marks=marks))
-            alone = [b for b in blocks if b.note == "slow"]
-            params += [pytest.param([b], id=str(b), marks=pytest.mark.slow) for b in alone]
         metafunc.parametrize("block_page", params)
+    if "script_block" in metafunc.fixturenames:
+        scripts = [
+            pytest.param(b, id=str(b), marks=pytest.mark.slow) for b in BLOCKS if b.note == "script"
+        ]
+        metafunc.parametrize("script_block", scripts)
     if "shell_line" in metafunc.fixturenames:
         metafunc.parametrize(
             "shell_line",

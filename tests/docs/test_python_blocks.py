@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -79,10 +80,25 @@ def _prepare(module: ModuleType, code: str, folder: Path, request: pytest.Fixtur
         examples.write_text("\n".join(lines), encoding="utf-8")
 
 
+def test_a_block_that_needs_a_process_of_its_own_runs_as_a_script(
+    script_block: Any, workplace: Path, environment: Any
+) -> None:
+    script = workplace / "script.py"
+    script.write_text(script_block.code, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_only_shell_blocks_are_skipped_and_each_says_why(all_blocks: list[Any]) -> None:
     for block in all_blocks:
         if block.skipped:
             assert block.language == "sh", block
             assert re.fullmatch(r"skip - \w.+", block.note), block
         else:
-            assert block.note in {"", "slow"}, block
+            assert block.note in {"", "script"}, block
