@@ -39,5 +39,7 @@ class HFAgent(BaseAgent):
         self.prover = reach("HFProver")(
             str(self.trainer.output_dir),
             use_lora=getattr(self.trainer, "lora_config", None) is not None,
+            device=getattr(self.trainer, "device", "auto"),
+            formatter=getattr(self.trainer, "formatter", "tactic-chat"),
             config=self.prover_config,
         )

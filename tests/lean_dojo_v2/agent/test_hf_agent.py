@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
+from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.agent.hf_agent import HFAgent
 from lean_dojo_v2.lean_agent.config import ProverConfig
@@ -47,3 +50,23 @@ def test_trace_train_prove(own_raid, tmp_path, tiny_repository, small_model, cap
     assert (tmp_path / "out" / "model.safetensors").is_file()
     again = HFAgent(trainer=trainer, database_path=tmp_path / "dynamic_database.json")
     assert again.setup_local_repository(tiny_repository[0]).num_sorry_theorems == 4  # from the file
+
+
+def test_the_prover_asks_with_the_formatter_of_the_trainer(tmp_path, small_model):
+    class Loud:
+        columns = ("prompt", "completion")
+
+        def rows(self, theorem):
+            return iter(())
+
+        def prompt(self, goal, *, premises=()):
+            return [{"role": "user", "content": goal.upper()}]
+
+    with registry.dataset_formatters.override("loud", Loud):
+        trainer = SFTTrainer(
+            model_name=str(small_model), output_dir=str(tmp_path / "out"), formatter="loud"
+        )
+        shutil.copytree(small_model, tmp_path / "out")
+        agent = HFAgent(trainer=trainer, database_path=tmp_path / "dynamic_database.json")
+        agent._setup_prover()
+    assert agent.prover.tactics.formatter.prompt("a")[-1]["content"] == "A"
