@@ -6,6 +6,7 @@ and values are then repeated for the samples. A tactic ends with its line, or wi
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -164,7 +165,7 @@ class TacticGenerator:
             )
         samples = 1 if temperature == 0 and not beam else num_samples
         generator = torch.Generator(self.model.device)
-        generator.manual_seed(torch.seed() % 2**63 if seed is None else seed)
+        generator.manual_seed(secrets.randbits(63) if seed is None else seed)
         given = premises or [()] * len(goals)
         prompts = [
             self.prompt_ids(goal, texts, max_new_tokens)
