@@ -98,7 +98,7 @@ class Reporter:
                 marker="." if len(mine) < 50 else None,
                 label=name,
             )
-        axes.set(xlabel="optimiser step", ylabel="loss (nats per label token)", title="Training")
+        axes.set(xlabel="optimiser step", ylabel="training loss", title="Training")
         axes.grid(alpha=0.3)
         axes.legend(title="repository added", fontsize="small")
         with atomic_writer(self.folder / PICTURE_FILE) as stream:
