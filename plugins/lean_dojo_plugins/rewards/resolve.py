@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib import metadata
 from typing import Any, TypeAlias
 
+import attrs
+
 from lean_dojo_core import registry
 from lean_dojo_core.errors import PluginLoadError, UnknownNameError, UsageError
 from lean_dojo_plugins.rewards.adapter import AdaptedReward, adapt
+from lean_dojo_v2.structuring import WrongValue, structure
 
 RewardLike: TypeAlias = str | Callable[..., Any]
 """A registry name, ``module:attribute``, ``trl:name``, or the function itself."""
@@ -89,10 +92,21 @@ def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
         return _from_module("trl.rewards", tail, weight, options, f"trl {metadata.version('trl')}")
     if name in registry.reward_functions or not colon:
         entry = registry.reward_functions[name]
-        function = entry.create(**options)
+        function = _create(entry, options)
         provenance = f"{entry.distribution} {entry.version}"
         return adapt(function, name=entry.name, provenance=provenance, weight=weight)
     return _from_module(head, tail, weight, options, head)
+
+
+def _create(entry: registry.Entry[Any, Any], options: dict[str, Any]) -> Any:
+    """Make a registered reward; its options are checked like a trainer's settings."""
+    target = entry.load()
+    if not (options and attrs.has(target)):
+        return entry.create(**options)
+    try:
+        return structure(options, target)
+    except WrongValue as error:
+        raise UsageError(f"reward {entry.name!r}: {error}") from error
 
 
 def _from_module(

@@ -88,7 +88,14 @@ def test_message_lists_score_as_their_text(reward):
     assert adapt(reward)(chat, problem=[GOAL], trainer_state=None) == [1.0]
 
 
-def test_equal_pairs_are_checked_once(monkeypatch):
+def sharing(reward, **settings):
+    """Another reward that uses the same engines."""
+    made = PantographVerified(engines=1, **settings)
+    made._pools = reward._pools
+    return made
+
+
+def test_equal_pairs_are_checked_once(reward, monkeypatch):
     import lean_dojo_plugins.rewards.verified as module
 
     requests = []
@@ -98,7 +105,7 @@ def test_equal_pairs_are_checked_once(monkeypatch):
         "submit",
         lambda self, fn, *a, **k: (requests.append(a[:2]), submit(self, fn, *a, **k))[1],
     )
-    reward = PantographVerified(engines=1)
+    reward = sharing(reward)
     batch = ["constructor", "skip", "constructor", "constructor"]
     reward.prefetch(batch, problem=[GOAL] * 4)
     assert reward(batch, problem=[GOAL] * 4) == [1.0, 0.0, 1.0, 1.0]
@@ -106,7 +113,6 @@ def test_equal_pairs_are_checked_once(monkeypatch):
     [(spec, tactics)] = requests
     assert spec.goal == GOAL
     assert tactics == ("constructor", "skip")
-    reward.close()
 
 
 def test_a_state_that_cannot_be_opened_is_not_judged(reward):
@@ -166,6 +172,7 @@ def test_moves_that_are_open_everywhere_do_not_pay(reward):
     assert reward(["symm"], problem=["n m : Nat\nh : n = m\n⊢ m = n"]) == [0.0]
 
 
+@pytest.mark.slow
 def test_engines_of_few_repositories_stay_open(tmp_path):
     reward = PantographVerified(engines=1, kept_projects=1)
     for name in ("one", "two"):
@@ -186,17 +193,18 @@ def test_a_killed_engine_costs_nothing_but_time(reward):
     assert reward(["exact ⟨h.2, h.1⟩"], problem=["p q : Prop\nh : p ∧ q\n⊢ q ∧ p"]) == [1.0]
 
 
-def test_a_tactic_that_never_ends_loses_only_its_own_reward():
-    reward = PantographVerified(engines=1, timeout=0.5)
-    bomb = "iterate 1000000000 (have := hp)"
-    assert reward([bomb, "exact ⟨hp, hq⟩"], problem=[GOAL] * 2)[0] == 0.0
-    assert PantographVerified(engines=1)(["exact ⟨hp, hq⟩"], problem=[GOAL]) == [1.0]
-    reward.close()
+def test_a_tactic_that_never_ends_loses_only_its_own_reward(reward):
+    bomb = "skip"
+    for _ in range(6):
+        bomb = f"(iterate 9 (try {bomb}; have := hp))"
+    hasty = sharing(reward, timeout=1)
+    judged = hasty.judgements([bomb, "exact ⟨hp, hq⟩"], problem=[GOAL] * 2)
+    assert [one.verdict for one in judged] == [Verdict.TIMED_OUT, Verdict.SOLVED]
+    assert hasty([bomb], problem=[GOAL]) == [0.0]
 
 
 def test_settings_shape_the_scores(reward):
-    custom = PantographVerified(engines=1, advanced=0.5, solved=2, refused=-3, unparsed=-0.1)
-    custom._pools = reward._pools
+    custom = sharing(reward, advanced=0.5, solved=2, refused=-3, unparsed=-0.1)
     scores = custom(["constructor", "exact ⟨hp, hq⟩", "sorry", "hm hm"], problem=[GOAL] * 4)
     assert scores == [0.5, 2.0, -3.0, -0.1]
 

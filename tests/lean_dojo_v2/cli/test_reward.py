@@ -1,0 +1,142 @@
+"""`lean-dojo reward score|check`, and rewards named on the command line of `train`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import yaml
+
+Run = Callable[..., Any]
+pytestmark = pytest.mark.usefixtures("workplace")
+
+ROWS = [
+    {"completion": "simp", "problem": "⊢ True"},
+    {"completion": "exact sorry", "problem": "⊢ True"},
+    {"completion": "x" * 300, "problem": "⊢ True"},
+]
+
+MODULE = '''\
+"""Rewards of somebody."""
+
+
+def fine(completions, **kwargs):
+    """Shorter is better."""
+    return [1.0 / (1 + len(text)) for text in completions]
+
+
+def nameless(completions):
+    return [1.0]
+
+
+async def judged(completions, **kwargs):
+    """Asks somebody."""
+    return [None if "sorry" in text else 2.0 for text in completions]
+'''
+
+
+def write(rows: list[Any], name: str = "rows.jsonl") -> Path:
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    path = Path(name)
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def somebodys(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("somebodys.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(workplace)
+
+
+def test_a_table_of_scores(lean_dojo: Run) -> None:
+    ran = lean_dojo("reward", "score", "length-penalised", write(ROWS))
+    assert ran.code == 0, ran.err
+    lines = [line.split() for line in ran.out.splitlines()]
+    assert lines[0] == ["SCORE", "COMPLETION"]
+    assert [line[0] for line in lines[1:]] == ["0.98", "-1", "0"]
+    assert "3 of 3 completions scored by length-penalised, mean -0.007." in ran.err
+
+
+def test_json_options_and_what_does_not_apply(lean_dojo: Run, somebodys: None) -> None:
+    ran = lean_dojo("reward", "score", "constant", write(ROWS), "--set", "value=3", "--json")
+    assert [item["score"] for item in ran.json] == [3.0, 3.0, 3.0]
+    ran = lean_dojo("reward", "score", "somebodys:judged", write(ROWS), "--json")
+    assert [item["score"] for item in ran.json] == [2.0, None, 2.0]
+    assert "2 of 3" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rows", "complaint"),
+    [
+        (["constnat"], ROWS, "Did you mean 'constant'"),
+        (["no_such_module:f"], ROWS, "no module is called 'no_such_module'"),
+        (["constant"], [ROWS[0], "{"], "line 2: is not JSON"),
+        (["constant"], [ROWS[0], {"problem": "p"}], "line 2: is not an object with 'completion'"),
+        (["constant"], [""], "holds no completions"),
+        (["constant", "--set", "worth=3"], ROWS, "worth"),
+        (["constant", "--set", "weight=3"], ROWS, "weight"),
+        (["pantograph-verified"], [{"completion": "rfl"}], "column 'problem'"),
+    ],
+)
+def test_mistakes_are_named(
+    lean_dojo: Run, arguments: list[str], rows: list[Any], complaint: str
+) -> None:
+    ran = lean_dojo("reward", "score", *arguments[:1], write(rows), *arguments[1:])
+    assert ran.code != 0
+    assert complaint in " ".join(ran.err.split())
+    assert "Traceback" not in ran.err
+
+
+def test_lean_scores_and_leaves_no_engine(lean_dojo: Run) -> None:
+    goal = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
+    tactics = ["constructor", "skip", "sorry", "exact ⟨hp, hq⟩"]
+    rows = [{"completion": tactic, "problem": goal} for tactic in tactics]
+    before = set(psutil.Process().children())
+    ran = lean_dojo(
+        "reward", "score", "pantograph-verified", write(rows), "--set", "engines=1", "--json"
+    )
+    assert ran.code == 0, ran.err
+    assert [item["score"] for item in ran.json] == [1.0, 0.0, -1.0, 1.0]
+    assert set(psutil.Process().children()) <= before
+
+
+def test_a_reward_function_is_checked(lean_dojo: Run, somebodys: None) -> None:
+    ran = lean_dojo("reward", "check", "somebodys:fine")
+    assert ran.code == 0, ran.out
+    bad = lean_dojo("reward", "check", "somebodys:nameless")
+    assert bad.code == 1
+    assert "FAILED" in bad.out
+    assert "**kwargs" in bad.out
+    findings = lean_dojo("reward", "check", "somebodys:nameless", "--json").json
+    assert any(finding["problem"] for finding in findings)
+    assert lean_dojo("reward", "check", "length-penalised").code == 0
+
+
+def test_rewards_of_a_training_run(lean_dojo: Run) -> None:
+    ran = lean_dojo(
+        "train", "grpo", "--set", "model_name=owner/model", "--dry-run",
+        "--reward", "constant:0.5", "--reward", "length-penalised",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert yaml.safe_load(ran.out)["reward_func"] == ["constant:0.5", "length-penalised"]
+    assert not Path("outputs").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["sft", "--set", "model_name=m", "--reward", "constant"], "takes no rewards"),
+        (["grpo", "--set", "model_name=m", "--reward", "constnat"], "Did you mean 'constant'"),
+        (["grpo", "--set", "model_name=m", "--reward", "constant:x:y"], "constant"),
+    ],
+)
+def test_bad_rewards_of_a_training_run(
+    lean_dojo: Run, arguments: list[str], complaint: str
+) -> None:
+    ran = lean_dojo("train", *arguments, "--dry-run")
+    assert ran.code == 2
+    assert complaint in ran.err
