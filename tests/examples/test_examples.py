@@ -7,6 +7,7 @@ repository stands in for the remote one by git's own ``url.<base>.insteadOf``.
 from __future__ import annotations
 
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +15,6 @@ import pytest
 import torch
 
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.lean_progress import create_sample_dataset
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 URL = "https://github.com/durant42040/lean4-example"
@@ -124,13 +124,13 @@ def test_lean_agent(run_example, workplace, tmp_path, capsys):
     assert list((workplace / "raid" / "checkpoints").rglob("*.ckpt"))
 
 
-def test_lean_progress(run_example, workplace, tmp_path, monkeypatch, capsys):
+def test_lean_progress(run_example, workplace, tmp_path, capsys):
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
     dataset = "raid/data/sample_leanprogress_dataset.jsonl"
-    monkeypatch.setattr(sys, "argv", ["create_sample_dataset", "--output", dataset])
-    create_sample_dataset.main()
+    module = "lean_dojo_v2.lean_progress.create_sample_dataset"
+    subprocess.run([sys.executable, "-m", module, "--output", dataset], check=True)
     tokenizer = Tokenizer(models.WordLevel(unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
