@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 import click
@@ -37,7 +38,7 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     options = [record for record in records if record is not None and record[1]]
     if options:
         yield "| option | |\n|---|---|"
-        yield from (f"| `{_cell(names)}` | {_cell(text)} |" for names, text in options)
+        yield from (f"| <code>{_cell(names)}</code> | {_cell(text)} |" for names, text in options)
         yield ""
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
@@ -47,4 +48,4 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
+    return " ".join(escape(text, quote=False).replace("|", "&#124;").split())

@@ -46,9 +46,13 @@ def table(target: Any) -> str:
 
 
 def _row(setting: Setting) -> str:
-    kind = setting.type_text.replace("|", "\\|")
-    text = setting.help.replace("|", "\\|")
-    return f"| `{setting.name}` | `{kind}` | {_default(setting)} | {text} |"
+    kind, text = _code(setting.type_text), setting.help.replace("|", "&#124;")
+    return f"| `{setting.name}` | {kind} | {_default(setting)} | {text} |"
+
+
+def _code(text: str) -> str:
+    """Write code that may hold the sign that divides cells; a backslash would show."""
+    return f"<code>{text.replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
 
 
 def _default(setting: Setting) -> str:
@@ -56,7 +60,7 @@ def _default(setting: Setting) -> str:
         return "required"
     if isinstance(setting.default, attrs.Factory):  # type: ignore[arg-type]
         return "computed"
-    return f"`{setting.default!r}`"
+    return _code(repr(setting.default))
 
 
 def updated(text: str) -> str:
@@ -80,7 +84,10 @@ def main(arguments: list[str]) -> int:
             if "--check" not in arguments:
                 page.write_text(after, encoding="utf-8")
     for path in stale:
-        sys.stderr.write(f"{path}: settings {'differ' if '--check' in arguments else 'written'}\n")
+        done = "written"
+        if "--check" in arguments:
+            done = "out of date: run python docs/tools/settings_tables.py"
+        sys.stderr.write(f"{path}: settings {done}\n")
     return 1 if stale and "--check" in arguments else 0
 
 

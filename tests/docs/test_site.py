@@ -76,6 +76,23 @@ def test_tables_of_settings_are_up_to_date() -> None:
     assert tool("settings_tables").main(["--check"]) == 0
 
 
+def test_the_files_of_a_new_plugin_are_those_that_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lean_dojo_v2.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    assert main(["plugins", "new", "reward", "shortness-bonus", "--author", "A"]) == 0
+    folder = tmp_path / "shortness-bonus"
+    written = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+    listed = page("plugins.md").partition("| file | |")[2].partition("\n\n")[0]
+    names = {name for name in re.findall(r"`([^`]+)`", listed) if "/" in name or "." in name}
+    names = {name for name in names if not name.startswith("lean-dojo-v2")}
+    assert names <= written
+    empty = {"src/shortness_bonus/__init__.py", "src/shortness_bonus/py.typed"}
+    assert written - names <= empty | {"LICENSE"}
+
+
 def test_docstrings_become_markdown() -> None:
     convert = tool("docstrings").as_markdown
     text = "See :class:`~a.B`, for example::\n\n    x = 1\n\n>>> [1][0]\n1\n\nEnd."
