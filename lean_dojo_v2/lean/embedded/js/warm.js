@@ -4,7 +4,7 @@
 const { RequestError } = require('./errors.js');
 
 /** Elaborated beginnings that are kept, by use. */
-const MAX_WARM = 16;
+const MAX_WARM = 128;
 
 /** @param {object} engine everything main.js put together */
 function createWarm(engine) {
