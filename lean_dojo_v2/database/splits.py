@@ -5,7 +5,8 @@ Nothing is shuffled and nothing is counted: a theorem's split follows from a has
 held out at one step of a curriculum is never trained on at a later one, whatever is added.
 
 ``random``
-    u = first 8 bytes of SHA-256 of ``"url\nfile_path\nfull_name"`` (UTF-8, big-endian) / 2**64;
+    u = first 8 bytes of SHA-256 of ``"url\nfile_path\nfull_name"`` (UTF-8, big-endian) / 2**64,
+    with the url as :func:`same_address` spells it;
     train if u < 0.6, val if u < 0.8, else test. About 60/20/20.
 
 ``novel_premises``
@@ -19,6 +20,7 @@ held out at one step of a curriculum is never trained on at a later one, whateve
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
@@ -35,6 +37,9 @@ STRATEGIES: tuple[Strategy, ...] = ("random", "novel_premises")
 TRAIN, VAL = 0.6, 0.2
 HELD_OUT_PREMISES = 0.2
 
+_SCP = re.compile(r"(?:[\w.-]+@)?(?P<host>[\w-]+(?:\.[\w-]+)+):(?!//)(?P<path>.+)")
+_ADDRESS = re.compile(r"(?:https?|ssh|git)://(?:[^@/]+@)?(?P<host>[^/:]+)(?::\d+)?/(?P<path>.+)")
+
 
 def unit_hash(text: str) -> float:
     """Map a text to a number in [0, 1] that never changes: 8 bytes of SHA-256 / 2**64."""
@@ -43,7 +48,7 @@ def unit_hash(text: str) -> float:
 
 def theorem_hash(theorem: Theorem) -> float:
     """Hash what names a theorem across commits: its url, file and full name."""
-    return unit_hash(f"{theorem.url}\n{theorem.file_path}\n{theorem.full_name}")
+    return unit_hash(_names(theorem))
 
 
 def split_of(theorem: Theorem) -> Split:
@@ -67,8 +72,24 @@ def held_out_split(theorem: Theorem) -> Split:
     It is another hash than that of the random split, so that neither follows from the
     other.
     """
-    names = f"held out\n{theorem.url}\n{theorem.file_path}\n{theorem.full_name}"
-    return "val" if unit_hash(names) < 0.5 else "test"
+    return "val" if unit_hash(f"held out\n{_names(theorem)}") < 0.5 else "test"
+
+
+def _names(theorem: Theorem) -> str:
+    return f"{same_address(theorem.url)}\n{theorem.file_path}\n{theorem.full_name}"
+
+
+def same_address(url: str) -> str:
+    """Give one spelling to the addresses of one repository, so that all share their splits.
+
+    >>> same_address("git@GitHub.com:lean-dojo/sample.git")
+    'https://github.com/lean-dojo/sample'
+    >>> same_address("ssh://git@github.com/lean-dojo/sample/")
+    'https://github.com/lean-dojo/sample'
+    """
+    url = url.rstrip("/").removesuffix(".git")
+    match = _SCP.fullmatch(url) or _ADDRESS.fullmatch(url)
+    return f"https://{match['host'].lower()}/{match['path']}" if match else url
 
 
 def uses_held_out_premise(theorem: Theorem) -> bool:

@@ -11,7 +11,9 @@ not: every hypothesis of A is, up to names, one of B's, or says nothing (``True`
 A reward has to be stricter than a search. Some moves are open at nearly every goal, whatever it
 says: ``exfalso``, ``symm``, ``revert h``, ``by_contra h``, ``refine of_eq_true ?_``,
 ``have := Nat.le_refl 0``. A search should try them, for a proof may need them; but a model that is
-paid for them learns to play nothing else. ``strict`` takes them for what they are.
+paid for them learns to play nothing else. ``strict`` takes them for what they are. Nor does it
+count a step that only adds facts to the same target (``have``, ``by_cases``): whether they help
+shows when a later step uses them.
 """
 
 from __future__ import annotations
@@ -66,9 +68,21 @@ def _is_cheap(goal: Goal, before: Goal) -> bool:
     if target == "False" or target in _wraps(before.target):
         target = before.target
     known = _relevant(kept, target)
+    targets = dict.fromkeys([target, _swapped(target)])
     return any(
         at_least_as_hard(attrs.evolve(goal, target=one, variables=known), before)
-        for one in dict.fromkeys([target, _swapped(target)])
+        or _only_adds(attrs.evolve(goal, target=one), before)
+        for one in targets
+    )
+
+
+def _only_adds(goal: Goal, before: Goal) -> bool:
+    """Whether a goal has the target of another and still knows all that the other knows."""
+    mine, theirs = _telling(goal.variables), _telling(before.variables)
+    return any(
+        _target(goal, names) == _target(before, other)
+        and _facts(theirs, other) <= _known(mine, names)
+        for names, other in (({}, {}), (_by_order(mine), _by_order(theirs)))
     )
 
 
