@@ -14,6 +14,7 @@ import subprocess
 import time
 import weakref
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import IO, NoReturn
 
 import attrs
@@ -161,6 +162,7 @@ class EngineProcess:
         poll.register(self._stderr, select.POLLIN)
         if to_write:
             poll.register(self._stdin, select.POLLOUT)
+        next_check = time.monotonic() + WATCH_INTERVAL
         while True:
             events = poll.poll(self._wait_ms(deadline))
             for descriptor, event in events:
@@ -173,10 +175,10 @@ class EngineProcess:
                     answer = self._read_answer(what)
                     if answer is not None:
                         return answer
-            if not events:
+            # By the clock, not only in silence: an engine may flood its log for ever.
+            if not events or time.monotonic() >= next_check:
                 self._check_limits(deadline, timeout, what)
-            elif deadline is not None and time.monotonic() > deadline:
-                self._fail(EngineTimeoutError, f"did not answer {what} within {timeout:g} s")
+                next_check = time.monotonic() + WATCH_INTERVAL
 
     def _wait_ms(self, deadline: float | None) -> float | None:
         """How long to wait for the next event, in milliseconds."""
@@ -278,6 +280,11 @@ class EngineProcess:
             code: int | None = self._process.wait(timeout=2)
         except subprocess.TimeoutExpired:
             code = None
+        else:
+            # What it started (a wrapper script's engine) may live on in its group, whose number is
+            # not given to anybody else as long as it does.
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         self._drain_log()
         kind = EngineMemoryError if OUT_OF_MEMORY in self.log_tail.lower() else EngineDiedError
         self._fail(kind, f"{_ending(code)} at {what}{reason and f' ({reason})'}")
@@ -342,7 +349,9 @@ def _stop(process: subprocess.Popen[bytes], owner: int) -> None:
     """Kill the process group and reap it. Runs at the latest when the interpreter shuts down."""
     if os.getpid() != owner:
         return  # a forked child must not kill its parent's engine
-    if process.poll() is None:
+    # Also when its leader has ended: what that started may live on in its group. The group's
+    # number is free for others only once the leader is reaped, so it is killed before that.
+    if process.returncode is None:
         _kill_group(process)
         process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):

@@ -130,6 +130,13 @@ def _mirror(url: str) -> Path:
     return mirror
 
 
+def _delete_leftovers(home: Path) -> None:
+    """Delete what killed processes left; the caller holds the lock, so nobody works on it."""
+    for pattern in (".clone-*", ".checkout-*"):
+        for path in home.glob(pattern):
+            shutil.rmtree(path, ignore_errors=True)
+
+
 def _find(mirror: Path, revision: str) -> str | None:
     for name in (revision, f"refs/remotes/origin/{revision}"):
         try:
@@ -153,6 +160,7 @@ def resolve(url: str, revision: str) -> str:
     home = _home(url)
     home.mkdir(parents=True, exist_ok=True)
     with FileLock(home / "lock"):
+        _delete_leftovers(home)
         mirror = _mirror(url)
         exact = FULL_COMMIT.match(revision) is not None
         found = _find(mirror, revision) if exact else None

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.prover import HFProver
-from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.splits import split_of
 from lean_dojo_v2.lean.server import Server
@@ -111,16 +111,29 @@ class Arena:
             progress_model: A progress model that guides the search.
         """
         file = self.folder / f"{stage}.json"
-        if not file.exists():
+        if not file.exists() or not self._is_same(stage):
             with _guided_by(progress_model):
                 found = dict(self._search(stage, model))
             rows = [
                 {**found[index].to_dict(), "group": task.group, "file": task.theorem.file_path}
                 for index, task in enumerate(self.tasks)
             ]
-            atomic_write_bytes(file, orjson.dumps(rows, option=orjson.OPT_INDENT_2))
             self._save_trees(stage, found)
+            atomic_write_bytes(file, orjson.dumps(rows, option=orjson.OPT_INDENT_2))
+            atomic_write_text(self._mark(stage), self._digest())
         return _summary(stage, orjson.loads(file.read_bytes()))
+
+    def _mark(self, stage: str) -> Path:
+        return self.folder / f".{stage}.settings"
+
+    def _is_same(self, stage: str) -> bool:
+        """Whether a stage that is done had these theorems and limits."""
+        mark = self._mark(stage)
+        return mark.exists() and mark.read_text() == self._digest()
+
+    def _digest(self) -> str:
+        names = [task.theorem.full_name for task in self.tasks]
+        return hashlib.sha256(repr((names, self.config)).encode()).hexdigest()
 
     def _search(self, stage: str, model: Path) -> Iterator[tuple[int, SearchResult]]:
         prover = HFProver(model, config=self.config, max_new_tokens=64)
