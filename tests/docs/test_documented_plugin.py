@@ -1,0 +1,64 @@
+"""The plugin that the documentation writes, file by file, is installed, listed and checked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NAME = "shortness-bonus"
+
+
+@pytest.fixture(scope="module")
+def installed(
+    all_blocks: list[Any],
+    make_wheel: Callable[..., Path],
+    pip_target: Callable[[Path, Sequence[Path]], Mapping[str, str]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Mapping[str, str]:
+    """The environment in which the plugin of plugins.md is installed."""
+    folder = tmp_path_factory.mktemp("plugin")
+    blocks = [block for block in all_blocks if block.page == "plugins.md"]
+    files = {b.title: b.code for b in blocks if b.title.startswith("shortness_bonus/")}
+    assert len(files) == 2
+    [toml] = [block.code for block in blocks if block.language == "toml"]
+    entry_points = tomllib.loads(toml)["project"]["entry-points"]["lean_dojo"]
+    files["shortness_bonus/__init__.py"] = '"""A reward."""\n'
+    wheel = make_wheel(
+        folder, NAME, files, entry_points=entry_points, requires=["lean-dojo-v2>=2.0,<3"]
+    )
+    return pip_target(folder / "site", [wheel])
+
+
+def run(environment: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_it_is_listed_with_its_setting(installed: Mapping[str, str]) -> None:
+    shown = run(installed, "-m", "lean_dojo_v2", "show", NAME, "--json")
+    assert shown.returncode == 0, shown.stderr
+    found = json.loads(shown.stdout)
+    assert found["distribution"] == NAME
+    assert [setting["name"] for setting in found["settings"]] == ["weight"]
+
+
+def test_it_passes_the_conformance_checks(installed: Mapping[str, str]) -> None:
+    checked = run(installed, "-m", "lean_dojo_v2", "plugins", "check", NAME)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_its_own_tests_pass(
+    installed: Mapping[str, str], all_blocks: list[Any], tmp_path: Path
+) -> None:
+    [block] = [b for b in all_blocks if b.title == "tests/test_shortness_bonus.py"]
+    (tmp_path / "test_shortness_bonus.py").write_text(block.code, encoding="utf-8")
+    done = run(installed, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
