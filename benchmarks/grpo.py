@@ -59,6 +59,17 @@ def export(work: Path) -> tuple[Any, Any]:
     return database, repository
 
 
+def hold_out(work: Path, goals: int) -> Path:
+    """Write a split file with theorems of the validation split from all over the sample."""
+    theorems = json.loads((work / "data" / "random" / "val.json").read_text())
+    theorems = [theorem for theorem in theorems if theorem["traced_tactics"]]
+    per_theorem = sum(len(theorem["traced_tactics"]) for theorem in theorems) / len(theorems)
+    every = max(1, round(len(theorems) * per_theorem / goals))
+    file = work / "held-out.json"
+    file.write_text(json.dumps(theorems[::every]))
+    return file
+
+
 def verified_reward(database: Any, engines: int) -> PantographVerified:
     projects = {
         repository.url: sample_project_path(name)
@@ -152,7 +163,9 @@ def main() -> None:
     parser.add_argument("--goals", type=int, default=64, help="held-out goals to measure at")
     parser.add_argument("--samples", type=int, default=4, help="tactics sampled at each goal")
     parser.add_argument("--lr", type=float, default=2e-4, help="learning rate of GRPO")
-    parser.add_argument("--plain-steps", type=int, default=3, help="steps of plain TRL")
+    parser.add_argument(
+        "--plain-steps", type=int, default=3, help="steps of plain TRL; 0 leaves it out"
+    )
     parser.add_argument("--engines", type=int, default=1, help="Lean engines")
     parser.add_argument("--output-dir", type=Path, help="keep models, metrics and pictures here")
     options = parser.parse_args()
@@ -177,36 +190,45 @@ def run(work: Path, options: argparse.Namespace) -> None:
         tuned = options.model
     reward = verified_reward(database, options.engines)
 
-    def measure(trainer: GRPOTrainer) -> SampledEvaluation:
-        # The same goals, samples, seed and judge, whatever the policy was trained with.
-        judge = GRPOTrainer(trainer.output_dir, reward, str(work / "judge"), report_to="none")
-        return judge.evaluate(work / "data", limit=options.goals, samples=options.samples)
+    held_out = hold_out(work, options.goals)
 
-    before = GRPOTrainer(str(tuned), reward, str(work / "judge"), report_to="none")
-    print(f"\nheld-out goals: {options.goals}, {options.samples} samples each")
-    first = before.evaluate(work / "data", limit=options.goals, samples=options.samples)
+    def measure(model: str | Path) -> SampledEvaluation:
+        # The same goals, samples, seed and judge, whatever the policy was trained with.
+        judge = GRPOTrainer(str(model), reward, str(work / "judge"), report_to="none")
+        return judge.evaluate(held_out, samples=options.samples)
+
+    first = measure(tuned)
+    print(f"\nheld-out goals: {first.tactics}, {first.samples} samples each")
     describe("before", first)
     both = (database, repository)
     trained = policy(tuned, reward, work / "verified", options.steps, options.lr, work, both)
-    second = measure(trained)
+    second = measure(trained.output_dir)
     describe(f"{options.steps} steps, verified reward", second)
     few = max(3, options.steps // 6)
     constant = policy(tuned, "constant", work / "constant", few, options.lr, work, both)
-    third = measure(constant)
+    third = measure(constant.output_dir)
     describe(f"{few} steps, constant reward", third)
     reward.close()
     gain = second.shares["lean/verified"] - first.shares["lean/verified"]
     drift = third.shares["lean/verified"] - first.shares["lean/verified"]
     print(f"  verified reward: {gain:+.1%}, constant reward: {drift:+.1%} (goals: above 0, 0)")
 
-    ours = medians(logged(work / "verified"))
+    rows = logged(work / "verified")
+    third_of_run = max(1, len(rows) // 3)
+    early, late = (
+        statistics.mean(row["lean/verified"] for row in part)
+        for part in (rows[:third_of_run], rows[-third_of_run:])
+    )
+    print(f"  in training: verified {early:.1%} in the first third, {late:.1%} in the last one")
+    ours = medians(rows)
     share = ours["time/reward"] / ours["step_time"]
     print(
         f"\nstep {ours['step_time']:.2f} s: generation {ours['time/generation']:.2f} s, "
         f"reward {ours['time/reward']:.2f} s = {share:.1%} (goal: at most 10 %)"
     )
     print(f"picture: {work / 'verified' / 'rewards.svg'}" if options.output_dir else "")
-    for name, model in (("fine-tuned", tuned), ("untrained", untrained)):
+    models = (("fine-tuned", tuned), ("untrained", untrained)) if options.plain_steps else ()
+    for name, model in models:
         compare(name, model, work, options.plain_steps, both)
     print(f"\n{time.perf_counter() - start:.0f} s in all, load {os.getloadavg()[0]:.1f}")
 

@@ -11,6 +11,7 @@ import attrs
 from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position, Theorem
 
+_ALTERNATIVE = re.compile(r"\n[ \t]*\|[^|\n]*=>")
 _MUTUAL = re.compile(r"^[ \t]*mutual\b", re.MULTILINE)
 # What may stand before a declaration and belongs to its command: a docstring, `open Foo in`.
 _LEADING = re.compile(
@@ -73,10 +74,10 @@ class SourceTheorem:
 
     @cached_property
     def head(self) -> str:
-        """The declaration's text before ``:=``: attributes, name, binders and statement.
+        """The declaration's text before its proof: attributes, name, binders and statement.
 
         Raises:
-            LeanError: If the declaration has no ``:=``.
+            LeanError: If the declaration has no ``:=`` and no alternatives (``| 0 => …``).
         """
         if self.full_name.rpartition(".")[2].strip("«»") not in self.declaration:
             raise LeanError(
@@ -175,7 +176,7 @@ def assignment(text: str) -> int | None:
         elif text[index] == '"':
             match = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL).match(text, index)
             index = match.end() if match else index + 1
-        elif text.startswith(":=", index) and depth == 0:
+        elif depth == 0 and (text.startswith(":=", index) or _ALTERNATIVE.match(text, index)):
             return index
         else:
             depth += (text[index] in "([{⟨⦃") - (text[index] in ")]}⟩⦄")

@@ -1,0 +1,88 @@
+"""A theorem in its file: its parts, its places, its names."""
+
+from __future__ import annotations
+
+import pytest
+
+from lean_dojo_core.errors import LeanError
+from lean_dojo_v2.lean.source import SourceTheorem
+
+FILE = """\
+namespace A.B
+-- naïve λ
+theorem first (x : Nat := 1) /- := -/ : x = x := by
+  rfl
+
+theorem second : ∀ n : Nat, n = n
+  | 0 => rfl
+  | n + 1 => by
+    have h := 1
+    rfl
+
+mutual
+theorem third : True := trivial
+theorem fourth : "a := b" = "a := b" := by rfl
+end
+"""
+
+
+def source(name: str, start: tuple[int, int], end: tuple[int, int], **more) -> SourceTheorem:
+    return SourceTheorem(FILE, f"A.B.{name}", "A.lean", start, end, **more)
+
+
+FIRST = source("first", (3, 1), (4, 6))
+SECOND = source("second", (6, 1), (10, 8))
+THIRD = source("third", (13, 1), (13, 32))
+FOURTH = source("fourth", (14, 1), (14, 47))
+
+
+@pytest.mark.parametrize(
+    ("theorem", "head"),
+    [
+        (FIRST, "theorem first (x : Nat := 1) /- := -/ : x = x"),
+        (SECOND, "theorem second : ∀ n : Nat, n = n"),
+        (THIRD, "theorem third : True"),
+        (FOURTH, 'theorem fourth : "a := b" = "a := b"'),
+    ],
+)
+def test_the_statement_ends_where_the_proof_begins(theorem, head):
+    assert theorem.head == head
+    assert theorem.with_proof("simp\nrfl") == f"{head} := by\n  simp\n  rfl"
+
+
+def test_the_traced_statement_wins_where_it_is_that_of_the_file():
+    for statement in ("theorem first (x : Nat := 1) /- := -/ : x = x :=", "theorem other :="):
+        theorem = source("first", (3, 1), (4, 6), statement=statement)
+        assert theorem.head == FIRST.head
+
+
+def test_mutual_blocks_are_closed_and_belong_to_the_declaration():
+    assert (FIRST.in_mutual_block, THIRD.in_mutual_block, FOURTH.in_mutual_block) == (0, 1, 1)
+    assert FOURTH.closing == "\nend\n"
+    assert FILE.encode()[FOURTH.context_end :].startswith(b"mutual\ntheorem third")
+    assert FILE.encode()[FIRST.context_end :].startswith(b"theorem first")
+
+
+def test_places_and_offsets_are_inverse():
+    for offset, character in enumerate(FILE):
+        assert FIRST.offset(FIRST.position(offset)) == offset, character
+    assert FIRST.occurrences("rfl") == [(4, 3)]
+    assert SECOND.occurrences("rfl") == [(7, 10), (10, 5)]
+    assert SECOND.occurrences("(") == []
+
+
+def test_own_names_are_all_suffixes():
+    assert FIRST.own_names == ("A.B.first", "B.first", "first")
+
+
+@pytest.mark.parametrize("place", [(0, 1), (99, 1), (1, 0), (15, 99)])
+def test_a_place_outside_is_an_error(place):
+    with pytest.raises(LeanError, match="Trace it again"):
+        FIRST.offset(place)
+
+
+def test_a_changed_file_is_said():
+    with pytest.raises(LeanError, match="changed since it was traced"):
+        _ = source("first", (6, 1), (7, 3)).head
+    with pytest.raises(LeanError, match="no ':='"):
+        _ = source("first", (3, 1), (3, 20)).head
