@@ -19,6 +19,7 @@ from lean_dojo_v2.lean.errors import (
 )
 from lean_dojo_v2.lean.grammar import parse
 from lean_dojo_v2.lean.messages import CompilationUnit, Message, Severity
+from lean_dojo_v2.lean.opening import open_theorem
 from lean_dojo_v2.lean.outcomes import ProofOutcome
 from lean_dojo_v2.lean.screening import Reason, Refusal, screen
 from lean_dojo_v2.lean.server import Server
@@ -55,14 +56,29 @@ def check_proof(
     if refusal := screen(proof, whole_proof=True, own_names=source.own_names):
         return _refused(refusal)
     try:
-        # In parentheses the block is one tactic: what would end it early does not parse.
-        block = "(\n" + _indented(proof) + "\n)"
-        refusal = parse(server, block, own_names=source.own_names, timeout=timeout)
+        refusal = _parse_block(server, source, proof, timeout)
     except TacticParseError as error:
         return ProofOutcome(False, f"not a block of tactics: {error}")
     if refusal is not None:
         return _refused(refusal)
     return check_declaration(server, source, source.with_proof(proof), timeout=timeout)
+
+
+def _parse_block(
+    server: Server, source: SourceTheorem, proof: str, timeout: float
+) -> Refusal | None:
+    """Parse a proof as one tactic: in parentheses, what would end it early does not parse.
+
+    Raises:
+        TacticParseError: If it does not parse, in the file's own syntax either.
+    """
+    block = "(\n" + _indented(proof) + "\n)"
+    try:
+        return parse(server, block, own_names=source.own_names, timeout=timeout)
+    except TacticParseError:
+        # The file may have notation and macros of its own; opening the theorem costs more.
+        state = open_theorem(server, source)
+        return parse(server, block, state=state, own_names=source.own_names, timeout=timeout)
 
 
 def check_declaration(
@@ -123,6 +139,9 @@ def _by_extension(
     if refusal := _strangers(answer["new_constants"], found["lean_name"]):
         return _refused(refusal)
     axioms = tuple(axiom["name"] for axiom in found["axioms"])
+    if own := [a["name"] for a in found["axioms"] if not a["library"] and a["name"] != "sorryAx"]:
+        detail = f"the finished theorem rests on the file's own axiom {own[0]}"
+        return _refused(Refusal(Reason.AXIOM, detail), axioms)
     if (refusal := _bad_axioms(axioms)) or (refusal := _not_sound(found)):
         return _refused(refusal, axioms)
     if found["statement"] != _statement_of(server, source, timeout):
