@@ -36,6 +36,9 @@ from lean_dojo_v2.prover.suggestion import (
     TacticGenerator,
 )
 
+PATIENCE = 0.25
+"""A batch waits so long to become full, in units of the time that the last one took."""
+
 BatchReport: TypeAlias = Callable[[Sequence[tuple[str, Node, Sequence[Suggestion]]]], None]
 """Told of every batch: the theorems' names, their states, and what was suggested."""
 
@@ -122,15 +125,15 @@ class _Pass:
         self.ready: deque[_Task] = deque()
         self.busy: dict[Future[list[Child]], _Task] = {}
         self.patience = Patience()
+        self.generation_seconds = 0.0
 
     def results(self) -> Iterator[tuple[int, SearchResult]]:
         while self.waiting or self.ready or self.busy:
             self._open_more()
             if self._is_enough_ready():
+                yield from self._fill_batch()
                 yield from self._expand()
-            rest = 0 if self._is_enough_ready() else None
-            done, _ = wait(self.busy, timeout=rest, return_when=FIRST_COMPLETED)
-            yield from self._collect([(future, self.busy.pop(future)) for future in done])
+            yield from self._collect(0 if self._is_enough_ready() else None)
 
     def close(self) -> None:
         """Let the engines finish the tactic that they are at, and no more."""
@@ -156,6 +159,16 @@ class _Pass:
         return bool(self.ready) and (
             len(self.ready) >= min(self.batch_size, (self._active() + 1) // 2)
         )
+
+    def _fill_batch(self) -> Iterator[tuple[int, SearchResult]]:
+        """Wait for Lean as long as that is short beside what a larger batch saves."""
+        deadline = time.monotonic() + PATIENCE * self.generation_seconds
+        while self.busy and len(self.ready) < self.batch_size:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                break
+            yield from self._collect(left)
+            self._open_more()
 
     def _expand(self) -> Iterator[tuple[int, SearchResult]]:
         batch: list[tuple[_Task, Node]] = []
@@ -197,13 +210,15 @@ class _Pass:
         suggestions = self.search.generator.generate(
             goals, num_samples=self.search.settings.num_sampled_tactics, premises=premises
         )
+        self.generation_seconds = time.monotonic() - started
         for task, _ in batch:
-            task.run.add_time(time.monotonic() - started)
+            task.run.add_time(self.generation_seconds)
         return suggestions
 
-    def _collect(
-        self, done: Sequence[tuple[Future[list[Child]], _Task]]
-    ) -> Iterator[tuple[int, SearchResult]]:
+    def _collect(self, timeout: float | None) -> Iterator[tuple[int, SearchResult]]:
+        """Take what Lean has finished; wait until there is something, ``timeout`` s at most."""
+        futures, _ = wait(self.busy, timeout=timeout, return_when=FIRST_COMPLETED)
+        done = [(future, self.busy.pop(future)) for future in futures]
         children: list[tuple[Run, Child]] = []
         for future, task in done:
             children += [(task.run, child) for child in future.result()]
