@@ -27,7 +27,20 @@ async function boot(install) {
   rt.wasm.lean_enable_initializer_execution();
   rt.wasm.lean_io_mark_end_initialization();
   rt.wasm.lean_init_task_manager_using(TASK_THREADS);
+  keepKernelOn(rt);
   return rt;
+}
+
+/**
+ * `set_option debug.skipKernelTC true` must not switch the kernel off, wherever it stands: in a file, above a theorem,
+ * in a tactic. The option stays one that a text may set, but Lean looks for its value under a name that no text can set.
+ */
+function keepKernelOn(rt) {
+  rt.scope(() => {
+    const unsettable = rt.keep(rt.nameOf(['debug', 'skipKernelTC', 0]));
+    rt.wasm.lean_mark_persistent(unsettable);
+    rt.setField(rt.constant('l_Lean_debug_skipKernelTC'), 0, unsettable);
+  });
 }
 
 /** The glue takes its settings from a global (patch_glue.py), since a CommonJS module cannot be handed any. */

@@ -35,12 +35,14 @@ function checkCommands(engine) {
     });
   }
 
-  /** The Lean name of what a user calls `written`: itself, or the private name of this module. */
+  /**
+   * The Lean name of what a user calls `written`: the private name of this module, which hides a public constant of
+   * the library as it does in the text, or else the name itself.
+   */
   function lookUp(env, written) {
     const name = rt.name(written);
-    if (constants.find(env, name) !== null) return name;
-    const privately = rt.call('l_Lean_mkPrivateName', env, name);
-    return constants.find(env, privately) === null ? null : privately;
+    const candidates = [rt.call('l_Lean_mkPrivateName', env, name), name];
+    return candidates.find((candidate) => constants.find(env, candidate) !== null) ?? null;
   }
 
   function describe(env, written) {

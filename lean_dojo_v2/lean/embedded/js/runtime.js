@@ -108,6 +108,8 @@ function createRuntime(module) {
   const fieldCount = (o) => (isScalar(o) ? 0 : byte(o + 6));
   /** The i-th object field; lives as long as `o` does. */
   const field = (o, i) => word(o + OBJECT_HEADER + 4 * i);
+  /** Writes a field of an object that lives for ever; the caller has kept the new value. */
+  const setField = (o, i, value) => setWord(o + OBJECT_HEADER + 4 * i, value);
   /** A byte of the scalar area that follows the object fields. */
   const scalarByte = (o, i) => byte(o + OBJECT_HEADER + 4 * fieldCount(o) + i);
 
@@ -281,6 +283,7 @@ function createRuntime(module) {
     tag,
     fieldCount,
     field,
+    setField,
     scalarByte,
     objectSize,
     word,
