@@ -102,3 +102,26 @@ def test_agent_mistakes(lean_dojo, place):
     unknown = lean_dojo("agent", "hf", ".", "--trainer", "sfd", "--set", "model_name=x")
     assert unknown.code == 2
     assert "sft" in unknown.err
+
+
+@pytest.mark.slow
+def test_agent_hf_traces_trains_and_proves(lean_dojo, place, tiny_repository):
+    from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+
+    texts = ["⊢ p ∧ q exact hp constructor rfl simp intro h"] * 4
+    build_tiny_model(texts, "model", hidden_size=32, layers=1, vocab_size=400, max_length=192)
+    (place / "sft.yaml").write_text("model_name: model\noutput_dir: out\nbatch_size: 4\n")
+    ran = lean_dojo(
+        "agent", "hf", tiny_repository[0], "--database", "tiny.json", "-c", "sft.yaml",
+        "--set", "lr=1e-3", "--limit", 2, "--samples", 2, "--expansions", 1, "--workers", 1,
+        "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert ran.json["found"] == 2
+    assert (place / "out" / "model.safetensors").is_file()
+    again = lean_dojo(
+        "prove", "--database", "tiny.json", "--project", tiny_repository[0], "--model", "out",
+        "--limit", 1, "--samples", 2, "--expansions", 1, "--workers", 1,
+    )  # fmt: skip
+    assert again.code == 0, again.err
+    assert "Found 1 sorry theorems to prove\n" in again.out
