@@ -142,7 +142,8 @@ def medians(rows: list[dict[str, Any]]) -> dict[str, float]:
 
 def logged(output: Path) -> list[dict[str, Any]]:
     lines = (output / "metrics.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines]
+    rows = [json.loads(line) for line in lines]
+    return [row for row in rows if "step_time" in row]
 
 
 def describe(name: str, found: SampledEvaluation) -> None:
