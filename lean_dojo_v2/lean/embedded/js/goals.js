@@ -5,6 +5,7 @@ const { RequestError } = require('./errors.js');
 const { CORE_CONTEXT, CORE_STATE, LeanException, META_STATE } = require('./contexts.js');
 const { messages } = require('./messages.js');
 const { withLimits } = require('./options.js');
+const { createProofs } = require('./proofs.js');
 const { SourceText } = require('./text.js');
 
 /** The largest number that fits a scalar box of 32 bits. */
@@ -13,6 +14,7 @@ const MAX_SCALAR = 2 ** 31 - 1;
 /** @param {object} engine everything main.js put together */
 function goalCommands(engine) {
   const { rt, states, pretty, contexts, constants } = engine;
+  const proofs = createProofs(rt, pretty);
 
   const mctxOf = (state) => rt.field(state.states[1], META_STATE.mctx);
   const envOf = (state) => rt.field(state.states[2], CORE_STATE.env);
@@ -146,47 +148,76 @@ function goalCommands(engine) {
   }
 
   function accept(state, monad, before, after, log, withAxioms) {
-    const proofs = parentProofs(monad, before, after);
-    const used = usedBy(proofs, monad.environment());
+    const { terms, lost, left } = outcome(state, monad, before, after);
+    const refuse = (text) => ({
+      messages: [...log, errorMessage(new LeanException(text))],
+    });
+    if (lost.length > 0) {
+      const context = states.printContext({ contexts: state.contexts, states: monad.states() });
+      return refuse(
+        `the tactic leaves this open, which is not among its goals:\n${pretty.stateText(context, lost)}`,
+      );
+    }
+    const used = usedBy(terms, monad.environment());
     const circular = [...used].find((name) => state.forbidden?.has(name));
     if (circular !== undefined)
-      return {
-        messages: [
-          ...log,
-          errorMessage(new LeanException(`the proof uses ${circular}, which it is to prove`)),
-        ],
-      };
-    const nextStateId = states.store(state.stored, monad, rt.list(after), state.root);
+      return refuse(`the proof uses ${circular}, which it is to prove`);
+    const nextStateId = states.store(state.stored, monad, rt.list(after), state.root, left);
     return {
       nextStateId,
       ...shown(states.get(nextStateId)),
       messages: log,
       hasSorry: used.has('sorryAx'),
-      hasUnsafe: proofs.some(
+      hasUnsafe: terms.some(
         (e) => rt.call('l_Lean_Environment_hasUnsafe', monad.environment(), e) === rt.box(1),
       ),
-      ...(withAxioms ? { axioms: axiomsOf(proofs, monad.environment()) } : {}),
+      ...(withAxioms ? { axioms: axiomsOf(terms, monad.environment()) } : {}),
     };
   }
 
+  /**
+   * What a tactic did to all that was open.
+   * @returns {{terms: number[], lost: number[], left: object}} the proofs it gave; metavariables in them that nobody
+   *   would ever ask for; and what its state leaves open besides the goals (see states.js)
+   */
+  function outcome(state, monad, before, after) {
+    const mctx = monad.mctx();
+    const named = (mvars) => new Map(mvars.map((mvar) => [rt.nameText(mvar), mvar]));
+    const [goals, acted] = [named(after), named(before)];
+    const aside = goalsOf(state).filter((mvar) => !acted.has(rt.nameText(mvar)));
+    const outside = [...named([...outsideOf(state), ...aside])]
+      .filter(([name]) => !goals.has(name))
+      .map(([, mvar]) => mvar);
+    const gone = before.filter((mvar) => !goals.has(rt.nameText(mvar)));
+    const { terms, open } = proofs.of(mctx, [...gone, ...rt.listItems(state.owed), ...outside]);
+    const stillOutside = outside.filter((mvar) => open.has(rt.nameText(mvar)));
+    const expected = named([...after, ...stillOutside]);
+    const others = [...open].filter(([name]) => !expected.has(name));
+    const spokenOf =
+      others.length === 0 ? new Map() : proofs.mentioned(mctx, [...expected.values()]);
+    const pick = (wanted) =>
+      others.filter(([name]) => spokenOf.has(name) === wanted).map(([, mvar]) => mvar);
+    return {
+      terms,
+      lost: pick(false),
+      left: { outside: rt.list(stillOutside), owed: rt.list(pick(true)) },
+    };
+  }
+  /** See states.js; a state just opened answers for nothing that its goals already speak of. */
+  const outsideOf = (state) =>
+    state.outside === null
+      ? [...proofs.mentioned(mctxOf(state), goalsOf(state)).values()]
+      : rt.listItems(state.outside);
+
   /** The axioms that proofs rest on, through every theorem that is not the library's. */
-  const axiomsOf = (proofs, env) =>
-    constants.restsOn(env, proofs.flatMap(constants.usedIn)).axioms.map(({ name }) => name);
+  const axiomsOf = (terms, env) =>
+    constants.restsOn(env, terms.flatMap(constants.usedIn)).axioms.map(({ name }) => name);
 
   /** The constants that proofs use. Tactics hide some in auxiliary lemmas, whose names have a part that begins with `_`. */
-  function usedBy(proofs, env) {
+  function usedBy(terms, env) {
     const isAuxiliary = (name) =>
       /(^|\.)_/.test(rt.nameText(name)) && constants.moduleOf(env, name) === null;
-    return new Set(constants.closure(env, proofs.flatMap(constants.usedIn), isAuxiliary).keys());
-  }
-
-  /** What the goals that are gone were proved by. */
-  function parentProofs(monad, before, after) {
-    const open = new Set(after.map((mvar) => rt.nameText(mvar)));
-    const parents = before.filter((mvar) => !open.has(rt.nameText(mvar)));
-    return parents.map((mvar) =>
-      pretty.instantiate(monad.mctx(), rt.call('lean_expr_mk_mvar', mvar)),
-    );
+    return new Set(constants.closure(env, terms.flatMap(constants.usedIn), isAuxiliary).keys());
   }
 
   function resume({ target, branch = null, goals = null }) {
@@ -203,6 +234,8 @@ function goalCommands(engine) {
         states: state.states.map(rt.keep),
         goals: rt.keep(rt.list(open)),
         root: rt.keep(state.root),
+        outside: rt.keep(rt.list([...outsideOf(state), ...goalsOf(state)])),
+        owed: rt.keep(state.owed),
         forbidden: state.forbidden,
       });
       return { nextStateId, ...shown(states.get(nextStateId)) };
@@ -231,6 +264,7 @@ function goalCommands(engine) {
       const context = states.printContext(state);
       const root = pretty.instantiate(mctxOf(state), rt.call('lean_expr_mk_mvar', state.root));
       const open = rt.call('l_Lean_Expr_hasExprMVar', root) === rt.box(1);
+      const { terms } = proofs.of(mctxOf(state), [state.root]);
       const started =
         rt.optional(rt.call('lean_get_mvar_assignment', mctxOf(state), state.root)) !== null;
       return {
@@ -240,8 +274,10 @@ function goalCommands(engine) {
         ...(parentExprs ? { parentExprs: [] } : {}),
         ...(goals ? shown(state) : { goals: [] }),
         extraMVars: [],
-        rootHasSorry: rt.call('l_Lean_Expr_hasSorry', root) === rt.box(1),
-        rootHasUnsafe: rt.call('l_Lean_Environment_hasUnsafe', envOf(state), root) === rt.box(1),
+        rootHasSorry: terms.some((e) => rt.call('l_Lean_Expr_hasSorry', e) === rt.box(1)),
+        rootHasUnsafe: terms.some(
+          (e) => rt.call('l_Lean_Environment_hasUnsafe', envOf(state), e) === rt.box(1),
+        ),
         rootHasMVar: open,
       };
     });

@@ -17,6 +17,9 @@ const SYNTHETIC_OPAQUE = 2;
  * @property {number[]} states term, meta, core
  * @property {number} goals the open goals, in order, a Lean list
  * @property {number} root the goal all began with
+ * @property {number|null} outside metavariables that are not goals here but may stay open: goals that were set aside,
+ *   and what the goals spoke of when the state was opened; a Lean list, or null for a state just opened (see proofs.js)
+ * @property {number} owed metavariables that are left open in the proofs so far and that only the goals speak of
  * @property {Set<string>} [forbidden] constants that no proof from here may use: the theorem itself
  */
 
@@ -44,7 +47,8 @@ function createStates(rt, contexts, pretty) {
     return state;
   }
   function drop(state) {
-    [...state.contexts, ...state.states, state.goals, state.root].forEach(rt.drop);
+    [...state.contexts, ...state.states, state.goals, state.root, state.owed].forEach(rt.drop);
+    if (state.outside !== null) rt.drop(state.outside);
   }
   function remove(ids) {
     for (const id of ids) {
@@ -61,13 +65,15 @@ function createStates(rt, contexts, pretty) {
   }
   const keepAll = (objects) => objects.map(rt.keep);
 
-  /** A new state that shares the contexts of `parent` (or captured ones). */
-  function store(parent, monad, goals, root) {
+  /** A new state that shares the contexts of `parent` (or captured ones); `left` is what is open besides its goals. */
+  function store(parent, monad, goals, root, left = { outside: null, owed: rt.UNIT }) {
     return add({
       contexts: keepAll(parent.contexts),
       states: keepAll(monad.states()),
       goals: rt.keep(goals),
       root: rt.keep(root),
+      outside: left.outside === null ? null : rt.keep(left.outside),
+      owed: rt.keep(left.owed),
       forbidden: parent.forbidden,
     });
   }
