@@ -1,7 +1,7 @@
 """How many theorems a minute the batched search tries, against one theorem at a time.
 
-    python benchmarks/search.py [--theorems 16] [--expansions 4] [--samples 8] [--rounds 2] [--json]
-                                [--model DIR] [--device auto]
+    python benchmarks/search.py [--theorems 24] [--expansions 4] [--samples 8] [--rounds 3] [--json]
+                                [--tokens 128] [--model DIR] [--device auto]
 
 Both searches have the same budget a theorem, the same generator and one Lean engine; they take
 turns, round by round, so that the ratio holds on a noisy machine where the figures do not. Goal: at
@@ -11,7 +11,8 @@ least twice as many.
 - *batched*: all theorems in one search; a batch holds 12 states, and Lean tries the tactics of
   some theorems while the model writes those of others.
 
-Without ``--model``, the generator is a small Llama with random weights, whose every batch is really
+What is gained is the generator's time; where Lean takes the larger part (a tiny model with short
+tactics, ``--tokens 32``), there is less to gain. Without ``--model``, the generator is a small Llama with random weights, whose every batch is really
 computed, and common tactics stand in for what it would have learnt, so that Lean has work to do.
 """
 
@@ -29,7 +30,7 @@ import psutil
 
 from lean_dojo_plugins.causal_lm.prover import HFProver
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
-from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.database import DynamicDatabase, Repository
 from lean_dojo_v2.lean.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import settings_of, source_in
@@ -55,14 +56,22 @@ class Stocked:
         return [[Suggestion(tactic, -1.0 - k) for k, tactic in enumerate(COMMON)] for _ in goals]
 
 
+def sample_repository() -> Repository:
+    data = json.loads(sample_database_path().read_text(encoding="utf-8"))
+    repositories = DynamicDatabase.from_dict(data).repositories
+    return max(repositories, key=lambda repo: repo.total_theorems)
+
+
+def sample_texts() -> list[str]:
+    """What the sample's proofs say, for a tokenizer of the usual kind."""
+    theorems = sample_repository().proven_theorems
+    return [f"{t.state_before}\n{t.tactic}" for one in theorems for t in one.traced_tactics]
+
+
 def load_problems(count: int) -> list[TheoremProblem]:
     """Theorems of one file of the sample, so that both searches find it elaborated."""
-    repository = min(
-        DynamicDatabase.from_dict(json.loads(sample_database_path().read_text())).repositories,
-        key=lambda repo: repo.name != "lean-dojo/lean-dojo-sample",
-    )
     files: dict[str, list] = {}
-    for theorem in repository.proven_theorems:
+    for theorem in sample_repository().proven_theorems:
         files.setdefault(theorem.file_path, []).append(theorem)
     chosen = max(files.values(), key=len)[:count]
     return [TheoremProblem(source_in(sample_project_path(), theorem)) for theorem in chosen]
@@ -72,7 +81,7 @@ def measure(options: argparse.Namespace, model: str, stand_in: bool) -> dict:
     config = ProverConfig(
         max_expansions=options.expansions, num_sampled_tactics=options.samples, batch_size=BATCH
     )
-    prover = HFProver(model, device=options.device, config=config)
+    prover = HFProver(model, device=options.device, config=config, max_new_tokens=options.tokens)
     generator = Stocked(prover.generator) if stand_in else prover.generator
     search = BestFirstSearch(generator, settings_of(config))
     problems = load_problems(options.theorems)
@@ -101,18 +110,17 @@ def measure(options: argparse.Namespace, model: str, stand_in: bool) -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--theorems", type=int, default=16)
+    parser.add_argument("--theorems", type=int, default=24)
     parser.add_argument("--expansions", type=int, default=4)
     parser.add_argument("--samples", type=int, default=8)
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--tokens", type=int, default=128, help="longest tactic")
     parser.add_argument("--model")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        model = options.model or str(
-            build_tiny_model(["⊢ p ∧ q intro h exact simp rfl\n"] * 4, Path(folder) / "model")
-        )
+        model = options.model or str(build_tiny_model(sample_texts(), Path(folder) / "model"))
         report = measure(options, model, stand_in=options.model is None)
     if options.json:
         print(json.dumps(report, indent=2))
