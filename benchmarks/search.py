@@ -12,8 +12,9 @@ least twice as many.
   some theorems while the model writes those of others.
 
 What is gained is the generator's time; where Lean takes the larger part (a tiny model with short
-tactics, ``--tokens 32``), there is less to gain. Without ``--model``, the generator is a small Llama with random weights, whose every batch is really
-computed, and common tactics stand in for what it would have learnt, so that Lean has work to do.
+tactics, ``--tokens 32``), there is less to gain. Without ``--model``, the generator is a small
+Llama with random weights, whose every batch is really computed, and common tactics stand in for
+what it would have learnt, so that Lean has work to do.
 """
 
 from __future__ import annotations
