@@ -16,6 +16,10 @@ const AUXILIARY = 2;
 const TRUE = 3; // box(1)
 const SYNTHETIC_OPAQUE = 5; // box(2)
 
+/** What Lean derives from a definition or matcher when a tactic asks for it; the names are its own (reserved). */
+const DERIVED =
+  /\.(?:splitter|(?:congr_)?eq_\d+|eq_def|eq_unfold|(?:mutual_)?induct(?:_unfolding)?|fun_cases(?:_unfolding)?)$/;
+
 /** @param {object} engine everything main.js put together */
 function createDrafts(engine) {
   const { rt, contexts, states, trees, pretty, constants } = engine;
@@ -76,8 +80,16 @@ function createDrafts(engine) {
     const env = trees.contextPart(context, 'env');
     const added = constants.added(before, env);
     const needed = constants.closure(env, missing, (name) => constants.find(before, name) === null);
-    const forbidden = added.map(([name]) => rt.nameText(name)).filter((name) => !needed.has(name));
-    return { env, forbidden: new Set(forbidden) };
+    // what `split` or `simp` derives from something that is allowed says nothing about the theorem either
+    const derived = (name) =>
+      [rt.nameText(name), constants.userName(name)]
+        .filter((written) => DERIVED.test(written))
+        .map((written) => written.replace(DERIVED, ''))
+        .some((base) => needed.has(base) || constants.find(before, rt.name(base)) !== null);
+    const forbidden = added
+      .map(([name]) => name)
+      .filter((name) => !needed.has(rt.nameText(name)) && !derived(name));
+    return { env, forbidden: new Set(forbidden.map(rt.nameText)) };
   }
 
   /**
