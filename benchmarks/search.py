@@ -54,7 +54,10 @@ class Stocked:
         self, goals: Sequence[str], *, num_samples: int, premises: Sequence[Sequence[str]] = ()
     ) -> list[list[Suggestion]]:
         self.generator.generate(goals, num_samples=num_samples, premises=premises)
-        return [[Suggestion(tactic, -1.0 - k) for k, tactic in enumerate(COMMON)] for _ in goals]
+        return [
+            [Suggestion(tactic, -1.0 - k) for k, tactic in enumerate(COMMON[:num_samples])]
+            for _ in goals
+        ]
 
 
 def sample_repository() -> Repository:
