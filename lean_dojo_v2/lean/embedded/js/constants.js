@@ -137,19 +137,27 @@ function createConstants(rt) {
     return seen;
   }
 
+  /** Whether the kernel has taken a theorem as one: where it refused the proof, the rest of a text may still cite it. */
+  function isProved(kernel, name, info) {
+    if (kind(info) !== 'theorem') return true;
+    const checked = rt.optional(rt.call('lean_environment_find', kernel, name));
+    return checked !== null && kind(checked) === 'theorem';
+  }
+
   /**
-   * What constants rest on: their axioms ([{name, library}]), everything unsafe among what they use, and how many
-   * theorems of the library, which come without proofs.
+   * What constants rest on: their axioms ([{name, library}]), with theorems that the kernel refused among them,
+   * everything unsafe among what they use, and how many theorems of the library, which come without proofs.
    */
   function restsOn(env, names) {
     const axioms = [];
     const unsafe = [];
     let library = 0;
     const isLocal = (n) => moduleOf(env, n) === null;
+    const kernel = rt.call('lean_elab_environment_to_kernel_env', env);
     for (const [key, { name: used, info }] of closure(env, names, isLocal)) {
       if (info === null) continue;
       const local = isLocal(used);
-      if (kind(info) === 'axiom') {
+      if (kind(info) === 'axiom' || (local && !isProved(kernel, used, info))) {
         if (local || LIBRARY_AXIOMS.has(key)) axioms.push({ name: userName(used), library: !local });
         else library += 1;
       }

@@ -55,3 +55,25 @@ def test_a_private_theorem_is_described_and_not_another_of_its_name(lean: Any) -
 def test_lean_lets_no_private_theorem_take_a_public_name(lean: Any) -> None:
     answer = lean("dojo.check", file="private theorem Nat.add_comm : 1 = 2 := sorry\n")
     assert errors(answer) == ["a non-private declaration `Nat.add_comm` has already been declared"]
+
+
+def test_what_the_kernel_refused_is_an_axiom_of_what_cites_it(lean: Any) -> None:
+    text = f"{UNSAFE_PROOF}theorem next : 1 = 2 := bad.elim\ntheorem good : 1 = 1 := by simp\n"
+    found = lean("dojo.check", file=text, names=["bad", "next", "good"])["declarations"]
+    assert [found[name]["axioms"] for name in ("bad", "next", "good")] == [
+        [{"name": "bad", "library": False}],
+        [{"name": "bad", "library": False}],
+        [],
+    ]
+    text += "theorem last : 1 = 2 := by\n  exact bad.elim\n"
+    opened = lean("dojo.state_at", file=text, position=text.index("exact"))
+    tactics = [
+        "exact next",
+        "exact absurd rfl (fun _ : good = good => bad)",
+        "(have := good; skip)",
+    ]
+    answers = [
+        lean("goal.tactic", stateId=opened["stateId"], tactic=tactic, axioms=True)
+        for tactic in tactics
+    ]
+    assert [answer["axioms"] for answer in answers] == [["bad"], ["bad"], []]
