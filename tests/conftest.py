@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import signal
 import subprocess
 import sys
+import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +22,11 @@ WheelMaker = Callable[..., Path]
 
 # A distribution of its own, with its own tests: test_example_plugin.py installs it and runs them.
 collect_ignore = ["example_plugin"]
+
+# A shell without job control starts jobs with SIGINT ignored, and children inherit that; tests of
+# interrupted programs need it as it is at a terminal.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _make_wheel(

@@ -178,7 +178,7 @@ def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalSta
 
     Raises:
         GoalTextError: If the text does not say enough.
-        ServerError: If the engine fails.
+        EngineLostError: If the engine dies or the time is up.
     """
     goals = parse_state(text)
     if not goals:
@@ -192,6 +192,8 @@ def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalSta
         for variable in goal.variables:
             accessible = variable.name and INACCESSIBLE not in variable.name
             state = server.goal_tactic(state, f"intro {variable.name}" if accessible else "intro")
+    except (EngineLostError, EngineUnavailableError):
+        raise  # says nothing about the text
     except LeanError as error:
         raise GoalTextError(f"Lean cannot read the printed goal again: {error}") from error
     opened = state.goals if goal.variables else _printed(server, state)

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -54,9 +53,7 @@ def test_engines_end_with_the_program(ending, mini_repl, gone):
     )
     assert program.stdout is not None
     pids = [int(word) for word in program.stdout.readline().split()]
-    start = time.monotonic()
-    error = program.communicate(timeout=30)[1]
-    assert time.monotonic() - start < 20
+    error = program.communicate(timeout=50)[1]  # the programs themselves would sleep for 60 s
     assert len(pids) == 2, error
     assert all(gone(pid) for pid in pids)
 

@@ -117,6 +117,7 @@ def test_prover_defaults():
         "num_sampled_tactics": 64,
         "debug": False,
         "batch_size": 12,
+        "visits": 1,
     }
 
 

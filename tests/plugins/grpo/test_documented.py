@@ -40,11 +40,19 @@ theorem double_two : double 2 = 4 := by
 theorem flip (a b : Nat) (h : a = b) : b = a := by
   rw [h]
 
+FURTHER
 theorem open_question (p q : Prop) (hp : p) (hq : q) : p ∧ q := by
   sorry
 
 end Barn
-"""
+""".replace(
+    # A theorem's split follows from its address, here a temporary folder: with some more of them,
+    # one is in the training split wherever the folder is.
+    "FURTHER\n",
+    "\n".join(
+        f"theorem more_{n} (h : {n} = {n}) : {n} = {n} := by\n  exact h\n" for n in range(20)
+    ),
+)
 
 
 @pytest.fixture(scope="module")

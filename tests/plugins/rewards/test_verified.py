@@ -185,12 +185,17 @@ def test_engines_of_few_repositories_stay_open(tmp_path):
     reward.close()
 
 
-def test_a_killed_engine_costs_nothing_but_time(reward):
-    assert reward(["constructor"], problem=["p q : Prop\nh : p ∧ q\n⊢ q ∧ p"]) == [1.0]
-    for process in psutil.Process().children(recursive=True):
-        if "node" in process.name():
-            process.kill()
-    assert reward(["exact ⟨h.2, h.1⟩"], problem=["p q : Prop\nh : p ∧ q\n⊢ q ∧ p"]) == [1.0]
+def test_a_killed_engine_costs_nothing_but_time():
+    others = {process.pid for process in psutil.Process().children(recursive=True)}
+    reward = PantographVerified(engines=1)
+    goal = "p q : Prop\nh : p ∧ q\n⊢ q ∧ p"
+    assert reward(["constructor"], problem=[goal]) == [1.0]
+    mine = [p for p in psutil.Process().children(recursive=True) if p.pid not in others]
+    assert mine
+    for process in mine:
+        process.kill()
+    assert reward(["exact ⟨h.2, h.1⟩"], problem=[goal]) == [1.0]
+    reward.close()
 
 
 def test_a_tactic_that_never_ends_loses_only_its_own_reward(reward):
