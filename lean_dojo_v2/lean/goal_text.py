@@ -16,6 +16,7 @@ import attrs
 from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import NO_GOALS, remove_marks
 from lean_dojo_v2.lean.advance import canonical
+from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError
 from lean_dojo_v2.lean.records import INACCESSIBLE, Goal, GoalState, Variable
 from lean_dojo_v2.lean.server import Server
 
