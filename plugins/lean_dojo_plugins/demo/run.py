@@ -139,7 +139,7 @@ class Demo:
             max_expansions=self.settings.expansions,
             num_sampled_tactics=self.settings.samples,
             batch_size=16,
-            visits=4,
+            visits=2,
         )
         tasks = choose_tasks(database, repos, self.settings.theorems)
         return Arena(tasks, config, self.folder / "proofs")

@@ -40,11 +40,11 @@ class DemoSettings:
     sft_epochs: int = 10
     sft_batch: int = 16
     sft_lr: float = 1e-3
-    grpo_steps: int = 20
+    grpo_steps: int = 12
     progress_epochs: float = 6
-    samples: int = 24
+    samples: int = 16
     expansions: int = 8
-    theorems: int | None = 50
+    theorems: int | None = 25
     engines: int = 2
     seed: int = 0
 
