@@ -93,7 +93,7 @@ def check_declaration(
         timeout: Seconds that Lean may take.
     """
     try:
-        return _by_extension(server, source, declaration + source.closing, timeout)
+        return _by_extension(server, source, declaration + source.rest_of_block, timeout)
     except RequestError as error:
         if error.code != "command":
             raise
@@ -234,7 +234,7 @@ def _inspected(
     """Elaborate the declaration and two questions about it; give the units from it on."""
     name = f"_root_.{source.full_name}"
     questions = f"set_option pp.all true in\n#check @{name}\n#print axioms {name}\n"
-    text = f"{source.before}{declaration}{source.closing}{questions}"
+    text = f"{source.before}{declaration}{source.rest_of_block}{questions}"
     units = server.process(text, file_name=source.file_path, read_header=True, timeout=timeout)
     start = len(source.before.encode())
     return [unit for unit in units if unit.i_end > start]

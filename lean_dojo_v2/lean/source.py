@@ -112,6 +112,17 @@ class SourceTheorem:
         return "\nend\n" if self.in_mutual_block else "\n"
 
     @property
+    def rest_of_block(self) -> str:
+        """What follows the declaration where its command has to be whole.
+
+        Declarations of a ``mutual`` block may cite each other, so the others stay.
+        """
+        if not self.in_mutual_block:
+            return "\n"
+        end = re.search(r"^[ \t]*end\b", self.after, flags=re.MULTILINE)
+        return self.after[: end.start()] + "end\n" if end else self.closing
+
+    @property
     def context_end(self) -> int:
         """Bytes of the file before the command that holds it: its own, or a ``mutual`` block."""
         before = self.before

@@ -384,3 +384,37 @@ end Zoo
 def test_a_files_own_syntax_is_known_and_its_tricks_are_seen(engine, proof, valid):
     outcome = check_proof(engine, source("glue_comm", OWN_SYNTAX), proof)
     assert outcome.valid is valid, outcome.detail
+
+
+MUTUAL = """\
+namespace Zoo
+
+mutual
+def even : Nat → Bool
+  | 0 => true
+  | n + 1 => odd n
+def odd : Nat → Bool
+  | 0 => false
+  | n + 1 => even n
+end
+
+mutual
+theorem even_double : ∀ n : Nat, even (n + n) = true
+  | 0 => rfl
+  | n + 1 => by rw [show n + 1 + (n + 1) = n + n + 1 + 1 by omega, even]; exact odd_double n
+theorem odd_double : ∀ n : Nat, odd (n + n + 1) = true
+  | 0 => rfl
+  | n + 1 => by rw [odd]; exact even_double (n + 1)
+end
+
+end Zoo
+"""
+
+
+def test_declarations_of_a_mutual_block_may_cite_each_other(engine):
+    from lean_dojo_v2.lean.checking import check_declaration
+
+    first = source("even_double", MUTUAL)
+    assert check_declaration(engine, first, first.declaration).valid
+    wrong = first.declaration.replace("0 => rfl", "0 => sorry")
+    assert not check_declaration(engine, first, wrong).valid
