@@ -10,6 +10,7 @@ import pytest
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(2400)
 def test_the_demo_proves_more_after_training_and_goes_on_where_it_stopped(tmp_path):
     command = [sys.executable, "-m", "lean_dojo_v2", "demo", "--quick", "--json"]
     output = tmp_path / "demo"
