@@ -83,16 +83,7 @@ def test_the_suites_of_the_light_rooms_pass_against_it(environment, tmp_path):
     folders = [
         str(ROOT / "tests" / name) for name in ("core", "lean_dojo_v2/cli", "plugins/rewards")
     ]
-    options = [
-        "-q",
-        "-x",
-        "-m",
-        "not slow",
-        "-p",
-        "no:cacheprovider",
-        "--rootdir",
-        str(ROOT / "tests"),
-    ]
+    options = ["-q", "-x", "-m", "not slow", "-p", "no:cacheprovider"]
     done = run(
         environment, "python", "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), *options, *folders,
         cwd=tmp_path,

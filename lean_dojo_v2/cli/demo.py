@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import attrs
@@ -30,8 +32,9 @@ def demo(output_dir: Path, quick: bool, as_json: bool) -> None:
     """
     settings = reach("DemoSettings")
     chosen = settings.quick(output_dir) if quick else settings(output_dir=output_dir)
-    results = reach("Demo")(chosen).run()
-    report = write_report(output_dir)
+    with redirect_stdout(sys.stderr):  # what trainers print is a message here
+        results = reach("Demo")(chosen).run()
+        report = write_report(output_dir)
     if as_json:
         emit_json([attrs.asdict(result) for result in results])
     else:
