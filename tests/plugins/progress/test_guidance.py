@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
@@ -40,6 +41,7 @@ def progress_model(tmp_path_factory):
         vocab_size=64, hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
         intermediate_size=32, hidden_dropout_prob=0.0,
     )  # fmt: skip
+    torch.manual_seed(0)
     BertForSequenceClassification(config).save_pretrained(folder / "base")
     ProgressTrainer(
         data_path=str(folder / "data.jsonl"), model_name=str(folder / "base"),

@@ -83,9 +83,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lean(project: Path) -> Iterator[Engine]:
-    """The engine that all tests share."""
+    """The engine that the tests of a file share; those of other files may kill engines."""
     engine = Engine("Init", project=project)
     yield engine
     engine.close()
