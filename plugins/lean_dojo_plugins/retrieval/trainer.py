@@ -47,6 +47,7 @@ class RetrievalTrainer:
     formatter: str = attrs.field(
         default="premise-pairs", kw_only=True, metadata={"help": "Dataset formatter."}
     )
+    _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
 
     @property
     def output_dir(self) -> Path:
@@ -87,6 +88,7 @@ class RetrievalTrainer:
         folder = (
             paths.merged_data_dir() if Path(data_path) == DEFAULT_DATA_PATH else Path(data_path)
         )
+        self._trained_on = folder
         curriculum = [[repo] for repo in repos] if self.config.single_repo else [list(repos)]
         run = self._run(curriculum, model_checkpoint_path)
         so_far: list[Any] = []
@@ -149,7 +151,8 @@ class RetrievalTrainer:
         ``config.model_name`` is evaluated.
 
         Args:
-            dataset_path: A dataset folder or a folder of such; default ``$RAID_DIR/data``.
+            dataset_path: A dataset folder or a folder of such; by default the data that this object
+                trained on, or ``$RAID_DIR/data`` if it has not trained on data elsewhere.
 
         Returns:
             All rows; ``str()`` of it is the table.
@@ -169,9 +172,16 @@ class RetrievalTrainer:
             formatter=registry.dataset_formatters[self.formatter].create(),
             num_retrieved=self.config.num_retrieved,
         )
-        report = evaluation.run(Path(dataset_path) if dataset_path else paths.data_dir())
+        report = evaluation.run(Path(dataset_path) if dataset_path else self._dataset_path())
         report.write(self.output_dir)
         return report
+
+    def _dataset_path(self) -> Path:
+        """Give ``$RAID_DIR/data``, unless the data trained on lies elsewhere."""
+        usual, trained_on = paths.data_dir(), self._trained_on
+        if trained_on is None or usual.absolute() in trained_on.absolute().parents:
+            return usual
+        return trained_on
 
     def open_retriever(
         self, checkpoint: Path | str, corpus_path: Path | str, index_path: Path | str | None = None
