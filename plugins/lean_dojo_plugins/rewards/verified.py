@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import Scores, completion_texts
-from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, judge, spec_of, warm_up
+from lean_dojo_plugins.rewards.engines import ProjectEngines
+from lean_dojo_plugins.rewards.judging import Judge, Question
+from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, spec_of, warm_up
 from lean_dojo_v2.lean.checking import Verdict
-from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
-from lean_dojo_v2.lean.pool import EnginePool, PoolConfig
+from lean_dojo_v2.lean.pool import EnginePool
 from lean_dojo_v2.lean.screening import Reason
-
-_Key: TypeAlias = tuple[StateSpec, str]
-_Source: TypeAlias = Judgement | tuple[Future[list[Judgement]], int]
 
 MALFORMED = frozenset({
     Reason.EMPTY, Reason.TOO_LONG, Reason.SEVERAL_LINES, Reason.COMMENT, Reason.NESTING,
@@ -96,10 +91,8 @@ class PantographVerified:
         self._start()
 
     def _start(self) -> None:
-        self._known: OrderedDict[_Key, Judgement] = OrderedDict()
-        self._pending: dict[_Key, tuple[Future[list[Judgement]], int]] = {}
-        self._pools: OrderedDict[Path | None, EnginePool] = OrderedDict()
-        self._lock = threading.Lock()
+        self._engines = ProjectEngines(self._pool, self.kept_projects)
+        self._judge = Judge(self._engines, self.cache_size)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the settings; engines and judgements belong to their process."""
@@ -131,9 +124,9 @@ class PantographVerified:
             UsageError: If there is no column ``problem``.
             EngineUnavailableError: If no Lean engine can serve this.
         """
-        keys = self._keys(completions, problem, columns)
-        judgements = self._judge(keys)
-        if log_metric is not None and keys:
+        questions = self._questions(completions, problem, columns)
+        judgements = self._judge.judgements(questions, self.timeout)
+        if log_metric is not None and questions:
             for name, share in shares(judgements).items():
                 log_metric(name, share)
         return [self.score(judgement) for judgement in judgements]
@@ -141,19 +134,33 @@ class PantographVerified:
     def prefetch(
         self, completions: Sequence[Any], problem: Sequence[str] | None = None, **columns: Any
     ) -> None:
-        """Let the engines begin with a batch that is going to be scored."""
-        self._submit(self._keys(completions, problem, columns))
+        """Let the engines begin with a batch that is going to be scored.
+
+        Raises:
+            UsageError: If there is no column ``problem``.
+            EngineUnavailableError: If no Lean engine can serve this.
+        """
+        self._judge.ask(self._questions(completions, problem, columns), self.timeout)
 
     def warm_up(self, problem: Sequence[str] | None = None, **columns: Any) -> None:
-        """Let the engines load what these states need, while tactics for them are still written."""
+        """Let the engines load what these states need, while tactics for them are still written.
+
+        Raises:
+            EngineUnavailableError: If no Lean engine can serve this.
+        """
         specs = self._specs(problem or (), columns)
-        with self._lock:
-            for spec in dict.fromkeys(specs):
-                self._pool(spec.project).submit(warm_up, spec, header=spec.header)
+        for spec in dict.fromkeys(specs):
+            self._engines.submit(spec.project, warm_up, spec, header=spec.header)
 
     def judgements(self, completions: Sequence[Any], **columns: Any) -> list[Judgement]:
-        """Give what Lean said of each completion, for listings."""
-        return self._judge(self._keys(completions, columns.pop("problem", None), columns))
+        """Give what Lean said of each completion, for listings.
+
+        Raises:
+            UsageError: If there is no column ``problem``.
+            EngineUnavailableError: If no Lean engine can serve this.
+        """
+        questions = self._questions(completions, columns.pop("problem", None), columns)
+        return self._judge.judgements(questions, self.timeout)
 
     def score(self, judgement: Judgement) -> float | None:
         """Give the reward of a judgement."""
@@ -174,16 +181,14 @@ class PantographVerified:
 
     def close(self) -> None:
         """Stop the engines; the next call starts others."""
-        for pool in self._pools.values():
-            pool.close()
-        self._pools.clear()
+        self._engines.close()
 
-    def _keys(
+    def _questions(
         self,
         completions: Sequence[Any],
         problem: Sequence[str] | None,
         columns: Mapping[str, Any],
-    ) -> list[_Key]:
+    ) -> list[Question]:
         if problem is None:
             raise UsageError(
                 "pantograph-verified needs the column 'problem' with each completion's goal; the "
@@ -201,96 +206,15 @@ class PantographVerified:
         )
         return [spec_of(row, self.projects) for row in rows]
 
-    def _judge(self, keys: Sequence[_Key]) -> list[Judgement]:
-        sources = self._submit(keys)
-        return [_settled(sources[key]) for key in keys]
-
-    def _submit(self, keys: Sequence[_Key]) -> dict[_Key, _Source]:
-        """Send what is neither known nor under way to the engines, one request a state.
-
-        Returns:
-            For each key its judgement, or where it is going to be.
-        """
-        sources: dict[_Key, _Source] = {}
-        wanted: dict[StateSpec, list[str]] = {}
-        with self._lock:
-            for key in dict.fromkeys(keys):
-                if key in self._known:
-                    self._known.move_to_end(key)
-                    sources[key] = self._known[key]
-                elif key in self._pending:
-                    sources[key] = self._pending[key]
-                else:
-                    wanted.setdefault(key[0], []).append(key[1])
-            for spec, tactics in wanted.items():
-                future = self._pool(spec.project).submit(
-                    judge,
-                    spec,
-                    tuple(tactics),
-                    self.timeout,
-                    header=spec.header,
-                    name=spec.goal[:80],
-                )
-                for index, tactic in enumerate(tactics):
-                    self._pending[spec, tactic] = sources[spec, tactic] = (future, index)
-        for spec, tactics in wanted.items():
-            future = self._future(sources[spec, tactics[0]])
-            future.add_done_callback(partial(self._file, spec, tactics))
-        return sources
-
-    @staticmethod
-    def _future(source: _Source) -> Future[list[Judgement]]:
-        assert isinstance(source, tuple)
-        return source[0]
-
-    def _file(
-        self, spec: StateSpec, tactics: Sequence[str], future: Future[list[Judgement]]
-    ) -> None:
-        """Keep what a request found."""
-        failed = future.cancelled() or future.exception() is not None
-        with self._lock:
-            for index, tactic in enumerate(tactics):
-                self._pending.pop((spec, tactic), None)
-                if not failed:
-                    self._known[spec, tactic] = future.result()[index]
-            while len(self._known) > self.cache_size:
-                self._known.popitem(last=False)
-
     def _pool(self, project: Path | None) -> EnginePool:
-        if project not in self._pools:
-            while len(self._pools) >= self.kept_projects and self._close_idle():
-                continue
-            settings: dict[str, Any] = {
-                "engine": self.engine,
-                "project_path": project,
-                "imports": self.imports,
-            }
-            if self.engines is not None:
-                settings["size"] = self.engines
-            config = PoolConfig(**settings)
-            self._pools[project] = EnginePool(config)
-        self._pools.move_to_end(project)
-        return self._pools[project]
-
-    def _close_idle(self) -> bool:
-        """Close the engines of the repository that was asked for longest ago, unless they work."""
-        busy = {spec.project for spec, _ in self._pending}
-        for project in self._pools:
-            if project not in busy:
-                self._pools.pop(project).close()
-                return True
-        return False
-
-
-def _settled(source: _Source) -> Judgement:
-    """Wait for a judgement; a state that cost every engine its life cannot be judged."""
-    if isinstance(source, Judgement):
-        return source
-    future, index = source
-    try:
-        return future.result()[index]
-    except (EngineLostError, EngineKilledError) as error:
-        return Judgement(None, detail=str(error))
+        settings: dict[str, Any] = {
+            "engine": self.engine,
+            "project_path": project,
+            "imports": self.imports,
+        }
+        if self.engines is not None:
+            settings["size"] = self.engines
+        return EnginePool(**settings)
 
 
 def _is_column(value: Any, length: int) -> bool:

@@ -13,6 +13,7 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import adapt
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_v2.lean.checking import Verdict
+from lean_dojo_v2.lean.pool import EnginePool
 
 GOAL = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
 
@@ -91,17 +92,15 @@ def test_message_lists_score_as_their_text(reward):
 def sharing(reward, **settings):
     """Another reward that uses the same engines."""
     made = PantographVerified(engines=1, **settings)
-    made._pools = reward._pools
+    made._engines = made._judge._engines = reward._engines
     return made
 
 
 def test_equal_pairs_are_checked_once(reward, monkeypatch):
-    import lean_dojo_plugins.rewards.verified as module
-
     requests = []
-    submit = module.EnginePool.submit
+    submit = EnginePool.submit
     monkeypatch.setattr(
-        module.EnginePool,
+        EnginePool,
         "submit",
         lambda self, fn, *a, **k: (requests.append(a[:2]), submit(self, fn, *a, **k))[1],
     )
@@ -181,7 +180,7 @@ def test_engines_of_few_repositories_stay_open(tmp_path):
         reward.projects[name] = tmp_path / name
         reward.warm_up(**row(name))
         assert reward(["unfold double"], **row(name)) == [1.0]
-    assert list(reward._pools) == [tmp_path / "two"]
+    assert reward._engines.projects == [tmp_path / "two"]
     reward.close()
 
 
@@ -216,7 +215,7 @@ def test_settings_shape_the_scores(reward):
 
 def test_it_pickles_without_its_engines(reward):
     copy = pickle.loads(pickle.dumps(reward))
-    assert copy._pools == {}
+    assert copy._engines.projects == []
     assert (copy.timeout, copy.engines) == (reward.timeout, reward.engines)
 
 
@@ -230,7 +229,7 @@ def test_missing_column_and_bad_settings_are_usage_errors(reward):
 def test_an_empty_batch_needs_no_engine():
     reward = PantographVerified()
     assert reward([], problem=[]) == []
-    assert reward._pools == {}
+    assert reward._engines.projects == []
 
 
 def test_the_registry_gives_it():

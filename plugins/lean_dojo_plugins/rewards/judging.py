@@ -1,0 +1,142 @@
+"""Ask engines about tactics: each question once, and every answer kept for a while."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, Future
+from functools import partial
+from typing import TypeAlias
+
+from lean_dojo_plugins.rewards.engines import ProjectEngines
+from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, judge
+from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
+
+Question: TypeAlias = tuple[StateSpec, str]
+"""A state and the tactic to try there."""
+Answer: TypeAlias = Judgement | tuple[Future[list[Judgement]], int]
+"""A judgement, or where among the answers to come it is going to be."""
+
+
+class Judge:
+    """Judgements by state and tactic; safe to use from several threads.
+
+    Args:
+        engines: Who is asked.
+        kept: Judgements that are remembered.
+    """
+
+    def __init__(self, engines: ProjectEngines, kept: int) -> None:
+        self._engines = engines
+        self._kept = kept
+        self._known: OrderedDict[Question, Judgement] = OrderedDict()
+        self._pending: dict[Question, tuple[Future[list[Judgement]], int]] = {}
+        self._lock = threading.Lock()
+
+    def judgements(self, questions: Sequence[Question], timeout: float) -> list[Judgement]:
+        """Give the judgement of each question; waits for the engines.
+
+        Args:
+            questions: States and tactics.
+            timeout: Seconds that Lean may take for each.
+
+        Raises:
+            EngineUnavailableError: If no Lean engine can serve this.
+        """
+        answers = self.ask(questions, timeout)
+        return [_settled(answers[question]) for question in questions]
+
+    def ask(self, questions: Sequence[Question], timeout: float) -> dict[Question, Answer]:
+        """Send what is neither known nor under way to the engines, one request a state.
+
+        Raises:
+            EngineUnavailableError: If no Lean engine can serve this.
+        """
+        answers: dict[Question, Answer] = {}
+        new: dict[StateSpec, list[str]] = {}
+        promises: dict[StateSpec, Future[list[Judgement]]] = {}
+        with self._lock:
+            for question in dict.fromkeys(questions):
+                spec, tactic = question
+                if question in self._known:
+                    self._known.move_to_end(question)
+                    answers[question] = self._known[question]
+                    continue
+                if question not in self._pending:
+                    promise = promises.setdefault(spec, Future())
+                    tactics = new.setdefault(spec, [])
+                    self._pending[question] = (promise, len(tactics))
+                    tactics.append(tactic)
+                answers[question] = self._pending[question]
+        self._send(new, promises, timeout)
+        return answers
+
+    def _send(
+        self,
+        tactics: dict[StateSpec, list[str]],
+        promises: dict[StateSpec, Future[list[Judgement]]],
+        timeout: float,
+    ) -> None:
+        """Have every promise kept, be it by an error."""
+        unsent = dict(tactics)
+        try:
+            for spec, wanted in tactics.items():
+                asked = self._engines.submit(
+                    spec.project,
+                    judge,
+                    spec,
+                    tuple(wanted),
+                    timeout,
+                    header=spec.header,
+                    name=spec.goal[:80],
+                )
+                del unsent[spec]
+                asked.add_done_callback(partial(self._file, spec, wanted, promises[spec]))
+        except BaseException as error:
+            # Another thread may wait for them already.
+            for spec, wanted in unsent.items():
+                self._forget(spec, wanted)
+                promises[spec].set_exception(error)
+            raise
+
+    def _file(
+        self,
+        spec: StateSpec,
+        tactics: Sequence[str],
+        promise: Future[list[Judgement]],
+        asked: Future[list[Judgement]],
+    ) -> None:
+        """Keep what a request found, and pass it on."""
+        try:
+            found = asked.result()
+        except BaseException as error:  # it is for whoever waits
+            self._forget(spec, tactics)
+            promise.set_exception(error)
+            return
+        with self._lock:
+            for tactic, judgement in zip(tactics, found, strict=True):
+                del self._pending[spec, tactic]
+                self._known[spec, tactic] = judgement
+            while len(self._known) > self._kept:
+                self._known.popitem(last=False)
+        promise.set_result(found)
+
+    def _forget(self, spec: StateSpec, tactics: Sequence[str]) -> None:
+        """Take questions off the list, so that the next one who asks sends them again."""
+        with self._lock:
+            for tactic in tactics:
+                del self._pending[spec, tactic]
+
+
+def _settled(answer: Answer) -> Judgement:
+    """Wait for a judgement; a state that cost every engine its life cannot be judged."""
+    if isinstance(answer, Judgement):
+        return answer
+    future, index = answer
+    try:
+        return future.result()[index]
+    except (EngineLostError, EngineKilledError) as error:
+        return Judgement(None, detail=str(error))
+    except CancelledError:
+        return Judgement(None, detail="the engines were closed before this was judged")

@@ -1,0 +1,93 @@
+"""Pools by repository: which stay open, and what closing one of them may hold up."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import CancelledError
+from pathlib import Path
+
+import pytest
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.rewards.engines import ProjectEngines
+from lean_dojo_v2.lean.pool import EnginePool
+
+ONE, TWO, THREE = Path("one"), Path("two"), Path("three")
+
+
+@pytest.fixture
+def made():
+    """The pools by the project they were made for."""
+    return {}
+
+
+@pytest.fixture
+def engines(made):
+    """Pools of one worker, of which one stays open; no request of these tests starts Lean."""
+
+    def make(project: Path | None) -> EnginePool:
+        made[project] = EnginePool(size=1)
+        return made[project]
+
+    opened = ProjectEngines(make, kept=1)
+    yield opened
+    opened.close()
+
+
+def test_the_project_asked_longest_ago_is_closed(engines):
+    for project in (ONE, TWO, ONE, THREE):
+        assert engines.submit(project, lambda server: 1).result() == 1
+    assert engines.projects == [THREE]
+
+
+def test_a_pool_with_work_stays_open_until_it_has_answered(engines):
+    go = threading.Event()
+    slow = engines.submit(ONE, lambda server: go.wait())
+    assert engines.submit(TWO, lambda server: 2).result() == 2
+    assert engines.projects == [ONE, TWO]
+    go.set()
+    assert slow.result() is True
+    assert engines.submit(TWO, lambda server: 3).result() == 3
+    assert engines.projects == [TWO]
+
+
+def test_closing_a_pool_holds_nobody_else_up(engines, made, monkeypatch):
+    closing, go = threading.Event(), threading.Event()
+    assert engines.submit(ONE, lambda server: 1).result() == 1
+    close = made[ONE].close
+    monkeypatch.setattr(made[ONE], "close", lambda: (closing.set(), go.wait(), close()))
+    other = threading.Thread(target=engines.submit, args=(TWO, lambda server: 2))
+    other.start()
+    closing.wait()
+    # The other thread is still busy with stopping engines; this one gets its answer.
+    assert engines.submit(THREE, lambda server: 3).result() == 3
+    go.set()
+    other.join()
+
+
+def test_a_request_that_was_not_taken_leaves_no_trace(made):
+    class Full(EnginePool):
+        def submit(self, *args, **kwargs):
+            raise UsageError("no engine here")
+
+    engines = ProjectEngines(lambda project: Full(size=1) if project else EnginePool(size=1), 1)
+    with pytest.raises(UsageError):
+        engines.submit(ONE, lambda server: 1)
+    assert engines.submit(None, lambda server: 2).result() == 2
+    assert engines.projects == [None]
+    engines.close()
+
+
+def test_closed_engines_open_again(engines):
+    go = threading.Event()
+    running = engines.submit(ONE, lambda server: go.wait())
+    waiting = engines.submit(ONE, lambda server: 1)
+    closer = threading.Thread(target=engines.close)
+    closer.start()
+    with pytest.raises(CancelledError):
+        waiting.result()
+    go.set()
+    closer.join()
+    assert running.result() is True
+    assert engines.projects == []
+    assert engines.submit(ONE, lambda server: 4).result() == 4

@@ -1,0 +1,112 @@
+"""Each question once: what happens to the others when one cannot be asked or answered."""
+
+from __future__ import annotations
+
+from concurrent.futures import CancelledError, Future
+from pathlib import Path
+
+import pytest
+
+from lean_dojo_core.errors import LeanDojoError
+from lean_dojo_plugins.rewards.judging import Judge
+from lean_dojo_plugins.rewards.replay import Judgement, StateSpec
+from lean_dojo_v2.lean.checking import Verdict
+from lean_dojo_v2.lean.errors import EngineKilledError
+
+SOLVED, FAILED = Judgement(Verdict.SOLVED), Judgement(Verdict.FAILED)
+HERE, THERE = StateSpec("⊢ here"), StateSpec("⊢ there", Path("elsewhere"))
+
+
+class Desk:
+    """Takes requests and leaves the answers to the test, unless all of them fail."""
+
+    def __init__(self):
+        self.requests: list[tuple[StateSpec, tuple[str, ...]]] = []
+        self.futures: list[Future] = []
+        self.refuses: Path | None = None
+        self.error: BaseException | None = None
+
+    def submit(self, project, fn, spec, tactics, timeout, **labels):
+        if self.refuses and project == self.refuses:
+            raise LeanDojoError("no engine there")
+        self.requests.append((spec, tactics))
+        self.futures.append(Future())
+        if self.error is not None:
+            self.futures[-1].set_exception(self.error)
+        return self.futures[-1]
+
+
+@pytest.fixture
+def desk():
+    return Desk()
+
+
+def test_one_request_a_state_and_none_for_what_is_known_or_under_way(desk):
+    judge = Judge(desk, kept=10)
+    judge.ask([(HERE, "a"), (HERE, "b"), (HERE, "a")], timeout=1)
+    judge.ask([(HERE, "b"), (HERE, "c")], timeout=1)
+    assert desk.requests == [(HERE, ("a", "b")), (HERE, ("c",))]
+    desk.futures[0].set_result([SOLVED, FAILED])
+    desk.futures[1].set_result([FAILED])
+    assert judge.judgements([(HERE, "b"), (HERE, "a")], timeout=1) == [FAILED, SOLVED]
+    assert len(desk.requests) == 2
+
+
+def test_a_request_that_cannot_be_made_leaves_the_others_alone(desk):
+    judge = Judge(desk, kept=10)
+    desk.refuses = THERE.project
+    with pytest.raises(LeanDojoError, match="no engine there"):
+        judge.ask([(HERE, "a"), (THERE, "b"), (HERE, "c")], timeout=1)
+    desk.refuses = None
+    # The first one is under way, and counts when it is answered; the other is asked again.
+    desk.futures[0].set_result([SOLVED, FAILED])
+    assert judge.judgements([(HERE, "a"), (HERE, "c")], timeout=1) == [SOLVED, FAILED]
+    judge.ask([(THERE, "b")], timeout=1)
+    assert desk.requests == [(HERE, ("a", "c")), (THERE, ("b",))]
+
+
+def test_whoever_waits_for_a_request_that_was_not_made_is_told(desk):
+    """A second thread asks what the first one is about to fail to send."""
+    judge = Judge(desk, kept=10)
+    second = []
+
+    class Refusing(Desk):
+        def submit(self, *args, **labels):
+            second.append(judge.ask([(HERE, "a")], timeout=1)[HERE, "a"])
+            raise LeanDojoError("no engine here")
+
+    judge._engines = Refusing()
+    with pytest.raises(LeanDojoError):
+        judge.ask([(HERE, "a")], timeout=1)
+    [(promise, _)] = second
+    with pytest.raises(LeanDojoError, match="no engine here"):
+        promise.result()
+
+
+def test_a_failed_request_is_not_remembered(desk):
+    judge = Judge(desk, kept=10)
+    desk.error = ValueError("a defect")
+    with pytest.raises(ValueError, match="a defect"):
+        judge.judgements([(HERE, "a")], timeout=1)
+    desk.error = None
+    judge.ask([(HERE, "a")], timeout=1)
+    desk.futures[1].set_result([SOLVED])
+    assert judge.judgements([(HERE, "a")], timeout=1) == [SOLVED]
+
+
+@pytest.mark.parametrize("loss", [EngineKilledError("two engines died", "here"), CancelledError()])
+def test_lost_engines_leave_no_judgement(desk, loss):
+    judge = Judge(desk, kept=10)
+    desk.error = loss
+    [judged] = judge.judgements([(HERE, "a")], timeout=1)
+    assert judged.verdict is None
+    assert judged.detail == (str(loss) or "the engines were closed before this was judged")
+
+
+def test_old_judgements_make_room(desk):
+    judge = Judge(desk, kept=1)
+    judge.ask([(HERE, "a"), (HERE, "b")], timeout=1)
+    desk.futures[0].set_result([SOLVED, FAILED])
+    assert judge.judgements([(HERE, "b")], timeout=1) == [FAILED]
+    judge.ask([(HERE, "a")], timeout=1)
+    assert len(desk.requests) == 2
