@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         PremiseFile,
         Theorem,
         TracedTactic,
+        contains_sorry,
         remove_marks,
     )
     from lean_dojo_core.specs import DatasetFormatterSpec, RewardFunctionSpec, TrainerSpec
@@ -35,6 +36,7 @@ _PLACES = {
         "PremiseFile",
         "Theorem",
         "TracedTactic",
+        "contains_sorry",
         "remove_marks",
     ),
     "specs": ("DatasetFormatterSpec", "RewardFunctionSpec", "TrainerSpec"),
@@ -59,6 +61,7 @@ __all__ = [
     "TracedTactic",
     "Trainer",
     "TrainerSpec",
+    "contains_sorry",
     "hookimpl",
     "registry",
     "remove_marks",

@@ -6,12 +6,15 @@ exclusive. All records are immutable and hashable, so that they can be keys.
 
 from __future__ import annotations
 
+import re
 from typing import TypeAlias
 
 import attrs
 
 Position: TypeAlias = tuple[int, int]
 """``(line, column)``, both 1-based."""
+
+_SORRY = re.compile(r"(?<![\w.'!?«])(?:sorry|admit)(?![\w'!?»])")
 
 MARK_OPEN = "<a>"
 MARK_CLOSE = "</a>"
@@ -26,6 +29,17 @@ def remove_marks(text: str) -> str:
     'rw [Nat.add_comm]'
     """
     return text.replace(MARK_OPEN, "").replace(MARK_CLOSE, "")
+
+
+def contains_sorry(text: str) -> bool:
+    """Tell whether ``sorry`` or ``admit`` stands in the text as a token of its own.
+
+    >>> contains_sorry("exact (by sorry)"), contains_sorry("exact sorry.elim")
+    (True, True)
+    >>> contains_sorry("exact not_sorry_lemma"), contains_sorry("simp [Foo.admit]")
+    (False, False)
+    """
+    return ("sorry" in text or "admit" in text) and _SORRY.search(text) is not None
 
 
 @attrs.frozen

@@ -257,7 +257,12 @@ _lock = threading.RLock()
 
 
 def current() -> Discovery:
-    """Give the plugins of this process, discovering them on the first call."""
+    """Give the plugins of this process, discovering them on the first call.
+
+    Raises:
+        PluginError: If a manifest asks while it is itself being loaded; or, with
+            ``LEAN_DOJO_STRICT_PLUGINS=1``, if a plugin does not load.
+    """
     global _discovered, _discovering  # noqa: PLW0603 - one environment per process
     if _discovered is not None:
         return _discovered
@@ -277,11 +282,20 @@ def current() -> Discovery:
 
 
 def refresh() -> Discovery:
-    """Discover again, for example after a plugin was installed in this process."""
+    """Look for plugins again: those installed since the first look are there, others are gone.
+
+    For notebooks and servers that go on running: after ``%pip install shortness-bonus``,
+    ``registry.refresh()`` makes ``registry.reward_functions["shortness-bonus"]`` work. Modules that
+    are imported already stay as they are, so an *upgraded* plugin needs a new process.
+
+    Raises:
+        PluginError: As :func:`current`.
+    """
     global _discovered  # noqa: PLW0603
     importlib.invalidate_caches()
-    _discovered = None
-    return current()
+    with _lock:
+        _discovered = None
+        return current()
 
 
 def builtin(kind: Registry[SpecT, ObjectT], name: str) -> Any:
@@ -290,6 +304,10 @@ def builtin(kind: Registry[SpecT, ObjectT], name: str) -> Any:
     Args:
         kind: One of the registries.
         name: The built-in's short name.
+
+    Raises:
+        UnknownNameError: If there is no such built-in.
+        PluginLoadError: If its target cannot be imported.
     """
     return kind[f"{HOST_DISTRIBUTION}:{name}"].load()
 

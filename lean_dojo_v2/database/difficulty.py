@@ -9,31 +9,18 @@ repositories; a repository with more Easy theorems is learned earlier.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias, TypeVar
 
 from lean_dojo_core.errors import EmptyDatasetError
-from lean_dojo_core.records import Theorem
+from lean_dojo_core.records import Theorem, contains_sorry
 
 Category: TypeAlias = Literal["Easy", "Medium", "Hard", "No proof", "No tactics"]
 
 _K = TypeVar("_K")
-_SORRY = re.compile(r"(?<![\w.'!?«])(?:sorry|admit)(?![\w'!?»])")
 _MOST_TACTICS = 709
 """exp of more overflows a double; such a theorem is as hard as a finite difficulty can say."""
-
-
-def contains_sorry(text: str) -> bool:
-    """Tell whether ``sorry`` or ``admit`` stands in the text as a token of its own.
-
-    >>> contains_sorry("exact (by sorry)"), contains_sorry("exact sorry.elim")
-    (True, True)
-    >>> contains_sorry("exact not_sorry_lemma"), contains_sorry("simp [Foo.admit]")
-    (False, False)
-    """
-    return ("sorry" in text or "admit" in text) and _SORRY.search(text) is not None
 
 
 def difficulty(theorem: Theorem) -> float | None:

@@ -15,9 +15,8 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import DataError
-from lean_dojo_core.records import NO_GOALS, Theorem, remove_marks
+from lean_dojo_core.records import NO_GOALS, Theorem, contains_sorry, remove_marks
 from lean_dojo_v2.atomic import atomic_writer
-from lean_dojo_v2.database.difficulty import contains_sorry
 
 
 @attrs.frozen

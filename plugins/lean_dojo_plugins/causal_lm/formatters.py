@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lean_dojo_core import Message, Row, Theorem, TracedTactic, remove_marks
+from lean_dojo_core import Message, Row, Theorem, TracedTactic, contains_sorry, remove_marks
 from lean_dojo_core.records import NO_GOALS
-from lean_dojo_v2.database.difficulty import contains_sorry
 
 SYSTEM = (
     "You are a Lean 4 tactic generator. Given a goal state, output exactly ONE Lean tactic that "

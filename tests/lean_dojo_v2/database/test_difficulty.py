@@ -12,7 +12,6 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_v2.database import DynamicDatabase, Repository
 from lean_dojo_v2.database.difficulty import (
     category,
-    contains_sorry,
     difficulty,
     easiest_first,
     thresholds,
@@ -35,16 +34,6 @@ def test_difficulty(
     theorem: Callable[..., Theorem], tactics: tuple, expected: float | None
 ) -> None:
     assert difficulty(theorem("t", *tactics)) == expected
-
-
-@pytest.mark.parametrize("text", ["sorry", "(sorry)", "by sorry", "admit;skip", "x\n  sorry\n"])
-def test_sorry_as_a_token(text: str) -> None:
-    assert contains_sorry(text)
-
-
-@pytest.mark.parametrize("text", ["sorryAx", "not_sorry", "h.admit", "«sorry»", "sorry'", "simp"])
-def test_sorry_inside_a_name(text: str) -> None:
-    assert not contains_sorry(text)
 
 
 def test_thousands_of_tactics_stay_finite_and_are_the_hardest(

@@ -6,33 +6,10 @@ import pytest
 
 from lean_dojo_core import Theorem, TracedTactic
 from lean_dojo_plugins.causal_lm.formatters import SYSTEM, TacticChat, TacticPrompt
-from lean_dojo_v2.database.difficulty import contains_sorry
 
 
 def theorem(*tactics: TracedTactic) -> Theorem:
     return Theorem("T.t", "T/A.lean", (1, 1), (3, 1), "u", "c", traced_tactics=tactics)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "sorry",
-        "exact sorry",
-        "exact (sorry)",
-        "· admit",
-        "all_goals sorry;simp",
-        "exact ⟨_, sorry⟩",
-    ],
-)
-def test_tactics_that_give_up(text):
-    assert contains_sorry(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["exact sorryAx", "simp [Foo.sorry]", "exact sorry'", "rw [admit_le]", "exact h.admits"]
-)
-def test_identifiers_that_only_contain_the_word(text):
-    assert not contains_sorry(text)
 
 
 def test_chat_rows_hold_instruction_goal_and_tactic_without_marks():
