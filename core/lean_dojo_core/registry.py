@@ -161,7 +161,11 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         return self._spec_type.kind
 
     def entries(self) -> list[Entry[SpecT, ObjectT]]:
-        """List every entry, built-ins first; overridden ones are replaced."""
+        """List every entry, built-ins first; overridden ones are replaced.
+
+        Raises:
+            PluginError: As :func:`current`.
+        """
         replaced = {entry.name for entry in self._overrides}
         latest = {entry.name: entry for entry in self._overrides}
         found = [

@@ -130,7 +130,11 @@ def _annotations(items: list[Any]) -> Iterable[Annotation]:
 
 
 def annotation_from_dict(data: Mapping[str, Any]) -> Annotation:
-    """Read one premise of a tactic."""
+    """Read one premise of a tactic.
+
+    Raises:
+        MalformedError: If a required key is missing or ill-typed.
+    """
     if type(data) is not dict:
         raise MalformedError(f"not an object: {data!r:.80}")
     start = _position(data, "def_pos")
@@ -160,7 +164,11 @@ def premise_file_from_dict(data: Mapping[str, Any]) -> PremiseFile:
 
 
 def premise_from_dict(data: Mapping[str, Any]) -> Premise:
-    """Read one premise of a corpus file."""
+    """Read one premise of a corpus file.
+
+    Raises:
+        MalformedError: If a required key is missing or ill-typed.
+    """
     return Premise(
         full_name=_text(data, "full_name"),
         code=_text(data, "code", ""),
@@ -171,7 +179,11 @@ def premise_from_dict(data: Mapping[str, Any]) -> Premise:
 
 
 def text_from_json(value: object) -> str:
-    """Read a string."""
+    """Read a string.
+
+    Raises:
+        MalformedError: If it is none.
+    """
     if type(value) is not str:
         raise MalformedError(f"not a string: {value!r:.80}")
     return value

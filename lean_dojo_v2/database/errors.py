@@ -36,7 +36,11 @@ class MalformedError(ValueError):
 
 @contextmanager
 def located(path: Path | str | None, place: str = "") -> Iterator[None]:
-    """Turn a :class:`MalformedError` into a :class:`DatabaseError` that names file and place."""
+    """Turn a :class:`MalformedError` into a :class:`DatabaseError` that names file and place.
+
+    Raises:
+        DatabaseError: In place of a :class:`MalformedError`.
+    """
     try:
         yield
     except MalformedError as error:

@@ -102,7 +102,11 @@ class Repository:
 
     @property
     def date_processed(self) -> datetime:
-        """When it was traced; the beginning of time if unknown. Naive dates count as UTC."""
+        """When it was traced; the beginning of time if unknown. Naive dates count as UTC.
+
+        Raises:
+            MalformedError: If the metadata's date is none.
+        """
         return date_from_metadata(self.metadata)
 
     # --- counts --------------------------------------------------------------------------------

@@ -49,13 +49,21 @@ class SqliteFile:
     # --- reading -------------------------------------------------------------------------------
 
     def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
-        """Run a query and give all of its rows."""
+        """Run a query and give all of its rows.
+
+        Raises:
+            DatabaseError: If SQLite cannot read the file.
+        """
         with self.guard(place):
             return self._connection().execute(sql, tuple(values)).fetchall()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Let every query inside see the same state, whatever others write meanwhile."""
+        """Let every query inside see the same state, whatever others write meanwhile.
+
+        Raises:
+            DatabaseError: If SQLite cannot read the file.
+        """
         with self.guard():
             connection = self._connection()
             if connection.in_transaction:
@@ -106,7 +114,11 @@ class SqliteFile:
 
     @contextmanager
     def guard(self, place: str = "") -> Iterator[None]:
-        """Tell SQLite's errors as ours, with the file."""
+        """Tell SQLite's errors as ours, with the file.
+
+        Raises:
+            DatabaseError: In place of SQLite's own errors.
+        """
         try:
             yield
         except sqlite3.Error as error:

@@ -150,7 +150,11 @@ class StoredRepository(Repository):
     # --- streams -------------------------------------------------------------------------------
 
     def iter_list(self, name: TheoremList) -> Iterator[Theorem]:
-        """Give the theorems of one of the three lists."""
+        """Give the theorems of one of the three lists.
+
+        Raises:
+            DatabaseError: If a stored record is damaged.
+        """
         if self.is_loaded(name):
             yield from getattr(self, name)
             return
@@ -160,7 +164,11 @@ class StoredRepository(Repository):
             yield theorem
 
     def iter_premise_files(self) -> Iterator[PremiseFile]:
-        """Give the files of the corpus in stored order."""
+        """Give the files of the corpus in stored order.
+
+        Raises:
+            DatabaseError: If a stored record is damaged.
+        """
         if self.is_loaded("premise_files"):
             yield from self.premise_files
             return
@@ -185,7 +193,11 @@ class StoredRepository(Repository):
     # --- look-up -------------------------------------------------------------------------------
 
     def get_theorem(self, full_name: str, file_path: str | Path) -> Theorem | None:
-        """Find a theorem by name and file; None if there is none."""
+        """Find a theorem by name and file; None if there is none.
+
+        Raises:
+            DatabaseError: If a stored record is damaged.
+        """
         if any(map(self.is_loaded, THEOREM_LISTS)):
             return super().get_theorem(full_name, file_path)
         sql = (
@@ -197,7 +209,11 @@ class StoredRepository(Repository):
             return theorem_of_row(*rows[0]) if rows else None
 
     def get_premise_file(self, path: str | Path) -> PremiseFile | None:
-        """Find a file of the corpus by its path; None if there is none."""
+        """Find a file of the corpus by its path; None if there is none.
+
+        Raises:
+            DatabaseError: If a stored record is damaged.
+        """
         if self.is_loaded("premise_files"):
             return super().get_premise_file(path)
         line = self._stored.find_corpus_line(str(path))

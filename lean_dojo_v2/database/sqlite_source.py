@@ -60,7 +60,11 @@ class StoredSource:
                 yield line
 
     def imports(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """See :meth:`ExportSource.imports`."""
+        """See :meth:`ExportSource.imports`.
+
+        Raises:
+            DatabaseError: If a stored record is damaged.
+        """
         for position, path, imports in self.premise_file_rows("path, imports"):
             try:
                 yield path, tuple(orjson.loads(imports))
@@ -70,7 +74,11 @@ class StoredSource:
                 raise DatabaseError(message, path=self.file.path, place=place) from error
 
     def corpus_line(self) -> Callable[[str], bytes]:
-        """See :meth:`ExportSource.corpus_line`."""
+        """See :meth:`ExportSource.corpus_line`.
+
+        Raises:
+            DatabaseError: By the function given, if there is no such file.
+        """
 
         def read(path: str) -> bytes:
             line = self.find_corpus_line(path)

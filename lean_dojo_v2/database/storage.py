@@ -34,7 +34,11 @@ class Storage(Protocol):
         """Give ``(url, commit)`` of every repository, in the order they were added."""
 
     def get(self, key: RepositoryKey) -> Repository | None:
-        """Give a repository; the same object for as long as somebody holds it."""
+        """Give a repository; the same object for as long as somebody holds it.
+
+        Raises:
+            DatabaseError: If its record is damaged.
+        """
 
     def add(self, repository: Repository) -> bool:
         """Add a repository; False, and nothing done, if it is there."""

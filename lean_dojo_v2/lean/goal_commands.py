@@ -118,7 +118,13 @@ class GoalCommands(Connection):
     def goal_continue(
         self, target: GoalState, branch: GoalState, *, timeout: float | None = None
     ) -> GoalState:
-        """After ``target`` is solved, go on with the goals of ``branch`` that are still open."""
+        """After ``target`` is solved, go on with the goals of ``branch`` that are still open.
+
+        Raises:
+            StaleStateError: A state belongs to an engine that is gone.
+            RequestError: The engine refused the request.
+            EngineLostError: The engine is gone.
+        """
         with self._lock:
             fields = {"target": self._id_of(target), "branch": self._id_of(branch)}
             return self._next_state(fields, timeout)
@@ -126,20 +132,38 @@ class GoalCommands(Connection):
     def goal_resume(
         self, state: GoalState, goals: Sequence[Goal], *, timeout: float | None = None
     ) -> GoalState:
-        """Bring ``goals`` back into the scope of ``state``."""
+        """Bring ``goals`` back into the scope of ``state``.
+
+        Raises:
+            StaleStateError: A state belongs to an engine that is gone.
+            RequestError: The engine refused the request.
+            EngineLostError: The engine is gone.
+        """
         with self._lock:
             fields = {"target": self._id_of(state), "goals": [goal.id for goal in goals]}
             return self._next_state(fields, timeout)
 
     def goal_root(self, state: GoalState, *, timeout: float | None = None) -> Expr | None:
-        """Give the proof term of the whole goal, or ``None`` while goals are open."""
+        """Give the proof term of the whole goal, or ``None`` while goals are open.
+
+        Raises:
+            StaleStateError: A state belongs to an engine that is gone.
+            RequestError: The engine refused the request.
+            EngineLostError: The engine is gone.
+        """
         root = self.goal_print(state, root=True, timeout=timeout).get("root")
         return None if root is None else self._read(root, parse_expr)
 
     def goal_print(
         self, state: GoalState, *, root: bool = False, timeout: float | None = None
     ) -> dict[str, Any]:
-        """Give Pantograph's description of a state: its goals and, if asked for, the root term."""
+        """Give Pantograph's description of a state: its goals and, if asked for, the root term.
+
+        Raises:
+            StaleStateError: A state belongs to an engine that is gone.
+            RequestError: The engine refused the request.
+            EngineLostError: The engine is gone.
+        """
         with self._lock:
             fields = {"stateId": self._id_of(state), "goals": True, "rootExpr": root}
             return self.ask("goal.print", fields, timeout)
@@ -157,6 +181,11 @@ class GoalCommands(Connection):
 
         Returns:
             What was found; the state without the goal, unless that would be a cycle; the candidate.
+
+        Raises:
+            StaleStateError: A state belongs to an engine that is gone.
+            RequestError: The engine refused the request.
+            EngineLostError: The engine is gone.
         """
         with self._lock:
             fields: dict[str, Any] = {
@@ -177,13 +206,24 @@ class GoalCommands(Connection):
     def goal_save(
         self, goal_state: GoalState, path: str | Path, *, timeout: float | None = None
     ) -> None:
-        """Save a goal state to a file (native engine: the embedded one writes no files)."""
+        """Save a goal state to a file (native engine: the embedded one writes no files).
+
+        Raises:
+            StaleStateError: A state belongs to an engine that is gone.
+            RequestError: The engine refused the request.
+            EngineLostError: The engine is gone.
+        """
         with self._lock:
             fields = {"id": self._id_of(goal_state), "path": str(Path(path).absolute())}
             self.ask("goal.save", fields, timeout)
 
     def goal_load(self, path: str | Path, *, timeout: float | None = None) -> GoalState:
-        """Take a goal state from a file; the environment must be the same (native engine)."""
+        """Take a goal state from a file; the environment must be the same (native engine).
+
+        Raises:
+            RequestError: The engine refused the request.
+            EngineLostError: The engine is gone.
+        """
         with self._lock:
             answer = self.ask("goal.load", {"path": str(Path(path).absolute())}, timeout)
             state_id = self._read(answer, lambda a: int(a["id"]))

@@ -66,7 +66,12 @@ class RaySlot:
         self._retired = False
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        """Run ``fn(server, *args)`` in the actor; raise there what it raises here."""
+        """Run ``fn(server, *args)`` in the actor; raise there what it raises here.
+
+        Raises:
+            EngineDiedError: The actor is gone, or closed for good.
+            Exception: Whatever ``fn`` raised there.
+        """
         errors = self._ray.exceptions
         if self._retired:
             raise EngineDiedError("This engine is closed for good.")

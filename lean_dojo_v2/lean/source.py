@@ -59,17 +59,29 @@ class SourceTheorem:
 
     @cached_property
     def before(self) -> str:
-        """The file up to the declaration: its context, without itself."""
+        """The file up to the declaration: its context, without itself.
+
+        Raises:
+            LeanError: If the file ends before the declaration.
+        """
         return self.text[: self.offset(self.start)]
 
     @cached_property
     def declaration(self) -> str:
-        """The declaration's own text."""
+        """The declaration's own text.
+
+        Raises:
+            LeanError: If the file ends before the declaration.
+        """
         return self.text[self.offset(self.start) : self.offset(self.end)]
 
     @cached_property
     def after(self) -> str:
-        """The file behind the declaration."""
+        """The file behind the declaration.
+
+        Raises:
+            LeanError: If the file ends before the declaration.
+        """
         return self.text[self.offset(self.end) :]
 
     @cached_property
@@ -137,6 +149,9 @@ class SourceTheorem:
 
         Args:
             proof: Tactics, one a line; indentation within it is kept.
+
+        Raises:
+            LeanError: As :attr:`head`.
         """
         lines = proof.strip("\n").split("\n")
         block = "\n".join(f"  {line}" if line.strip() else "" for line in lines)
@@ -166,7 +181,11 @@ class SourceTheorem:
         return line, offset - self._lines[line - 1] + 1
 
     def occurrences(self, text: str) -> list[Position]:
-        """Give every place in the declaration where a text begins."""
+        """Give every place in the declaration where a text begins.
+
+        Raises:
+            LeanError: If the file ends before the declaration.
+        """
         start, end = self.offset(self.start), self.offset(self.end)
         found = re.finditer(f"(?={re.escape(text)})", self.text[start:end])
         return [self.position(start + match.start()) for match in found]

@@ -71,7 +71,12 @@ class TheoremProblem:
         return self.source.own_names
 
     def open(self, server: Server) -> GoalState:
-        """Open the goal of its statement."""
+        """Open the goal of its statement.
+
+        Raises:
+            LeanError: If the file's context or the statement does not elaborate.
+            EngineLostError: If the engine died or the time was up.
+        """
         return open_theorem(server, self.source)
 
     def check(self, server: Server, proof: str) -> ProofOutcome:
@@ -94,7 +99,12 @@ class GoalProblem:
     own_names: tuple[str, ...] = ()
 
     def open(self, server: Server) -> GoalState:
-        """Open the goal."""
+        """Open the goal.
+
+        Raises:
+            RequestError: If it is no proposition that Lean can read.
+            EngineLostError: If the engine died or the time was up.
+        """
         return server.goal_start(self.expression)
 
     def check(self, server: Server, proof: str) -> ProofOutcome:

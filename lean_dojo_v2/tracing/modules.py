@@ -149,7 +149,11 @@ class ImportGraph:
         return list(done)
 
     def closure(self, module: str) -> list[str]:
-        """Give what a module imports, directly or not, imported ones first, without itself."""
+        """Give what a module imports, directly or not, imported ones first, without itself.
+
+        Raises:
+            TraceError: If modules import each other in a circle.
+        """
         done: dict[str, None] = {}
         self._visit(module, done)
         return [name for name in done if name != module]

@@ -216,7 +216,11 @@ def load_for_inference(
 def load_base(
     source: str, *, dtype: torch.dtype, trust_remote_code: bool = False
 ) -> PreTrainedModel:
-    """Load the bare model of a folder, hub id or GGUF file in one type of weights."""
+    """Load the bare model of a folder, hub id or GGUF file in one type of weights.
+
+    Raises:
+        TrainingError: If it is not there or cannot be read.
+    """
     folder, gguf = _gguf(source)
     if gguf is None:
         return fetch(  # type: ignore[no-any-return]
@@ -296,7 +300,11 @@ def _check_same_adapter(found: Any, wanted: LoraConfig, folder: str) -> None:
 
 
 def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
-    """Call a ``from_pretrained`` and turn its many ways to fail into one clear message."""
+    """Call a ``from_pretrained`` and turn its many ways to fail into one clear message.
+
+    Raises:
+        TrainingError: If it is not there or cannot be read; says which, and what to do.
+    """
     try:
         with bars_on_terminals_only():
             return load(source, **options)

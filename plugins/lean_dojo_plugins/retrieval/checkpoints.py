@@ -103,6 +103,9 @@ def write_finished(folder: Path, source: Path, consolidation: Consolidation | No
 
     Returns:
         The file; its name says the validation recall where ``source``'s does.
+
+    Raises:
+        CheckpointError: If ``source`` cannot be read.
     """
     checkpoint: dict[str, Any] = read_checkpoint(source)
     for key in _TRAINING_ONLY:

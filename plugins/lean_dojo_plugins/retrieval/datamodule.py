@@ -128,7 +128,12 @@ class RetrievalDataModule(pl.LightningDataModule):
         return {**kept, "_loaded": False}
 
     def setup(self, stage: str = "") -> None:
-        """Read and tokenise, once."""
+        """Read and tokenise, once.
+
+        Raises:
+            DataError: If a file is missing or bad.
+            EmptyDatasetError: If no tactic of the training split uses a premise of the corpus.
+        """
         del stage
         if self._loaded:
             return

@@ -75,7 +75,11 @@ class Examples:
         *,
         source: Path | str = "theorems",
     ) -> Examples:
-        """Collect the examples of theorems; what lies outside the corpus is counted and logged."""
+        """Collect the examples of theorems; what lies outside the corpus is counted and logged.
+
+        Raises:
+            DataError: If the formatter lacks a column.
+        """
         collected = _Collector(corpus)
         for theorem in theorems:
             collected.add(theorem, formatter)
