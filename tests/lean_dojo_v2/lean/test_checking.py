@@ -65,17 +65,9 @@ end Zoo
 """
 
 
-def source(name: str, text: str = FILE) -> SourceTheorem:
-    """Find a theorem by its short name, as a trace would place it."""
-    match = re.search(rf"^((?:private )?theorem {re.escape(name)} .*?)(?=\n\n|\ntheorem |\nend)",
-                      text, re.DOTALL | re.MULTILINE)  # fmt: skip
-    assert match
-
-    def place(offset: int) -> tuple[int, int]:
-        before = text[:offset]
-        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
-
-    return SourceTheorem(text, f"Zoo.{name}", "Zoo.lean", place(match.start()), place(match.end()))
+@pytest.fixture
+def source(theorem_in):
+    return lambda name, text=FILE: theorem_in(text, f"Zoo.{name}")
 
 
 # --- whole proofs --------------------------------------------------------------------------------
@@ -103,7 +95,7 @@ def source(name: str, text: str = FILE) -> SourceTheorem:
         ("both", "refine ⟨?_, ?_⟩ <;> assumption"),
     ],
 )
-def test_true_proofs_hold(engine, name, proof):
+def test_true_proofs_hold(engine, name, proof, source):
     outcome = check_proof(engine, source(name), proof)
     assert (outcome.valid, outcome.detail) == (True, "")
 
@@ -152,7 +144,7 @@ def test_what_stands_before_a_theorem_belongs_to_its_command(engine, name):
         ("last", "exact absurd rfl later", "error"),
     ],
 )
-def test_false_proofs_do_not(engine, name, proof, complaint):
+def test_false_proofs_do_not(engine, name, proof, complaint, source):
     outcome = check_proof(engine, source(name), proof)
     assert not outcome.valid
     assert re.search(complaint, outcome.detail)
@@ -178,14 +170,14 @@ def test_false_proofs_do_not(engine, name, proof, complaint):
         ("last", "open Lean in rfl", Reason.SCOPE),
     ],
 )
-def test_tricks_are_refused(engine, name, proof, reason):
+def test_tricks_are_refused(engine, name, proof, reason, source):
     outcome = check_proof(engine, source(name), proof)
     assert not outcome.valid
     assert outcome.refusal is not None
     assert outcome.refusal.reason is reason
 
 
-def test_a_theorem_is_not_in_its_own_scope_nor_is_what_follows(engine):
+def test_a_theorem_is_not_in_its_own_scope_nor_is_what_follows(engine, source):
     assert not check_proof(engine, source("double_zero"), "simpa using last").valid
     text = FILE.replace(
         "theorem double_zero : double 0 = 0 := by\n  rfl", "theorem first : 1 = 2 := sorry"
@@ -193,7 +185,7 @@ def test_a_theorem_is_not_in_its_own_scope_nor_is_what_follows(engine):
     assert not check_proof(engine, source("first", text), "exact first").valid
 
 
-def test_what_the_file_redefines_counts_against_nobody_but_a_changed_statement_does(engine):
+def test_what_the_file_redefines_counts_against_nobody_but_a_changed_statement_does(engine, source):
     from lean_dojo_v2.lean.checking import check_declaration
 
     original = source("both")
@@ -207,7 +199,7 @@ def test_what_the_file_redefines_counts_against_nobody_but_a_changed_statement_d
     assert not check_declaration(engine, original, other_instance).valid
 
 
-def test_a_definition_is_no_proof(engine):
+def test_a_definition_is_no_proof(engine, source):
     from lean_dojo_v2.lean.checking import check_declaration
 
     as_def = "def both (p q : Prop) (hp : p) (hq : q) : p ∧ q := ⟨hp, hq⟩"
@@ -233,14 +225,14 @@ def test_a_file_that_changed_since_is_said_so(engine):
 
 @pytest.mark.parametrize("name", ["double_zero", "double_add", "add_comm'", "both", "same",
                                   "odd_even", "«strange name»", "last"])  # fmt: skip
-def test_theorems_open_with_their_context(engine, name):
+def test_theorems_open_with_their_context(engine, name, source):
     state = open_theorem(engine, source(name))
     assert len(state.goals) == 1
     if name == "same":
         assert [v.name for v in state.goals[0].variables] == ["α", "inst✝", "a", "b", "h"]
 
 
-def test_an_exact_replay_reaches_the_state_of_a_tactic(engine):
+def test_an_exact_replay_reaches_the_state_of_a_tactic(engine, source):
     theorem = source("add_comm'")
     line = FILE[: FILE.index("    rw [Nat.add_right_comm")].count("\n") + 1
     state = open_exact(engine, theorem, (line, 5))
@@ -253,12 +245,12 @@ def test_an_exact_replay_reaches_the_state_of_a_tactic(engine):
     assert str(open_exact(engine, source("both"), (second, 5))).endswith("⊢ q")
 
 
-def test_the_opened_theorem_cannot_be_cited(engine):
+def test_the_opened_theorem_cannot_be_cited(engine, source):
     state = open_theorem(engine, source("last"))
     assert check_tactic(engine, state, "exact last").verdict is Verdict.FAILED
 
 
-def test_a_statement_that_does_not_elaborate_is_an_error(engine):
+def test_a_statement_that_does_not_elaborate_is_an_error(engine, source):
     text = FILE.replace("double 2 = 4", "triple 2 = 4")
     with pytest.raises(LeanError, match="does not elaborate"):
         open_theorem(engine, source("last", text))
@@ -296,7 +288,7 @@ def test_a_statement_that_does_not_elaborate_is_an_error(engine):
         ("constructor\n· exact hp", Verdict.REFUSED),
     ],
 )
-def test_every_verdict(engine, tactic, verdict):
+def test_every_verdict(engine, tactic, verdict, source):
     state = open_theorem(engine, source("both"))
     outcome = check_tactic(engine, state, tactic)
     assert outcome.verdict is verdict, outcome.detail
@@ -306,7 +298,7 @@ def test_every_verdict(engine, tactic, verdict):
     )
 
 
-def test_siblings_stay_and_count(engine):
+def test_siblings_stay_and_count(engine, source):
     state = open_theorem(engine, source("both"))
     two = check_tactic(engine, state, "constructor").state
     assert two is not None
@@ -333,7 +325,7 @@ BOMBS = [
 
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=range(len(BOMBS)))
-def test_after_a_bomb_the_next_answer_is_right(engine, bomb):
+def test_after_a_bomb_the_next_answer_is_right(engine, bomb, source):
     state = open_theorem(engine, source("both"))
     outcome = check_tactic(engine, state, bomb, timeout=5)
     assert outcome.verdict not in {Verdict.UNPARSED, Verdict.REFUSED}, "it has to reach Lean"
@@ -342,79 +334,10 @@ def test_after_a_bomb_the_next_answer_is_right(engine, bomb):
     assert check_tactic(engine, fresh, "exact ⟨hq, hp⟩").verdict is Verdict.FAILED
 
 
-def test_an_endless_proof_is_ended(engine):
+def test_an_endless_proof_is_ended(engine, source):
     endless = "skip"
     for _ in range(6):
         endless = f"(iterate 9 (try {endless}; have := hp))"
     with pytest.raises(EngineLostError):
         check_proof(engine, source("both"), f"{endless}\nexact ⟨hp, hq⟩", timeout=1)
     assert check_proof(engine, source("both"), "exact ⟨hp, hq⟩").valid
-
-
-OWN_SYNTAX = """\
-namespace Zoo
-
-def glue (a b : Nat) : Nat := a + b
-
-infixl:65 " ⋄ " => glue
-
-macro "finish" : tactic => `(tactic| exact Nat.add_comm _ _)
-
-macro "cheat" : tactic => `(tactic| sorry)
-
-private axiom propext : (0 : Nat) = 1
-
-theorem glue_comm (a b : Nat) : a ⋄ b = b ⋄ a := by
-  finish
-
-end Zoo
-"""
-
-
-@pytest.mark.parametrize(
-    ("proof", "valid"),
-    [
-        ("finish", True),
-        ("show a ⋄ b = b ⋄ a\nexact Nat.add_comm a b", True),
-        ("cheat", False),
-        ("exact absurd propext (by decide)", False),
-        ("show a ⋄ b = b ⋄ a\n)", False),
-    ],
-)
-def test_a_files_own_syntax_is_known_and_its_tricks_are_seen(engine, proof, valid):
-    outcome = check_proof(engine, source("glue_comm", OWN_SYNTAX), proof)
-    assert outcome.valid is valid, outcome.detail
-
-
-MUTUAL = """\
-namespace Zoo
-
-mutual
-def even : Nat → Bool
-  | 0 => true
-  | n + 1 => odd n
-def odd : Nat → Bool
-  | 0 => false
-  | n + 1 => even n
-end
-
-mutual
-theorem even_double : ∀ n : Nat, even (n + n) = true
-  | 0 => rfl
-  | n + 1 => by rw [show n + 1 + (n + 1) = n + n + 1 + 1 by omega, even]; exact odd_double n
-theorem odd_double : ∀ n : Nat, odd (n + n + 1) = true
-  | 0 => rfl
-  | n + 1 => by rw [odd]; exact even_double (n + 1)
-end
-
-end Zoo
-"""
-
-
-def test_declarations_of_a_mutual_block_may_cite_each_other(engine):
-    from lean_dojo_v2.lean.checking import check_declaration
-
-    first = source("even_double", MUTUAL)
-    assert check_declaration(engine, first, first.declaration).valid
-    wrong = first.declaration.replace("0 => rfl", "0 => sorry")
-    assert not check_declaration(engine, first, wrong).valid

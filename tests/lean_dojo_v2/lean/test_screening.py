@@ -98,6 +98,31 @@ def test_honest_tactics_pass(text):
     assert screen(text, own_names=("A.mine", "mine")) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "in_a_tactic", "in_a_proof"),
+    [
+        ("show #s = 3", True, True),
+        ("show #s₁ = #t'", True, True),
+        ("exact h ▸ #(s ∪ t)", True, True),
+        ("exact #[1, 2]", True, True),
+        # In a tactic it can only be notation; in the text of a file, somebody's command.
+        ("show #univ = 3", True, False),
+        ("rfl #mystery 1", True, False),
+        ("#eval 1", False, False),
+        ("# eval 1", False, False),
+        ("#eval! 1", False, False),
+        ("exact (#check Nat", False, False),
+        ("#guard_msgs in simp", False, False),
+        ("#exit", False, False),
+    ],
+)
+def test_a_hash_begins_notation_or_a_command(text, in_a_tactic, in_a_proof):
+    for whole_proof, passes in ((False, in_a_tactic), (True, in_a_proof)):
+        refusal = screen(text, whole_proof=whole_proof)
+        assert (refusal is None) is passes, refusal
+        assert passes or refusal.reason is Reason.COMMAND
+
+
 @pytest.mark.parametrize("text", ["ext x", "cases h <;> ext x", "exact foo (by ext x; simp)"])
 def test_a_tactic_of_the_name_of_the_theorem_cites_nothing(text):
     assert screen(text, own_names=("Foo.ext", "ext")) is None

@@ -1,0 +1,123 @@
+"""What a theorem's own file brings: its syntax, and the declarations of its mutual block."""
+
+from __future__ import annotations
+
+import pytest
+
+from lean_dojo_v2.lean.checking import (
+    Verdict,
+    check_declaration,
+    check_proof,
+    check_tactic,
+    open_theorem,
+)
+from lean_dojo_v2.lean.screening import Reason
+
+OWN_SYNTAX = """\
+namespace Zoo
+
+def glue (a b : Nat) : Nat := a + b
+
+infixl:65 " ⋄ " => glue
+
+macro "finish" : tactic => `(tactic| exact Nat.add_comm _ _)
+
+macro "cheat" : tactic => `(tactic| sorry)
+
+private axiom propext : (0 : Nat) = 1
+
+theorem glue_comm (a b : Nat) : a ⋄ b = b ⋄ a := by
+  finish
+
+end Zoo
+"""
+
+
+@pytest.mark.parametrize(
+    ("proof", "valid"),
+    [
+        ("finish", True),
+        ("show a ⋄ b = b ⋄ a\nexact Nat.add_comm a b", True),
+        ("cheat", False),
+        ("exact absurd propext (by decide)", False),
+        ("show a ⋄ b = b ⋄ a\n)", False),
+    ],
+)
+def test_a_files_own_syntax_is_known_and_its_tricks_are_seen(engine, theorem_in, proof, valid):
+    outcome = check_proof(engine, theorem_in(OWN_SYNTAX, "Zoo.glue_comm"), proof)
+    assert outcome.valid is valid, outcome.detail
+
+
+MUTUAL = """\
+namespace Zoo
+
+mutual
+def even : Nat → Bool
+  | 0 => true
+  | n + 1 => odd n
+def odd : Nat → Bool
+  | 0 => false
+  | n + 1 => even n
+end
+
+mutual
+theorem even_double : ∀ n : Nat, even (n + n) = true
+  | 0 => rfl
+  | n + 1 => by rw [show n + 1 + (n + 1) = n + n + 1 + 1 by omega, even]; exact odd_double n
+theorem odd_double : ∀ n : Nat, odd (n + n + 1) = true
+  | 0 => rfl
+  | n + 1 => by rw [odd]; exact even_double (n + 1)
+end
+
+end Zoo
+"""
+
+
+def test_declarations_of_a_mutual_block_may_cite_each_other(engine, theorem_in):
+    first = theorem_in(MUTUAL, "Zoo.even_double")
+    assert check_declaration(engine, first, first.declaration).valid
+    wrong = first.declaration.replace("0 => rfl", "0 => sorry")
+    assert not check_declaration(engine, first, wrong).valid
+
+
+CARDINALITY = """\
+namespace Zoo
+
+prefix:max "#" => List.length
+
+theorem length_append (s t : List Nat) : #(s ++ t) = #t + #s := by
+  show #(s ++ t) = #t + #s
+  rw [List.length_append, Nat.add_comm]
+
+end Zoo
+"""
+
+
+def test_notation_that_begins_with_a_hash_is_no_command(engine, theorem_in):
+    theorem = theorem_in(CARDINALITY, "Zoo.length_append")
+    state = open_theorem(engine, theorem)
+    counted = check_tactic(engine, state, "have h : #s = #s := rfl")
+    assert counted.verdict is Verdict.NO_ADVANCE
+    assert check_tactic(engine, state, "simp [Nat.add_comm #t #s]").verdict is Verdict.SOLVED
+    assert check_tactic(engine, state, "rw [show #ss = 1 from rfl]").verdict is Verdict.FAILED
+    assert check_proof(engine, theorem, "have h : #s = #s := rfl\nsimp [Nat.add_comm #t #s]").valid
+
+
+@pytest.mark.parametrize(
+    "trick",
+    [
+        "#eval (0 : Nat)",
+        "#print axioms Nat",
+        "trivial #check Nat",
+        "exact (#eval (0 : Nat)",
+        "#exit",
+    ],
+)
+def test_commands_with_a_hash_stay_commands(engine, theorem_in, trick):
+    theorem = theorem_in(CARDINALITY, "Zoo.length_append")
+    tactic = check_tactic(engine, open_theorem(engine, theorem), trick)
+    assert tactic.refusal is not None
+    assert tactic.refusal.reason is Reason.COMMAND
+    proof = check_proof(engine, theorem, f"simp [Nat.add_comm]\n{trick}")
+    assert proof.refusal is not None
+    assert proof.refusal.reason is Reason.COMMAND
