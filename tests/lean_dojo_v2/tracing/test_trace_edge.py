@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from lean_dojo_core.records import Theorem, TracedTactic, remove_marks
+from lean_dojo_core.records import Annotation, Theorem, TracedTactic, remove_marks
 from lean_dojo_v2.database import Repository
 from lean_dojo_v2.tracing.extract import UNKNOWN, dedent
 from lean_dojo_v2.tracing.tracer import ERRORS_KEY
@@ -117,13 +119,31 @@ def test_everything_stands_where_it_says(edge: Repository) -> None:
             assert (
                 dedent(cut(lines, tactic.start, tactic.end), tactic.start[1] - 1) == tactic.tactic
             )
+
+
+def without_comments(text: str) -> str:
+    block = r"/-(?:(?!/-|-/).)*-/"  # an innermost one
+    while re.search(block, text, re.DOTALL):
+        text = re.sub(rf"^ *{block}\n|{block}", "", text, count=1, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"^ *--.*\n", "", text, flags=re.MULTILINE)
+
+
+def test_the_code_of_a_premise_is_its_text_without_comments(edge: Repository) -> None:
+    commented, unnamed = set(), set()
     for file in edge.iter_premise_files():
         lines = lines_of(file.path)
         for premise in file.premises:
-            assert premise.full_name.split(".")[-1].strip("«»")[:3] in premise.code or (
-                premise.kind == "instance"
-            )
-            assert premise.code.split()[0] in cut(lines, premise.start, premise.end)
+            text = cut(lines, premise.start, premise.end)
+            assert premise.code == without_comments(text)
+            if premise.code != text:
+                commented.add(premise.full_name)
+            if premise.full_name.split(".")[-1] not in premise.code:
+                unnamed.add(premise.full_name)
+    assert commented == {
+        "Edge.Pair", "Edge.Tree", "Edge.Tree.size_mirror", "Edge.default_argument",
+        "Edge.with_option", "Edge.first_of_two", "Edge.𝔽₂", "Edge.hidden", "Edge.windows",
+    }  # fmt: skip
+    assert unnamed == {"Edge.instInhabitedPair"}
 
 
 def test_annotations_mark_their_premises(edge: Repository) -> None:
@@ -147,7 +167,7 @@ def test_annotations_mark_their_premises(edge: Repository) -> None:
                     lines = lines_of(premise.def_path)
                     text = cut(lines, premise.def_pos, premise.def_end_pos)
                     assert text.split(".")[-1] == name.split(".")[-1]
-    assert located > 5
+    assert located == 14
 
 
 def test_premises_of_a_tactic(theorem: Find) -> None:
@@ -173,7 +193,8 @@ def test_mutual_theorems_use_each_other(theorem: Find) -> None:
     second = theorem("Edge.second_of_two", "Basic")
     assert first.traced_tactics[0].annotated == "have := <a>second_of_two</a> n"
     assert second.traced_tactics[1].premises[0].full_name == "Edge.first_of_two"
-    assert first.end < second.start
+    assert (first.start, first.end) == ((111, 1), (115, 8))
+    assert (second.start, second.end) == ((117, 1), (122, 10))
 
 
 STATEMENTS = {
@@ -203,7 +224,14 @@ def test_statements(theorem: Find, name: str) -> None:
 
 def test_what_stands_in_comments_is_not_there(edge: Repository) -> None:
     names = {theorem.full_name.split(".")[-1] for theorem in edge.iter_theorems()}
-    assert not names & {"not_a_theorem", "inside_doc", "Nothing"}
+    assert names.isdisjoint({"not_a_theorem", "inside_doc", "Nothing"})
+    assert Counter(theorem.file_path for theorem in edge.iter_theorems()) == {
+        f"{SOURCES}/{file}.lean": count
+        for file, count in {
+            "Tactics": 29, "Basic": 17, "Private": 2, "PrivateToo": 2, "Crlf": 2, "Broken": 2,
+            "Modern": 1,
+        }.items()
+    }  # fmt: skip
 
 
 KINDS = {
@@ -252,16 +280,19 @@ def test_sorry_of_every_kind(edge: Repository, theorem: Find) -> None:
     assert theorem("Edge.Tactics.one_line").difficulty_rating == pytest.approx(math.exp(3))
 
 
-def test_private_names_of_two_files(edge: Repository, theorem: Find) -> None:
-    for file, path in (("Private", "Private"), ("PrivateToo", "PrivateToo")):
-        assert theorem("Edge.hidden", file).file_path == f"{SOURCES}/{path}.lean"
+def test_private_names_of_two_files(theorem: Find) -> None:
+    first, second = theorem("Edge.hidden", "Private"), theorem("Edge.hidden", "PrivateToo")
+    assert first.theorem_statement == "private theorem hidden (n : Nat) : n = n :="
+    assert second.theorem_statement == "private theorem hidden (n : Nat) : n + 0 = n :="
+    assert (first.start, second.start) == ((5, 1), (6, 1))
     (used,) = theorem("Edge.uses_hidden_too", "PrivateToo").traced_tactics
-    assert used.premises[0].def_path == f"{SOURCES}/PrivateToo.lean"
+    (premise,) = used.premises
+    assert premise == Annotation("Edge.hidden", f"{SOURCES}/PrivateToo.lean", (6, 17), (6, 23))
 
 
 def test_unicode_positions(theorem: Find) -> None:
     (rewrite,) = theorem("Edge.𝔽₂", "Basic").traced_tactics
-    assert rewrite.tactic == "rw [h₁, h₂]"
+    assert (rewrite.tactic, rewrite.start, rewrite.end) == ("rw [h₁, h₂]", (128, 88), (128, 99))
 
 
 def test_windows_line_ends(theorem: Find) -> None:
@@ -279,10 +310,17 @@ def test_a_file_with_errors(edge: Repository) -> None:
         if theorem.file_path == f"{SOURCES}/Broken.lean"
     }
     assert names == {"Edge.before_the_error", "Edge.after_the_error"}
-    errors = edge.metadata[ERRORS_KEY]
-    assert all(error.startswith(f"{SOURCES}/Broken.lean:") for error in errors)
-    assert any("Broken.lean:9:9: " in error for error in errors)
-    assert any("Edge.uses_wrong is left out" in error for error in errors)
+    assert [error.splitlines()[0] for error in edge.metadata[ERRORS_KEY]] == [
+        (
+            f"{SOURCES}/Broken.lean:9:9: Tactic `introN` failed: There are no additional binders or "
+            "`let` bindings in the goal to introduce"
+        ),
+        f"{SOURCES}/Broken.lean:14:24: unexpected token ':='; expected term",
+        (
+            f"{SOURCES}/Broken.lean:12:1: Edge.uses_wrong is left out: its proof rests on something "
+            "that has an error"
+        ),
+    ]
 
 
 def test_the_repository(edge: Repository) -> None:
