@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lean_dojo_core import registry
 from lean_dojo_v2.cli.names import complete_trainer
+from lean_dojo_v2.cli.options import config_option, options, set_option
 from lean_dojo_v2.cli.proving import (
     ProvingOptions,
     prove_with,
@@ -22,8 +22,6 @@ from lean_dojo_v2.cli.run import RunOptions, gather, make_trainer
 if TYPE_CHECKING:
     from lean_dojo_v2.agent import BaseAgent
 
-CommandT = TypeVar("CommandT", bound=Callable[..., Any])
-
 
 @click.group(short_help="Trace a repository, train on it, and prove its `sorry` theorems.")
 def agent() -> None:
@@ -34,44 +32,23 @@ def agent() -> None:
     """
 
 
-def _repository_options(command: CommandT) -> CommandT:
-    for option in (
-        click.option(
-            "--database",
-            type=click.Path(dir_okay=False, path_type=Path),
-            help="The database, made if it is not there (default: dynamic_database.json).",
-        ),
-        click.option(
-            "--commit",
-            help="Commit, tag or branch (default: a PATH as it is, a URL's default branch).",
-        ),
-        click.argument("source", metavar="URL|PATH"),
-    ):
-        command = option(command)
-    return command
-
-
-def _training_options(command: CommandT) -> CommandT:
-    for option in (
-        click.option("--train/--no-train", default=True, help="Train first (the default)."),
-        click.option(
-            "--set",
-            "assignments",
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="Set one of the trainer's settings; may be repeated.",
-        ),
-        click.option(
-            "-c",
-            "--config",
-            "files",
-            multiple=True,
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="YAML file with the trainer's settings, as `lean-dojo train` reads it.",
-        ),
-    ):
-        command = option(command)
-    return command
+_repository_options = options(
+    click.argument("source", metavar="URL|PATH"),
+    click.option(
+        "--commit",
+        help="Commit, tag or branch (default: a PATH as it is, a URL's default branch).",
+    ),
+    click.option(
+        "--database",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="The database, made if it is not there (default: dynamic_database.json).",
+    ),
+)
+_training_options = options(
+    config_option,
+    set_option,
+    click.option("--train/--no-train", default=True, help="Train first (the default)."),
+)
 
 
 @agent.command(short_help="A causal language model: SFT, GRPO, or a trainer like them.")
@@ -95,12 +72,12 @@ def hf(
     files: tuple[Path, ...],
     assignments: tuple[str, ...],
     train: bool,
-    **options: Any,
+    **proving: Any,
 ) -> None:
     """Trace URL or PATH, train a causal language model on it, and prove with that."""
     from lean_dojo_v2.agent import HFAgent
 
-    asked = ProvingOptions(**options)
+    asked = ProvingOptions(**proving)
     set_up(asked)
     settings, section = gather(RunOptions(files, assignments, database))
     trainer = make_trainer(registry.trainers[name], settings)
@@ -122,12 +99,12 @@ def lean(
     files: tuple[Path, ...],
     assignments: tuple[str, ...],
     train: bool,
-    **options: Any,
+    **proving: Any,
 ) -> None:
     """Trace URL or PATH, train a premise retriever on it, and prove with retrieved premises."""
     from lean_dojo_v2.agent import LeanAgent
 
-    asked = ProvingOptions(**options)
+    asked = ProvingOptions(**proving)
     set_up(asked)
     settings, section = gather(RunOptions(files, assignments, database))
     trainer = make_trainer(registry.trainers["retrieval"], settings)
@@ -140,7 +117,7 @@ def lean(
 @click.option("--model", metavar="MODEL", help="The endpoint's name of the model.")
 @proving_options
 def external(
-    *, source: str, commit: str | None, database: Path | None, model: str | None, **options: Any
+    *, source: str, commit: str | None, database: Path | None, model: str | None, **proving: Any
 ) -> None:
     """Trace URL or PATH and prove with a model behind an endpoint.
 
@@ -149,7 +126,7 @@ def external(
     from lean_dojo_v2.agent import ExternalAgent
     from lean_dojo_v2.prover.external import DEFAULT_MODEL
 
-    asked = ProvingOptions(**options)
+    asked = ProvingOptions(**proving)
     set_up(asked)
     _, section = gather(RunOptions(database=database))
     made = ExternalAgent(model or DEFAULT_MODEL, section.database_path, asked.config())
@@ -157,13 +134,13 @@ def external(
 
 
 def _run(
-    made: BaseAgent, source: str, commit: str | None, options: ProvingOptions, *, train: bool
+    made: BaseAgent, source: str, commit: str | None, asked: ProvingOptions, *, train: bool
 ) -> None:
-    with said_aside(options.as_json):
+    with said_aside(asked.as_json):
         if commit is None and Path(source).expanduser().is_dir():
             made.setup_local_repository(source)
         else:
             made.setup_github_repository(source, commit or "")
         if train:
             made.train()
-    prove_with(made, options)
+    prove_with(made, asked)

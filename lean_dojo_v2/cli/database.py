@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.options import json_option, repo_option
 from lean_dojo_v2.cli.output import emit_json, note, table
 from lean_dojo_v2.cli.run import open_database, select_repositories
 
@@ -45,7 +46,7 @@ def database() -> None:
 
 @database.command(short_help="List repositories with their numbers of theorems and premises.")
 @database_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def show(path: Path, as_json: bool) -> None:
     """List the repositories of a database, in the order they were added."""
     with open_database(path) as opened:
@@ -90,12 +91,7 @@ def import_(source: Path, destination: Path) -> None:
 
 @database.command(short_help="Write the splits and the corpus that trainers read.")
 @database_option
-@click.option(
-    "--repo",
-    "repositories",
-    multiple=True,
-    help="Only this repository: owner/name or address, [@commit]; may be repeated.",
-)
+@repo_option
 @click.argument("destination", type=click.Path(file_okay=False, path_type=Path))
 def export(path: Path, repositories: tuple[str, ...], destination: Path) -> None:
     """Write the merged data of the repositories into the folder DESTINATION.

@@ -9,6 +9,7 @@ from pathlib import Path
 import attrs
 import click
 
+from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, table
 from lean_dojo_v2.report.page import write_report
 from lean_dojo_v2.upward import reach
@@ -23,7 +24,7 @@ from lean_dojo_v2.upward import reach
     help="Folder for everything; a demo that was stopped goes on in it.",
 )
 @click.option("--quick", is_flag=True, help="Smaller sizes: every stage, but a smaller gain.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@json_option
 def demo(output_dir: Path, quick: bool, as_json: bool) -> None:
     """Trace the shipped Lean projects with real Lean, train a small model, and prove with it.
 

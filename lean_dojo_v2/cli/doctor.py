@@ -20,6 +20,7 @@ from lean_dojo_core import API_VERSION, registry
 from lean_dojo_core.discovery import HOST_DISTRIBUTION, STRICT_VARIABLE
 from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_core.installed import normalise
+from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, table
 
 Verdict: TypeAlias = Literal["ok", "note", "problem"]
@@ -64,7 +65,7 @@ class Check:
 
 
 @click.command(short_help="Check versions, devices, Lean engines and plugins.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@json_option
 @click.pass_context
 def doctor(context: click.Context, as_json: bool) -> None:
     """Check versions, devices, Lean engines and plugins, and look for conflicts.

@@ -11,6 +11,7 @@ import click
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_trainer
+from lean_dojo_v2.cli.options import config_option, json_option, set_option
 from lean_dojo_v2.cli.output import emit_json, table
 from lean_dojo_v2.cli.run import make_trainer
 from lean_dojo_v2.config import Settings, parse_assignment, read_settings
@@ -18,23 +19,14 @@ from lean_dojo_v2.config import Settings, parse_assignment, read_settings
 
 @click.command(short_help="Measure what a trainer has trained.")
 @click.argument("name", shell_complete=complete_trainer)
-@click.option(
-    "-c",
-    "--config",
-    "files",
-    multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="YAML file with the trainer's settings; later files win.",
-)
-@click.option(
-    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Set one setting; repeatable."
-)
+@config_option
+@set_option
 @click.option(
     "--dataset",
     type=click.Path(exists=True, path_type=Path),
     help="A dataset, or a folder of them (default: the trainer's own; retrieval: raid/data).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def evaluate(
     name: str,
     files: tuple[Path, ...],

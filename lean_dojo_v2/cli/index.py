@@ -7,16 +7,11 @@ from pathlib import Path
 import click
 
 from lean_dojo_v2.cli.output import note
-from lean_dojo_v2.cli.retrieve import open_retriever
+from lean_dojo_v2.cli.retrieve import open_retriever, retriever_options
 
 
 @click.command(short_help="Encode a corpus for retrieval, and keep the result.")
-@click.option("--checkpoint", help="Retriever: a .ckpt file, folder or hub id (default: latest).")
-@click.option(
-    "--corpus",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The premises (default: raid/data/merged/corpus.jsonl).",
-)
+@retriever_options
 @click.option(
     "-o",
     "--output",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note
 
 
@@ -41,7 +42,7 @@ def install(archive: Path | None) -> None:
 
 
 @lean.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@json_option
 def status(as_json: bool) -> None:
     """Say which engines are there and what would be used."""
     from lean_dojo_v2.lean.embedded.install import status as embedded_status

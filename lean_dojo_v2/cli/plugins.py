@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
 from lean_dojo_core import PluginInfo, registry
 from lean_dojo_core.discovery import STRICT_VARIABLE
 from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
+from lean_dojo_v2.cli.options import json_option, options
 from lean_dojo_v2.cli.output import emit_json, note, table
 
 COMMANDS = {
@@ -24,23 +25,15 @@ COMMANDS = {
 }
 
 
-CommandT = TypeVar("CommandT", bound=Callable[..., Any])
-
-
-def _listing_options(command: CommandT) -> CommandT:
-    """Add the options of a listing; `plugins` alone takes them as `plugins list` does."""
-    for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout."),
-        click.option("--strict", is_flag=True, help="Exit with 1 if any plugin failed."),
-        click.option(
-            "--failed", is_flag=True, help="Only plugins that are not active, with the reason."
-        ),
-        click.option(
-            "--kind", type=click.Choice(list(registry.REGISTRIES)), help="Only this kind."
-        ),
-    ):
-        command = option(command)
-    return command
+# `plugins` alone takes them as `plugins list` does.
+_listing_options = options(
+    click.option("--kind", type=click.Choice(list(registry.REGISTRIES)), help="Only this kind."),
+    click.option(
+        "--failed", is_flag=True, help="Only plugins that are not active, with the reason."
+    ),
+    click.option("--strict", is_flag=True, help="Exit with 1 if any plugin failed."),
+    json_option,
+)
 
 
 @click.group(

@@ -7,6 +7,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from lean_dojo_core import registry
+from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, paragraph
 
 
@@ -20,7 +21,7 @@ def _complete(
 @click.command(short_help="Run the conformance checks on a distribution.")
 @click.argument("distribution", shell_complete=_complete)
 @click.option("--all", "show_all", is_flag=True, help="List what passed, too.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@json_option
 @click.pass_context
 def check(context: click.Context, distribution: str, show_all: bool, as_json: bool) -> None:
     """Run the conformance checks on an installed DISTRIBUTION; exits with 1 if one fails.

@@ -15,6 +15,7 @@ from lean_dojo_core import Theorem, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.preview import PreviewExample, Previews, PreviewToken
 from lean_dojo_v2.cli.names import complete_any_name
+from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.cli.run import (
     RunOptions,
@@ -41,7 +42,7 @@ LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
     show_default=True,
     help="How many examples.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@json_option
 def preview(name: str, limit: int, as_json: bool, **options: Any) -> None:
     """Show the first examples that the trainer or dataset formatter NAME makes of the database.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.options import repo_option
 from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, proving_options, set_up
 from lean_dojo_v2.cli.run import open_database, select_repositories
 
@@ -25,12 +26,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Database of traced repositories; proofs are recorded there.",
 )
-@click.option(
-    "--repo",
-    "repositories",
-    multiple=True,
-    help="Only this repository: owner/name or address, [@commit]; may be repeated.",
-)
+@repo_option
 @click.option(
     "--project",
     type=click.Path(exists=True, file_okay=False, path_type=Path),

@@ -6,26 +6,25 @@ import contextlib
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.options import options
 from lean_dojo_v2.cli.output import emit_json, note
 
 if TYPE_CHECKING:
     from lean_dojo_v2.agent import BaseAgent
     from lean_dojo_v2.lean_agent.config import ProverConfig
 
-CommandT = TypeVar("CommandT", bound=Callable[..., Any])
-
 
 @attrs.frozen
 class ProvingOptions:
-    """The options of :func:`proving_options`."""
+    """What :data:`proving_options` gave."""
 
     limit: int | None
     timeout: int
@@ -54,39 +53,69 @@ class ProvingOptions:
         )
 
 
-def proving_options(command: CommandT) -> CommandT:
-    """Add the options of :class:`ProvingOptions`; they arrive as keyword arguments."""
-    positive = click.IntRange(min=1)
-    for option in reversed(
-        (
-            click.option("--limit", type=positive, help="Try at most so many theorems."),
-            click.option("--timeout", type=positive, default=600, show_default=True,
-                         help="Seconds that are spent on a theorem."),
-            click.option("--samples", type=positive, default=64, show_default=True,
-                         help="Tactics sampled at a state."),
-            click.option("--expansions", type=positive,
-                         help="States of a theorem that are expanded at most (default: no limit)."),
-            click.option("--batch-size", type=positive, default=12, show_default=True,
-                         help="States, of different theorems, that are expanded together."),
-            click.option("--workers", type=positive, default=4, show_default=True,
-                         help="Lean engines side by side, at most one a core."),
-            click.option("--whole-proof", is_flag=True,
-                         help="Have the model write each proof in one go instead of searching."),
-            click.option("--progress-model", metavar="DIR",
-                         type=click.Path(exists=True, file_okay=False, path_type=Path),
-                         help="Guide the search by this progress model (also LEANPROGRESS_MODEL)."),
-            click.option("--save-tree", metavar="DIR",
-                         type=click.Path(file_okay=False, path_type=Path),
-                         help="Save every search tree there, as JSON and as a picture (SVG)."),
-            click.option("--write-patch", metavar="FILE",
-                         type=click.Path(dir_okay=False, path_type=Path),
-                         help="Write the repository's proofs as a patch that `git apply` takes."),
-            click.option("-v", "--verbose", is_flag=True, help="Print every state on stderr."),
-            click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
-        )
-    ):  # fmt: skip
-        command = option(command)
-    return command
+_positive = click.IntRange(min=1)
+proving_options = options(
+    click.option("--limit", type=_positive, help="Try at most so many theorems."),
+    click.option(
+        "--timeout",
+        type=_positive,
+        default=600,
+        show_default=True,
+        help="Seconds that are spent on a theorem.",
+    ),
+    click.option(
+        "--samples",
+        type=_positive,
+        default=64,
+        show_default=True,
+        help="Tactics sampled at a state.",
+    ),
+    click.option(
+        "--expansions",
+        type=_positive,
+        help="States of a theorem that are expanded at most (default: no limit).",
+    ),
+    click.option(
+        "--batch-size",
+        type=_positive,
+        default=12,
+        show_default=True,
+        help="States, of different theorems, that are expanded together.",
+    ),
+    click.option(
+        "--workers",
+        type=_positive,
+        default=4,
+        show_default=True,
+        help="Lean engines side by side, at most one a core.",
+    ),
+    click.option(
+        "--whole-proof",
+        is_flag=True,
+        help="Have the model write each proof in one go instead of searching.",
+    ),
+    click.option(
+        "--progress-model",
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Guide the search by this progress model (also LEANPROGRESS_MODEL).",
+    ),
+    click.option(
+        "--save-tree",
+        metavar="DIR",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Save every search tree there, as JSON and as a picture (SVG).",
+    ),
+    click.option(
+        "--write-patch",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Write the repository's proofs as a patch that `git apply` takes.",
+    ),
+    click.option("-v", "--verbose", is_flag=True, help="Print every state on stderr."),
+    click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
+)
+"""The options of proof search; they are the fields of :class:`ProvingOptions`."""
 
 
 @contextlib.contextmanager
@@ -96,7 +125,7 @@ def said_aside(aside: bool) -> Iterator[None]:
         yield
 
 
-def set_up(options: ProvingOptions) -> None:
+def set_up(asked: ProvingOptions) -> None:
     """Do what comes before anything is proved.
 
     Raises:
@@ -105,26 +134,26 @@ def set_up(options: ProvingOptions) -> None:
     from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
 
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
-    if options.write_patch is not None and not options.write_patch.absolute().parent.is_dir():
-        raise UsageError(f"--write-patch {options.write_patch}: there is no such folder")
-    if options.progress_model is not None:
-        os.environ[PROGRESS_VARIABLE] = str(options.progress_model)
+    if asked.write_patch is not None and not asked.write_patch.absolute().parent.is_dir():
+        raise UsageError(f"--write-patch {asked.write_patch}: there is no such folder")
+    if asked.progress_model is not None:
+        os.environ[PROGRESS_VARIABLE] = str(asked.progress_model)
 
 
-def prove_with(agent: BaseAgent, options: ProvingOptions) -> None:
+def prove_with(agent: BaseAgent, asked: ProvingOptions) -> None:
     """Prove what is to be proved with an agent, and print and write the results.
 
     Raises:
         UsageError: If a patch of several repositories is asked for.
     """
-    if options.write_patch is not None and len(agent.repos) != 1:
+    if asked.write_patch is not None and len(agent.repos) != 1:
         raise UsageError("--write-patch is for one repository; choose it with --repo")
-    agent.tree_dir = options.save_tree
-    with said_aside(options.as_json):
-        results = agent.prove(options.whole_proof, limit=options.limit)
-    if options.write_patch is not None:
-        _write_patch(agent, options.write_patch)
-    if options.as_json:
+    agent.tree_dir = asked.save_tree
+    with said_aside(asked.as_json):
+        results = agent.prove(asked.whole_proof, limit=asked.limit)
+    if asked.write_patch is not None:
+        _write_patch(agent, asked.write_patch)
+    if asked.as_json:
         emit_json(
             {
                 "found": len(results),

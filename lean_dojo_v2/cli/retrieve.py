@@ -10,8 +10,20 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.options import options
 from lean_dojo_v2.cli.output import emit_json, table
 from lean_dojo_v2.paths import merged_data_dir
+
+retriever_options = options(
+    click.option(
+        "--checkpoint", help="Retriever: a .ckpt file, folder or hub id (default: latest)."
+    ),
+    click.option(
+        "--corpus",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="The premises (default: raid/data/merged/corpus.jsonl).",
+    ),
+)
 
 
 def open_retriever(checkpoint: str | None, corpus: Path | None, index: Path | None = None) -> Any:
@@ -38,12 +50,7 @@ def open_retriever(checkpoint: str | None, corpus: Path | None, index: Path | No
 
 @click.command(short_help="Find the premises of a corpus that fit a proof state.")
 @click.option("--state", required=True, help="The goal as Lean prints it; - reads standard input.")
-@click.option("--checkpoint", help="Retriever: a .ckpt file, folder or hub id (default: latest).")
-@click.option(
-    "--corpus",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The premises (default: raid/data/merged/corpus.jsonl).",
-)
+@retriever_options
 @click.option(
     "--index",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

@@ -14,6 +14,7 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, paragraph, table
 from lean_dojo_v2.config import parse_assignment
 from lean_dojo_v2.upward import reach
@@ -33,7 +34,7 @@ def reward() -> None:
 @click.option(
     "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Option of the reward."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@json_option
 def score(name: str, file: Path, assignments: tuple[str, ...], as_json: bool) -> None:
     """Score the completions of FILE with the reward NAME.
 
@@ -68,7 +69,7 @@ def score(name: str, file: Path, assignments: tuple[str, ...], as_json: bool) ->
 
 @reward.command(short_help="Run the conformance checks on a reward function.")
 @click.argument("target")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@json_option
 @click.pass_context
 def check(context: click.Context, target: str, as_json: bool) -> None:
     """Run the conformance checks on TARGET; exits with 1 if one fails."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 import click
@@ -13,10 +13,9 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.cli.names import complete_formatter
+from lean_dojo_v2.cli.options import config_option, options, repo_option, set_option
 from lean_dojo_v2.config import Settings, construct, parse_assignment, read_settings
 from lean_dojo_v2.structuring import suggestion
-
-CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 DEFAULT_DATABASE = Path("dynamic_database.json")
 RUN_KEY = "run"
@@ -47,7 +46,7 @@ class RunSection:
 
 @attrs.frozen
 class RunOptions:
-    """The options of :func:`run_options`."""
+    """What :data:`run_options` gave."""
 
     files: tuple[Path, ...] = ()
     assignments: tuple[str, ...] = ()
@@ -57,72 +56,51 @@ class RunOptions:
     formatter: str | None = None
 
 
-def run_options(command: CommandT) -> CommandT:
-    """Add the options that say what to train on and how; they arrive as keyword arguments."""
-    for option in (
-        click.option(
-            "--formatter",
-            shell_complete=complete_formatter,
-            help="Dataset formatter to use instead of the trainer's own.",
-        ),
-        click.option(
-            "--repo",
-            "repositories",
-            multiple=True,
-            help="Only this repository: owner/name or address, [@commit]; may be repeated.",
-        ),
-        click.option(
-            "--data-path",
-            type=click.Path(file_okay=False, path_type=Path),
-            help="Folder for the exported data (default: raid/data/merged).",
-        ),
-        click.option(
-            "--database",
-            type=click.Path(dir_okay=False, path_type=Path),
-            help="Database of traced repositories (default: dynamic_database.json).",
-        ),
-        click.option(
-            "--set",
-            "assignments",
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="Set one setting, for example lr=1e-5 or lora_config.r=16; may be repeated.",
-        ),
-        click.option(
-            "-c",
-            "--config",
-            "files",
-            multiple=True,
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="YAML file with the trainer's settings; later files win.",
-        ),
-    ):
-        command = option(command)
-    return command
+run_options = options(
+    config_option,
+    set_option,
+    click.option(
+        "--database",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Database of traced repositories (default: dynamic_database.json).",
+    ),
+    click.option(
+        "--data-path",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Folder for the exported data (default: raid/data/merged).",
+    ),
+    repo_option,
+    click.option(
+        "--formatter",
+        shell_complete=complete_formatter,
+        help="Dataset formatter to use instead of the trainer's own.",
+    ),
+)
+"""The options that say what to train on and how; they are the fields of :class:`RunOptions`."""
 
 
-def gather(options: RunOptions) -> tuple[Settings, RunSection]:
+def gather(given: RunOptions) -> tuple[Settings, RunSection]:
     """Read files, then ``--set``, then the other options, each over those before it.
 
     Raises:
         ConfigError: For a file or assignment that cannot be read.
     """
     settings = Settings()
-    for path in options.files:
+    for path in given.files:
         settings.update(read_settings(path))
-    for text in options.assignments:
+    for text in given.assignments:
         settings.update(parse_assignment(text))
-    if options.formatter is not None:
-        settings.update(Settings({"formatter": options.formatter}, {("formatter",): "--formatter"}))
+    if given.formatter is not None:
+        settings.update(Settings({"formatter": given.formatter}, {("formatter",): "--formatter"}))
     section: RunSection = construct(
         RunSection, settings.take(RUN_KEY), owner=f"section {RUN_KEY!r}"
     )
-    if options.database is not None:
-        section = attrs.evolve(section, database=options.database)
-    if options.data_path is not None:
-        section = attrs.evolve(section, data_path=options.data_path)
-    if options.repositories:
-        section = attrs.evolve(section, repositories=list(options.repositories))
+    if given.database is not None:
+        section = attrs.evolve(section, database=given.database)
+    if given.data_path is not None:
+        section = attrs.evolve(section, data_path=given.data_path)
+    if given.repositories:
+        section = attrs.evolve(section, repositories=list(given.repositories))
     return settings, section
 
 

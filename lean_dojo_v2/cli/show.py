@@ -14,6 +14,7 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError
 from lean_dojo_core.settings import Setting, record_in, settings_of
 from lean_dojo_v2.cli.names import complete_any_name
+from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, paragraph
 from lean_dojo_v2.structuring import suggestion
 
@@ -23,7 +24,7 @@ from lean_dojo_v2.structuring import suggestion
 @click.option(
     "--kind", type=click.Choice(list(registry.REGISTRIES)), help="Where NAME exists in two kinds."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@json_option
 def show(name: str, kind: str | None, as_json: bool) -> None:
     """Show the trainer, dataset formatter or reward function NAME.
 
