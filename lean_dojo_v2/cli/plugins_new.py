@@ -25,7 +25,7 @@ KINDS = {"reward": "reward-function", "trainer": "trainer", "formatter": "datase
 """What the command calls a kind, and its registry."""
 
 USE = {
-    "reward": "lean-dojo train grpo --set reward_func=$name --set model_name=…",
+    "reward": "lean-dojo train grpo --reward $name --set model_name=…",
     "trainer": "lean-dojo train $name --set model_name=…",
     "formatter": "lean-dojo train sft --formatter $name --set model_name=…",
 }
@@ -67,7 +67,7 @@ def new(kind: str, name: str, output: Path | None, author: str | None) -> None:
     for path, template in _files(kind, package).items():
         atomic_write_text(folder / path, Template(template.read_text("utf-8")).substitute(values))
     note(f"Wrote {folder}. Next:\n")
-    click.echo(f"cd {folder}\npip install -e . --group test\npytest\nlean-dojo show {name}")
+    click.echo(f"cd {folder}\npip install -e '.[test]'\npython -m pytest\nlean-dojo show {name}")
 
 
 def _check_package(package: str) -> None:

@@ -340,8 +340,9 @@ class CausalTrainer:
         Raises:
             UsageError: If that run had other settings.
         """
-        state = RunFolder(Path(self.output_dir)).load()
-        if state is not None:
+        folder = RunFolder(Path(self.output_dir))
+        state = folder.load()
+        if state is not None and folder.holds_work(state):
             check_same_run(state, type(self).__name__, self.settings(), Path(self.output_dir))
         return state
 

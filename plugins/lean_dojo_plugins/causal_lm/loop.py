@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from accelerate import PartialState
 from tqdm import tqdm
-from transformers import PrinterCallback
 
 from lean_dojo_core.errors import EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.data import formatted_rows, split_file
@@ -28,6 +27,7 @@ from lean_dojo_plugins.causal_lm.reporting import (
     ReportCallback,
     Reporter,
     bars_on_terminals_only,
+    show_only_a_bar,
 )
 from lean_dojo_plugins.causal_lm.rows import Written, open_rows, write_rows
 from lean_dojo_plugins.causal_lm.run_folder import (
@@ -155,7 +155,10 @@ class Loop:
             if not self.trainer.resume:
                 self.folder.start_anew()
             elif (found := self.folder.load()) is not None:
-                check_same_run(found, name, settings, self.folder.path)
+                if self.folder.holds_work(found):
+                    check_same_run(found, name, settings, self.folder.path)
+                else:
+                    self.folder.start_anew()
             self.folder.recover()
             if self.folder.load() is None:
                 self.folder.save(RunState(name, settings))
@@ -244,7 +247,7 @@ class Loop:
         restore_forward(self.trainer.model)
         use_cache = self.trainer.model.config.use_cache
         fitter = self.trainer.build_step_trainer(open_rows(step.folder / _ROWS_FILE), step)
-        fitter.remove_callback(PrinterCallback)
+        show_only_a_bar(fitter)
         fitter.add_callback(NoFinalCheckpoint())
         fitter.add_callback(ReportCallback(self.reporter, step.name, state.optimizer_steps))
         if self.processes.is_main_process:

@@ -6,16 +6,26 @@ import json
 import math
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import attrs
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import (
+    PrinterCallback,
+    ProgressCallback,
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
 from transformers.utils import logging as transformers_logging
 
-from lean_dojo_v2.atomic import atomic_write_text, atomic_writer
+from lean_dojo_v2.atomic import atomic_write_text
+from lean_dojo_v2.report import figures
 
 METRICS_FILE = "metrics.jsonl"
 PICTURE_FILE = "loss.svg"
@@ -23,7 +33,29 @@ PICTURE_FILE = "loss.svg"
 
 @contextmanager
 def bars_on_terminals_only() -> Iterator[None]:
-    """Keep transformers' bars for loading and saving out of logs and pipes."""
+    """Keep transformers' bars for loading and saving out of logs and pipes.
+
+    With them goes a warning that TRL's use of transformers raises and no user can act upon.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+        with _no_bars():
+            yield
+
+
+@contextmanager
+def errors_only() -> Iterator[None]:
+    """Keep what transformers says about a model that is loaded to itself; the caller says it."""
+    level = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(level)
+
+
+@contextmanager
+def _no_bars() -> Iterator[None]:
     if sys.stderr.isatty() or not transformers_logging.is_progress_bar_enabled():
         yield
         return
@@ -32,6 +64,34 @@ def bars_on_terminals_only() -> Iterator[None]:
         yield
     finally:
         transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+class TrainingBar(ProgressCallback):
+    """transformers' bar, with the latest numbers behind it instead of dictionaries on stdout."""
+
+    def on_log(
+        self,
+        args: TrainingArguments,  # noqa: ARG002
+        state: TrainerState,
+        control: TrainerControl,  # noqa: ARG002
+        logs: dict[str, Any] | None = None,
+        **kwargs: Any,  # noqa: ARG002
+    ) -> None:
+        """Show the loss and the reward; everything is in the metrics file."""
+        bar = self.training_bar
+        shown = {key: value for key, value in (logs or {}).items() if key in _SHOWN}
+        if state.is_world_process_zero and bar is not None and shown:
+            bar.set_postfix({key: f"{float(value):.3g}" for key, value in shown.items()})
+
+
+_SHOWN = ("loss", "reward")
+
+
+def show_only_a_bar(trainer: Trainer) -> None:
+    """Have a trainer print nothing but its bar, and that on a terminal only."""
+    trainer.remove_callback(PrinterCallback)
+    if trainer.pop_callback(ProgressCallback) is not None:
+        trainer.add_callback(TrainingBar())
 
 
 @attrs.define
@@ -81,28 +141,7 @@ class Reporter:
 
     def draw(self) -> None:
         """Draw the loss over the steps, one colour per repository."""
-        rows = [row for row in self.rows() if "loss" in row]
-        if not rows:
-            return
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(8, 4.5), layout="constrained")
-        FigureCanvasSVG(figure)
-        axes = figure.add_subplot()
-        for name in dict.fromkeys(row["repository"] for row in rows):
-            mine = [row for row in rows if row["repository"] == name]
-            axes.plot(
-                [row["step"] for row in mine],
-                [row["loss"] for row in mine],
-                marker="." if len(mine) < 50 else None,
-                label=name,
-            )
-        axes.set(xlabel="optimiser step", ylabel="training loss", title="Training")
-        axes.grid(alpha=0.3)
-        axes.legend(title="repository added", fontsize="small")
-        with atomic_writer(self.folder / PICTURE_FILE) as stream:
-            figure.savefig(stream, format="svg", metadata={"Date": None})
+        figures.save(figures.loss(self.rows()), self.folder / PICTURE_FILE)
 
     def close(self) -> None:
         """Close the TensorBoard file."""

@@ -114,6 +114,11 @@ class RunFolder:
                 "with resume=False"
             ) from error
 
+    def holds_work(self, state: RunState) -> bool:
+        """Whether a run got as far as a checkpoint; one that failed at its start did not."""
+        saved = (self.path / CHECKPOINTS).glob("*/checkpoint-*")
+        return bool(state.finished or state.pending) or next(saved, None) is not None
+
     def save(self, state: RunState) -> None:
         """Write the state, atomically."""
         data = {"version": _VERSION, **attrs.asdict(state)}

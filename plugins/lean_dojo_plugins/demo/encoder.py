@@ -6,6 +6,8 @@ from pathlib import Path
 
 from transformers import AutoTokenizer, BertConfig, BertModel, set_seed
 
+from lean_dojo_plugins.causal_lm.reporting import bars_on_terminals_only
+
 
 def build_tiny_encoder(
     tokenizer_path: Path, output_dir: Path, *, seed: int = 0, hidden_size: int = 128
@@ -32,6 +34,7 @@ def build_tiny_encoder(
         pad_token_id=tokenizer.pad_token_id,
     )
     set_seed(seed)
-    BertModel(config).save_pretrained(output_dir)
+    with bars_on_terminals_only():
+        BertModel(config).save_pretrained(output_dir)
     tokenizer.save_pretrained(output_dir)
     return output_dir

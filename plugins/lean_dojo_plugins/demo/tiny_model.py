@@ -83,13 +83,16 @@ def build_tiny_model(
         raise ValueError(msg)
     from transformers import LlamaForCausalLM, set_seed
 
+    from lean_dojo_plugins.causal_lm.reporting import bars_on_terminals_only
+
     folder = Path(output_dir)
     tokenizer = _train_tokenizer(texts, vocab_size, max_length)
     config = _config(tokenizer, hidden_size, layers, heads, max_length)
     set_seed(seed)
     model = LlamaForCausalLM(config)
     folder.mkdir(parents=True, exist_ok=True)
-    model.save_pretrained(folder)
+    with bars_on_terminals_only():
+        model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 

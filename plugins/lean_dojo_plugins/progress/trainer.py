@@ -27,7 +27,13 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.arguments import check_trainer_args
 from lean_dojo_plugins.causal_lm.loading import choose_device, fetch, resolve_model
-from lean_dojo_plugins.causal_lm.reporting import ReportCallback, Reporter
+from lean_dojo_plugins.causal_lm.reporting import (
+    ReportCallback,
+    Reporter,
+    bars_on_terminals_only,
+    errors_only,
+    show_only_a_bar,
+)
 from lean_dojo_plugins.causal_lm.run_folder import (
     FinishedStep,
     RunFolder,
@@ -130,7 +136,8 @@ class ProgressTrainer:
         if state.finished:
             _say(f"{self.output_dir} holds the finished model already; resume=False trains anew")
         else:
-            self._fit(kept, held_out, folder, state)
+            with bars_on_terminals_only():
+                self._fit(kept, held_out, folder, state)
         print(f"Progress model saved to {self.output_dir}")
         print(f"To use it in proof search: {HINT.format(path=self.output_dir)}")
 
@@ -197,7 +204,7 @@ class ProgressTrainer:
             "data": data,
         }
         state = folder.recover() if self.resume else None
-        if state is not None:
+        if state is not None and folder.holds_work(state):
             check_same_run(state, type(self).__name__, settings, folder.path)
             return state
         folder.start_anew()
@@ -228,6 +235,7 @@ class ProgressTrainer:
             compute_metrics=compute_metrics,
             callbacks=[ReportCallback(reporter, "progress", 0)],
         )
+        show_only_a_bar(trainer)
         resume = last_checkpoint(checkpoints, processes=trainer.args.world_size)
         trainer.train(resume_from_checkpoint=None if resume is None else str(resume))
         output = trainer.predict(evaluation)
@@ -251,15 +259,20 @@ class ProgressTrainer:
     def _load(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
         source = resolve_model(self.model_name)
         tokenizer = fetch(AutoTokenizer.from_pretrained, source, what="tokenizer")
-        model = fetch(
-            AutoModelForSequenceClassification.from_pretrained,
-            source,
-            what="model",
-            num_labels=1,
-            problem_type="regression",
-            ignore_mismatched_sizes=True,  # a classifier's head gives way to ours
-            dtype=torch.float32,
-        )
+        with errors_only():  # its table of weights would list our new head as missing
+            model, loaded = fetch(
+                AutoModelForSequenceClassification.from_pretrained,
+                source,
+                what="model",
+                num_labels=1,
+                problem_type="regression",
+                ignore_mismatched_sizes=True,  # a classifier's head gives way to ours
+                output_loading_info=True,
+                dtype=torch.float32,
+            )
+        body = f"{model.base_model_prefix}."
+        if missing := sorted(key for key in loaded["missing_keys"] if key.startswith(body)):
+            _say(f"{source} lacks weights, which start at random: {', '.join(missing)[:300]}")
         if model.config.pad_token_id is None:
             model.config.pad_token_id = tokenizer.pad_token_id
         return model, tokenizer

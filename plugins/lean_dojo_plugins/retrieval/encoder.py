@@ -9,6 +9,7 @@ import torch
 from transformers import AutoConfig, AutoModelForTextEncoding, PreTrainedModel
 
 from lean_dojo_core.errors import CheckpointError
+from lean_dojo_plugins.causal_lm.reporting import bars_on_terminals_only
 
 T5_TYPES = {"t5", "mt5", "umt5"}
 
@@ -25,9 +26,10 @@ def load_encoder(name: str) -> PreTrainedModel:
             model, or lacks a weight.
     """
     try:
-        model, report = AutoModelForTextEncoding.from_pretrained(
-            name, output_loading_info=True, dtype=torch.float32
-        )
+        with bars_on_terminals_only():
+            model, report = AutoModelForTextEncoding.from_pretrained(
+                name, output_loading_info=True, dtype=torch.float32
+            )
     except (OSError, ValueError) as error:
         raise CheckpointError(_not_loaded(name, error)) from error
     missing = sorted(report["missing_keys"]) + [str(key) for key in report["mismatched_keys"]]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,20 @@ from lean_dojo_plugins.retrieval.curves import Curves
 from lean_dojo_plugins.retrieval.hardware import choose_hardware
 from lean_dojo_v2 import paths
 from lean_dojo_v2.lean_agent.config import TrainingConfig
+
+
+@contextmanager
+def without_chatter() -> Iterator[None]:
+    """Leave out Lightning's notes about devices and add-ons, unless its logger was set up."""
+    logger = logging.getLogger("pytorch_lightning.utilities.rank_zero")
+    level = logger.level
+    logger.setLevel(level or logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", r"`isinstance\(treespec, LeafSpec\)`")
+            yield
+    finally:
+        logger.setLevel(level)
 
 
 class EpochBar(pl.Callback):

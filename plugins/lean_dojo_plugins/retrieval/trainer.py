@@ -108,7 +108,8 @@ class RetrievalTrainer:
             )
             last = number == len(curriculum) - 1
             try:
-                checkpoint = train_step(step, database)
+                with lightning.without_chatter():
+                    checkpoint = train_step(step, database)
             except EmptyDatasetError as error:
                 if last and not any(run.finished):
                     raise
