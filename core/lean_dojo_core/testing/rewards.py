@@ -120,17 +120,18 @@ class RewardFunctionSuite(Suite):
 
     def test_two_fresh_ones_agree(self) -> None:
         """The same completions earn the same, in another process and after a restart."""
-        one, two = self.make(), self.make()
-        try:
-            first = self.score(list(COMPLETIONS), one)
-            second = self.score(list(COMPLETIONS), two)
-        finally:
-            close(one)
-            close(two)
+        first, second = self._scores_of(self.make(), self.make())
         assert _same(first, second), (
             f"two fresh ones gave {first} and {second} for the same completions; seed what is "
             "random, or drop it"
         )
+
+    def _scores_of(self, *rewards: Any) -> list[list[Any]]:
+        try:
+            return [self.score(list(COMPLETIONS), reward) for reward in rewards]
+        finally:
+            for reward in rewards:
+                close(reward)
 
     def test_pickles(self) -> None:
         """It reaches the processes of a data-parallel run."""
@@ -143,12 +144,7 @@ class RewardFunctionSuite(Suite):
             copied = pickle.loads(pickle.dumps(fresh))  # noqa: S301 - our own bytes
         except Exception as error:
             raise AssertionError(f"it does not pickle ({error}); {advice}") from error
-        try:
-            first = self.score(list(COMPLETIONS), fresh)
-            second = self.score(list(COMPLETIONS), copied)
-        finally:
-            close(fresh)
-            close(copied)
+        first, second = self._scores_of(fresh, copied)
         assert _same(first, second), (
             f"its unpickled copy gave {second} instead of {first}; {advice}"
         )

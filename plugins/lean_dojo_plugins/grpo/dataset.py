@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import ClassVar
 
 import datasets
 
-from lean_dojo_core import registry
-from lean_dojo_plugins.causal_lm.data import formatted_rows, split_file
+from lean_dojo_plugins.causal_lm.split_dataset import SplitDataset
 
 
-class GRPODataset:
+class GRPODataset(SplitDataset):
     """Prompts out of a split file that ``export_merged_data`` wrote.
 
     Args:
         data_path: The file (``…/random/train.json``), or the folder of the merged data.
-        formatter: Name of the dataset formatter.
+        formatter: Name of the dataset formatter (default: ``tactic-prompt``).
+
+    Raises:
+        DataError: If the file is not there.
     """
 
-    def __init__(self, data_path: Path | str, formatter: str = "tactic-prompt") -> None:
-        self.data_path = split_file(data_path)
-        self.formatter = formatter
+    default_formatter: ClassVar[str] = "tactic-prompt"
 
     def to_hf(self) -> datasets.Dataset:
         """Give ``problem`` (the goal), ``prompt`` (system and user) and what rewards may read."""
-        made = registry.dataset_formatters[self.formatter].create()
-        return datasets.Dataset.from_list(list(formatted_rows(self.data_path, made)))
+        return datasets.Dataset.from_list(list(self.rows()))
