@@ -182,9 +182,9 @@ class CausalTrainer:
     def model(self) -> PreTrainedModel:
         """The model, loaded on first use: that of a run in ``output_dir``, or ``model_name``."""
         if self._model is None:
-            state = self.run_state() if self.resume else None
-            source = self.output_dir if state is not None and state.finished else self.model_name
-            self._model = load_model(source, lora=self.lora_config, device=self.chosen_device)
+            self._model = load_model(
+                self._source(), lora=self.lora_config, device=self.chosen_device
+            )
             cast("torch.nn.Module", self._model).to(self.chosen_device.name)
             if self.lora_config is not None and PartialState().is_main_process:
                 print_parameters(self._model)
@@ -307,13 +307,19 @@ class CausalTrainer:
         """Let the model go; the next use loads it anew."""
         self._model = None
 
+    def _source(self) -> str:
+        """Where the model is; ``train`` with ``resume=False`` has made ``output_dir`` empty."""
+        state = self.run_state() if self.resume else RunFolder(Path(self.output_dir)).load()
+        return self.output_dir if state is not None and state.finished else self.model_name
+
     def evaluate(
         self, data_path: Path | str, split: str = "val", *, limit: int | None = None
     ) -> Evaluation:
         """Measure the model on held-out tactics.
 
         Before training it is the model to start from that is measured; after it, or in a later
-        process on the same ``output_dir``, the trained one.
+        process on the same ``output_dir``, the trained one, also with ``resume=False``. Says on
+        standard error which.
 
         Args:
             data_path: Folder of merged data, or a split's file.
@@ -322,6 +328,7 @@ class CausalTrainer:
 
         Raises:
             EmptyDatasetError: If the split has no tactic to learn.
+            UsageError: If ``output_dir`` holds a run with other settings, unless ``resume=False``.
         """
         file = split_file(data_path, split)
         formatter = registry.dataset_formatters["tactic-chat"].create()
@@ -330,6 +337,8 @@ class CausalTrainer:
         rows = list(islice(formatted_rows(file, formatter), limit))
         if not rows:
             raise EmptyDatasetError("no theorem has a one-line tactic without sorry", path=file)
+        if PartialState().is_main_process:
+            print(f"measuring {self._source()} on {file}", file=sys.stderr)
         return evaluate_rows(
             self.model, self.tokenizer, formatter, rows, max_length=self.max_length
         )

@@ -222,6 +222,28 @@ def test_resume_false_starts_anew(database, tiny_model, tmp_path):
     assert torch.equal(first[name], again[name])
 
 
+def test_a_later_process_measures_what_was_trained(database, tiny_model, tmp_path, capsys):
+    def make(**options) -> SFTTrainer:
+        return SFTTrainer(str(tiny_model), tmp_path / "out", batch_size=4, lr=3e-3, **options)
+
+    merged = tmp_path / "merged"
+    database.export_merged_data(repos(database, "one"), merged)
+    base = make(resume=False).evaluate(merged, "train")
+    assert f"measuring {tiny_model} on" in capsys.readouterr().err
+    trainer = make(resume=False)
+    trainer.train(repos(database, "one"), database, merged)
+    trained = trainer.evaluate(merged, "train")
+    assert trained.loss < base.loss
+    capsys.readouterr()
+    for resume in (False, True):
+        assert make(resume=resume).evaluate(merged, "train") == trained
+        assert f"measuring {tmp_path / 'out'} on" in capsys.readouterr().err
+    # Other settings: only who does not mean to go on with that run may measure it.
+    assert make(resume=False, seed=7).evaluate(merged, "train") == trained
+    with pytest.raises(UsageError, match="seed was 42 and is 7"):
+        make(seed=7).evaluate(merged, "train")
+
+
 LAUNCHERS = {
     # On CPUs accelerate starts several processes through mpirun only; without it, one.
     "accelerate": ["accelerate.commands.launch", "--cpu", "--num_processes", "2"],
