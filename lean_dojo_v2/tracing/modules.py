@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 import attrs
 
 from lean_dojo_core.errors import TraceError
-from lean_dojo_v2.tracing.lexer import Token, code_tokens
+from lean_dojo_v2.tracing.lexer import code_tokens
 
 _IMPORT_MODIFIERS = frozenset({"public", "private", "meta"})
 _IMPORT_QUALIFIERS = frozenset({"all", "runtime"})
-
-
-@attrs.frozen
-class Import:
-    """One import of a header.
-
-    Attributes:
-        module: The module, for example ``Init.Data.List``.
-        is_public: ``public import``.
-        is_meta: ``meta import``.
-        is_all: ``import all``.
-    """
-
-    module: str
-    is_public: bool = False
-    is_meta: bool = False
-    is_all: bool = False
 
 
 @attrs.frozen
@@ -36,62 +19,47 @@ class Header:
     """The start of a file, up to its last import.
 
     Attributes:
-        imports: The imports, in order; ``Init`` is not among them unless the text says so.
-        is_module: Whether the file says ``module`` (Lean's module system).
+        imports: The imported modules, in order; ``Init`` is not among them unless the text says so.
         is_prelude: Whether the file says ``prelude``, so that ``Init`` is not imported.
-        end: Index of the character after the header's last word.
     """
 
-    imports: tuple[Import, ...] = ()
-    is_module: bool = False
+    imports: tuple[str, ...] = ()
     is_prelude: bool = False
-    end: int = 0
 
     @property
     def modules(self) -> tuple[str, ...]:
         """Names of the imported modules, each once, in order; with ``Init`` where Lean adds it."""
         names = [] if self.is_prelude else ["Init"]
-        return tuple(dict.fromkeys([*names, *(item.module for item in self.imports)]))
+        return tuple(dict.fromkeys([*names, *self.imports]))
 
 
 def parse_header(text: str) -> Header:
     r"""Read ``module``, ``prelude`` and the imports at the start of a file.
 
-    >>> header = parse_header("/- © -/ public import A.B -- first\nimport all C")
-    >>> [item.module for item in header.imports]
-    ['A.B', 'C']
+    >>> parse_header("/- © -/ public import A.B -- first\nimport all C").imports
+    ('A.B', 'C')
     """
     stream = code_tokens(text)
     token = next(stream, None)
-    is_module = token is not None and token.text == "module"
-    end = 0
-    if is_module and token is not None:
-        end, token = token.end, next(stream, None)
+    if token is not None and token.text == "module":
+        token = next(stream, None)
     is_prelude = token is not None and token.text == "prelude"
-    if is_prelude and token is not None:
-        end, token = token.end, next(stream, None)
-    imports: list[Import] = []
+    if is_prelude:
+        token = next(stream, None)
+    imports: list[str] = []
     while token is not None:
-        words: list[str] = []
         while token is not None and token.text in _IMPORT_MODIFIERS:
-            words.append(token.text)
             token = next(stream, None)
         if token is None or token.text != "import":
             break
         token = next(stream, None)
         while token is not None and token.text in _IMPORT_QUALIFIERS:
-            words.append(token.text)
             token = next(stream, None)
         if token is None or token.kind != "ident":
             break  # Lean will say what is wrong with it
-        imports.append(_import(token, words))
-        end, token = token.end, next(stream, None)
-    return Header(tuple(imports), is_module, is_prelude, end)
-
-
-def _import(name: Token, words: Sequence[str]) -> Import:
-    module = name.text.replace("«", "").replace("»", "")
-    return Import(module, "public" in words, "meta" in words, "all" in words)
+        imports.append(token.text.replace("«", "").replace("»", ""))
+        token = next(stream, None)
+    return Header(tuple(imports), is_prelude)
 
 
 def module_path(module: str) -> PurePosixPath:

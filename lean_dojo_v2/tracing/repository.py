@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import attrs
 
-from lean_dojo_core.errors import TraceError
+from lean_dojo_core.errors import TraceError, UnknownSourceError
 from lean_dojo_v2.tracing import git
 from lean_dojo_v2.tracing.lakefile import (
     LAKEFILES,
@@ -61,7 +61,7 @@ def _resolve(url: str, commit: str) -> str:
     if git.FULL_COMMIT.match(commit):
         return commit
     if folder is None and "://" not in url and not _SCP_ADDRESS.match(url):
-        raise TraceError(f"no such folder or git address: {url}")
+        raise UnknownSourceError(f"no such folder or git address: {url}")
     return git.resolve(url, commit or "HEAD")
 
 
@@ -105,7 +105,7 @@ class LeanGitRepo:
         """
         folder = Path(path).expanduser().absolute()
         if not folder.is_dir():
-            raise TraceError(f"no such folder: {folder}")
+            raise UnknownSourceError(f"no such folder: {folder}")
         head = git.local_head(folder)
         address = url or (git.origin(folder) if head else None) or str(folder)
         return cls(address, head or content_hash(folder), folder=folder)

@@ -1,15 +1,17 @@
-"""A generator that proposes what it is told to, and an endpoint that answers what it is told to."""
+"""Theorems of a text, a generator that proposes and an endpoint that answers what it is told to."""
 
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from lean_dojo_v2.lean.source import SourceTheorem
 from lean_dojo_v2.prover.suggestion import Suggestion
 
 Proposals = Sequence[tuple[str, float]]
@@ -48,6 +50,28 @@ class Scripted:
     def states(self) -> list[str]:
         """Every state it was asked about, in order."""
         return [goal for batch in self.batches for goal in batch]
+
+
+@pytest.fixture
+def theorem_in() -> Callable[[str, str], SourceTheorem]:
+    """Find a theorem of a text by its full name, as a trace would place it."""
+
+    def find(text: str, full_name: str) -> SourceTheorem:
+        name = re.escape(full_name.partition(".")[2])
+        match = re.search(
+            rf"^((?:private )?theorem {name} .*?)(?=\n\n|\ntheorem |\nend)",
+            text,
+            re.DOTALL | re.MULTILINE,
+        )
+        assert match
+
+        def place(offset: int) -> tuple[int, int]:
+            before = text[:offset]
+            return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+        return SourceTheorem(text, full_name, "Zoo.lean", place(match.start()), place(match.end()))
+
+    return find
 
 
 @pytest.fixture

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
-
-from lean_dojo_v2.lean.source import SourceTheorem
 
 
 @pytest.fixture
@@ -29,28 +26,6 @@ def gone() -> Callable[[int], bool]:
         return True
 
     return check
-
-
-@pytest.fixture
-def theorem_in() -> Callable[[str, str], SourceTheorem]:
-    """Find a theorem of a text by its full name, as a trace would place it."""
-
-    def find(text: str, full_name: str) -> SourceTheorem:
-        name = re.escape(full_name.partition(".")[2])
-        match = re.search(
-            rf"^((?:private )?theorem {name} .*?)(?=\n\n|\ntheorem |\nend)",
-            text,
-            re.DOTALL | re.MULTILINE,
-        )
-        assert match
-
-        def place(offset: int) -> tuple[int, int]:
-            before = text[:offset]
-            return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
-
-        return SourceTheorem(text, full_name, "Zoo.lean", place(match.start()), place(match.end()))
-
-    return find
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -41,20 +40,7 @@ end Zoo
 """
 
 
-def theorem(name: str, text: str = FILE) -> SourceTheorem:
-    """Find a theorem by its short name, as a trace would place it."""
-    pattern = rf"^theorem {re.escape(name)} .*?(?=\n\n|\nend)"
-    match = re.search(pattern, text, re.DOTALL | re.MULTILINE)
-    assert match, name
-
-    def place(offset: int) -> tuple[int, int]:
-        before = text[:offset]
-        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
-
-    return SourceTheorem(text, f"Zoo.{name}", "Zoo.lean", place(match.start()), place(match.end()))
-
-
 @pytest.fixture
-def zoo() -> Callable[..., TheoremProblem]:
+def zoo(theorem_in: Callable[[str, str], SourceTheorem]) -> Callable[..., TheoremProblem]:
     """Give a theorem of the file as a problem, by its short name."""
-    return lambda name, text=FILE: TheoremProblem(theorem(name, text))
+    return lambda name, text=FILE: TheoremProblem(theorem_in(text, f"Zoo.{name}"))

@@ -18,7 +18,7 @@ Project = Callable[..., Path]
 
 
 def modules(text: str) -> list[str]:
-    return [item.module for item in parse_header(text).imports]
+    return list(parse_header(text).imports)
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,9 @@ def test_headers(text: str, expected: list[str]) -> None:
     assert modules(text) == expected
 
 
-def test_header_flags() -> None:
+def test_init_is_imported_unless_the_header_says_prelude() -> None:
     header = parse_header("module\npublic import A\nimport all B\nmeta import C\ndef x := 1")
-    assert header.is_module
-    assert [(i.is_public, i.is_all, i.is_meta) for i in header.imports] == [
-        (True, False, False),
-        (False, True, False),
-        (False, False, True),
-    ]
+    assert header.imports == ("A", "B", "C")
     assert header.modules == ("Init", "A", "B", "C")
     assert parse_header("prelude import X").modules == ("X",)
 

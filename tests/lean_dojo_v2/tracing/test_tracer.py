@@ -223,7 +223,7 @@ def test_the_command_line(
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["/no/such/folder"], 1, "no such folder or git address"),
+        (["/no/such/folder"], 2, "no such folder or git address"),
         ([".", "--engine", "mine"], 2, "Invalid value for '--engine'"),
         (["."], 1, "is not a Lean project"),
     ],
