@@ -40,7 +40,7 @@ def atomic_writer(path: Path | str) -> Iterator[IO[bytes]]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _sync_folder(target.parent)
+    flush(target.parent)  # makes the rename itself durable
 
 
 def atomic_write_bytes(path: Path | str, data: bytes) -> None:
@@ -54,11 +54,11 @@ def atomic_write_text(path: Path | str, text: str) -> None:
     atomic_write_bytes(path, text.encode())
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself durable, where the system can."""
-    if os.name != "posix":
+def flush(path: Path) -> None:
+    """Force a file's content, or where the system can a folder's names, to disk."""
+    if os.name != "posix" and path.is_dir():
         return
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -170,6 +170,9 @@ class CausalTrainer:
         Args:
             dataset: The rows of :meth:`prepare_rows`.
             step: Which step it is; :meth:`step_config` makes its configuration.
+
+        Raises:
+            TypeError: If the subclass does not define it.
         """
         raise TypeError(f"{type(self).__name__} must define build_step_trainer")
 
@@ -180,7 +183,12 @@ class CausalTrainer:
 
     @property
     def model(self) -> PreTrainedModel:
-        """The model, loaded on first use: that of a run in ``output_dir``, or ``model_name``."""
+        """The model, loaded on first use: that of a run in ``output_dir``, or ``model_name``.
+
+        Raises:
+            UsageError: If that run had other settings.
+            TrainingError: If it cannot be loaded.
+        """
         if self._model is None:
             self._model = load_model(
                 self._source(), lora=self.lora_config, device=self.chosen_device
@@ -267,6 +275,9 @@ class CausalTrainer:
         Args:
             theorems: Read only as far as needed.
             limit: How many examples at most.
+
+        Raises:
+            TrainingError: If the tokenizer cannot be loaded.
         """
         return preview(
             self.tokenizer,

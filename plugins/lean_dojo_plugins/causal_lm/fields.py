@@ -18,19 +18,31 @@ def about(text: str) -> dict[str, str]:
 
 
 def positive_int(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    """Accept whole numbers from 1 on."""
+    """Accept whole numbers from 1 on.
+
+    Raises:
+        ConfigError: For anything else.
+    """
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise ConfigError(f"{field.name} must be a whole number of at least 1, not {value!r}")
 
 
 def positive_int_or_none(owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    """Accept whole numbers from 1 on, and ``None``."""
+    """Accept whole numbers from 1 on, and ``None``.
+
+    Raises:
+        ConfigError: For anything else.
+    """
     if value is not None:
         positive_int(owner, field, value)
 
 
 def positive(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    """Accept numbers above 0."""
+    """Accept numbers above 0.
+
+    Raises:
+        ConfigError: For anything else.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         raise ConfigError(f"{field.name} must be a number above 0, not {value!r}")
 
@@ -41,13 +53,21 @@ def text_of_path(value: str | os.PathLike[str]) -> str:
 
 
 def non_empty_text(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    """Accept text that is not empty."""
+    """Accept text that is not empty.
+
+    Raises:
+        ConfigError: For anything else.
+    """
     if not isinstance(value, str) or not value.strip():
         raise ConfigError(f"{field.name} must be a name or path, not {value!r}")
 
 
 def lora_of(value: LoraConfig | Mapping[str, Any] | None) -> LoraConfig | None:
-    """Take a ``peft.LoraConfig``, or its fields as a mapping (from a configuration file)."""
+    """Take a ``peft.LoraConfig``, or its fields as a mapping (from a configuration file).
+
+    Raises:
+        ConfigError: For anything else.
+    """
     if value is None or isinstance(value, LoraConfig):
         return value
     if not isinstance(value, Mapping):

@@ -116,7 +116,12 @@ class Loop:
         return PartialState(cpu=self.trainer.chosen_device.name == "cpu")
 
     def run(self) -> None:
-        """Walk the curriculum."""
+        """Walk the curriculum.
+
+        Raises:
+            UsageError: If ``output_dir`` holds another run.
+            EmptyDatasetError: If no repository gives anything to learn from.
+        """
         state = self._open()
         done = self._already_done(state)
         if done == len(self.repos):

@@ -10,7 +10,6 @@ set: they are one file, or shards with names of their own that a new index bring
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -20,7 +19,7 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import CheckpointError, UsageError
-from lean_dojo_v2.atomic import atomic_write_text
+from lean_dojo_v2.atomic import atomic_write_text, flush
 
 STATE_FILE = "training_state.json"
 STAGING = ".staging"
@@ -151,8 +150,8 @@ class RunFolder:
         mode = (self.path / STATE_FILE).stat().st_mode & 0o777
         for file in _files(self.staging):
             file.chmod(mode)  # safetensors makes files that only their owner may read
-            _flush(file)
-        _flush(self.staging)
+            flush(file)
+        flush(self.staging)
         state.pending = steps
         state.pending_files = sorted(file.name for file in _files(self.staging))
         self.save(state)
@@ -164,7 +163,7 @@ class RunFolder:
         assert state.pending is not None
         for file in sorted(_files(self.staging), key=_moving_order):
             file.replace(self.path / file.name)
-        _flush(self.path)
+        flush(self.path)
         for file in _files(self.path):  # weights of the model before
             if _WEIGHTS.fullmatch(file.name) and file.name not in state.pending_files:
                 file.unlink()
@@ -265,14 +264,3 @@ def _moving_order(file: Path) -> tuple[bool, bool, str]:
 
 def _files(folder: Path) -> Iterator[Path]:
     return iter([entry for entry in folder.iterdir() if entry.is_file()] if folder.is_dir() else [])
-
-
-def _flush(path: Path) -> None:
-    """Force a file's content, or a folder's names, to disk."""
-    if os.name != "posix" and path.is_dir():
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
