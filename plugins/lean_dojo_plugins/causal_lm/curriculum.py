@@ -133,6 +133,15 @@ class CausalTrainer:
         kw_only=True,
         metadata=about("Where metrics go besides metrics.jsonl: comma-separated, or 'none'."),
     )
+    look_back: int = attrs.field(
+        default=0,
+        kw_only=True,
+        validator=fields.not_negative_int,
+        metadata=about(
+            "After each repository, measure the loss on so many held-out tactics of every "
+            "repository so far (forgetting.json); 0: not."
+        ),
+    )
     device: str = attrs.field(
         default="auto", kw_only=True, metadata=about("'auto', 'cpu', 'cuda' or 'mps'.")
     )
@@ -226,6 +235,13 @@ class CausalTrainer:
                 f"{type(self).__name__} needs; its columns are {', '.join(made.columns)}"
             )
         return made
+
+    def evaluation_formatter(self) -> DatasetFormatter:
+        """Load the formatter whose rows have human tactics: the trainer's own if it gives them."""
+        own = self.make_formatter()
+        if "completion" in own.columns:
+            return own
+        return registry.dataset_formatters["tactic-chat"].create()
 
     def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
         """Make the configuration of one step's trainer.
@@ -342,9 +358,7 @@ class CausalTrainer:
             UsageError: If ``output_dir`` holds a run with other settings, unless ``resume=False``.
         """
         file = split_file(data_path, split)
-        formatter = registry.dataset_formatters["tactic-chat"].create()
-        if "completion" in (own := self.make_formatter()).columns:
-            formatter = own
+        formatter = self.evaluation_formatter()
         rows = list(islice(formatted_rows(file, formatter), limit))
         if not rows:
             raise EmptyDatasetError("no theorem has a one-line tactic without sorry", path=file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,3 +44,14 @@ def formatted_rows(file: Path, formatter: DatasetFormatter) -> Iterator[dict[str
     """Stream the rows that a formatter makes of a split's theorems, in the file's order."""
     for theorem in read_theorems(file):
         yield from formatter.rows(theorem)
+
+
+def repository_name(repository: Any) -> str:
+    """Give ``owner-repo`` of a repository's address, with nothing that a file name may not have.
+
+    >>> from types import SimpleNamespace
+    >>> repository_name(SimpleNamespace(url="https://github.com/leanprover/std4.git", commit="c"))
+    'leanprover-std4'
+    """
+    parts = re.split(r"[/\\:]+", str(repository.url).removesuffix(".git").rstrip("/"))
+    return re.sub(r"[^\w.-]+", "_", "-".join(parts[-2:])).strip("-.") or "repository"

@@ -49,6 +49,30 @@ def evaluate_rows(
         max_length: Longest example in tokens, as in training.
     """
     rows = list(rows)
+    loss = mean_loss(model, tokenizer, rows, max_length=max_length)
+    generator = TacticGenerator.from_model(model, tokenizer, formatter)
+    correct = 0
+    for chunk in chunks(rows, 64):
+        goals = [row["prompt"][-1]["content"] for row in chunk]
+        for row, found in zip(chunk, generator.generate(goals, temperature=0), strict=True):
+            correct += [text for text, _ in found] == [row["completion"][0]["content"]]
+    return Evaluation(loss=loss or 0.0, exact_match=correct / max(len(rows), 1), tactics=len(rows))
+
+
+def mean_loss(
+    model: Any, tokenizer: Any, rows: Iterable[dict[str, Any]], *, max_length: int | None = 1024
+) -> float | None:
+    """Give the mean negative log-likelihood per label token, in nats.
+
+    Args:
+        model: A causal language model, PEFT or not; left as it was.
+        tokenizer: Its tokenizer.
+        rows: Rows with ``prompt`` and ``completion``.
+        max_length: Longest example in tokens, as in training.
+
+    Returns:
+        ``None`` if there are no rows.
+    """
     examples = sorted(
         Tokeniser(tokenizer, max_length).examples(rows), key=lambda e: len(e.input_ids)
     )
@@ -65,15 +89,7 @@ def evaluate_rows(
             count += len(log_probs)
     finally:
         model.train(training)
-    generator = TacticGenerator.from_model(model, tokenizer, formatter)
-    correct = 0
-    for chunk in chunks(rows, 64):
-        goals = [row["prompt"][-1]["content"] for row in chunk]
-        for row, found in zip(chunk, generator.generate(goals, temperature=0), strict=True):
-            correct += [text for text, _ in found] == [row["completion"][0]["content"]]
-    return Evaluation(
-        loss=total / max(count, 1), exact_match=correct / max(len(rows), 1), tactics=len(rows)
-    )
+    return total / count if count else None
 
 
 def _collate(

@@ -27,6 +27,16 @@ def positive_int(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
         raise ConfigError(f"{field.name} must be a whole number of at least 1, not {value!r}")
 
 
+def not_negative_int(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    """Accept whole numbers from 0 on.
+
+    Raises:
+        ConfigError: For anything else.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ConfigError(f"{field.name} must be a whole number of at least 0, not {value!r}")
+
+
 def positive_int_or_none(owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
     """Accept whole numbers from 1 on, and ``None``.
 

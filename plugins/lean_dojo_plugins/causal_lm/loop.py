@@ -8,7 +8,6 @@ several processes through ``mpirun`` only; ``torchrun --nproc_per_node 2`` needs
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -19,8 +18,9 @@ from accelerate import PartialState
 from tqdm import tqdm
 
 from lean_dojo_core.errors import EmptyDatasetError, UsageError
-from lean_dojo_plugins.causal_lm.data import formatted_rows, split_file
+from lean_dojo_plugins.causal_lm.data import formatted_rows, repository_name, split_file
 from lean_dojo_plugins.causal_lm.label_head import restore_forward
+from lean_dojo_plugins.causal_lm.look_back import look_back
 from lean_dojo_plugins.causal_lm.model_card import write_model_card
 from lean_dojo_plugins.causal_lm.reporting import (
     NoFinalCheckpoint,
@@ -38,6 +38,8 @@ from lean_dojo_plugins.causal_lm.run_folder import (
     last_checkpoint,
 )
 from lean_dojo_v2.atomic import atomic_write_text
+from lean_dojo_v2.report.datasets import copy_metadata
+from lean_dojo_v2.report.environment import record_environment
 
 if TYPE_CHECKING:
     from lean_dojo_plugins.causal_lm.curriculum import CausalTrainer
@@ -75,17 +77,6 @@ class CurriculumStep:
     def name(self) -> str:
         """Its name, safe in a file name."""
         return repository_name(self.repository)
-
-
-def repository_name(repository: Any) -> str:
-    """Give ``owner-repo`` of a repository's address, with nothing that a file name may not have.
-
-    >>> from types import SimpleNamespace
-    >>> repository_name(SimpleNamespace(url="https://github.com/leanprover/std4.git", commit="c"))
-    'leanprover-std4'
-    """
-    parts = re.split(r"[/\\:]+", str(repository.url).removesuffix(".git").rstrip("/"))
-    return re.sub(r"[^\w.-]+", "_", "-".join(parts[-2:])).strip("-.") or "repository"
 
 
 class Loop:
@@ -167,6 +158,7 @@ class Loop:
             self.folder.recover()
             if self.folder.load() is None:
                 self.folder.save(RunState(name, settings))
+            record_environment(self.folder.path)
         self.processes.wait_for_everyone()
         if not self.trainer.resume:
             self.trainer.forget_model()
@@ -220,6 +212,8 @@ class Loop:
             (self.folder.staging / "training_args.bin").unlink(missing_ok=True)
             self.reporter.draw()
             self.trainer.finish_step()
+            if self.trainer.look_back:
+                look_back(self.trainer, step, self.data_path)
             write_model_card(self.folder.staging, self.trainer, [*state.finished, *finished])
             self.folder.publish(state, finished)
             self._say(f"{place}: saved to {self.folder.path}")
@@ -234,6 +228,7 @@ class Loop:
         note = step.folder / _STEP_FILE
         if self.processes.is_main_process:
             self.database.export_merged_data(list(step.repositories), self.data_path)
+            copy_metadata(self.data_path, self.folder.path)
             rows = formatted_rows(split_file(self.data_path), self.formatter)
             written = write_rows(self.trainer.prepare_rows(rows), step.folder / _ROWS_FILE)
             text = json.dumps({**attrs.asdict(written), "processes": step.processes})
@@ -252,6 +247,11 @@ class Loop:
         restore_forward(self.trainer.model)
         use_cache = self.trainer.model.config.use_cache
         fitter = self.trainer.build_step_trainer(open_rows(step.folder / _ROWS_FILE), step)
+        if self.trainer.look_back and (fitter.is_fsdp_enabled or fitter.is_deepspeed_enabled):
+            raise UsageError(
+                "look_back measures the whole model on one device, and FSDP or DeepSpeed splits "
+                "it; leave look_back at 0 and evaluate afterwards"
+            )
         show_only_a_bar(fitter)
         fitter.add_callback(NoFinalCheckpoint())
         fitter.add_callback(ReportCallback(self.reporter, step.name, state.optimizer_steps))

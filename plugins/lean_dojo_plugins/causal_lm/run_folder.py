@@ -142,7 +142,8 @@ class RunFolder:
         (self.path / STATE_FILE).unlink(missing_ok=True)
         for folder in (self.path / CHECKPOINTS, self.path / "runs", self.staging):
             shutil.rmtree(folder, ignore_errors=True)
-        (self.path / "metrics.jsonl").unlink(missing_ok=True)
+        for name in ("metrics.jsonl", "forgetting.json", "forgetting.svg", "data.json"):
+            (self.path / name).unlink(missing_ok=True)
 
     def publish(self, state: RunState, steps: list[FinishedStep]) -> None:
         """Make the model in the staging folder the folder's model, and its steps finished."""

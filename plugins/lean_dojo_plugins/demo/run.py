@@ -153,6 +153,7 @@ class Demo:
             lr=self.settings.sft_lr,
             max_length=512,
             seed=self.settings.seed,
+            look_back=40,
             trainer_args={"warmup_steps": 0.05, "save_steps": 200, "logging_steps": 10},
         )
         before = trainer.evaluate(data, "val")

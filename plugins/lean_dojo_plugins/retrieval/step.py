@@ -19,7 +19,6 @@ from lean_dojo_plugins.retrieval.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.evaluation import CORPUS, score
 from lean_dojo_plugins.retrieval.ewc import Consolidation, fisher_information
 from lean_dojo_plugins.retrieval.examples import Examples
-from lean_dojo_plugins.retrieval.forgetting import Forgetting
 from lean_dojo_plugins.retrieval.hardware import best_device
 from lean_dojo_plugins.retrieval.index import PremiseIndex
 from lean_dojo_plugins.retrieval.model import PremiseRetriever
@@ -27,6 +26,9 @@ from lean_dojo_plugins.retrieval.runs import Run
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.lean_agent.config import TrainingConfig
+from lean_dojo_v2.report.datasets import copy_metadata
+from lean_dojo_v2.report.environment import record_environment
+from lean_dojo_v2.report.forgetting import Forgetting
 
 log = logging.getLogger(__name__)
 
@@ -96,6 +98,8 @@ def train_step(step: Step, database: Any) -> Path:
         return finished  # killed after saving, before the run's record was written
     if processes.is_first():
         database.export_merged_data(list(step.so_far), step.data_path)
+        copy_metadata(step.data_path, step.run.folder)
+        record_environment(step.run.folder)
     processes.wait()
     data = _data(step)
     data.setup()
@@ -221,7 +225,8 @@ def _look_back(step: Step, data: RetrievalDataModule, finished: Path) -> None:
         total = sum(part.count for part in parts)
         mean = sum(part.recall_at_10 * part.count for part in parts) / total if total else None
         recall[_short(repo)] = mean
-    matrix = Forgetting.read(step.run.folder, step.run.number)
+    matrix = Forgetting("R@10 (percent)", higher_is_better=True, run=step.run.number)
+    matrix = matrix.resumed(step.run.folder)
     matrix.add(", ".join(_short(repo) for repo in step.new), finished.name, recall)
     matrix.write(step.run.folder)
 

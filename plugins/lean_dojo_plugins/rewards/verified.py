@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,15 +13,9 @@ from lean_dojo_plugins.rewards.adapter import Scores, completion_texts
 from lean_dojo_plugins.rewards.engines import ProjectEngines
 from lean_dojo_plugins.rewards.judging import Judge, Question
 from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, spec_of, warm_up
+from lean_dojo_plugins.rewards.shares import MALFORMED, shares
 from lean_dojo_v2.lean.checking import Verdict
 from lean_dojo_v2.lean.pool import EnginePool
-from lean_dojo_v2.lean.screening import Reason
-
-MALFORMED = frozenset({
-    Reason.EMPTY, Reason.TOO_LONG, Reason.SEVERAL_LINES, Reason.COMMENT, Reason.NESTING,
-    Reason.CONTROL_CHARACTER, Reason.HUGE_NUMERAL, Reason.SEARCH,
-})  # fmt: skip
-"""Refusals of texts that are no tactic; they score as ``unparsed``, not as cheating."""
 
 
 def _score(default: float, text: str) -> Any:
@@ -52,8 +45,8 @@ class PantographVerified:
     ``kept_projects`` repositories stay open. Where a state cannot be opened the reward does not
     apply (``None``).
 
-    Logs the shares ``lean/verified``, ``lean/solved``, ``lean/refused`` and ``lean/unopened`` to
-    TRL's metrics.
+    Logs to TRL's metrics which share of a batch met which end, ``lean/verified`` first, and the
+    refusals by reason (:mod:`lean_dojo_plugins.rewards.shares`).
     """
 
     advanced: float = _score(1.0, "Reward of a tactic that advances the state.")
@@ -219,20 +212,3 @@ class PantographVerified:
 
 def _is_column(value: Any, length: int) -> bool:
     return isinstance(value, (list, tuple)) and len(value) == length
-
-
-def shares(judgements: Sequence[Judgement]) -> dict[str, float]:
-    """Give the shares of a batch that are logged.
-
-    >>> shares([Judgement(Verdict.SOLVED), Judgement(Verdict.FAILED)])["lean/verified"]
-    0.5
-    """
-    counts = Counter(judgement.verdict for judgement in judgements)
-    cheats = sum(j.verdict is Verdict.REFUSED and j.reason not in MALFORMED for j in judgements)
-    total = max(1, len(judgements))
-    return {
-        "lean/verified": (counts[Verdict.ADVANCED] + counts[Verdict.SOLVED]) / total,
-        "lean/solved": counts[Verdict.SOLVED] / total,
-        "lean/refused": cheats / total,
-        "lean/unopened": counts[None] / total,
-    }

@@ -5,88 +5,96 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.cli import main
-from lean_dojo_v2.prover.search_tree import NodeStatus, SearchTree
+from lean_dojo_v2.report.collect import collect
 from lean_dojo_v2.report.page import write_report
 
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
 
-
-class Balanced(HTMLParser):
-    """Fails on a tag that is closed without having been opened, or left open."""
+class Page(HTMLParser):
+    """Fails on a tag that is closed without having been opened; keeps text by part."""
 
     VOID = frozenset({"meta", "img", "br", "link", "hr", "input"})
 
     def __init__(self) -> None:
         super().__init__()
         self.open: list[str] = []
+        self.part = ""
+        self.text: dict[str, str] = {}
+        self.pictures: dict[str, list[str]] = {}
 
     def handle_starttag(self, tag, attrs):
+        if tag == "h2":
+            self.part = dict(attrs)["id"]
+        if tag == "img":
+            self.pictures.setdefault(self.part, []).append(dict(attrs)["alt"])
         if tag not in self.VOID:
             self.open.append(tag)
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
-
-@pytest.fixture
-def tree() -> SearchTree:
-    grown = SearchTree("Sample.thing")
-    root = grown.add(None, "", "⊢ a < b ∧ c", 0.0, 0.0)
-    left = grown.add(root, "constructor", "⊢ a < b\n\n⊢ c", -0.5, 0.5)
-    root.failures["failed"] = 3
-    done = grown.add(left, "simp <;> omega", "no goals", -1.5, 1.5)
-    done.status = NodeStatus.SOLVED
-    for index in range(200):
-        grown.add(root, f"tactic_{index}", f"⊢ {index}", -3.0, 3.0)
-    return grown
+    def handle_data(self, data):
+        self.text[self.part] = " ".join((self.text.get(self.part, "") + data).split()) + " "
 
 
-@pytest.fixture
-def run(tmp_path: Path, tree: SearchTree) -> Path:
-    folder = tmp_path / "out"
-    sft = folder / "sft"
-    sft.mkdir(parents=True)
-    (sft / "training_state.json").write_text(
-        json.dumps({
-            "version": 1, "trainer": "SFTTrainer", "settings": {"lr": 1e-3, "lora_config": None},
-            "finished": [{"url": "https://x/<b>", "commit": "c" * 40, "rows": 7,
-                          "optimizer_steps": 3, "data": ""}],
-            "pending": None, "pending_files": [],
-        })
-    )  # fmt: skip
-    (sft / "metrics.jsonl").write_text('{"step": 1, "loss": 2.5}\n{"step": 2, "loss": 1.5}\n{"st')
-    (sft / "loss.svg").write_text(SVG)
-    proofs = folder / "proofs"
-    proofs.mkdir()
-    rows = [
-        {"name": "Sample.a", "success": True, "proof": "simp <;> omega", "expansions": 2,
-         "seconds": 0.5, "file": "Sample/A.lean"},
-        {"name": "Sample.b", "success": False, "reason": "no-states-left", "expansions": 9,
-         "seconds": 1.5, "file": "Sample/B.lean"},
+def read(file) -> Page:
+    page = Page()
+    page.feed(file.read_text())
+    assert page.open == []
+    return page
+
+
+def test_the_page_has_a_part_for_everything_that_the_run_left(run):
+    page = read(write_report(run))
+    assert list(page.text)[1:] == [
+        "result", "data", "curriculum", "curves", "verified", "refusals", "forgetting",
+        "evaluation", "proofs", "trees", "time", "environment",
     ]  # fmt: skip
-    (proofs / "SFT.json").write_text(json.dumps(rows))
-    tree.save(proofs / "trees" / "SFT" / "Sample.thing.json")
-    stages = [{"stage": "SFT", "proved": {"held-out": 1}, "tried": {"held-out": 2}, "seconds": 2.0}]
-    (folder / "summary.json").write_text(json.dumps({"stages": stages, "seconds": {"SFT": 12.5}}))
-    return folder
+    for part, *texts in (
+        ("", "Proved 1 of 2", "Verified rate 91.0%", "it began at 11.0%", "14", "Forgotten 0.25"),
+        ("result", "1 of 2"),
+        ("data", "14 theorems, 1,234 premises", "<one>", "embedded", " 6 2 2 4 4 2 18 "),
+        ("curriculum", "1 https://example.org/lean/<one>", "SFTTrainer", "2 https"),
+        ("curves", "sft (SFTTrainer)", "grpo", "progress"),
+        ("verified", "From 11.0 % over the first fifth of the steps to 91.0 % over the last"),
+        ("refusals", "several-lines unparsed 10.", "sorry refused 5.0 %"),
+        ("forgetting", "lower is better", "earlier repository lost 0.25 on average"),
+        ("evaluation", "R@10", "41.5", "–"),
+        ("proofs", "SFT : 1 of 2 proved, 1 no-states-left", "simp <;> omega"),
+        ("trees", "SFT: Sample.thing", "123 are not drawn"),
+        ("environment", "of sft", "trl 1.16.0"),
+    ):
+        for text in texts:
+            assert text in page.text[part], (part, text, page.text[part])
+    assert "axiom" not in page.text["refusals"], "reasons that did not occur are left out"
+    assert page.pictures == {
+        "curves": [
+            "training loss of sft", "training loss of grpo", "reward of grpo",
+            "training loss of progress", "predictions of progress",
+        ],
+        "verified": ["verified rate of grpo over the steps"],
+        "refusals": ["refusals of grpo by reason over the steps"],
+        "forgetting": ["loss (nats per token) on each repository after each step of sft"],
+    }  # fmt: skip
 
 
-def test_the_page_shows_what_the_run_left_and_is_self_contained(run):
+def test_the_page_is_self_contained_and_escaped(run):
     page = write_report(run).read_text()
-    for text in ("1 of 2", "SFTTrainer", "optimiser steps", "simp &lt;;&gt; omega", "no-states-left",
-                 "SFT: Sample.thing", "lean-dojo-v2", "https://x/&lt;b&gt;", "1.5"):  # fmt: skip
-        assert text in page, text
-    assert not re.search(r'(src|href)="(?!data:)', page)
+    assert page.startswith("<!doctype html>")
+    assert not re.search(r'(src|href)="(?!data:|#)', page)
     assert "<script" not in page
-    checker = Balanced()
-    checker.feed(page)
-    assert checker.open == []
+    assert "url(" not in page
+    assert "lean/&lt;one&gt;" in page
+    assert "lean/<one>" not in page
+
+
+def test_the_same_run_gives_the_same_page(run, tmp_path):
+    first = write_report(run, tmp_path / "first.html").read_bytes()
+    assert write_report(run, tmp_path / "second.html").read_bytes() == first
 
 
 def test_the_command_prints_where_the_page_is(run, tmp_path, capsys):
@@ -96,6 +104,36 @@ def test_the_command_prints_where_the_page_is(run, tmp_path, capsys):
     assert target.exists()
 
 
+def test_a_run_under_way_has_its_curves_and_no_empty_parts(run):
+    """What a plain training leaves before its first repository is finished."""
+    state = json.loads((run / "sft" / "training_state.json").read_text())
+    (run / "sft" / "training_state.json").write_text(json.dumps({**state, "finished": []}))
+    (run / "sft" / "forgetting.json").unlink()
+    page = read(write_report(run / "sft"))
+    assert list(page.text)[1:] == ["curves", "environment"]
+    assert page.pictures == {"curves": ["training loss of sft"]}
+
+
+def test_what_a_trainer_learned_from_is_known_from_its_copy(run):
+    metadata = (run / "merged" / "metadata.json").read_text()
+    (run / "sft" / "data.json").write_text(metadata)
+    assert [data.name for data in collect(run).datasets] == ["merged"], "shown once"
+    assert "1,234 premises" in read(write_report(run / "sft")).text["data"]
+
+
+def test_runs_come_in_the_order_in_which_they_began(run):
+    assert [one.name for one in collect(run).runs] == ["sft", "grpo", "progress"]
+
+
+def test_a_run_that_refused_nothing_says_so_and_one_that_did_not_count_says_nothing(run):
+    file = run / "grpo" / "metrics.jsonl"
+    row = {"step": 1, "repository": "r", "lean/verified": 1.0}
+    file.write_text(json.dumps({**row, "lean/refused/sorry": 0.0}))
+    assert "None was refused" in read(write_report(run)).text["refusals"]
+    file.write_text(json.dumps(row))
+    assert "refusals" not in read(write_report(run)).text
+
+
 def test_a_folder_without_a_run_is_a_usage_error(tmp_path, capsys):
     with pytest.raises(UsageError, match="no run is there"):
         write_report(tmp_path)
@@ -103,7 +141,19 @@ def test_a_folder_without_a_run_is_a_usage_error(tmp_path, capsys):
     assert "output_dir" in capsys.readouterr().err
 
 
-def test_a_damaged_file_is_named(run):
-    (run / "proofs" / "SFT.json").write_text("[{")
-    with pytest.raises(DataError, match=r"SFT\.json"):
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("proofs/SFT.json", "[{"),
+        ("sft/forgetting.json", '{"metric": "x"}'),
+        ("evaluation.json", "[]"),
+        ("merged/random/val.json", "{"),
+        ("proofs/trees/SFT/Sample.thing.json", "{}"),
+    ],
+)
+def test_a_damaged_file_is_named(run, name, text, capsys):
+    (run / name).write_text(text)
+    with pytest.raises(DataError, match=re.escape(name.rpartition("/")[2])):
         write_report(run)
+    assert main(["report", str(run)]) != 0
+    assert "Traceback" not in capsys.readouterr().err

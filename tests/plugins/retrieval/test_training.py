@@ -97,11 +97,11 @@ def test_the_documented_example_runs_on_a_cpu(database, repos, encoder_folder):
 
     # What was forgotten.
     forgetting = json.loads((trainer.output_dir / "forgetting.json").read_text())
-    assert [len(step["recall"]) for step in forgetting["steps"]] == [1, 2]
+    assert [len(step["values"]) for step in forgetting["steps"]] == [1, 2]
     assert all(
-        0 <= value <= 100 for step in forgetting["steps"] for value in step["recall"].values()
+        0 <= value <= 100 for step in forgetting["steps"] for value in step["values"].values()
     )
-    assert (trainer.output_dir / "forgetting.png").read_bytes().startswith(b"\x89PNG")
+    assert (trainer.output_dir / "forgetting.svg").read_text().startswith("<?xml")
 
     # Numbers and a picture beside the checkpoints.
     rows = [json.loads(line) for line in (second.parent / "metrics.jsonl").read_text().splitlines()]

@@ -1,0 +1,214 @@
+"""Figures of a run, drawn from the numbers it logged.
+
+Trainers leave them as pictures beside their models, and the report shows the same: each function
+takes the rows of a ``metrics.jsonl`` and gives a figure, or ``None`` where the rows lack what it
+shows.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from lean_dojo_v2.atomic import atomic_write_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Rows: TypeAlias = Sequence[Mapping[str, Any]]
+Points: TypeAlias = list[tuple[float, float]]
+
+COLOURS = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#b8b000",
+    "#7f7f7f",
+)  # fmt: skip
+"""After Okabe and Ito's palette, which colour-blind readers tell apart."""
+REFUSALS = ("lean/refused/", "lean/unparsed/")
+"""Beginnings of the metrics that count refusals; the reason follows."""
+_REASONS_DRAWN = 8
+_MOST_POINTS = 400
+_SMOOTHED_FROM = 40
+
+
+def loss(rows: Rows) -> Figure | None:
+    """Draw the training loss, a colour a repository, and that on held-out data where there is."""
+    lines = {
+        name: _points([row for row in rows if str(row.get("repository", "")) == name], "loss")
+        for name in dict.fromkeys(str(row.get("repository", "")) for row in rows)
+    }
+    lines = {name or "loss": line for name, line in lines.items() if line}
+    if held_out := _points(rows, "eval_loss"):
+        lines["held out"] = held_out
+    return _lines(lines, "Training loss", "loss")
+
+
+def rewards(rows: Rows) -> Figure | None:
+    """Draw the mean reward, in total and of each reward function."""
+    parts = sorted(
+        {k for row in rows for k in row if k.startswith("rewards/") and k.endswith("/mean")}
+    )
+    names = {"reward": "total", **{key: key.split("/")[1] for key in parts}}
+    if len(parts) == 1:  # the same number twice, up to its weight
+        names.pop(parts[0])
+    return _lines(_named(rows, names), "Reward", "mean reward")
+
+
+def verified(rows: Rows) -> Figure | None:
+    """Draw the share of completions that Lean verified, and of those that leave no goal."""
+    names = {"lean/verified": "verified: advances the state", "lean/solved": "leaves no goal"}
+    figure = _lines(_named(rows, names), "Verified by Lean", "share of completions")
+    if figure is not None:
+        figure.axes[0].set_ylim(-0.02, 1.02)
+    return figure
+
+
+def recall(rows: Rows) -> Figure | None:
+    """Draw what a retriever finds on its validation data."""
+    names = {"Recall@10_val": "R@10", "Recall@1_val": "R@1"}
+    return _lines(_named(rows, names), "Validation", "recall (percent)")
+
+
+def refusals(rows: Rows) -> Figure | None:
+    """Draw the share of completions that were refused, an area a reason."""
+    found = list(refusal_shares(rows) or ())
+    if not found:
+        return None
+    counted = [row for row in rows if any(key.startswith(REFUSALS) for key in row)]
+    groups = [[key] for key in found[:_REASONS_DRAWN]]
+    if rest := found[_REASONS_DRAWN:]:
+        groups.append(rest)
+    series = [
+        _thinned([(row["step"], sum(row.get(key, 0.0) for key in keys)) for row in counted])
+        for keys in groups
+    ]
+    labels = ["other" if keys == rest else reason(keys[0]) for keys in groups]
+    figure, axes = _figure("Refused completions by reason", "share of completions")
+    heights = [[value for _, value in line] for line in series]
+    if len(series[0]) == 1:  # an area over one step has no width
+        bottoms = [0.0, *accumulate(line[0] for line in heights)]
+        for line, bottom, label, colour in zip(heights, bottoms, labels, COLOURS, strict=False):
+            axes.bar(series[0][0][0], line[0], 0.4, bottom, label=label, color=colour)
+    else:
+        steps = [step for step, _ in series[0]]
+        axes.stackplot(steps, heights, labels=labels, colors=COLOURS[: len(labels)], alpha=0.85)
+        axes.margins(x=0)
+    axes.set_ylim(0, max(0.01, 1.15 * max(map(sum, zip(*heights, strict=True)))))
+    return _with_legend(figure, axes)
+
+
+def refusal_shares(rows: Rows) -> dict[str, float] | None:
+    """Give the mean share of the completions that each reason refused, the largest first.
+
+    Args:
+        rows: Rows with ``lean/refused/REASON`` and ``lean/unparsed/REASON``.
+
+    Returns:
+        By the metric's name, those that occurred; ``None`` if reasons were not logged.
+    """
+    counted = [row for row in rows if any(key.startswith(REFUSALS) for key in row)]
+    if not counted:
+        return None
+    keys = {key for row in counted for key in row if key.startswith(REFUSALS)}
+    means = {key: fmean(row.get(key, 0.0) for row in counted) for key in keys}
+    return {k: v for k, v in sorted(means.items(), key=lambda item: (-item[1], item[0])) if v > 0}
+
+
+def reason(metric: str) -> str:
+    """Give the reason that a metric counts.
+
+    >>> reason("lean/refused/cites-itself")
+    'cites-itself'
+    """
+    return metric.rpartition("/")[2]
+
+
+def svg(figure: Figure) -> bytes:
+    """Give a figure as an SVG document; equal figures give equal bytes."""
+    import matplotlib as mpl
+
+    stream = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "lean-dojo"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    return stream.getvalue()
+
+
+def save(figure: Figure | None, path: Path) -> None:
+    """Write a figure as an SVG file; nothing for ``None``."""
+    if figure is not None:
+        atomic_write_bytes(path, svg(figure))
+
+
+def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
+    """Give an empty figure in the style of all, with sizes in inches.
+
+    It belongs to no window: matplotlib's global state is left alone.
+    """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasSVG(figure)
+    return figure, figure.add_subplot()
+
+
+def _figure(title: str, ylabel: str) -> tuple[Figure, Axes]:
+    figure, axes = new_figure(8, 3.6)
+    axes.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+    axes.set(xlabel="optimiser step", ylabel=ylabel)
+    axes.grid(alpha=0.25)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _named(rows: Rows, names: Mapping[str, str]) -> dict[str, Points]:
+    lines = {label: _points(rows, key) for key, label in names.items()}
+    return {label: line for label, line in lines.items() if line}
+
+
+def _lines(lines: Mapping[str, Points], title: str, ylabel: str) -> Figure | None:
+    if not lines:
+        return None
+    figure, axes = _figure(title, ylabel)
+    for number, (label, line) in enumerate(lines.items()):
+        drawn = _thinned(line)
+        steps, values = zip(*drawn, strict=True)
+        style: dict[str, Any] = {"color": COLOURS[number % len(COLOURS)], "linewidth": 1.6}
+        if len(drawn) < _SMOOTHED_FROM:
+            axes.plot(steps, values, marker="o", markersize=3.5, label=label, **style)
+        else:
+            axes.plot(steps, values, alpha=0.25, **{**style, "linewidth": 1})
+            axes.plot(steps, _smoothed(values), label=label, **style)
+    return _with_legend(figure, axes)
+
+
+def _with_legend(figure: Figure, axes: Axes) -> Figure:
+    axes.locator_params(axis="x", integer=True)
+    if len(axes.get_legend_handles_labels()[1]) > 1:
+        figure.legend(fontsize="small", frameon=False, loc="outside lower left", ncols=4)
+    return figure
+
+
+def _points(rows: Rows, key: str) -> Points:
+    """Give a metric over the steps; a step that a resumed run did again counts as done last."""
+    return sorted({row["step"]: row[key] for row in rows if key in row}.items())
+
+
+def _thinned(line: Points) -> Points:
+    """Give means of neighbours where there are more points than a picture shows."""
+    size = -(-len(line) // _MOST_POINTS)
+    if size <= 1:
+        return line
+    groups = [line[start : start + size] for start in range(0, len(line), size)]
+    return [(group[-1][0], fmean(value for _, value in group)) for group in groups]
+
+
+def _smoothed(values: Sequence[float]) -> list[float]:
+    """Give the mean of each value and its neighbours, a tenth of the line to both sides in all."""
+    reach = max(1, len(values) // 20)
+    return [fmean(values[max(0, i - reach) : i + reach + 1]) for i in range(len(values))]

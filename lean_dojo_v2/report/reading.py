@@ -1,0 +1,35 @@
+"""Read what runs leave, also while they write it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lean_dojo_core.errors import DataError
+
+
+def read_json(file: Path) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        DataError: If it cannot be read, or is not JSON.
+    """
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot be read: {error}", path=file) from error
+
+
+def read_lines(file: Path) -> Iterator[dict[str, Any]]:
+    """Read a JSONL file, where there is one; a half-written line is passed over."""
+    if not file.exists():
+        return
+    for line in file.read_text(encoding="utf-8").splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(row, dict):
+            yield row

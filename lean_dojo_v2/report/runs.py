@@ -1,0 +1,183 @@
+"""What one training run left in its folder: curriculum, settings, numbers, pictures."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from lean_dojo_v2.report import figures
+from lean_dojo_v2.report.forgetting import FILE as FORGETTING_FILE
+from lean_dojo_v2.report.forgetting import Forgetting
+from lean_dojo_v2.report.reading import read_json, read_lines
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+STATE_FILE = "training_state.json"
+METRICS_FILE = "metrics.jsonl"
+PICTURES = ("predictions",)
+"""Pictures that a trainer leaves of more than what it logs."""
+
+
+@attrs.frozen
+class Picture:
+    """A picture on the page.
+
+    Attributes:
+        alt: What it shows.
+        address: The picture itself, as a ``data:`` address.
+    """
+
+    alt: str
+    address: str
+
+
+@attrs.frozen
+class Trend:
+    """Where a number began and where it ended: means over the first and the last fifth."""
+
+    first: float
+    last: float
+
+
+@attrs.frozen
+class Run:
+    """One training run.
+
+    Attributes:
+        name: Its folder, relative to the output folder.
+        trainer: The trainer's class.
+        settings: Its settings, as text.
+        steps: One row a finished repository: address, commit, rows, optimiser steps.
+        curves: Loss, rewards, recall, predictions.
+        verified: The verified rate over the steps; ``None`` if Lean was not asked.
+        verified_trend: How it moved.
+        refusals: Refusals by reason over the steps; ``None`` if there were none.
+        refused: Mean share of the completions for each reason, the most frequent first;
+            ``None`` if reasons were not logged.
+        last: The last reported value of each metric.
+    """
+
+    name: str
+    trainer: str
+    settings: dict[str, str]
+    steps: list[dict[str, Any]]
+    curves: list[Picture]
+    verified: Picture | None
+    verified_trend: Trend | None
+    refusals: Picture | None
+    refused: dict[str, float] | None
+    last: dict[str, float]
+
+
+@attrs.frozen
+class Forgot:
+    """The forgetting matrix of a run.
+
+    Attributes:
+        name: Its folder.
+        matrix: The matrix.
+        picture: The heat map; ``None`` where nothing could be measured.
+    """
+
+    name: str
+    matrix: Forgetting
+    picture: Picture | None
+
+
+def runs(root: Path) -> list[Run]:
+    """Find the runs below an output folder, in the order in which they began.
+
+    Raises:
+        DataError: If a file cannot be read.
+    """
+    marks = (STATE_FILE, METRICS_FILE)
+    folders = {file.parent for mark in marks for file in root.rglob(mark)}
+    found = [(_began(folder), str(folder), _run(root, folder)) for folder in folders]
+    return [run for *_, run in sorted(found, key=lambda item: item[:2])]
+
+
+def matrices(root: Path) -> list[Forgot]:
+    """Find the forgetting matrices below an output folder.
+
+    Raises:
+        DataError: If one is broken.
+    """
+    found = []
+    for file in sorted(root.rglob(FORGETTING_FILE)):
+        name, matrix = _name(root, file.parent), Forgetting.load(file)
+        alt = f"{matrix.metric} on each repository after each step of {name}"
+        found.append(Forgot(name, matrix, _picture(matrix.draw(), alt)))
+    return found
+
+
+def _began(folder: Path) -> float:
+    first = next(read_lines(folder / METRICS_FILE), {})
+    return float(first.get("time", float("inf")))
+
+
+def _name(root: Path, folder: Path) -> str:
+    return str(folder.relative_to(root)) if folder != root else folder.absolute().name
+
+
+def _run(root: Path, folder: Path) -> Run:
+    state_file = folder / STATE_FILE
+    state = read_json(state_file) if state_file.exists() else {}
+    rows = [row for row in read_lines(folder / METRICS_FILE) if "step" in row]
+    name = _name(root, folder)
+    last: dict[str, float] = {}
+    for row in rows:
+        last.update({k: v for k, v in row.items() if isinstance(v, int | float) and k != "time"})
+    drawn = {
+        "training loss": figures.loss(rows),
+        "reward": figures.rewards(rows),
+        "recall": figures.recall(rows),
+    }
+    return Run(
+        name=name,
+        trainer=state.get("trainer", ""),
+        settings={k: json.dumps(v, ensure_ascii=False) for k, v in _settings(state)},
+        steps=state.get("finished", []),
+        curves=[
+            *(p for what, f in drawn.items() if (p := _picture(f, f"{what} of {name}"))),
+            *_left_pictures(folder, name),
+        ],
+        verified=_picture(figures.verified(rows), f"verified rate of {name} over the steps"),
+        verified_trend=_trend([row["lean/verified"] for row in rows if "lean/verified" in row]),
+        refusals=_picture(figures.refusals(rows), f"refusals of {name} by reason over the steps"),
+        refused=figures.refusal_shares(rows),
+        last=last,
+    )
+
+
+def _settings(state: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [(k, v) for k, v in state.get("settings", {}).items() if v not in (None, {}, [])]
+
+
+def _trend(values: list[float]) -> Trend | None:
+    if not values:
+        return None
+    part = max(1, len(values) // 5)
+    return Trend(fmean(values[:part]), fmean(values[-part:]))
+
+
+def _picture(figure: Figure | None, alt: str) -> Picture | None:
+    return None if figure is None else Picture(alt, _address(figures.svg(figure), "svg+xml"))
+
+
+def _left_pictures(folder: Path, name: str) -> Iterator[Picture]:
+    for what in PICTURES:
+        for file in sorted(folder.glob(f"{what}.*")):
+            kind = {".svg": "svg+xml", ".png": "png"}.get(file.suffix)
+            if kind:
+                yield Picture(f"{what} of {name}", _address(file.read_bytes(), kind))
+
+
+def _address(data: bytes, kind: str) -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"

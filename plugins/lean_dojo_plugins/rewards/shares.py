@@ -1,0 +1,69 @@
+"""What the verified reward logs: which share of a batch met which end, and why it was refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from lean_dojo_plugins.rewards.replay import Judgement
+from lean_dojo_v2.lean.checking import Verdict
+from lean_dojo_v2.lean.screening import Reason
+
+MALFORMED = frozenset({
+    Reason.EMPTY, Reason.TOO_LONG, Reason.SEVERAL_LINES, Reason.COMMENT, Reason.NESTING,
+    Reason.CONTROL_CHARACTER, Reason.HUGE_NUMERAL, Reason.SEARCH,
+})  # fmt: skip
+"""Refusals of texts that are no tactic; they score as ``unparsed``, not as cheating."""
+NOT_A_TACTIC = "not-a-tactic"
+"""The reason beside those of ``MALFORMED``: Lean's own parser refuses the text."""
+
+_NAMES = (
+    *("lean/verified", "lean/solved", "lean/no-advance", "lean/failed", "lean/unparsed"),
+    *("lean/refused", "lean/timed-out", "lean/unopened"),
+    *(f"lean/refused/{reason}" for reason in Reason if reason not in MALFORMED),
+    *(f"lean/unparsed/{reason}" for reason in Reason if reason in MALFORMED),
+    f"lean/unparsed/{NOT_A_TACTIC}",
+)
+
+
+def shares(judgements: Sequence[Judgement]) -> dict[str, float]:
+    """Give the shares of a batch that are logged, always under the same names.
+
+    A name that is absent from some batches would be averaged over the others only.
+
+    Args:
+        judgements: What Lean said of each completion.
+
+    Returns:
+        ``lean/verified`` (advanced or solved), ``lean/solved``, ``lean/no-advance``,
+        ``lean/failed``, ``lean/unparsed``, ``lean/refused``, ``lean/timed-out`` and
+        ``lean/unopened``; ``lean/refused/REASON`` and ``lean/unparsed/REASON``, which add up to
+        ``lean/refused`` and ``lean/unparsed``.
+
+    >>> found = shares([Judgement(Verdict.SOLVED), Judgement(Verdict.REFUSED, Reason.SORRY)])
+    >>> found["lean/verified"], found["lean/refused/sorry"], found["lean/refused/axiom"]
+    (0.5, 0.5, 0.0)
+    """
+    counts = Counter(name for judgement in judgements for name in _counted(judgement))
+    total = max(1, len(judgements))
+    return {name: counts[name] / total for name in _NAMES}
+
+
+def _counted(judgement: Judgement) -> tuple[str, ...]:
+    """Name the shares that a completion counts in."""
+    match judgement.verdict:
+        case None:
+            return ("lean/unopened",)
+        case Verdict.SOLVED:
+            return "lean/verified", "lean/solved"
+        case Verdict.ADVANCED:
+            return ("lean/verified",)
+        case Verdict.UNPARSED:
+            return "lean/unparsed", f"lean/unparsed/{NOT_A_TACTIC}"
+        case Verdict.REFUSED:
+            kind = "unparsed" if judgement.reason in MALFORMED else "refused"
+            return f"lean/{kind}", f"lean/{kind}/{judgement.reason}"
+        case Verdict.ENGINE_DIED:
+            return ("lean/timed-out",)
+        case other:
+            return (f"lean/{other}",)

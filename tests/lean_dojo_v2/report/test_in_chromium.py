@@ -1,0 +1,56 @@
+"""The page as a browser shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from chromium import Chromium, find_chromium, look_at
+
+from lean_dojo_v2.report.page import write_report
+
+PARTS = [
+    "out", "What the models prove", "Data", "Curriculum", "Training curves", "Verified rate",
+    "Refusals by reason", "Forgetting", "Evaluation", "Proofs", "Search trees",
+    "Where the time went", "Environment",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_part_is_seen_and_nothing_sticks_out(run, browser, width, scheme):
+    seen = look_at(browser, write_report(run), width, scheme)
+    assert seen.problems == []
+    assert seen.headings == PARTS
+    assert seen.empty == []
+    assert seen.dead_links == []
+    assert seen.overflow <= 0
+    assert seen.background == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(15, 20, 25)")
+
+
+def test_the_look_finds_what_is_wrong(browser, tmp_path):
+    page = tmp_path / "bad.html"
+    page.write_text(
+        "<h1>Bad</h1><a href='#nowhere'>x</a><div style='width: 3000px'>wide</div>"
+        "<img src='data:image/svg+xml,<svg' width='50' height='50'><svg width='0' height='0'></svg>"
+        "<img src='https://example.invalid/picture.png' width='50' height='50'>"
+        "<script>console.error('broken'); missing()</script>"
+    )
+    seen = look_at(browser, page)
+    assert seen.overflow > 1000
+    assert seen.dead_links == ["nowhere"]
+    assert len(seen.empty) == 3
+    said = "\n".join(seen.problems)
+    for text in ("broken", "missing is not defined", "https://example.invalid/picture.png"):
+        assert text in said
+
+
+def test_the_program_named_by_the_environment_comes_first(monkeypatch, tmp_path):
+    monkeypatch.setenv("CHROMIUM", "/opt/somewhere/chrome")
+    assert find_chromium(tmp_path) == Chromium(Path("/opt/somewhere/chrome"))
+    monkeypatch.delenv("CHROMIUM")
+    program = tmp_path / "google-chrome"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_chromium(tmp_path) == Chromium(program)
