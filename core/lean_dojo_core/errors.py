@@ -97,6 +97,10 @@ class TraceError(LeanDojoError):
     """A Lean repository could not be fetched or traced."""
 
 
+class UnknownSourceError(UsageError, TraceError):
+    """What was named as a Lean repository is neither a folder nor an address."""
+
+
 # --- training ----------------------------------------------------------------------------------
 
 

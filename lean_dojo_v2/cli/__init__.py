@@ -158,8 +158,15 @@ def _explain(error: Exception) -> int | None:
 
         traceback.print_exception(error)
     else:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"Error: {_message(error)}", err=True)
     return code
+
+
+def _message(error: Exception) -> str:
+    """Say what is wrong; of the system's errors without their number."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    return str(error)
 
 
 def _flush() -> None:

@@ -9,7 +9,13 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_v2.cli.names import complete_trainer
-from lean_dojo_v2.cli.options import config_option, options, set_option
+from lean_dojo_v2.cli.options import (
+    commit_option,
+    config_option,
+    database_option,
+    options,
+    set_option,
+)
 from lean_dojo_v2.cli.proving import (
     ProvingOptions,
     prove_with,
@@ -27,22 +33,15 @@ if TYPE_CHECKING:
 def agent() -> None:
     """Trace a repository, train on it, and prove its `sorry` theorems.
 
-    Each part goes on where it was killed: what is traced stays traced, what is trained trained,
-    and what is proved proved.
+    The database is made if it is not there. Each part goes on where it was killed: what is traced
+    stays traced, what is trained trained, and what is proved proved.
     """
 
 
 _repository_options = options(
     click.argument("source", metavar="URL|PATH"),
-    click.option(
-        "--commit",
-        help="Commit, tag or branch (default: a PATH as it is, a URL's default branch).",
-    ),
-    click.option(
-        "--database",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="The database, made if it is not there (default: dynamic_database.json).",
-    ),
+    commit_option,
+    database_option(default=None),
 )
 _training_options = options(
     config_option,
@@ -56,6 +55,7 @@ _training_options = options(
 @click.option(
     "--trainer",
     "name",
+    metavar="NAME",
     default="sft",
     show_default=True,
     shell_complete=complete_trainer,
@@ -87,7 +87,7 @@ def hf(
 
 @agent.command(short_help="A premise retriever, and a generator that reads what it finds.")
 @_repository_options
-@click.option("--generator", metavar="DIR", help="The generator: a folder or hub id.")
+@click.option("--generator", metavar="MODEL", help="The generator: a folder or hub id.")
 @_training_options
 @proving_options
 def lean(

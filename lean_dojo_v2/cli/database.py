@@ -8,11 +8,9 @@ from typing import Any
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import json_option, repo_option
-from lean_dojo_v2.cli.output import emit_json, note, table
+from lean_dojo_v2.cli.options import database_option, json_option, repo_option
+from lean_dojo_v2.cli.output import counted, emit_json, note, table
 from lean_dojo_v2.cli.run import open_database, select_repositories
-
-DEFAULT = Path("dynamic_database.json")
 
 _COUNTS = (
     "total_theorems",
@@ -23,15 +21,6 @@ _COUNTS = (
     "num_premise_files",
     "num_premises",
     "num_files_traced",
-)
-
-database_option = click.option(
-    "--database",
-    "path",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=DEFAULT,
-    show_default=True,
-    help="The database: .json, or .sqlite.",
 )
 
 
@@ -45,7 +34,7 @@ def database() -> None:
 
 
 @database.command(short_help="List repositories with their numbers of theorems and premises.")
-@database_option
+@database_option("--database", "path")
 @json_option
 def show(path: Path, as_json: bool) -> None:
     """List the repositories of a database, in the order they were added."""
@@ -53,6 +42,9 @@ def show(path: Path, as_json: bool) -> None:
         repositories = [_summary(repository) for repository in opened.repositories]
     if as_json:
         emit_json({"database": str(path), "repositories": repositories})
+        return
+    if not repositories:
+        note(f"{path}: holds no repository; add one with `lean-dojo trace`.")
         return
     table(
         ("REPOSITORY", "COMMIT", "LEAN", "THEOREMS", "PROVEN", "SORRY", "PROVED", "PREMISES"),
@@ -86,11 +78,12 @@ def import_(source: Path, destination: Path) -> None:
         raise UsageError(f"{source}: source and destination are the same file")
     with open_database(source) as opened:
         opened.update_json(destination)
-        note(f"{destination}: {len(opened.repositories)} repositories taken from {source}.")
+        many = counted(len(opened.repositories), "repository", "repositories")
+        note(f"{destination}: {many} taken from {source}.")
 
 
 @database.command(short_help="Write the splits and the corpus that trainers read.")
-@database_option
+@database_option("--database", "path")
 @repo_option
 @click.argument("destination", type=click.Path(file_okay=False, path_type=Path))
 def export(path: Path, repositories: tuple[str, ...], destination: Path) -> None:
@@ -102,7 +95,8 @@ def export(path: Path, repositories: tuple[str, ...], destination: Path) -> None
     with open_database(path) as opened:
         chosen = select_repositories(opened, list(repositories), path)
         opened.export_merged_data(chosen, destination)
-    note(f"{destination}: exported {len(chosen)} repositories of {path}.")
+    many = counted(len(chosen), "repository", "repositories")
+    note(f"{destination}: exported {many} of {path}.")
 
 
 def _summary(repository: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from lean_dojo_v2.upward import reach
 @click.command(short_help="Trace, train and prove on the shipped sample.")
 @click.option(
     "--output-dir",
+    metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("demo-output"),
     show_default=True,

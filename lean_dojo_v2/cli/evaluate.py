@@ -6,6 +6,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+import attrs
 import click
 
 from lean_dojo_core import registry
@@ -15,6 +16,7 @@ from lean_dojo_v2.cli.options import config_option, json_option, set_option
 from lean_dojo_v2.cli.output import emit_json, table
 from lean_dojo_v2.cli.run import make_trainer
 from lean_dojo_v2.config import Settings, parse_assignment, read_settings
+from lean_dojo_v2.paths import merged_data_dir
 
 
 @click.command(short_help="Measure what a trainer has trained.")
@@ -24,7 +26,8 @@ from lean_dojo_v2.config import Settings, parse_assignment, read_settings
 @click.option(
     "--dataset",
     type=click.Path(exists=True, path_type=Path),
-    help="A dataset, or a folder of them (default: the trainer's own; retrieval: raid/data).",
+    metavar="PATH",
+    help="A dataset, or a folder of them (default: what the trainer's training left).",
 )
 @json_option
 def evaluate(
@@ -48,16 +51,23 @@ def evaluate(
     method = getattr(make_trainer(entry, settings), "evaluate", None)
     if not callable(method):
         raise UsageError(f"trainer {entry.name!r} cannot evaluate: it has no method evaluate")
-    if dataset is not None and not inspect.signature(method).parameters:
+    parameters = list(inspect.signature(method).parameters.values())
+    if dataset is not None and not parameters:
         raise UsageError(f"trainer {entry.name!r} chooses its data itself; it takes no --dataset")
+    if dataset is None and parameters and parameters[0].default is inspect.Parameter.empty:
+        dataset = merged_data_dir()  # where `train` exports to
     _print(method() if dataset is None else method(dataset), as_json=as_json)
 
 
 def _print(result: Any, *, as_json: bool) -> None:
-    plain = result.to_dict() if hasattr(result, "to_dict") else result
+    plain = result
+    if hasattr(result, "to_dict"):
+        plain = result.to_dict()
+    elif attrs.has(type(result)):
+        plain = result = attrs.asdict(result)
     if as_json:
         emit_json(plain)
     elif isinstance(result, dict):
-        table(["METRIC", "VALUE"], [(str(key), f"{value}") for key, value in result.items()])
+        table(["METRIC", "VALUE"], [(str(key), str(value)) for key, value in result.items()])
     elif result is not None:
         click.echo(str(result))

@@ -20,7 +20,7 @@ def lean() -> None:
     """
 
 
-@lean.command()
+@lean.command(short_help="Fetch the embedded engine, unless it is there.")
 @click.option(
     "--archive",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -41,7 +41,7 @@ def install(archive: Path | None) -> None:
     click.echo(str(installed.path))
 
 
-@lean.command()
+@lean.command(short_help="Say which engines are there and what would be used.")
 @json_option
 def status(as_json: bool) -> None:
     """Say which engines are there and what would be used."""
@@ -78,7 +78,7 @@ def status(as_json: bool) -> None:
     click.echo(f"native:   {repl or 'no pantograph-repl (pip install pantograph)'}")
 
 
-@lean.command()
+@lean.command(short_help="Delete the embedded engine, all its versions.")
 def remove() -> None:
     """Delete the embedded engine, all its versions, from the user's cache folder."""
     from lean_dojo_v2.lean.embedded.install import remove as remove_engine

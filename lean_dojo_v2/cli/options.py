@@ -22,6 +22,32 @@ def options(*added: Callable[[CommandT], CommandT]) -> Callable[[CommandT], Comm
     return decorate
 
 
+DEFAULT_DATABASE = Path("dynamic_database.json")
+"""Where a database is looked for and made if none is named."""
+
+
+def database_option(
+    *names: str, default: Path | None = DEFAULT_DATABASE
+) -> Callable[[CommandT], CommandT]:
+    """Make the option ``--database``.
+
+    Args:
+        *names: Of the option and its parameter; ``--database`` alone if not given.
+        default: ``None`` where a file's section ``run:`` may say it.
+    """
+    return click.option(
+        *(names or ("--database",)),
+        type=click.Path(dir_okay=False, path_type=Path),
+        default=default,
+        help=f"Database of traced repositories, .json or .sqlite (default: {DEFAULT_DATABASE}).",
+    )
+
+
+commit_option = click.option(
+    "--commit",
+    metavar="COMMIT",
+    help="Commit, tag or branch (default: a PATH as it is, a URL's default branch).",
+)
 config_option = click.option(
     "-c",
     "--config",
@@ -41,6 +67,7 @@ repo_option = click.option(
     "--repo",
     "repositories",
     multiple=True,
-    help="Only this repository: owner/name or address, [@commit]; may be repeated.",
+    metavar="REPOSITORY",
+    help="Only this one: owner/name or address, either with @commit; may be repeated.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")

@@ -7,8 +7,11 @@ import click
 from click.shell_completion import CompletionItem
 
 from lean_dojo_core import registry
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.installed import normalise
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, paragraph
+from lean_dojo_v2.structuring import suggestion
 
 
 def _complete(
@@ -31,6 +34,13 @@ def check(context: click.Context, distribution: str, show_all: bool, as_json: bo
     """
     from lean_dojo_core.testing import check_distribution
 
+    known = sorted({info.distribution for info in registry.current().plugins})
+    if normalise(distribution) not in map(normalise, known):
+        raise UsageError(
+            f"no installed distribution {distribution!r} has an entry point in the group "
+            f"'lean_dojo'.{suggestion(distribution, known)} A distribution of your own needs "
+            "[project.entry-points.lean_dojo] in its pyproject.toml, and `pip install -e .`"
+        )
     findings = check_distribution(distribution)
     failed = [finding for finding in findings if finding.problem is not None]
     if as_json:

@@ -15,7 +15,7 @@ import click
 
 from lean_dojo_core import API_VERSION, registry
 from lean_dojo_core.discovery import HOST_DISTRIBUTION
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core.errors import InvalidSpecError, UsageError
 from lean_dojo_core.installed import normalise
 from lean_dojo_core.specs import PluginSpec
 from lean_dojo_v2.atomic import atomic_write_text
@@ -42,19 +42,26 @@ SUMMARY = {
 @click.option(
     "-o",
     "--output",
+    metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder to write; NAME in the current folder if not given.",
+    help="Folder to write (default: NAME in the current folder).",
 )
-@click.option("--author", help="Name for the licence (default: the user's).")
-def new(kind: str, name: str, output: Path | None, author: str | None) -> None:
+@click.option("--summary", metavar="TEXT", help="What it does, in one line of 80 characters.")
+@click.option("--author", metavar="NAME", help="Name for the licence (default: the user's).")
+def new(kind: str, name: str, output: Path | None, summary: str | None, author: str | None) -> None:
     """Write a complete distribution with a reward, trainer or formatter called NAME.
 
     It holds pyproject.toml with entry point and version bound, manifest, implementation,
     conformance tests, README, licence and a CI file; it installs and passes its tests as it is.
     """
-    name = normalise(name)
+    name, summary = normalise(name), summary or SUMMARY[kind]
     # The descriptor's own rules, so that what is written here also loads.
-    PluginSpec(name=name, target="a:b", summary=SUMMARY[kind])
+    try:
+        PluginSpec(name=name, target="a:b", summary=summary)
+    except InvalidSpecError as error:
+        raise UsageError(str(error).removeprefix("PluginSpec.")) from error
+    if '"' in summary or "\\" in summary:
+        raise UsageError(f'the summary may hold neither " nor \\: {summary}')
     package = name.replace("-", "_")
     _check_package(package)
     if name in registry.REGISTRIES[KINDS[kind]]:
@@ -63,11 +70,17 @@ def new(kind: str, name: str, output: Path | None, author: str | None) -> None:
     folder = output or Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is there already; name another folder with --output")
-    values = _values(kind, name, package, author or _user())
+    values = _values(kind, name, package, summary, author or _user())
     for path, template in _files(kind, package).items():
         atomic_write_text(folder / path, Template(template.read_text("utf-8")).substitute(values))
-    note(f"Wrote {folder}. Next:\n")
-    click.echo(f"cd {folder}\npip install -e '.[test]'\npython -m pytest\nlean-dojo show {name}")
+    note(f"Wrote {folder}; src/{package}/{kind}.py is the place for your idea. Next:\n")
+    steps = (
+        f"cd {folder}",
+        "pip install -e '.[test]'",
+        "python -m pytest",
+        f"lean-dojo show {name}",
+    )
+    click.echo("\n".join(steps))
 
 
 def _check_package(package: str) -> None:
@@ -78,7 +91,7 @@ def _check_package(package: str) -> None:
         )
 
 
-def _values(kind: str, name: str, package: str, author: str) -> dict[str, str]:
+def _values(kind: str, name: str, package: str, summary: str, author: str) -> dict[str, str]:
     from importlib.metadata import version
 
     major, minor = version(HOST_DISTRIBUTION).split(".")[:2]
@@ -88,7 +101,7 @@ def _values(kind: str, name: str, package: str, author: str) -> dict[str, str]:
         "class_name": "".join(word.capitalize() for word in name.split("-")),
         "module": kind,
         "kind_words": KINDS[kind].replace("-", " "),
-        "summary": SUMMARY[kind],
+        "summary": summary,
         "use": Template(USE[kind]).substitute(name=name),
         "bound": f">={major}.{minor},<{int(major) + 1}",
         "api": f"{API_VERSION[0]}.{API_VERSION[1]}",

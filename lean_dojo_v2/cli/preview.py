@@ -37,6 +37,7 @@ LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 @click.option(
     "-n",
     "--limit",
+    metavar="N",
     default=3,
     type=click.IntRange(min=1),
     show_default=True,

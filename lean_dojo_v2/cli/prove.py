@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import repo_option
+from lean_dojo_v2.cli.names import complete_formatter
+from lean_dojo_v2.cli.options import database_option, repo_option
 from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, proving_options, set_up
 from lean_dojo_v2.cli.run import open_database, select_repositories
 
@@ -19,24 +20,34 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Prove a database's `sorry` theorems with a trained model.")
-@click.option(
-    "--database",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("dynamic_database.json"),
-    show_default=True,
-    help="Database of traced repositories; proofs are recorded there.",
-)
+@database_option()
 @repo_option
 @click.option(
     "--project",
+    metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder with the repository's files as they were traced (default: they are cloned).",
 )
-@click.option("--model", metavar="DIR", help="Model that sft or grpo trained: a folder or hub id.")
+@click.option(
+    "--model", metavar="MODEL", help="Model that sft or grpo trained: a folder or hub id."
+)
 @click.option("--lora", is_flag=True, help="The model must be a LoRA adapter.")
 @click.option("--external", metavar="MODEL", help="Model behind an OpenAI-compatible endpoint.")
-@click.option("--formatter", default="tactic-chat", help="Formatter that --model was trained with.")
-@click.option("--device", default="auto", show_default=True, help="Device of --model.")
+@click.option(
+    "--formatter",
+    metavar="NAME",
+    default="tactic-chat",
+    show_default=True,
+    shell_complete=complete_formatter,
+    help="Dataset formatter that --model was trained with.",
+)
+@click.option(
+    "--device",
+    metavar="DEVICE",
+    default="auto",
+    show_default=True,
+    help="Where --model runs: auto, cpu, cuda or mps.",
+)
 @proving_options
 def prove(
     *,

@@ -14,7 +14,7 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import options
+from lean_dojo_v2.cli.options import json_option, options
 from lean_dojo_v2.cli.output import emit_json, note
 
 if TYPE_CHECKING:
@@ -55,9 +55,10 @@ class ProvingOptions:
 
 _positive = click.IntRange(min=1)
 proving_options = options(
-    click.option("--limit", type=_positive, help="Try at most so many theorems."),
+    click.option("--limit", metavar="N", type=_positive, help="Try at most so many theorems."),
     click.option(
         "--timeout",
+        metavar="SECONDS",
         type=_positive,
         default=600,
         show_default=True,
@@ -65,6 +66,7 @@ proving_options = options(
     ),
     click.option(
         "--samples",
+        metavar="N",
         type=_positive,
         default=64,
         show_default=True,
@@ -72,11 +74,13 @@ proving_options = options(
     ),
     click.option(
         "--expansions",
+        metavar="N",
         type=_positive,
         help="States of a theorem that are expanded at most (default: no limit).",
     ),
     click.option(
         "--batch-size",
+        metavar="N",
         type=_positive,
         default=12,
         show_default=True,
@@ -84,6 +88,7 @@ proving_options = options(
     ),
     click.option(
         "--workers",
+        metavar="N",
         type=_positive,
         default=4,
         show_default=True,
@@ -113,7 +118,7 @@ proving_options = options(
         help="Write the repository's proofs as a patch that `git apply` takes.",
     ),
     click.option("-v", "--verbose", is_flag=True, help="Print every state on stderr."),
-    click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
+    json_option,
 )
 """The options of proof search; they are the fields of :class:`ProvingOptions`."""
 

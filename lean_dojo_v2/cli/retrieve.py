@@ -10,13 +10,15 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import options
+from lean_dojo_v2.cli.options import json_option, options
 from lean_dojo_v2.cli.output import emit_json, table
 from lean_dojo_v2.paths import merged_data_dir
 
 retriever_options = options(
     click.option(
-        "--checkpoint", help="Retriever: a .ckpt file, folder or hub id (default: latest)."
+        "--checkpoint",
+        metavar="MODEL",
+        help="Retriever: a .ckpt file, folder or hub id (default: latest).",
     ),
     click.option(
         "--corpus",
@@ -49,19 +51,40 @@ def open_retriever(checkpoint: str | None, corpus: Path | None, index: Path | No
 
 
 @click.command(short_help="Find the premises of a corpus that fit a proof state.")
-@click.option("--state", required=True, help="The goal as Lean prints it; - reads standard input.")
+@click.option(
+    "--state",
+    metavar="GOAL",
+    required=True,
+    help="The goal as Lean prints it; - reads standard input.",
+)
 @retriever_options
 @click.option(
     "--index",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="An index made by `lean-dojo index` (default: the one beside the checkpoint).",
 )
-@click.option("-k", "count", default=10, show_default=True, help="How many premises.")
-@click.option("--file", "file_path", help="Only what a theorem in this file of the corpus may use.")
 @click.option(
-    "--line", type=click.IntRange(min=1), help="Line where that theorem starts (default: the end)."
+    "-k",
+    "count",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="How many premises.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with source and position.")
+@click.option(
+    "--file",
+    "file_path",
+    metavar="FILE",
+    help="Only what a theorem in this file of the corpus may use.",
+)
+@click.option(
+    "--line",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Line where that theorem starts (default: the end).",
+)
+@json_option
 def retrieve(
     *,
     state: str,

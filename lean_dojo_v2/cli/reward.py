@@ -45,6 +45,7 @@ def score(name: str, file: Path, assignments: tuple[str, ...], as_json: bool) ->
     [adapted] = reach("resolve_rewards")({name: {"weight": 1.0, **_options(assignments)}})
     columns = {key: [row.get(key) for row in rows] for key in {k for row in rows for k in row}}
     completions = columns.pop("completion")
+    _check_columns(name, set(columns), file)
     try:
         result = adapted(completions, **columns)
         scores: Sequence[float | None] = (
@@ -92,6 +93,15 @@ def check(context: click.Context, target: str, as_json: bool) -> None:
         context.exit(1)
 
 
+def _check_columns(name: str, given: set[str], file: Path) -> None:
+    """Compare the columns of a file with those that a plugin's reward says it reads."""
+    if name not in registry.reward_functions:  # `module:attribute` says nothing about itself
+        return
+    needed = registry.reward_functions[name].spec.required_columns
+    if missing := [column for column in needed if column not in given]:
+        raise DataError(f"lacks the column {missing[0]!r}, which {name} reads", path=file)
+
+
 async def _await(result: Any) -> Any:
     return await result
 
@@ -117,6 +127,13 @@ def _read(file: Path) -> list[dict[str, Any]]:
             raise DataError(f"is not JSON: {error}", path=file, place=f"line {number}") from error
         if not isinstance(row, dict) or "completion" not in row:
             raise DataError("is not an object with 'completion'", path=file, place=f"line {number}")
+        if not isinstance(row["completion"], (str, list)):
+            raise DataError(
+                "'completion' must be a text (or a list of messages), not "
+                f"{json.dumps(row['completion'])[:60]}",
+                path=file,
+                place=f"line {number}",
+            )
         rows.append(row)
     if not rows:
         raise DataError("holds no completions", path=file)

@@ -13,11 +13,17 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.cli.names import complete_formatter
-from lean_dojo_v2.cli.options import config_option, options, repo_option, set_option
+from lean_dojo_v2.cli.options import (
+    DEFAULT_DATABASE,
+    config_option,
+    database_option,
+    options,
+    repo_option,
+    set_option,
+)
 from lean_dojo_v2.config import Settings, construct, parse_assignment, read_settings
 from lean_dojo_v2.structuring import suggestion
 
-DEFAULT_DATABASE = Path("dynamic_database.json")
 RUN_KEY = "run"
 """The key of a file that says what to train on; all other keys are the trainer's settings."""
 
@@ -59,19 +65,17 @@ class RunOptions:
 run_options = options(
     config_option,
     set_option,
-    click.option(
-        "--database",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="Database of traced repositories (default: dynamic_database.json).",
-    ),
+    database_option(default=None),
     click.option(
         "--data-path",
+        metavar="DIR",
         type=click.Path(file_okay=False, path_type=Path),
         help="Folder for the exported data (default: raid/data/merged).",
     ),
     repo_option,
     click.option(
         "--formatter",
+        metavar="NAME",
         shell_complete=complete_formatter,
         help="Dataset formatter to use instead of the trainer's own.",
     ),

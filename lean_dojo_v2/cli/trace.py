@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lean_dojo_v2.cli.options import commit_option, database_option, json_option
 from lean_dojo_v2.cli.output import emit_json, note
 
 if TYPE_CHECKING:
@@ -19,22 +20,11 @@ SHOWN_ERRORS = 20
 
 @click.command(short_help="Trace a Lean repository into a database, with real Lean.")
 @click.argument("source", metavar="URL|PATH")
+@database_option("-o", "--output", "--database", "database")
+@commit_option
 @click.option(
-    "-o",
-    "--output",
-    "--database",
-    "database",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("dynamic_database.json"),
-    show_default=True,
-    help="The database, made if it is not there (.json, .sqlite or .db).",
+    "--url", metavar="URL", help="Address to record in the database in place of URL or PATH."
 )
-@click.option(
-    "--commit",
-    help="Commit, tag or branch; the default branch if not given. A PATH without it is traced as "
-    "its files are now.",
-)
-@click.option("--url", help="Address to record in the database in place of URL or PATH.")
 @click.option("--build-deps", is_flag=True, help="Trace the dependencies that it imports too.")
 @click.option(
     "--engine",
@@ -46,11 +36,13 @@ SHOWN_ERRORS = 20
 @click.option(
     "-j",
     "--jobs",
+    metavar="N",
     type=click.IntRange(min=1),
-    help="Engines side by side; one a core, as far as memory goes, if not given.",
+    help="Lean engines side by side (default: one a core, as far as memory goes).",
 )
 @click.option(
     "--timeout",
+    metavar="SECONDS",
     type=click.FloatRange(min=1),
     default=600,
     show_default=True,
@@ -58,10 +50,11 @@ SHOWN_ERRORS = 20
 )
 @click.option(
     "--date",
+    metavar="DATE",
     type=click.DateTime(),
-    help="Date to record as date_processed in place of now (for data that can be made again).",
+    help="Date to record, such as 2026-11-21, in place of now (to make the same data again).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON on stdout.")
+@json_option
 def trace(
     *,
     source: str,
@@ -78,9 +71,10 @@ def trace(
     """Trace a Lean repository into a database, with real Lean.
 
     The repository is any address that git clones, or a folder. Its theorems, their tactics with
-    the goals before and after, and its premises are added to the database; a repository that is
-    there at this commit is replaced, and proofs found for it are kept. Files that have not changed
-    since an earlier trace are not elaborated again.
+    the goals before and after, and its premises are added to the database, which is made if it is
+    not there; a repository that is there at this commit is replaced, and proofs found for it are
+    kept. Files that have not changed since an earlier trace are not elaborated again. A PATH
+    without --commit is traced as its files are now.
 
     Exits with 1 if nothing can be traced. Files with errors are listed on stderr, and the others
     are traced.

@@ -12,7 +12,7 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.cli.names import complete_trainer
-from lean_dojo_v2.cli.output import note
+from lean_dojo_v2.cli.output import counted, note
 from lean_dojo_v2.cli.run import (
     RUN_KEY,
     RunOptions,
@@ -76,7 +76,8 @@ def train(
         repositories = in_curriculum_order(database, wanted)
         data_path = section.data_path or merged_data_dir()
         arguments = (repositories, database, data_path)
-        source = f"{len(repositories)} repositories of {section.database_path}"
+        many = counted(len(repositories), "repository", "repositories")
+        source = f"{many} of {section.database_path}"
         plan = {
             "database": str(section.database_path),
             "data_path": str(data_path),

