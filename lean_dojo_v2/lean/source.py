@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property
+from pathlib import Path
 
 import attrs
 
@@ -193,6 +194,16 @@ class SourceTheorem:
     @cached_property
     def _lines(self) -> list[int]:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+
+def read_source(file: Path) -> str:
+    r"""Read a file's text as Lean does: ``\r\n`` ends one line, a lone ``\r`` ends none.
+
+    Raises:
+        OSError: If it cannot be read.
+        UnicodeDecodeError: If it is not UTF-8.
+    """
+    return file.read_bytes().decode().replace("\r\n", "\n")
 
 
 def assignment(text: str) -> int | None:

@@ -12,7 +12,7 @@ from lean_dojo_core.errors import LeanError, UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean.records import GoalState
 from lean_dojo_v2.lean.server import Server
-from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.lean.source import SourceTheorem, read_source
 from lean_dojo_v2.prover.best_first import BestFirstSearch
 from lean_dojo_v2.prover.display import print_batch
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
@@ -73,7 +73,9 @@ class BaseProver(ABC):
             The most probable of the sampled tactics; ``None`` if the model gave none.
         """
         count = self.settings.num_sampled_tactics
-        [suggestions] = self.generator.generate([str(state.goals[goal_id])], num_samples=count)
+        goals = [str(state.goals[goal_id])]
+        found = () if self.premises is None else self.premises.retrieve(goals, [None])
+        [suggestions] = self.generator.generate(goals, num_samples=count, premises=found)
         return max(suggestions, key=lambda s: s.logprob).tactic if suggestions else None
 
     def guidance(self, state: GoalState) -> list[float]:
@@ -162,8 +164,7 @@ def source_in(project: Path | str | None, theorem: Theorem) -> SourceTheorem:
         )
     file = Path(project) / theorem.file_path
     try:
-        # As Lean reads it: "\r\n" ends one line, a lone "\r" ends none.
-        text = file.read_bytes().decode().replace("\r\n", "\n")
+        text = read_source(file)
     except (OSError, UnicodeDecodeError) as error:
         raise LeanError(f"{theorem.full_name}: {file} cannot be read: {error}") from error
     return SourceTheorem.of(theorem, text)

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 import attrs
 
 from lean_dojo_core.errors import EngineUnavailableError, TraceError
+from lean_dojo_v2.lean.source import read_source
 from lean_dojo_v2.tracing import git
 from lean_dojo_v2.tracing.lakefile import Dependency, LakeProject, read_project
 from lean_dojo_v2.tracing.modules import Header, ImportGraph, module_path, parse_header
@@ -162,10 +163,9 @@ def _read(
 ) -> Iterable[SourceFile]:
     for module, path in project.sources().items():
         try:
-            raw = (folder / path).read_bytes().decode()
+            text = read_source(folder / path)
         except UnicodeDecodeError as error:
             raise TraceError(f"{folder / path} is not UTF-8 text: {error}") from None
-        text = raw.replace("\r\n", "\n")
         yield SourceFile(module, str(shown / path), text, parse_header(text), package)
 
 

@@ -19,7 +19,7 @@ from lean_dojo_v2.lean.goal_text import GoalTextError, open_goal, parse_state
 from lean_dojo_v2.lean.records import GoalState
 from lean_dojo_v2.lean.screening import Reason
 from lean_dojo_v2.lean.server import Server
-from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.lean.source import SourceTheorem, read_source
 from lean_dojo_v2.tracing import LeanGitRepo
 
 _log = logging.getLogger(__name__)
@@ -100,7 +100,7 @@ class StateSpec:
                 raise LeanError(f"{error}; nor from its text: {second}") from error
 
     def _replayed(self, server: Server, replay: Replay, project: Path) -> GoalState:
-        text = (project / replay.file_path).read_text(encoding="utf-8")
+        text = read_source(project / replay.file_path)
         source = SourceTheorem(text, replay.full_name, replay.file_path, replay.start, replay.end)
         traced = parse_state(self.goal)
         if not traced:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lean_dojo_core.errors import LeanError
-from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.lean.source import SourceTheorem, read_source
 
 FILE = """\
 namespace A.B
@@ -86,3 +86,12 @@ def test_a_changed_file_is_said():
         _ = source("first", (6, 1), (7, 3)).head
     with pytest.raises(LeanError, match="no ':='"):
         _ = source("first", (3, 1), (3, 20)).head
+
+
+def test_lines_end_as_they_do_for_lean(tmp_path):
+    file = tmp_path / "A.lean"
+    file.write_bytes("-- λ\r\n-- a\rb\n".encode())
+    assert read_source(file) == "-- λ\n-- a\rb\n"
+    file.write_bytes(b"-- \xff")
+    with pytest.raises(UnicodeDecodeError):
+        read_source(file)

@@ -6,7 +6,6 @@ import pytest
 
 from lean_dojo_core import Theorem
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.lean.records import Site
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import ExternalProver
 from lean_dojo_v2.prover.completions import first_tactic, proof_of, unfenced
@@ -197,25 +196,3 @@ def test_first_tactic_keeps_its_by():
 )
 def test_a_repeated_theorem_is_passed_over(text, proof):
     assert proof_of(text, "Foo.bar") == proof
-
-
-def test_one_tactic_for_one_goal(engine, endpoint, say):
-    server = endpoint(say("exact hp", "exact hq", "exact hq"))
-    prover = ExternalProver("m", ProverConfig(num_sampled_tactics=3))
-    start = engine.goal_tactic(engine.goal_start("∀ p q : Prop, p → q → p ∧ q"), "intro p q hp hq")
-    state = engine.goal_tactic(start, "constructor")
-    assert prover.next_tactic(state, 1) == "exact hq"
-    [(_, _, body)] = server.requests
-    assert body["messages"][1]["content"] == str(state.goals[1])
-    endpoint(say(""))
-    assert ExternalProver("m").next_tactic(state, 0) is None
-
-
-def test_goals_that_know_less_come_first(engine):
-    split = engine.goal_tactic(engine.goal_start("True ∧ ∀ n : Nat, n = n"), "constructor")
-    state = engine.goal_tactic(split, "intro n", Site(1))
-    known = {
-        goal.target: value
-        for goal, value in zip(state.goals, ExternalProver("m").guidance(state), strict=True)
-    }
-    assert known == {"True": 1.0, "n = n": 0.5}
