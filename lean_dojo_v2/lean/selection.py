@@ -100,7 +100,7 @@ def header_imports(path: Path) -> list[str]:
     """List the modules that a file imports, comments left out."""
     with path.open("rb") as stream:
         text = stream.read(_HEADER_BYTES).decode(errors="replace")
-    return [item.module for item in parse_header(text).imports]
+    return list(parse_header(text).imports)
 
 
 def _chosen(engine: str) -> str:
