@@ -17,6 +17,7 @@ from lean_dojo_v2.agent.hf_agent import HFAgent
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean.embedded.launch import ensure_installed
+from lean_dojo_v2.report.page import write_report
 from lean_dojo_v2.tracing import LeanGitRepo
 from lean_dojo_v2.trainer.grpo_trainer import GRPOTrainer
 
@@ -176,7 +177,11 @@ def test_the_verified_reward_by_name_and_its_evaluation(traced_barn, model):
     rows = metrics("outputs-verified")
     assert all(row["lean/unopened"] == 0 for row in rows), "every state was replayed"
     assert {"rewards/pantograph-verified/mean", "lean/verified", "lean/refused"} <= rows[0].keys()
-    assert "verified" in Path("outputs-verified/rewards.svg").read_text()
+    for name in ("rewards", "verified", "refusals"):
+        assert Path(f"outputs-verified/{name}.svg").read_text().count("<path") > 3
+    page = write_report(Path("outputs-verified")).read_text()
+    assert "over the first fifth of the steps" in page
+    assert "<td>unparsed</td>" in page, "an untrained model writes no tactics"
 
     found = trainer.evaluate("raid/data/merged", "train", limit=2, samples=3)
     assert (found.tactics, found.samples) == (2, 3)

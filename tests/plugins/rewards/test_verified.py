@@ -83,6 +83,27 @@ def test_only_verified_advances_pay_and_cheating_costs(reward):
     assert logged["lean/unopened"] == 0
 
 
+def test_every_end_and_every_reason_is_counted_under_a_stable_name(reward):
+    tactics = [tactic for tactic, _ in TABLE]
+    logged, nothing = {}, {}
+    reward(tactics, problem=[GOAL] * len(tactics), log_metric=logged.__setitem__)
+    reward(["constructor"], problem=[GOAL], log_metric=nothing.__setitem__)
+    assert nothing.keys() == logged.keys(), "a name that comes and goes would be averaged wrongly"
+    assert all(nothing[name] == 0 for name in nothing if name != "lean/verified")
+    ends = ("verified", "no-advance", "failed", "unparsed", "refused", "timed-out", "unopened")
+    assert sum(logged[f"lean/{end}"] for end in ends) == pytest.approx(1)
+    for kind in ("refused", "unparsed"):
+        reasons = {n: v for n, v in logged.items() if n.startswith(f"lean/{kind}/")}
+        assert sum(reasons.values()) == pytest.approx(logged[f"lean/{kind}"])
+    count = {name: round(share * len(TABLE)) for name, share in logged.items() if share}
+    assert count["lean/refused/sorry"] == 5
+    assert count["lean/refused/native-code"] == 1
+    assert count["lean/refused/option"] == 1
+    assert count["lean/refused/metaprogram"] == 1
+    assert count["lean/unparsed/empty"] == 2
+    assert count["lean/unparsed/search-tactic"] == 1
+
+
 def test_message_lists_score_as_their_text(reward):
     chat = [[{"role": "assistant", "content": "exact ⟨hp, hq⟩"}]]
     assert reward(chat, problem=[GOAL]) == [1.0]
