@@ -7,11 +7,18 @@ import subprocess
 import sys
 
 import pytest
+from chromium import look_at
+
+PARTS = [
+    "What the models prove", "Data", "Curriculum", "Training curves", "Verified rate",
+    "Refusals by reason", "Forgetting", "Proofs", "Search trees", "Where the time went",
+    "Environment",
+]  # fmt: skip
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(2400)
-def test_the_demo_proves_more_after_training_and_goes_on_where_it_stopped(tmp_path):
+def test_the_demo_proves_more_after_training_and_goes_on_where_it_stopped(tmp_path, browser):
     command = [sys.executable, "-m", "lean_dojo_v2", "demo", "--quick", "--json"]
     output = tmp_path / "demo"
     done = subprocess.run(
@@ -24,10 +31,11 @@ def test_the_demo_proves_more_after_training_and_goes_on_where_it_stopped(tmp_pa
     assert proved["untrained"] <= 1
     assert proved["SFT"] > proved["untrained"] + 1
     assert "confirmed by Lean" in done.stderr
-    page = (output / "report.html").read_text()
-    assert "What the models prove" in page
-    assert page.count("data:image/svg+xml") >= 3
-    assert "http://" not in page.replace("http://www.w3.org", "")
+    for width in (1200, 400):
+        seen = look_at(browser, output / "report.html", width)
+        assert seen.problems == seen.empty == seen.dead_links == []
+        assert seen.overflow <= 0
+        assert seen.headings == ["demo", *PARTS]
 
     again = subprocess.run(
         [*command, "--output-dir", str(output)], capture_output=True, text=True, check=False

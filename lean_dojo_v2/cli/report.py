@@ -18,8 +18,9 @@ from lean_dojo_v2.report.page import write_report
     help="The page (default: report.html in OUTPUT_DIR).",
 )
 def report(output_dir: Path, output: Path | None) -> None:
-    """Write one HTML page about OUTPUT_DIR: data, curves, proofs, search trees, environment.
+    """Write one HTML page about OUTPUT_DIR: data, curriculum, curves, verified rate, proofs.
 
-    The page is self-contained: it loads nothing from elsewhere.
+    The page is self-contained: it loads nothing from elsewhere. Parts for which OUTPUT_DIR has
+    nothing are left out; a run under way may be reported on, too.
     """
     click.echo(str(write_report(output_dir, output)))

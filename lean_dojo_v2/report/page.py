@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import attrs
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -12,6 +13,21 @@ from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.report.collect import Contents, collect, reasons
 
 REPORT_FILE = "report.html"
+
+
+@attrs.frozen
+class Curriculum:
+    """The repositories that a run learned from, in order.
+
+    Attributes:
+        name: The run's folder.
+        trainer: The trainer's class, where it is known.
+        steps: Address, commit, rows and optimiser steps of each; ``None`` for what is not known.
+    """
+
+    name: str
+    trainer: str
+    steps: list[dict[str, Any]]
 
 
 @attrs.frozen
@@ -48,7 +64,7 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
     text = environment.get_template("page.html.j2").render(
         run=contents,
         tiles=list(_tiles(contents)),
-        curriculum=[run for run in contents.runs if run.steps],
+        curriculum=list(_curriculum(contents)),
         curved=any(run.curves or run.last or run.settings for run in contents.runs),
         judged=[run for run in contents.runs if run.verified is not None],
         screened=[run for run in contents.runs if run.refused is not None],
@@ -57,6 +73,19 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
     page = output or folder / REPORT_FILE
     atomic_write_text(page, text)
     return page
+
+
+def _curriculum(contents: Contents) -> Iterator[Curriculum]:
+    for run in contents.runs:
+        if run.steps:
+            yield Curriculum(run.name, run.trainer, run.steps)
+    told = {run.name for run in contents.runs if run.steps}
+    for forgot in contents.forgotten:
+        if forgot.name not in told:
+            names = [str(step["after"]).partition("@") for step in forgot.matrix.steps]
+            unknown = {"rows": None, "optimizer_steps": None}
+            steps = [{"url": name, "commit": commit, **unknown} for name, _, commit in names]
+            yield Curriculum(forgot.name, "", steps)
 
 
 def _tiles(contents: Contents) -> Iterator[Tile]:

@@ -121,6 +121,15 @@ def test_what_a_trainer_learned_from_is_known_from_its_copy(run):
     assert "1,234 premises" in read(write_report(run / "sft")).text["data"]
 
 
+def test_the_curriculum_of_a_retriever_comes_from_its_matrix(run):
+    (run / "sft" / "training_state.json").unlink()
+    page = read(write_report(run))
+    assert (
+        "sft step repository commit rows optimiser steps 1 one ccccccc – – 2 two"
+        in (page.text["curriculum"])
+    )
+
+
 def test_runs_come_in_the_order_in_which_they_began(run):
     assert [one.name for one in collect(run).runs] == ["sft", "grpo", "progress"]
 
