@@ -8,7 +8,9 @@ import os
 import signal
 import subprocess
 import sys
+import sysconfig
 import threading
+import venv
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -124,6 +126,32 @@ def browser(chromium: Chromium) -> Iterator[Browser]:
 
     with sync_playwright() as driver, launch(driver, chromium) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def wheel_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment with the built wheel; its dependencies are those of this environment.
+
+    They come by a path file, which does not bring this environment's editable install along. Its
+    ``pip`` is this environment's.
+    """
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)]
+    root = str(Path(__file__).parents[1])
+    subprocess.run([*build, root], check=True, capture_output=True)
+    [wheel] = folder.glob("*.whl")
+    home = folder / "venv"
+    venv.create(home, with_pip=False)
+    python = home / "bin" / "python"
+    where = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    site = subprocess.run(where, check=True, capture_output=True, text=True).stdout.strip()
+    Path(site, "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    pip = home / "bin" / "pip"
+    pip.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pip --python "{python}" "$@"\n')
+    pip.chmod(0o755)
+    install = [str(pip), "install", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run(install, check=True, capture_output=True)
+    return home
 
 
 @pytest.fixture(scope="session")

@@ -139,6 +139,18 @@ def _has(target: Any, method: str) -> bool:
     return callable(getattr(target, method, None))
 
 
+def not_loaded() -> str:
+    """Say in one sentence which plugins are installed and not active; nothing if all are.
+
+    For messages about a name that was not found: one of these may offer it.
+    """
+    idle = [info for info in current().plugins if info.status != "active"]
+    if not idle:
+        return ""
+    names = ", ".join(f"{info.name} ({info.status})" for info in idle)
+    return f" Not loaded: {names}; see `lean-dojo plugins --failed`."
+
+
 class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
     """Plugins of one kind by name.
 
@@ -200,11 +212,8 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         known = sorted({entry.name for entry in entries})
         near = difflib.get_close_matches(wanted.rpartition(":")[2], known, n=3)
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        text = f"no {self.kind} is called {name!r}.{hint} Installed: {', '.join(known) or 'none'}."
-        if failed := current().failed:
-            names = ", ".join(info.name for info in failed)
-            text += f" Plugins that failed to load: {names}; see `lean-dojo plugins --failed`."
-        return text
+        listed = ", ".join(known) or "none"
+        return f"no {self.kind} is called {name!r}.{hint} Installed: {listed}.{not_loaded()}"
 
     def __contains__(self, name: object) -> bool:
         """Whether ``registry[name]`` would give an entry."""

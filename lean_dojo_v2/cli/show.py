@@ -55,12 +55,9 @@ def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
             continue
     if not found:
         known = sorted({entry.name for entries in registries for entry in entries.entries()})
-        failed = registry.current().failed
-        remark = " Some plugins failed; see `lean-dojo plugins --failed`." if failed else ""
         raise UnknownNameError(
-            f"no plugin offers {name!r}.{suggestion(name, known)}{remark}".replace(
-                "It has:", "Installed:"
-            )
+            f"no plugin offers {name!r}.{suggestion(name, known)}".replace("It has:", "Installed:")
+            + registry.not_loaded()
         )
     if len(found) > 1:
         kinds = ", ".join(entry.spec.kind for entry in found)

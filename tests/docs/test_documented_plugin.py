@@ -47,7 +47,7 @@ def test_it_is_listed_with_its_setting(installed: Mapping[str, str]) -> None:
     assert shown.returncode == 0, shown.stderr
     found = json.loads(shown.stdout)
     assert found["distribution"] == NAME
-    assert [setting["name"] for setting in found["settings"]] == ["weight"]
+    assert [setting["name"] for setting in found["settings"]] == ["best"]
 
 
 def test_it_passes_the_conformance_checks(installed: Mapping[str, str]) -> None:

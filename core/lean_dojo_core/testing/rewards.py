@@ -10,6 +10,7 @@ import pickle
 from typing import Any
 
 from lean_dojo_core import registry
+from lean_dojo_core.settings import settings_of
 from lean_dojo_core.testing.samples import ODD_COMPLETIONS, SAMPLE_THEOREMS
 from lean_dojo_core.testing.suite import Suite, close, docstring_problem
 
@@ -76,6 +77,14 @@ class RewardFunctionSuite(Suite):
         """The object says what it rewards."""
         problem = docstring_problem(self.subject)
         assert problem is None, problem
+
+    def test_leaves_the_word_weight_free(self) -> None:
+        """A file gives every reward a ``weight`` beside its own settings: its share in the sum."""
+        names = [setting.name for setting in settings_of(type(self.subject))]
+        assert "weight" not in names, (
+            "it has a setting 'weight', which a file can never set, for there 'weight' is the "
+            "reward's share in the sum; give the setting another name"
+        )
 
     def test_takes_columns_by_keyword(self) -> None:
         """TRL passes every dataset column, and more with each version."""

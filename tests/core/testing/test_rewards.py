@@ -24,6 +24,13 @@ class Undocumented:
         return [0.0] * len(completions)
 
 
+class Weighty(Good):
+    """Its setting cannot be set."""
+
+    def __init__(self, weight: float = 1.0) -> None:
+        self.weight = weight
+
+
 class NoColumns:
     """Takes no columns."""
 
@@ -134,6 +141,7 @@ def test_tensors_and_arrays_pass(problems: Problems) -> None:
     ("made", "check", "advice"),
     [
         (Undocumented, "has_a_docstring", "say in it what it does"),
+        (Weighty, "leaves_the_word_weight_free", "give the setting another name"),
         (NoColumns, "takes_columns_by_keyword", "add **kwargs"),
         (OneNumber, "gives_one_number_per_completion", "return a list"),
         (TooFew, "gives_one_number_per_completion", "3 numbers for 4 completions"),
