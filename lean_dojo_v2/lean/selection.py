@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias, get_args
 
 from lean_dojo_core.errors import EngineUnavailableError, UsageError
 from lean_dojo_v2.lean.embedded.launch import embedded_plan
+from lean_dojo_v2.lean.header import parse_header
 from lean_dojo_v2.lean.native import find_repl, native_plan
 from lean_dojo_v2.lean.process import LaunchPlan
-from lean_dojo_v2.tracing.modules import parse_header
 
 EngineName: TypeAlias = Literal["auto", "native", "embedded"]
 VARIABLE = "LEAN_DOJO_ENGINE"

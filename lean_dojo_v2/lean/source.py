@@ -11,8 +11,8 @@ import attrs
 
 from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position, Theorem
+from lean_dojo_v2.lean.statement import split_statement
 
-_ALTERNATIVE = re.compile(r"\n[ \t]*\|[^|\n]*=>")
 _MUTUAL = re.compile(r"^[ \t]*mutual\b", re.MULTILINE)
 # What may stand before a declaration and belongs to its command: a docstring, `open Foo in`.
 _LEADING = re.compile(
@@ -99,13 +99,13 @@ class SourceTheorem:
             )
         if self.statement is not None and self.declaration.startswith(self.statement.rstrip()):
             return self.statement.rstrip().removesuffix(":=").rstrip()
-        index = assignment(self.declaration)
-        if index is None:
+        found = split_statement(self.declaration)
+        if found is None:
             raise LeanError(
                 f"{self.file_path}:{self.start[0]}: {self.full_name} has no ':=' that a proof "
                 "could follow"
             )
-        return self.declaration[:index].rstrip()
+        return self.declaration[: found[0]].rstrip()
 
     @cached_property
     def own_names(self) -> tuple[str, ...]:
@@ -204,27 +204,3 @@ def read_source(file: Path) -> str:
         UnicodeDecodeError: If it is not UTF-8.
     """
     return file.read_bytes().decode().replace("\r\n", "\n")
-
-
-def assignment(text: str) -> int | None:
-    """Find the first ``:=`` of a declaration outside of brackets, comments and strings."""
-    depth = index = 0
-    while index < len(text):
-        if text.startswith("--", index):
-            index = _end(text, "\n", index)
-        elif text.startswith("/-", index):
-            index = _end(text, "-/", index)
-        elif text[index] == '"':
-            match = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL).match(text, index)
-            index = match.end() if match else index + 1
-        elif depth == 0 and (text.startswith(":=", index) or _ALTERNATIVE.match(text, index)):
-            return index
-        else:
-            depth += (text[index] in "([{⟨⦃") - (text[index] in ")]}⟩⦄")
-            index += 1
-    return None
-
-
-def _end(text: str, mark: str, index: int) -> int:
-    found = text.find(mark, index)
-    return len(text) if found < 0 else found + len(mark)

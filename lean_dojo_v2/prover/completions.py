@@ -8,7 +8,7 @@ import textwrap
 from lean_dojo_core import Message
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.lean.source import assignment
+from lean_dojo_v2.lean.statement import split_statement
 
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n(?P<body>.*?)(?:```|\Z)", re.DOTALL)
 _WHOLE_PROOF = (
@@ -66,10 +66,10 @@ def proof_of(text: str, full_name: str) -> str:
     code = unfenced(text)
     names = "|".join(map(re.escape, {full_name, full_name.rpartition(".")[2]}))
     head = re.search(rf"^(?:theorem|lemma)\s+(?:{names})(?![\w.'!?])", code, re.MULTILINE)
-    place = assignment(code[head.end() :]) if head else None
-    if head is None or place is None:
+    found = split_statement(code, head.end()) if head else None
+    if found is None:
         return code
-    start = re.compile(r":=\s*by\b[ \t]*").match(code, head.end() + place)
+    start = re.compile(r":=\s*by\b[ \t]*").match(code, found[0])
     if start is None:
         return code
     first, _, rest = code[start.end() :].partition("\n")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 import attrs
 
-from lean_dojo_v2.tracing.lexer import CLOSERS, OPENERS, Token, tokens
+from lean_dojo_v2.lean.lexer import CLOSERS, OPENERS, Token, tokens
+from lean_dojo_v2.lean.statement import split_statement
 from lean_dojo_v2.tracing.records import Command, Definition
 
 KEYWORDS = frozenset(
@@ -20,7 +20,6 @@ _MODIFIERS = frozenset(
     {"private", "protected", "public", "noncomputable", "partial", "unsafe", "nonrec", "meta"}
     | {"scoped", "local", "class"}
 )
-_BINDING_WORDS = frozenset({"let", "have", "letI", "haveI", "let_fun", "show", "suffices"})
 
 
 @attrs.frozen
@@ -151,25 +150,10 @@ def statement(text: str, declaration: Declaration) -> tuple[str, int]:
     Returns:
         The statement, and the index where the proof starts.
     """
-    depth = 0
-    pending = 0  # `let x := …` and its like inside the statement
-    words = [t for t in tokens(text, declaration.name_end, declaration.end) if t.kind != "comment"]
-    matching = False
-    for before, token in pairwise([Token("symbol", 0, declaration.name_end, ""), *words]):
-        if token.text in OPENERS:
-            depth += 1
-        elif token.text in CLOSERS:
-            depth -= 1
-        elif depth:
-            continue
-        elif token.text in _BINDING_WORDS:
-            pending += 1
-        elif token.text == "match":
-            matching = True
-        elif token.text == ":=" and pending:
-            pending -= 1
-        elif token.text == ":=":
-            return text[declaration.start : token.end], token.end
-        elif token.text == "|" and not matching and "\n" in text[before.end : token.start]:
-            return f"{text[declaration.start : before.end]} :=", token.start
-    return text[declaration.start : declaration.end], declaration.end
+    found = split_statement(text, declaration.name_end, declaration.end)
+    if found is None:
+        return text[declaration.start : declaration.end], declaration.end
+    end, proof = found
+    if text[end:proof] == ":=":
+        return text[declaration.start : proof], proof
+    return f"{text[declaration.start : end]} :=", proof

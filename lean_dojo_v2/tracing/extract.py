@@ -24,8 +24,8 @@ from lean_dojo_core.records import (
     Premise,
     TracedTactic,
 )
+from lean_dojo_v2.lean.lexer import PART, code_tokens, tokens, without_comments
 from lean_dojo_v2.tracing.declarations import Declaration, declarations, statement
-from lean_dojo_v2.tracing.lexer import PART, code_tokens, tokens, without_comments
 from lean_dojo_v2.tracing.positions import PositionMap
 from lean_dojo_v2.tracing.records import (
     Elaboration,

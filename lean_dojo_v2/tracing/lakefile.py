@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import TraceError
-from lean_dojo_v2.tracing.lexer import Token, code_tokens
+from lean_dojo_v2.lean.lexer import Token, code_tokens
 from lean_dojo_v2.tracing.modules import module_name, module_path
 
 TOOLCHAIN_FILE = "lean-toolchain"

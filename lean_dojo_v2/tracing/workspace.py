@@ -8,10 +8,11 @@ from pathlib import Path, PurePosixPath
 import attrs
 
 from lean_dojo_core.errors import EngineUnavailableError, TraceError
+from lean_dojo_v2.lean.header import Header, parse_header
 from lean_dojo_v2.lean.source import read_source
 from lean_dojo_v2.tracing import git
 from lean_dojo_v2.tracing.lakefile import Dependency, LakeProject, read_project
-from lean_dojo_v2.tracing.modules import Header, ImportGraph, module_path, parse_header
+from lean_dojo_v2.tracing.modules import ImportGraph, module_path
 
 CORE_ROOTS = frozenset({"Init", "Std", "Lean", "Lake"})
 """Roots of the modules that come with Lean itself."""

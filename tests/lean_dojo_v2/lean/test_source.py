@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lean_dojo_core.errors import LeanError
+from lean_dojo_v2.lean.lexer import without_comments
 from lean_dojo_v2.lean.source import SourceTheorem, read_source
+from lean_dojo_v2.lean.statement import split_statement
 
 FILE = """\
 namespace A.B
@@ -48,6 +50,28 @@ FOURTH = source("fourth", (14, 1), (14, 47))
 def test_the_statement_ends_where_the_proof_begins(theorem, head):
     assert theorem.head == head
     assert theorem.with_proof("simp\nrfl") == f"{head} := by\n  simp\n  rfl"
+
+
+@pytest.mark.parametrize(
+    ("statement", "proof"),
+    [
+        ("theorem t (n : Nat) : let m := n + 1; n < m", " := by simp"),
+        ("theorem t : (fun x => x) 1 = 1", " := rfl"),
+        ("theorem t /- one /- := -/ := -/ : True -- := no", "\n  := trivial"),
+        ('theorem t : f \'"\' = ":="', " := rfl"),
+        ("theorem t (h : a = b) :\n    |a - b| ≤ 1", " := by\n  simp [h]"),
+        ("theorem t : ∀ x y : Nat,\n  |x| = |y|", "\n  | 0, _ | 1, _ => rfl"),
+        ("theorem t : ∀ x : Nat,\n  x = x", "\n  |0 => rfl\n  |_ + 1 => rfl"),
+        ("theorem t : ∀ x : Nat × Nat, x = x", "\n  | ⟨a,\n     b⟩ => rfl"),
+        ("@[simp, to_additive (attr := simp)] theorem t : True", " := trivial"),
+        ("theorem t : match n with\n  | 0 => True\n  | _ => True", " := by cases n <;> trivial"),
+    ],
+)
+def test_what_belongs_to_the_statement(statement, proof):
+    text = statement + proof
+    end, begins = split_statement(text)
+    assert without_comments(text[:end]) == without_comments(statement)
+    assert text[begins:] == proof.strip().removeprefix(":=")
 
 
 def test_the_traced_statement_wins_where_it_is_that_of_the_file():
