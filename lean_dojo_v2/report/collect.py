@@ -16,7 +16,7 @@ from lean_dojo_v2.report.environment import environment
 from lean_dojo_v2.report.reading import read_json, read_lines
 from lean_dojo_v2.report.runs import Forgot, Run, matrices, runs
 
-STATES_DRAWN = 80
+STATES_DRAWN = 40
 """States of a search tree that the page shows at most."""
 
 

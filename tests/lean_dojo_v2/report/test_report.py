@@ -65,7 +65,7 @@ def test_the_page_has_a_part_for_everything_that_the_run_left(run):
         ("forgetting", "lower is better", "earlier repository lost 0.25 on average"),
         ("evaluation", "R@10", "41.5", "–"),
         ("proofs", "SFT : 1 of 2 proved, 1 no-states-left", "simp <;> omega"),
-        ("trees", "SFT: Sample.thing", "123 are not drawn"),
+        ("trees", "SFT: Sample.thing", "163 are not drawn"),
         ("environment", "of sft", "trl 1.16.0"),
     ):
         for text in texts:
