@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lean_dojo_core import registry
-from lean_dojo_v2.cli.names import complete_trainer
+from lean_dojo_v2.cli.names import complete_path, complete_trainer
 from lean_dojo_v2.cli.options import (
     commit_option,
     config_option,
@@ -39,7 +39,7 @@ def agent() -> None:
 
 
 _repository_options = options(
-    click.argument("source", metavar="URL|PATH"),
+    click.argument("source", metavar="URL|PATH", shell_complete=complete_path),
     commit_option,
     database_option(default=None),
 )
@@ -87,7 +87,12 @@ def hf(
 
 @agent.command(short_help="A premise retriever, and a generator that reads what it finds.")
 @_repository_options
-@click.option("--generator", metavar="MODEL", help="The generator: a folder or hub id.")
+@click.option(
+    "--generator",
+    metavar="MODEL",
+    shell_complete=complete_path,
+    help="The generator: a folder or hub id.",
+)
 @_training_options
 @proving_options
 def lean(

@@ -1,4 +1,4 @@
-"""Completion of plugin names in the shell."""
+"""Completion of plugin names, and of what may be a path, in the shell."""
 
 from __future__ import annotations
 
@@ -23,6 +23,20 @@ def complete_formatter(
 ) -> list[CompletionItem]:
     """Complete the names of dataset formatters."""
     return _complete(["dataset-formatter"], incomplete)
+
+
+def complete_reward(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the names of reward functions."""
+    return _complete(["reward-function"], incomplete)
+
+
+def complete_path(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Leave it to the shell to complete a path, where an address or a hub's name would do too."""
+    return [CompletionItem(incomplete, type="file")]
 
 
 def complete_any_name(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.names import complete_formatter
+from lean_dojo_v2.cli.names import complete_formatter, complete_path
 from lean_dojo_v2.cli.options import database_option, repo_option
 from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, proving_options, set_up
 from lean_dojo_v2.cli.run import open_database, select_repositories
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     help="Folder with the repository's files as they were traced (default: they are cloned).",
 )
 @click.option(
-    "--model", metavar="MODEL", help="Model that sft or grpo trained: a folder or hub id."
+    "--model",
+    metavar="MODEL",
+    shell_complete=complete_path,
+    help="Model that sft or grpo trained: a folder or hub id.",
 )
 @click.option("--lora", is_flag=True, help="The model must be a LoRA adapter.")
 @click.option("--external", metavar="MODEL", help="Model behind an OpenAI-compatible endpoint.")

@@ -10,6 +10,7 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.names import complete_path
 from lean_dojo_v2.cli.options import json_option, options
 from lean_dojo_v2.cli.output import emit_json, table
 from lean_dojo_v2.paths import merged_data_dir
@@ -18,6 +19,7 @@ retriever_options = options(
     click.option(
         "--checkpoint",
         metavar="MODEL",
+        shell_complete=complete_path,
         help="Retriever: a .ckpt file, folder or hub id (default: latest).",
     ),
     click.option(

@@ -14,6 +14,7 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_v2.cli.names import complete_reward
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, paragraph, table
 from lean_dojo_v2.config import parse_assignment
@@ -29,7 +30,7 @@ def reward() -> None:
 
 
 @reward.command(short_help="Score the completions of a JSONL file without training.")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_reward)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Option of the reward."
@@ -69,7 +70,7 @@ def score(name: str, file: Path, assignments: tuple[str, ...], as_json: bool) ->
 
 
 @reward.command(short_help="Run the conformance checks on a reward function.")
-@click.argument("target")
+@click.argument("target", shell_complete=complete_reward)
 @json_option
 @click.pass_context
 def check(context: click.Context, target: str, as_json: bool) -> None:

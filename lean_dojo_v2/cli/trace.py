@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lean_dojo_v2.cli.names import complete_path
 from lean_dojo_v2.cli.options import commit_option, database_option, json_option
 from lean_dojo_v2.cli.output import emit_json, note
 
@@ -19,7 +20,7 @@ SHOWN_ERRORS = 20
 
 
 @click.command(short_help="Trace a Lean repository into a database, with real Lean.")
-@click.argument("source", metavar="URL|PATH")
+@click.argument("source", metavar="URL|PATH", shell_complete=complete_path)
 @database_option("-o", "--output", "--database", "database")
 @commit_option
 @click.option(

@@ -11,7 +11,7 @@ import click
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.settings import settings_of
-from lean_dojo_v2.cli.names import complete_trainer
+from lean_dojo_v2.cli.names import complete_reward, complete_trainer
 from lean_dojo_v2.cli.output import counted, note
 from lean_dojo_v2.cli.run import (
     RUN_KEY,
@@ -49,6 +49,7 @@ OWN_DATA = "data_path"
     "rewards",
     multiple=True,
     metavar="NAME[:weight]",
+    shell_complete=complete_reward,
     help="Reward of a trainer that takes rewards; may be repeated.",
 )
 def train(

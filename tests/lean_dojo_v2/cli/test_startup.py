@@ -118,6 +118,45 @@ def test_the_interrupt_signal_exits_with_130(environment: Environment) -> None:
     assert errors.strip() == "Interrupted."
 
 
+BASH = """
+eval "$("$PROGRAM" completion bash)"
+complete -p lean-dojo
+try() {
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); OPTIONS=
+    _lean_dojo_completion lean-dojo
+    echo "${COMPREPLY[*]}$OPTIONS"
+}
+compopt() { local IFS=' '; OPTIONS="($*)"; }
+try lean-dojo pl
+try lean-dojo show pantograph-
+try lean-dojo train sft --no-
+try lean-dojo database import ./
+try lean-dojo trace ./
+"""
+
+
+def test_bash_completes(environment: Environment) -> None:
+    """In a real bash; `compopt`, which only readline may call, is written down."""
+    script = Path(sys.executable).with_name("lean-dojo")
+    path = f"{script.parent}{os.pathsep}{os.environ['PATH']}"
+    ran = subprocess.run(
+        ["bash", "-c", BASH],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment(PROGRAM=str(script), PATH=path),
+    )
+    assert ran.stderr == ""
+    assert ran.stdout.splitlines() == [
+        "complete -o nosort -F _lean_dojo_completion lean-dojo",
+        "plugins",
+        "pantograph-verified",
+        "--no-resume",
+        "(-o default)",
+        "(-o default)",
+    ]
+
+
 @pytest.mark.parametrize("no_color", ["", "1"])
 def test_a_table_on_a_terminal(environment: Environment, no_color: str) -> None:
     """On a pseudo-terminal rich draws; NO_COLOR takes its colours away."""
