@@ -13,7 +13,7 @@ from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.prover.search_tree import Node, NodeStatus, SearchTree
 
 _COLUMN, _ROW, _WIDTH, _HEIGHT, _MARGIN = 230, 30, 200, 22, 16
-_LETTERS = 30
+_LETTERS = 26
 _FILL = {
     NodeStatus.OPEN: "#f3f4f6",
     NodeStatus.EXPANDED: "#dbeafe",

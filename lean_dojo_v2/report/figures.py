@@ -98,7 +98,7 @@ def refusals(rows: Rows) -> Figure | None:
         axes.stackplot(steps, heights, labels=labels, colors=COLOURS[: len(labels)], alpha=0.85)
         axes.margins(x=0)
     axes.set_ylim(0, max(0.01, 1.15 * max(map(sum, zip(*heights, strict=True)))))
-    return _with_legend(figure, axes)
+    return _with_legend(figure, axes, from_labels=1)
 
 
 def refusal_shares(rows: Rows) -> dict[str, float] | None:
@@ -187,9 +187,9 @@ def _lines(lines: Mapping[str, Points], title: str, ylabel: str) -> Figure | Non
     return _with_legend(figure, axes)
 
 
-def _with_legend(figure: Figure, axes: Axes) -> Figure:
+def _with_legend(figure: Figure, axes: Axes, *, from_labels: int = 2) -> Figure:
     axes.locator_params(axis="x", integer=True)
-    if len(axes.get_legend_handles_labels()[1]) > 1:
+    if len(axes.get_legend_handles_labels()[1]) >= from_labels:
         figure.legend(fontsize="small", frameon=False, loc="outside lower left", ncols=4)
     return figure
 

@@ -113,7 +113,7 @@ class Forgetting:
         columns = len(self.repositories)
         names = [_shortened(name) for name in self.repositories]
         figure, axes = figures.new_figure(
-            max(5.0, 3.0 + 0.95 * columns), max(2.6, 1.7 + 0.5 * len(matrix))
+            max(7.0, 4.0 + 0.95 * columns), max(3.6, 2.2 + 0.5 * len(matrix))
         )
         missing = float("nan")
         low, high = _limits(known)
