@@ -26,6 +26,7 @@ from transformers import (
 )
 
 from lean_dojo_core.errors import CheckpointError, TrainingError, UsageError
+from lean_dojo_plugins.causal_lm.hub import hub_options
 from lean_dojo_plugins.causal_lm.reporting import bars_on_terminals_only
 from lean_dojo_plugins.causal_lm.tokenisation import PLAIN_TEMPLATE
 
@@ -307,7 +308,7 @@ def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
     """
     try:
         with bars_on_terminals_only():
-            return load(source, **options)
+            return load(source, **hub_options(source), **options)
     except (OSError, ValueError, ImportError, KeyError) as error:
         reason = " ".join(str(error).split())[:400]
         if Path(source).exists():

@@ -9,6 +9,7 @@ import torch
 from transformers import AutoConfig, AutoModelForTextEncoding, PreTrainedModel
 
 from lean_dojo_core.errors import CheckpointError
+from lean_dojo_plugins.causal_lm.hub import hub_options
 from lean_dojo_plugins.causal_lm.reporting import bars_on_terminals_only
 
 T5_TYPES = {"t5", "mt5", "umt5"}
@@ -28,7 +29,7 @@ def load_encoder(name: str) -> PreTrainedModel:
     try:
         with bars_on_terminals_only():
             model, report = AutoModelForTextEncoding.from_pretrained(
-                name, output_loading_info=True, dtype=torch.float32
+                name, output_loading_info=True, dtype=torch.float32, **hub_options(name)
             )
     except (OSError, ValueError) as error:
         raise CheckpointError(_not_loaded(name, error)) from error
