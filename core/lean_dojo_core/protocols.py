@@ -41,7 +41,11 @@ class Trainer(Protocol):
 
 @runtime_checkable
 class DatasetFormatter(Protocol):
-    """Turns traced theorems into rows, and a goal into the prompt of the same text."""
+    """Turns traced theorems into rows, and a goal into the prompt of the same text.
+
+    A formatter that gives a tactic several rows may also have ``evaluate_with``, the name of
+    another formatter, whose rows are then what trainers measure on.
+    """
 
     columns: tuple[str, ...]
     """The keys of every row."""

@@ -237,11 +237,15 @@ class CausalTrainer:
         return made
 
     def evaluation_formatter(self) -> DatasetFormatter:
-        """Load the formatter whose rows have human tactics: the trainer's own if it gives them."""
+        """Load the formatter whose rows have human tactics: the trainer's own if it gives them.
+
+        One that multiplies its rows may name another one to measure with, in ``evaluate_with``.
+        """
         own = self.make_formatter()
-        if "completion" in own.columns:
+        other = getattr(own, "evaluate_with", None)
+        if other is None and "completion" in own.columns:
             return own
-        return registry.dataset_formatters["tactic-chat"].create()
+        return registry.dataset_formatters[other or "tactic-chat"].create()
 
     def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
         """Make the configuration of one step's trainer.

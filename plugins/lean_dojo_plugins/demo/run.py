@@ -20,7 +20,9 @@ import torch
 
 from lean_dojo_core import registry
 from lean_dojo_plugins.causal_lm.formatters import TacticChat
+from lean_dojo_plugins.causal_lm.renaming import Step
 from lean_dojo_plugins.demo.encoder import build_tiny_encoder
+from lean_dojo_plugins.demo.pretraining import pretrain
 from lean_dojo_plugins.demo.proving import Arena, StageResult, choose_tasks
 from lean_dojo_plugins.demo.settings import SAMPLE_URLS, DemoSettings
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
@@ -78,6 +80,8 @@ class Demo:
             self._say(_line(results[-1]))
 
         prove("untrained", model)
+        with self._stage("pretraining", "teach the model to read goals"):
+            model = self._pretrain(data, model)
         with self._stage("SFT", "supervised fine-tuning on the traced tactics"):
             best = self._fine_tune(database, data, model)
         prove("SFT", best)
@@ -117,18 +121,24 @@ class Demo:
         folder = self.folder / "tiny"
         database.export_merged_data(database.sort_repositories_by_difficulty(), data)
         if not (folder / "model.safetensors").exists():
-            texts = [
-                text
-                for theorem in read_theorems(data / "random" / "train.json")
-                for row in TacticChat().rows(theorem)
-                for text in (row["prompt"][-1]["content"], row["completion"][0]["content"])
-            ]
             build_tiny_model(
-                texts,
+                [text for step in _proof_steps(data) for text in step],
                 folder,
                 seed=self.settings.seed,
                 hidden_size=self.settings.hidden_size,
                 layers=self.settings.layers,
+            )
+        return folder
+
+    def _pretrain(self, data: Path, model: Path) -> Path:
+        folder = self.folder / "pretrained"
+        if not folder.exists():
+            pretrain(
+                model,
+                _proof_steps(data),
+                folder,
+                max_steps=self.settings.pretrain_steps,
+                seed=self.settings.seed,
             )
         return folder
 
@@ -236,6 +246,13 @@ class Demo:
     @staticmethod
     def _say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
+
+
+def _proof_steps(data: Path) -> Iterator[Step]:
+    """Give the states of the training split and the tactics played there."""
+    for theorem in read_theorems(data / "random" / "train.json"):
+        for row in TacticChat().rows(theorem):
+            yield row["prompt"][-1]["content"], row["completion"][0]["content"]
 
 
 def _line(result: StageResult) -> str:

@@ -22,6 +22,7 @@ class DemoSettings:
         output_dir: Where everything goes.
         hidden_size: Width of the model.
         layers: Its transformer blocks.
+        pretrain_steps: Optimiser steps of learning to read, before fine-tuning.
         sft_epochs: Passes of supervised fine-tuning at each of the two repositories.
         sft_batch: Examples per step.
         sft_lr: Peak learning rate.
@@ -37,9 +38,10 @@ class DemoSettings:
     output_dir: Path
     hidden_size: int = 256
     layers: int = 4
-    sft_epochs: int = 10
+    pretrain_steps: int = 1000
+    sft_epochs: int = 5
     sft_batch: int = 16
-    sft_lr: float = 1e-3
+    sft_lr: float = 7e-4
     grpo_steps: int = 12
     progress_epochs: float = 6
     samples: int = 16
@@ -53,7 +55,8 @@ class DemoSettings:
         """Give sizes that show every stage in a few minutes, with a smaller gain."""
         return cls(
             output_dir=output_dir,
-            sft_epochs=4,
+            pretrain_steps=150,
+            sft_epochs=2,
             grpo_steps=2,
             progress_epochs=1,
             samples=8,
