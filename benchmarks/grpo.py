@@ -1,12 +1,14 @@
 """GRPO with rewards that Lean verifies: does it learn, what does the reward cost, what is saved?
 
-    python benchmarks/grpo.py [--steps 30] [--goals 64] [--output-dir benchmark-grpo]
+    python benchmarks/grpo.py [--steps 60] [--seed 0] [--output-dir benchmark-grpo]
 
-A tiny model is built and fine-tuned for a short while on the shipped sample. From that checkpoint:
+The demo's model is built, and taught to read and fine-tuned on the shipped sample as the demo does
+it, only for a shorter while, so that there is something left to learn. From that checkpoint:
 
 - *learning*: GRPO with the verified reward, and with a constant one; the share of sampled tactics
   that Lean verifies at held-out goals, before and after, and a picture of the run
-  (``verified/rewards.svg``). Goal: the verified reward raises it, the constant one does not;
+  (``verified/rewards.svg``). Goal: the verified reward raises it, the constant one does not.
+  Settings were chosen on the split ``val``; ``test`` had no part in it;
 - *cost of the reward*: its share of a step's time. Goal: at most 10 %;
 - *against TRL*: seconds per step and tokens per completion of plain ``trl.GRPOTrainer`` with its
   defaults on the same prompts, from the trained checkpoint and from an untrained model, which does
@@ -25,7 +27,7 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import datasets
 import torch
@@ -36,6 +38,7 @@ from trl.trainer.grpo_trainer import GRPOTrainer as PlainTrainer
 
 from lean_dojo_plugins.causal_lm.data import formatted_rows, split_file
 from lean_dojo_plugins.causal_lm.formatters import TacticPrompt
+from lean_dojo_plugins.demo.pretraining import pretrain
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_plugins.grpo.evaluation import SampledEvaluation
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
@@ -43,6 +46,9 @@ from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.sample import SAMPLE_PROJECTS, sample_database_path, sample_project_path
+
+Measured: TypeAlias = dict[str, SampledEvaluation]
+"""What a policy's samples earn, by split."""
 
 GROUP = 8
 PROMPTS_PER_STEP = 8
@@ -59,17 +65,6 @@ def export(work: Path) -> tuple[Any, Any]:
     return database, repository
 
 
-def hold_out(work: Path, goals: int) -> Path:
-    """Write a split file with theorems of the validation split from all over the sample."""
-    theorems = json.loads((work / "data" / "random" / "val.json").read_text())
-    theorems = [theorem for theorem in theorems if theorem["traced_tactics"]]
-    per_theorem = sum(len(theorem["traced_tactics"]) for theorem in theorems) / len(theorems)
-    every = max(1, round(len(theorems) * per_theorem / goals))
-    file = work / "held-out.json"
-    file.write_text(json.dumps(theorems[::every]))
-    return file
-
-
 def verified_reward(database: Any, engines: int) -> PantographVerified:
     projects = {
         repository.url: sample_project_path(name)
@@ -78,29 +73,34 @@ def verified_reward(database: Any, engines: int) -> PantographVerified:
     return PantographVerified(engines=engines, projects=projects)
 
 
-def build(work: Path) -> Path:
-    """Build the tiny model."""
+def build(work: Path, seed: int) -> tuple[Path, Path]:
+    """Build the tiny model, and teach it to read for half as long as the demo does."""
     rows = list(formatted_rows(split_file(work / "data"), TacticPrompt()))
-    texts = [text for row in rows for text in (row["problem"], row["tactic"])]
-    return build_tiny_model(texts, work / "untrained", seed=0)
+    steps = [(row["problem"], row["tactic"]) for row in rows]
+    texts = [text for step in steps for text in step]
+    untrained = build_tiny_model(texts, work / "untrained", seed=seed)
+    return untrained, pretrain(untrained, steps, work / "read", max_steps=500, seed=seed)
 
 
-def fine_tune(work: Path, untrained: Path, database: Any, repository: Any, epochs: int) -> Path:
+def fine_tune(work: Path, model: Path, run: tuple[Any, Any], epochs: int, seed: int) -> Path:
     """Give the tiny model a first idea of tactics."""
     trainer = SFTTrainer(
-        str(untrained), str(work / "sft"), epochs_per_repo=epochs, batch_size=16, lr=1e-3,
-        report_to="none", trainer_args={"logging_steps": 50, "save_strategy": "no"},
+        str(model), str(work / "sft"), epochs_per_repo=epochs, batch_size=16, lr=7e-4,
+        report_to="none", formatter="tactic-chat-renamed", seed=seed,
+        trainer_args={"logging_steps": 50, "save_strategy": "no"},
     )  # fmt: skip
+    database, repository = run
     trainer.train([repository], database, work / "data")
     return work / "sft"
 
 
 def policy(
-    model: Path, reward: Any, output: Path, steps: int, lr: float, work: Path, run: tuple[Any, Any]
-) -> GRPOTrainer:
+    model: Path, reward: Any, output: Path, steps: int, lr: float, work: Path,
+    run: tuple[Any, Any], seed: int = 0,
+) -> GRPOTrainer:  # fmt: skip
     """Train with GRPO; give the trainer with what it has trained."""
     trainer = GRPOTrainer(
-        str(model), reward, str(output), batch_size=BATCH, lr=lr, report_to="none",
+        str(model), reward, str(output), batch_size=BATCH, lr=lr, report_to="none", seed=seed,
         trainer_args={
             "max_steps": steps, "num_generations": GROUP, "logging_steps": 1,
             "save_strategy": "no", "lr_scheduler_type": "constant_with_warmup",
@@ -146,24 +146,42 @@ def logged(output: Path) -> list[dict[str, Any]]:
     return [row for row in rows if "step_time" in row]
 
 
-def describe(name: str, found: SampledEvaluation) -> None:
-    shares = found.shares
-    print(
-        f"  {name:28} verified {shares.get('lean/verified', 0):6.1%}   "
-        f"closed {shares.get('lean/solved', 0):6.1%}   refused {shares.get('lean/refused', 0):6.1%}"
-        f"   exact match {found.exact_match:6.1%}   loss {found.loss:.3f}",
-        flush=True,
+def measure(model: str | Path, reward: Any, work: Path, samples: int) -> Measured:
+    """Sample at the held-out goals; the same goals, seed and judge for every policy."""
+    judge = GRPOTrainer(str(model), reward, str(work / "judge"), report_to="none")
+    return {
+        split: judge.evaluate(work / "data", split, samples=samples) for split in ("val", "test")
+    }
+
+
+def describe(name: str, found: Measured) -> None:
+    for split, on in found.items():
+        shares = on.shares
+        print(
+            f"  {name:28} {split:5} {on.tactics} goals   verified {shares['lean/verified']:6.1%}   "
+            f"closed {shares['lean/solved']:6.1%}   refused {shares['lean/refused']:6.1%}   "
+            f"exact match {on.exact_match:6.1%}",
+            flush=True,
+        )
+
+
+def gain(before: Measured, after: Measured) -> str:
+    """Say by how much the verified share rose, on each split."""
+    name = "lean/verified"
+    return ", ".join(
+        f"{after[split].shares[name] - before[split].shares[name]:+.1%} on {split}"
+        for split in before
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--model", type=Path, help="start from this model, do not fine-tune one")
-    parser.add_argument("--steps", type=int, default=30, help="optimiser steps of GRPO")
-    parser.add_argument("--epochs", type=int, default=6, help="epochs of the fine-tuning before")
-    parser.add_argument("--goals", type=int, default=64, help="held-out goals to measure at")
+    parser.add_argument("--steps", type=int, default=60, help="optimiser steps of GRPO")
+    parser.add_argument("--epochs", type=int, default=1, help="epochs of the fine-tuning before")
     parser.add_argument("--samples", type=int, default=4, help="tactics sampled at each goal")
-    parser.add_argument("--lr", type=float, default=2e-4, help="learning rate of GRPO")
+    parser.add_argument("--lr", type=float, default=1e-4, help="learning rate of GRPO")
+    parser.add_argument("--seed", type=int, default=0, help="seed of everything")
     parser.add_argument(
         "--plain-steps", type=int, default=3, help="steps of plain TRL; 0 leaves it out"
     )
@@ -181,38 +199,29 @@ def main() -> None:
 
 def run(work: Path, options: argparse.Namespace) -> None:
     start = time.perf_counter()
-    database, repository = export(work)
-    untrained = build(work)
-    if options.model is None:
-        tuned = fine_tune(work, untrained, database, repository, options.epochs)
-        seconds = time.perf_counter() - start
-        print(f"fine-tuned for {options.epochs} epochs: {seconds:.0f} s", flush=True)
-    else:
-        tuned = options.model
-    reward = verified_reward(database, options.engines)
+    both = export(work)
+    untrained, read = build(work, options.seed)
+    tuned = options.model or fine_tune(work, read, both, options.epochs, options.seed)
+    print(f"{time.perf_counter() - start:.0f} s to the checkpoint", flush=True)
+    reward = verified_reward(both[0], options.engines)
 
-    held_out = hold_out(work, options.goals)
-
-    def measure(model: str | Path) -> SampledEvaluation:
-        # The same goals, samples, seed and judge, whatever the policy was trained with.
-        judge = GRPOTrainer(str(model), reward, str(work / "judge"), report_to="none")
-        return judge.evaluate(held_out, samples=options.samples)
-
-    first = measure(tuned)
-    print(f"\nheld-out goals: {first.tactics}, {first.samples} samples each")
+    print(f"\nheld-out goals, {options.samples} samples each:")
+    first = measure(tuned, reward, work, options.samples)
     describe("before", first)
-    both = (database, repository)
-    trained = policy(tuned, reward, work / "verified", options.steps, options.lr, work, both)
-    second = measure(trained.output_dir)
+    trained = policy(
+        tuned, reward, work / "verified", options.steps, options.lr, work, both, options.seed
+    )
+    second = measure(trained.output_dir, reward, work, options.samples)
     describe(f"{options.steps} steps, verified reward", second)
     few = max(3, options.steps // 6)
-    constant = policy(tuned, "constant", work / "constant", few, options.lr, work, both)
-    third = measure(constant.output_dir)
+    constant = policy(
+        tuned, "constant", work / "constant", few, options.lr, work, both, options.seed
+    )
+    third = measure(constant.output_dir, reward, work, options.samples)
     describe(f"{few} steps, constant reward", third)
     reward.close()
-    gain = second.shares["lean/verified"] - first.shares["lean/verified"]
-    drift = third.shares["lean/verified"] - first.shares["lean/verified"]
-    print(f"  verified reward: {gain:+.1%}, constant reward: {drift:+.1%} (goals: above 0, 0)")
+    print(f"  verified reward: {gain(first, second)} (goal: above 0)")
+    print(f"  constant reward: {gain(first, third)} (goal: 0)")
 
     rows = logged(work / "verified")
     third_of_run = max(1, len(rows) // 3)

@@ -10,6 +10,7 @@ import torch
 from transformers import GenerationConfig
 from trl.trainer import grpo_trainer as trl_grpo
 
+from lean_dojo_plugins.grpo.finished import FinishedRows, watched
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 
 
@@ -18,9 +19,11 @@ class StepTrainer(trl_grpo.GRPOTrainer):
 
     Logs ``time/generation`` and ``time/reward``: seconds per generation batch. Rewards that can use
     them get two hints: ``warm_up`` with the batch's columns before its completions are generated,
-    and ``prefetch`` with the completions before the other rewards run. Lean verification opens the
-    states at the one and checks the tactics from the other on.
+    and ``prefetch`` with completions as soon as they have ended, the last ones before any reward
+    runs. Lean verification opens the states at the one and checks the tactics at the other.
     """
+
+    _rows: Sequence[dict[str, Any]] = ()
 
     def end_completions_at(self, tokens: Sequence[int]) -> None:
         """End completions at any of these tokens, as at the end of the sequence."""
@@ -31,9 +34,9 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         )
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
-        for reward in self.reward_funcs:
-            if isinstance(reward, AdaptedReward):
-                reward.warm_up(**_columns(inputs))
+        self._rows = inputs
+        for reward in self._adapted():
+            reward.warm_up(**_columns(inputs))
         return super()._generate_and_score_completions(inputs)
 
     def _generate(self, prompts: list[Any]) -> Any:
@@ -41,6 +44,23 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         result = super()._generate(prompts)
         self._clock("time/generation", start)
         return result
+
+    def _generate_single_turn(self, prompt_ids: list[Any], *args: Any, **kwargs: Any) -> Any:
+        early = [reward for reward in self._adapted() if reward.takes_hints]
+        in_order = len(prompt_ids) == len(self._rows)
+        generate: Any = super()._generate_single_turn
+        if not early or not in_order or self.use_vllm or self.use_transformers_continuous_batching:
+            return generate(prompt_ids, *args, **kwargs)
+
+        def report(indices: Sequence[int], texts: Sequence[str]) -> None:
+            columns = _columns([self._rows[index] for index in indices])
+            completions = [[{"role": "assistant", "content": text}] for text in texts]
+            for reward in early:
+                reward.prefetch(completions, **columns)
+
+        watcher = FinishedRows(self._tokenizer, self.eos_token_ids, report)
+        with watched(self.accelerator.unwrap_model(self.model_wrapped), watcher):
+            return generate(prompt_ids, *args, **kwargs)
 
     def _calculate_rewards(
         self,
@@ -50,14 +70,16 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         completion_ids_list: list[list[int]],
     ) -> torch.Tensor:
         start = time.perf_counter()
-        for reward in self.reward_funcs:
-            if isinstance(reward, AdaptedReward):
-                reward.prefetch(completions, **_columns(inputs))
+        for reward in self._adapted():
+            reward.prefetch(completions, **_columns(inputs))
         scores: torch.Tensor = super()._calculate_rewards(
             inputs, prompts, completions, completion_ids_list
         )
         self._clock("time/reward", start)
         return scores
+
+    def _adapted(self) -> list[AdaptedReward]:
+        return [reward for reward in self.reward_funcs if isinstance(reward, AdaptedReward)]
 
     def _clock(self, name: str, start: float) -> None:
         assert self.model is not None

@@ -103,6 +103,11 @@ class AdaptedReward:
             raise self._raised(error, items, kwargs) from error
         return self.check(result, items)
 
+    @property
+    def takes_hints(self) -> bool:
+        """Whether the reward can begin with completions before it is called."""
+        return callable(getattr(self.function, "prefetch", None))
+
     def warm_up(self, **columns: Any) -> None:
         """Tell a reward that wants to know (it has a ``warm_up`` method) which rows come next.
 
