@@ -101,6 +101,117 @@ theorem mono_chain {f : α → β} (hf : Mono f) {a b c : α} (hab : a ≼ b) (h
     f a ≼ f c := by
   exact hf _ _ (trans hab hbc)
 
+/-! ## Chains with equalities -/
+
+theorem below_of_eq_back {a b : α} (h : b = a) : a ≼ b := by
+  rw [h]
+  exact refl a
+
+theorem below_of_eqs {a b c : α} (h : a = b) (k : b = c) : a ≼ c := by
+  rw [h, k]
+  exact refl c
+
+theorem below_of_eq_back_of_below {a b c : α} (h : b = a) (hbc : b ≼ c) : a ≼ c := by
+  rw [← h]
+  exact hbc
+
+theorem below_of_below_of_eq_back {a b c : α} (hab : a ≼ b) (h : c = b) : a ≼ c := by
+  rw [h]
+  exact hab
+
+theorem below_chain_eq_first {a b c d : α} (h : a = b) (hbc : b ≼ c) (hcd : c ≼ d) : a ≼ d := by
+  rw [h]
+  exact trans hbc hcd
+
+theorem below_chain_eq_middle {a b c d : α} (hab : a ≼ b) (h : b = c) (hcd : c ≼ d) : a ≼ d := by
+  apply trans hab
+  rw [h]
+  exact hcd
+
+theorem below_chain_eq_last {a b c d : α} (hab : a ≼ b) (hbc : b ≼ c) (h : c = d) : a ≼ d := by
+  rw [← h]
+  exact trans hab hbc
+
+theorem below_chain_eq_ends {a b c d : α} (h : a = b) (hbc : b ≼ c) (k : c = d) : a ≼ d := by
+  rw [h, ← k]
+  exact hbc
+
+theorem below_chain_five {a b c d e f : α} (hab : a ≼ b) (hbc : b ≼ c) (hcd : c ≼ d)
+    (hde : d ≼ e) (hef : e ≼ f) : a ≼ f := by
+  sorry
+
+/-! ## Equivalent elements -/
+
+theorem equiv_of_eq {a b : α} (h : a = b) : Equiv a b := by
+  rw [h]
+  exact ⟨refl b, refl b⟩
+
+theorem equiv_trans_flip {a b c : α} (h : Equiv a b) (k : Equiv b c) : Equiv c a := by
+  obtain ⟨hab, hba⟩ := h
+  obtain ⟨hbc, hcb⟩ := k
+  exact ⟨trans hcb hba, trans hab hbc⟩
+
+theorem equiv_meet {a b c : α} (h : Equiv a b) (k : Equiv c b) : Equiv a c := by
+  obtain ⟨hab, hba⟩ := h
+  obtain ⟨hcb, hbc⟩ := k
+  exact ⟨trans hab hbc, trans hcb hba⟩
+
+theorem equiv_fork {a b c : α} (h : Equiv b a) (k : Equiv b c) : Equiv a c := by
+  obtain ⟨hba, hab⟩ := h
+  obtain ⟨hbc, hcb⟩ := k
+  exact ⟨trans hab hbc, trans hcb hba⟩
+
+theorem equiv_of_equiv_of_eq {a b c : α} (h : Equiv a b) (k : b = c) : Equiv a c := by
+  rw [← k]
+  exact h
+
+theorem equiv_of_eq_of_equiv {a b c : α} (h : a = b) (k : Equiv b c) : Equiv a c := by
+  rw [h]
+  exact k
+
+theorem below_equiv_back {a b c : α} (hab : a ≼ b) (h : Equiv c b) : a ≼ c := by
+  obtain ⟨hcb, hbc⟩ := h
+  exact trans hab hbc
+
+theorem equiv_below_chain {a b c d : α} (h : Equiv a b) (hbc : b ≼ c) (hcd : c ≼ d) : a ≼ d := by
+  obtain ⟨hab, hba⟩ := h
+  apply trans hab
+  exact trans hbc hcd
+
+theorem below_equiv_below {a b c d : α} (hab : a ≼ b) (h : Equiv b c) (hcd : c ≼ d) : a ≼ d := by
+  obtain ⟨hbc, hcb⟩ := h
+  apply trans hab
+  exact trans hbc hcd
+
+/-! ## Maps that keep the order -/
+
+theorem mono_three {f : α → α} (hf : Mono f) : Mono (fun a => f (f (f a))) := by
+  intro a b hab
+  exact hf _ _ (hf _ _ (hf _ _ hab))
+
+theorem mono_comp_twice {f : α → α} {g : α → β} (hf : Mono f) (hg : Mono g) :
+    Mono (fun a => g (f (f a))) := by
+  intro a b hab
+  exact hg _ _ (hf _ _ (hf _ _ hab))
+
+theorem mono_of_eq {f : α → β} {a b : α} (h : a = b) : f a ≼ f b := by
+  rw [h]
+  exact refl (f b)
+
+theorem mono_chain_three {f : α → β} (hf : Mono f) {a b c d : α} (hab : a ≼ b) (hbc : b ≼ c)
+    (hcd : c ≼ d) : f a ≼ f d := by
+  exact hf _ _ (trans hab (trans hbc hcd))
+
+theorem mono_equiv_below {f : α → β} (hf : Mono f) {a b c : α} (h : Equiv a b) (hbc : b ≼ c) :
+    f a ≼ f c := by
+  obtain ⟨hab, hba⟩ := h
+  exact hf _ _ (trans hab hbc)
+
+theorem mono_equiv_flip {f : α → β} (hf : Mono f) {a b : α} (h : Equiv a b) :
+    Equiv (f b) (f a) := by
+  obtain ⟨hab, hba⟩ := h
+  exact ⟨hf _ _ hba, hf _ _ hab⟩
+
 /-! ## Subsets -/
 
 section Subsets
@@ -180,6 +291,62 @@ theorem either_mono_right {s t u : γ → Prop} (hst : Sub s t) : Sub (either u 
   rcases h with hu | hs
   · exact Or.inl hu
   · exact Or.inr (hst x hs)
+
+theorem sub_chain {s t u v : γ → Prop} (hst : Sub s t) (htu : Sub t u) (huv : Sub u v) :
+    Sub s v := by
+  intro x hs
+  exact huv x (htu x (hst x hs))
+
+theorem both_same (s : γ → Prop) : Sub s (both s s) := by
+  intro x hs
+  exact ⟨hs, hs⟩
+
+theorem both_group (s t u : γ → Prop) : Sub (both s (both t u)) (both (both s t) u) := by
+  intro x ⟨hs, ht, hu⟩
+  exact ⟨⟨hs, ht⟩, hu⟩
+
+theorem both_rotate (s t u : γ → Prop) : Sub (both s (both t u)) (both t (both u s)) := by
+  intro x ⟨hs, ht, hu⟩
+  exact ⟨ht, hu, hs⟩
+
+theorem both_reverse (s t u : γ → Prop) : Sub (both s (both t u)) (both u (both t s)) := by
+  intro x ⟨hs, ht, hu⟩
+  exact ⟨hu, ht, hs⟩
+
+theorem both_sub_outer (s t u : γ → Prop) : Sub (both s (both t u)) (both s u) := by
+  sorry
+
+theorem both_sub_of_left {s t u : γ → Prop} (hsu : Sub s u) : Sub (both s t) u := by
+  intro x ⟨hs, ht⟩
+  exact hsu x hs
+
+theorem both_sub_of_right {s t u : γ → Prop} (htu : Sub t u) : Sub (both s t) u := by
+  intro x ⟨hs, ht⟩
+  exact htu x ht
+
+theorem both_mono {s t u v : γ → Prop} (hst : Sub s t) (huv : Sub u v) :
+    Sub (both s u) (both t v) := by
+  intro x ⟨hs, hu⟩
+  exact ⟨hst x hs, huv x hu⟩
+
+theorem sub_either_of_left {s t u : γ → Prop} (hst : Sub s t) : Sub s (either t u) := by
+  intro x hs
+  exact Or.inl (hst x hs)
+
+theorem sub_either_of_right {s t u : γ → Prop} (hsu : Sub s u) : Sub s (either t u) := by
+  intro x hs
+  exact Or.inr (hsu x hs)
+
+theorem either_mono {s t u v : γ → Prop} (hst : Sub s t) (huv : Sub u v) :
+    Sub (either s u) (either t v) := by
+  intro x h
+  rcases h with hs | hu
+  · exact Or.inl (hst x hs)
+  · exact Or.inr (huv x hu)
+
+theorem either_rotate (s t u : γ → Prop) : Sub (either s (either t u)) (either t (either u s)) := by
+  intro x h
+  exact or_rotate h
 
 instance : Preorder (γ → Prop) where
   le := Sub

@@ -24,6 +24,16 @@ def mul : N → N → N
   | _, zero => zero
   | a, succ b => add (mul a b) a
 
+/-- Twice a number. -/
+def dbl : N → N
+  | zero => zero
+  | succ a => succ (succ (dbl a))
+
+/-- A power, by recursion on the exponent. -/
+def pow : N → N → N
+  | _, zero => succ zero
+  | a, succ b => mul (pow a b) a
+
 theorem add_zero (a : N) : add a zero = a := rfl
 
 theorem add_succ (a b : N) : add a (succ b) = succ (add a b) := rfl
@@ -133,6 +143,72 @@ theorem square_add (a b : N) :
       add (add (mul a a) (mul a b)) (add (mul b a) (mul b b)) := by
   rw [mul_add, add_mul, add_mul]
   exact add_add_add_comm (mul a a) (mul b a) (mul a b) (mul b b)
+
+theorem one_add (a : N) : add (succ zero) a = succ a := by
+  induction a with
+  | zero => rfl
+  | succ a ih => rw [add_succ, ih]
+
+theorem add_rotate (a b c : N) : add a (add b c) = add b (add c a) := by
+  rw [add_comm, add_assoc]
+
+theorem add_reverse (a b c : N) : add a (add b c) = add c (add b a) := by
+  rw [add_comm, add_comm b c, add_assoc]
+
+theorem mul_rotate (a b c : N) : mul a (mul b c) = mul b (mul c a) := by
+  rw [mul_comm, mul_assoc]
+
+theorem mul_reverse (a b c : N) : mul a (mul b c) = mul c (mul b a) := by
+  rw [mul_comm, mul_comm b c, mul_assoc]
+
+theorem mul_mul_mul_comm (a b c d : N) :
+    mul (mul a b) (mul c d) = mul (mul a c) (mul b d) := by
+  rw [mul_assoc, mul_left_comm b c d, ← mul_assoc]
+
+theorem two_mul (a : N) : mul (succ (succ zero)) a = add a a := by
+  sorry
+
+/-! ## Twice and powers -/
+
+theorem dbl_eq (a : N) : dbl a = add a a := by
+  induction a with
+  | zero => rfl
+  | succ a ih => rw [dbl, ih, add_succ, succ_add]
+
+theorem dbl_add (a b : N) : dbl (add a b) = add (dbl a) (dbl b) := by
+  induction b with
+  | zero => rfl
+  | succ b ih => rw [add_succ, dbl, ih, dbl, add_succ, add_succ]
+
+theorem mul_dbl (a b : N) : mul a (dbl b) = dbl (mul a b) := by
+  induction b with
+  | zero => rfl
+  | succ b ih => rw [dbl, mul_succ, mul_succ, ih, mul_succ, dbl_add, dbl_eq a, add_assoc]
+
+theorem dbl_mul (a b : N) : mul (dbl a) b = dbl (mul a b) := by
+  induction b with
+  | zero => rfl
+  | succ b ih => rw [mul_succ, ih, mul_succ, dbl_add]
+
+theorem one_pow (a : N) : pow (succ zero) a = succ zero := by
+  induction a with
+  | zero => rfl
+  | succ a ih => rw [pow, ih, mul_one]
+
+theorem pow_add (a b c : N) : pow a (add b c) = mul (pow a b) (pow a c) := by
+  induction c with
+  | zero => rw [add_zero, pow, mul_one]
+  | succ c ih => rw [add_succ, pow, ih, pow, mul_assoc]
+
+theorem mul_pow (a b c : N) : pow (mul a b) c = mul (pow a c) (pow b c) := by
+  induction c with
+  | zero => rfl
+  | succ c ih => rw [pow, ih, pow, pow, mul_mul_mul_comm]
+
+theorem pow_mul (a b c : N) : pow a (mul b c) = pow (pow a b) c := by
+  induction c with
+  | zero => rfl
+  | succ c ih => rw [mul_succ, pow_add, ih, pow]
 
 end N
 

@@ -144,4 +144,75 @@ theorem sorted_pair {a b : Nat} (h : a ≤ b) : Sorted [a, b] := by
   · exact atLeast_cons h (atLeast_nil a)
   · exact Sorted.cons (atLeast_nil b) Sorted.nil
 
+theorem sorted_single (a : Nat) : Sorted [a] := by
+  exact Sorted.cons (atLeast_nil a) Sorted.nil
+
+theorem atLeast_zero (xs : List Nat) : AtLeast 0 xs := by
+  intro x hx
+  exact Nat.zero_le x
+
+theorem atLeast_pair {a b c : Nat} (hab : a ≤ b) (hac : a ≤ c) : AtLeast a [b, c] := by
+  apply atLeast_cons hab
+  exact atLeast_cons hac (atLeast_nil a)
+
+theorem atLeast_append {a : Nat} {xs ys : List Nat} (h : AtLeast a xs) (k : AtLeast a ys) :
+    AtLeast a (xs ++ ys) := by
+  intro x hx
+  rw [List.mem_append] at hx
+  rcases hx with hx | hx
+  · exact h x hx
+  · exact k x hx
+
+theorem sorted_triple {a b c : Nat} (hab : a ≤ b) (hbc : b ≤ c) : Sorted [a, b, c] := by
+  apply Sorted.cons
+  · exact atLeast_pair hab (Nat.le_trans hab hbc)
+  · exact sorted_pair hbc
+
+theorem sorted_cons_cons {x y : Nat} {xs : List Nat} (hxy : x ≤ y) (h : Sorted (y :: xs)) :
+    Sorted (x :: y :: xs) := by
+  cases h with
+  | cons hy hs => exact Sorted.cons (atLeast_cons hxy (atLeast_trans hxy hy)) (Sorted.cons hy hs)
+
+theorem atLeast_head {a x : Nat} {xs : List Nat} (h : AtLeast a (x :: xs)) : a ≤ x := by
+  exact h x (List.Mem.head xs)
+
+theorem atLeast_tail {a x : Nat} {xs : List Nat} (h : AtLeast a (x :: xs)) : AtLeast a xs := by
+  intro y hy
+  exact h y (List.Mem.tail x hy)
+
+theorem atLeast_sort {a : Nat} {xs : List Nat} (h : AtLeast a xs) : AtLeast a (sort xs) := by
+  induction xs with
+  | nil => exact atLeast_nil a
+  | cons x xs ih => exact atLeast_insert (atLeast_head h) (ih (atLeast_tail h))
+
+theorem length_insert_sort (a : Nat) (xs : List Nat) :
+    (insert a (sort xs)).length = xs.length + 1 := by
+  rw [length_insert, length_sort]
+
+theorem count_sort_sort (a : Nat) (xs : List Nat) : count a (sort (sort xs)) = count a xs := by
+  sorry
+
+theorem count_insert_sort (a : Nat) (xs : List Nat) :
+    count a (insert a (sort xs)) = count a xs + 1 := by
+  rw [count_insert_self, count_sort]
+
+theorem count_append (a : Nat) (xs ys : List Nat) :
+    count a (xs ++ ys) = count a xs + count a ys := by
+  induction xs with
+  | nil => simp [count]
+  | cons x xs ih =>
+    simp only [List.cons_append, count, ih]
+    split
+    · omega
+    · rfl
+
+theorem count_le_length (a : Nat) (xs : List Nat) : count a xs ≤ xs.length := by
+  induction xs with
+  | nil => exact Nat.le_refl 0
+  | cons x xs ih =>
+    simp only [count, List.length_cons]
+    split
+    · omega
+    · omega
+
 end Extra
