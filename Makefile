@@ -28,7 +28,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: $(STAMP) ## Trace the sample with real Lean, train a small model, prove theorems (10 to 20 minutes on 2 cores).
+demo: $(STAMP) ## Trace the sample with real Lean, train a small model, prove theorems (about 10 minutes on 2 cores).
 	@echo "== Demo: trace, train, prove; results go to $(DEMO_OUTPUT)"
 	$(BIN)/lean-dojo demo --output-dir $(DEMO_OUTPUT)
 

@@ -45,6 +45,7 @@ from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.database.exported import read_theorems
 from lean_dojo_v2.sample import SAMPLE_PROJECTS, sample_database_path, sample_project_path
 
 Measured: TypeAlias = dict[str, SampledEvaluation]
@@ -74,12 +75,14 @@ def verified_reward(database: Any, engines: int) -> PantographVerified:
 
 
 def build(work: Path, seed: int) -> tuple[Path, Path]:
-    """Build the tiny model, and teach it to read for half as long as the demo does."""
-    rows = list(formatted_rows(split_file(work / "data"), TacticPrompt()))
-    steps = [(row["problem"], row["tactic"]) for row in rows]
-    texts = [text for step in steps for text in step]
+    """Build the tiny model, and teach it to read for a shorter while than the demo does."""
+    file = split_file(work / "data")
+    rows = list(formatted_rows(file, TacticPrompt()))
+    texts = [text for row in rows for text in (row["problem"], row["tactic"])]
     untrained = build_tiny_model(texts, work / "untrained", seed=seed)
-    return untrained, pretrain(untrained, steps, work / "read", max_steps=500, seed=seed)
+    return untrained, pretrain(
+        untrained, read_theorems(file), work / "read", max_steps=500, seed=seed
+    )
 
 
 def fine_tune(work: Path, model: Path, run: tuple[Any, Any], epochs: int, seed: int) -> Path:

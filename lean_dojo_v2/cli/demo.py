@@ -29,7 +29,7 @@ from lean_dojo_v2.upward import reach
 def demo(output_dir: Path, quick: bool, as_json: bool) -> None:
     """Trace the shipped Lean projects with real Lean, train a small model, and prove with it.
 
-    Takes 10 to 20 minutes on 2 cores and needs neither a GPU nor a model hub. The model is built
+    Takes about 10 minutes on 2 cores and needs neither a GPU nor a model hub. The model is built
     from nothing; what it proves is checked by Lean.
     """
     settings = reach("DemoSettings")

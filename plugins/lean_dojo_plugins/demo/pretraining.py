@@ -2,42 +2,47 @@
 
 A real project starts from a model that somebody has pretrained. The demo's model knows nothing, so
 it first learns to predict every token of the training split's conversations, goals included, under
-many names of their variables. Fine-tuning, which learns from tactics alone, then has something to
-build upon. Nothing of a held-out theorem is in these texts.
+many names of their variables: what is copied from where it learns from the goals, which are ten
+times as long as the tactics. Nothing of a held-out theorem is in these texts.
 """
 
 from __future__ import annotations
 
-import random
 import shutil
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import attrs
 import torch
 from datasets import Dataset
+from torch.nn import functional
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
-    DataCollatorForLanguageModeling,
+    PreTrainedTokenizerBase,
     Trainer,
     TrainingArguments,
     set_seed,
 )
 
-from lean_dojo_plugins.causal_lm.formatters import ask
+from lean_dojo_core import Theorem
 from lean_dojo_plugins.causal_lm.loading import choose_device
-from lean_dojo_plugins.causal_lm.renaming import Step, renamed
+from lean_dojo_plugins.causal_lm.renaming import RenamedTacticChat
 from lean_dojo_plugins.causal_lm.reporting import bars_on_terminals_only, show_only_a_bar
+from lean_dojo_plugins.causal_lm.tokenisation import IGNORED, Tokeniser
+
+TACTIC_WEIGHT = 4.0
+"""What a tactic's token weighs in the loss, beside 1 for a token of its goal."""
 
 
 def pretrain(
     model_path: Path,
-    steps: Iterable[Step],
+    theorems: Iterable[Theorem],
     output_dir: Path,
     *,
     max_steps: int,
-    copies: int = 6,
     batch_size: int = 16,
     lr: float = 1.5e-3,
     seed: int = 0,
@@ -46,13 +51,12 @@ def pretrain(
 
     Args:
         model_path: The model's folder.
-        steps: States and tactics of the training split.
+        theorems: The training split.
         output_dir: Where to save the result; it is there as a whole or not at all.
         max_steps: Optimiser steps.
-        copies: Other spellings of each step.
         batch_size: Conversations per optimiser step.
         lr: Peak learning rate; it falls linearly after a short rise.
-        seed: Seed of the names and of the order.
+        seed: Seed of the order.
 
     Returns:
         ``output_dir``.
@@ -69,18 +73,21 @@ def pretrain(
         weight_decay=0.1,
         adam_beta2=0.98,
         train_sampling_strategy="group_by_length",
+        remove_unused_columns=False,
         bf16=device.bf16,
         use_cpu=device.name == "cpu",
         save_strategy="no",
         logging_steps=20,
+        report_to="none",
+        disable_tqdm=not sys.stderr.isatty(),
         seed=seed,
     )
     with bars_on_terminals_only():
-        trainer = Trainer(
+        trainer = _Reader(
             model=AutoModelForCausalLM.from_pretrained(model_path, dtype=torch.float32),
             args=arguments,
-            train_dataset=_dataset(steps, tokenizer, copies, seed),
-            data_collator=DataCollatorForLanguageModeling(tokenizer, mlm=False),
+            train_dataset=_dataset(theorems, tokenizer),
+            data_collator=_Collator(tokenizer.pad_token_id),
             processing_class=tokenizer,
         )
         show_only_a_bar(trainer)
@@ -91,14 +98,53 @@ def pretrain(
     return partial.rename(output_dir)
 
 
-def _dataset(steps: Iterable[Step], tokenizer: Any, copies: int, seed: int) -> Dataset:
-    rng = random.Random(seed)
-    texts: list[str] = []
-    for step in steps:
-        for state, tactic in [step, *renamed(step, copies, rng)]:
-            turn = [*ask(state), {"role": "assistant", "content": tactic}]
-            texts.append(tokenizer.apply_chat_template(turn, tokenize=False))
-    ids = tokenizer(
-        texts, add_special_tokens=False, truncation=True, max_length=tokenizer.model_max_length
-    )["input_ids"]
-    return Dataset.from_dict({"input_ids": ids, "length": [len(each) for each in ids]})
+class _Reader(Trainer):
+    """A trainer whose loss is a weighted mean over all tokens."""
+
+    def compute_loss(
+        self,
+        model: torch.nn.Module,
+        inputs: dict[str, torch.Tensor],
+        return_outputs: bool = False,
+        num_items_in_batch: torch.Tensor | int | None = None,  # noqa: ARG002
+    ) -> Any:
+        weights = inputs.pop("weights")[:, 1:]
+        outputs = model(**inputs)
+        losses = functional.cross_entropy(
+            outputs.logits[:, :-1].float().transpose(1, 2),
+            inputs["input_ids"][:, 1:],
+            reduction="none",
+        )
+        loss = (losses * weights).sum() / weights.sum()
+        return (loss, outputs) if return_outputs else loss
+
+
+@attrs.frozen
+class _Collator:
+    """Pads on the right; padding weighs nothing."""
+
+    pad_token_id: int
+
+    def __call__(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, torch.Tensor]:
+        width = max(len(row["input_ids"]) for row in rows)
+        ids = torch.full((len(rows), width), self.pad_token_id)
+        weights = torch.zeros(len(rows), width)
+        for number, row in enumerate(rows):
+            length = len(row["input_ids"])
+            ids[number, :length] = torch.tensor(row["input_ids"])
+            is_tactic = torch.tensor(row["labels"]) != IGNORED
+            weights[number, :length] = torch.where(is_tactic, TACTIC_WEIGHT, 1.0)
+        return {"input_ids": ids, "attention_mask": (weights > 0).long(), "weights": weights}
+
+
+def _dataset(theorems: Iterable[Theorem], tokenizer: PreTrainedTokenizerBase) -> Dataset:
+    formatter = RenamedTacticChat()
+    rows = (row for theorem in theorems for row in formatter.rows(theorem))
+    examples = list(Tokeniser(tokenizer, tokenizer.model_max_length).examples(rows))
+    return Dataset.from_dict(
+        {
+            "input_ids": [example.input_ids for example in examples],
+            "labels": [example.labels for example in examples],
+            "length": [len(example.input_ids) for example in examples],
+        }
+    )

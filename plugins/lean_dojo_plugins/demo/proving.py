@@ -136,7 +136,7 @@ class Arena:
         return hashlib.sha256(repr((names, self.config)).encode()).hexdigest()
 
     def _search(self, stage: str, model: Path) -> Iterator[tuple[int, SearchResult]]:
-        prover = HFProver(model, config=self.config, max_new_tokens=48)
+        prover = HFProver(model, config=self.config, max_new_tokens=40)
         bar = tqdm(total=len(self.tasks), desc=f"proving ({stage})", disable=None)
         with bar:
             for project in dict.fromkeys(task.project for task in self.tasks):

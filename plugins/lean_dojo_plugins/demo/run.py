@@ -20,7 +20,6 @@ import torch
 
 from lean_dojo_core import registry
 from lean_dojo_plugins.causal_lm.formatters import TacticChat
-from lean_dojo_plugins.causal_lm.renaming import Step
 from lean_dojo_plugins.demo.encoder import build_tiny_encoder
 from lean_dojo_plugins.demo.pretraining import pretrain
 from lean_dojo_plugins.demo.proving import Arena, StageResult, choose_tasks
@@ -122,7 +121,7 @@ class Demo:
         database.export_merged_data(database.sort_repositories_by_difficulty(), data)
         if not (folder / "model.safetensors").exists():
             build_tiny_model(
-                [text for step in _proof_steps(data) for text in step],
+                _texts(data),
                 folder,
                 seed=self.settings.seed,
                 hidden_size=self.settings.hidden_size,
@@ -135,7 +134,7 @@ class Demo:
         if not folder.exists():
             pretrain(
                 model,
-                _proof_steps(data),
+                read_theorems(data / "random" / "train.json"),
                 folder,
                 max_steps=self.settings.pretrain_steps,
                 seed=self.settings.seed,
@@ -149,7 +148,7 @@ class Demo:
             max_expansions=self.settings.expansions,
             num_sampled_tactics=self.settings.samples,
             batch_size=16,
-            visits=2,
+            visits=self.settings.visits,
         )
         tasks = choose_tasks(database, repos, self.settings.theorems)
         return Arena(tasks, config, self.folder / "proofs")
@@ -248,11 +247,12 @@ class Demo:
         print(text, file=sys.stderr, flush=True)
 
 
-def _proof_steps(data: Path) -> Iterator[Step]:
+def _texts(data: Path) -> Iterator[str]:
     """Give the states of the training split and the tactics played there."""
     for theorem in read_theorems(data / "random" / "train.json"):
         for row in TacticChat().rows(theorem):
-            yield row["prompt"][-1]["content"], row["completion"][0]["content"]
+            yield row["prompt"][-1]["content"]
+            yield row["completion"][0]["content"]
 
 
 def _line(result: StageResult) -> str:

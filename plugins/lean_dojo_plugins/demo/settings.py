@@ -30,6 +30,7 @@ class DemoSettings:
         progress_epochs: Passes of the progress model; 0 leaves it out.
         samples: Tactics sampled per state.
         expansions: States expanded per theorem at most.
+        visits: How often a state may be expanded.
         theorems: Held-out theorems to prove at most, by a stable choice; ``None`` for all.
         engines: Lean engines.
         seed: Seed of everything.
@@ -38,14 +39,15 @@ class DemoSettings:
     output_dir: Path
     hidden_size: int = 256
     layers: int = 4
-    pretrain_steps: int = 1000
-    sft_epochs: int = 5
+    pretrain_steps: int = 1100
+    sft_epochs: int = 2
     sft_batch: int = 16
-    sft_lr: float = 7e-4
+    sft_lr: float = 3e-4
     grpo_steps: int = 12
-    progress_epochs: float = 6
+    progress_epochs: float = 4
     samples: int = 16
     expansions: int = 8
+    visits: int = 3
     theorems: int | None = 25
     engines: int = 2
     seed: int = 0
@@ -55,8 +57,8 @@ class DemoSettings:
         """Give sizes that show every stage in a few minutes, with a smaller gain."""
         return cls(
             output_dir=output_dir,
-            pretrain_steps=150,
-            sft_epochs=2,
+            pretrain_steps=300,
+            sft_epochs=1,
             grpo_steps=2,
             progress_epochs=1,
             samples=8,

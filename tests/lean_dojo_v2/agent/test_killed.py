@@ -63,3 +63,28 @@ def test_kill_9(database_copy, tiny_repository, tmp_path, environment):
     assert proved() == {"Tiny.gap_pair", "gap_chain", "gap_term"}
     lines = database_copy.with_name("proofs.jsonl").read_bytes().splitlines()
     assert len({orjson.loads(line)["full_name"] for line in lines}) == 3
+
+
+def test_two_processes_on_one_database(database_copy, tiny_repository, tmp_path, environment):
+    """Two agents that know nothing of each other: no proof is lost, both end well."""
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
+    command = [sys.executable, tmp_path / "script.py", database_copy, tiny_repository[0], "fast"]
+    settings = environment(RAID_DIR=str(tmp_path / "raid"))
+    both = [
+        subprocess.Popen(command, env=settings, stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    printed = [process.communicate(timeout=300)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert all(text.startswith("Found ") for text in printed)
+    [repository] = DynamicDatabase(database_copy).repositories
+    assert sorted(theorem.full_name for theorem in repository.sorry_theorems_proved) == [
+        "Tiny.gap_pair",
+        "gap_chain",
+        "gap_term",
+    ]
+    lines = database_copy.with_name("proofs.jsonl").read_bytes().splitlines()
+    assert {orjson.loads(line)["full_name"] for line in lines} == {
+        "Tiny.gap_pair",
+        "gap_chain",
+        "gap_term",
+    }

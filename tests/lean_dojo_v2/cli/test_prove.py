@@ -125,3 +125,27 @@ def test_agent_hf_traces_trains_and_proves(lean_dojo, place, tiny_repository):
     )  # fmt: skip
     assert again.code == 0, again.err
     assert "Found 1 sorry theorems to prove\n" in again.out
+
+
+@pytest.mark.slow
+def test_agent_lean_trains_a_retriever_and_proves_with_it(lean_dojo, place, tiny_repository):
+    from transformers import T5Config, T5EncoderModel, T5ForConditionalGeneration
+
+    config = T5Config(
+        vocab_size=384, d_model=32, d_kv=8, d_ff=64, num_layers=1, num_decoder_layers=1,
+        num_heads=2, feed_forward_proj="gated-gelu", decoder_start_token_id=0,
+    )  # fmt: skip
+    T5ForConditionalGeneration(config).save_pretrained(place / "generator")
+    T5EncoderModel(config).save_pretrained(place / "encoder")
+    (place / "retrieval.yaml").write_text(
+        "model_name: encoder\nbatch_size: 4\nnum_workers: 0\nprecision: 32-true\n"
+    )
+    command = (
+        "agent", "lean", tiny_repository[0], "--database", "tiny.json", "-c", "retrieval.yaml",
+        "--generator", "generator", "--limit", 1, "--samples", 2, "--expansions", 1,
+        "--workers", 1, "--json",
+    )  # fmt: skip
+    ran = lean_dojo(*command)
+    assert ran.code == 0, ran.err
+    assert ran.json["found"] == 1
+    assert list(place.rglob("*.ckpt"))
