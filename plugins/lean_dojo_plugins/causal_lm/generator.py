@@ -13,10 +13,11 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
 
 from lean_dojo_core import DatasetFormatter, registry
 from lean_dojo_core.errors import CheckpointError, UsageError
+from lean_dojo_plugins.causal_lm.cache import make_roomy, one_token_at_a_time
 from lean_dojo_plugins.causal_lm.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.loading import (
     ADAPTER_FILE,
@@ -25,6 +26,10 @@ from lean_dojo_plugins.causal_lm.loading import (
     load_tokenizer,
 )
 from lean_dojo_plugins.causal_lm.tokenisation import chunks, encode_prompt
+
+KEPT_SHARE = 0.75
+"""Samples that have ended are computed until no more than this share of the batch goes on: to drop
+them copies the cache."""
 
 Suggestion: TypeAlias = tuple[str, float]
 """A tactic and its log-probability (natural, summed over its tokens and its end)."""
@@ -222,28 +227,57 @@ class TacticGenerator:
             use_cache=True,
             logits_to_keep=1,
         )
-        cache = output.past_key_values
-        cache.batch_repeat_interleave(samples)
-        logits = output.logits[:, -1].repeat_interleave(samples, dim=0)
-        mask = mask.repeat_interleave(samples, dim=0)
-        alive = torch.arange(len(mask), device=ids.device)
-        totals = torch.zeros(len(mask), device=ids.device)
+        make_roomy(output.past_key_values)
+        output.past_key_values.batch_repeat_interleave(samples)
+        with one_token_at_a_time(self.model):
+            scored = self._go_on(
+                output.past_key_values,
+                output.logits[:, -1].repeat_interleave(samples, dim=0),
+                mask.repeat_interleave(samples, dim=0),
+                choice,
+                max_new_tokens,
+            )
+        return list(chunks(scored, samples))
+
+    def _go_on(
+        self,
+        cache: Cache,
+        logits: torch.Tensor,
+        mask: torch.Tensor,
+        choice: _Choice,
+        max_new_tokens: int,
+    ) -> list[Suggestion]:
+        """Write completions after prompts that are in the cache.
+
+        Args:
+            cache: Keys and values of the prompts, a row a sample.
+            logits: ``(samples, vocabulary)`` after the prompts.
+            mask: ``(samples, length)`` of the prompts.
+            choice: How tokens are chosen.
+            max_new_tokens: Longest completion; one that does not end by then gives empty text.
+        """
+        rows = torch.arange(len(mask), device=mask.device)  # the samples that are computed
+        ended = torch.zeros(len(mask), dtype=torch.bool, device=mask.device)
+        totals = torch.zeros(len(mask), device=mask.device)
         texts: list[list[int]] = [[] for _ in range(len(mask))]
-        finished: set[int] = set()
         for _ in range(max_new_tokens):
             log_probs = torch.log_softmax(logits.float(), dim=-1)
             chosen = choice.of(log_probs)
-            totals[alive] += log_probs.gather(1, chosen[:, None]).squeeze(1)
-            for sample, token in zip(alive.tolist(), chosen.tolist(), strict=True):
-                texts[sample].append(token)
-            going_on = ~torch.isin(chosen, self.ends)
-            finished.update(alive[~going_on].tolist())
-            if not going_on.any():
+            going_on = ~ended[rows]
+            gained = log_probs.gather(1, chosen[:, None]).squeeze(1)
+            totals[rows] += torch.where(going_on, gained, 0.0)
+            for sample, token, counts in zip(
+                rows.tolist(), chosen.tolist(), going_on.tolist(), strict=True
+            ):
+                if counts:
+                    texts[sample].append(token)
+            ended[rows] |= torch.isin(chosen, self.ends)
+            keep = (~ended[rows]).nonzero().squeeze(1)
+            if len(keep) == 0:
                 break
-            if not going_on.all():  # finished samples cost nothing more
-                keep = going_on.nonzero().squeeze(1)
+            if len(keep) <= KEPT_SHARE * len(rows):
                 cache.batch_select_indices(keep)
-                alive, chosen, mask = alive[keep], chosen[keep], mask[keep]
+                rows, chosen, mask = rows[keep], chosen[keep], mask[keep]
             mask = torch.cat([mask, mask.new_ones(len(mask), 1)], dim=1)
             output = self.model(
                 input_ids=chosen[:, None],
@@ -253,11 +287,10 @@ class TacticGenerator:
                 use_cache=True,
             )
             cache, logits = output.past_key_values, output.logits[:, -1]
-        scored = [
-            (self._text(tokens) if index in finished else "", total)
-            for index, (tokens, total) in enumerate(zip(texts, totals.tolist(), strict=True))
+        return [
+            (self._text(tokens) if over else "", total)
+            for tokens, total, over in zip(texts, totals.tolist(), ended.tolist(), strict=True)
         ]
-        return list(chunks(scored, samples))
 
     @torch.inference_mode()
     def _beams(
