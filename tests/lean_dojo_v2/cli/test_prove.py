@@ -97,7 +97,7 @@ def test_an_endpoint_that_does_not_work_is_an_error(lean_dojo, place, tiny_repos
 def test_agent_mistakes(lean_dojo, place):
     assert lean_dojo("agent").code == 2
     nowhere = lean_dojo("agent", "external", "no/such/folder", "--database", "new.json")
-    assert nowhere.code == 1
+    assert nowhere.code == 2
     assert "no such folder" in nowhere.err
     unknown = lean_dojo("agent", "hf", ".", "--trainer", "sfd", "--set", "model_name=x")
     assert unknown.code == 2
