@@ -1,0 +1,74 @@
+"""A model of random weights learns to read goals and tactics."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from lean_dojo_core import Theorem
+from lean_dojo_plugins.causal_lm.formatters import TacticChat
+from lean_dojo_plugins.causal_lm.tokenisation import Tokeniser
+from lean_dojo_plugins.demo.pretraining import TACTIC_WEIGHT, _Collator, pretrain
+from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.sample import sample_database_path
+
+
+@pytest.fixture(scope="module")
+def theorems(tmp_path_factory: pytest.TempPathFactory) -> list[Theorem]:
+    file = tmp_path_factory.mktemp("data") / "sample.json"
+    shutil.copy(sample_database_path(), file)
+    [smaller] = [r for r in DynamicDatabase(file).repositories if r.total_theorems < 200]
+    return smaller.proven_theorems[:30]
+
+
+def losses(model_path: Path, theorems: list[Theorem]) -> tuple[float, float]:
+    """Mean loss of the goals' tokens, and of the tactics'."""
+    tokenizer: Any = AutoTokenizer.from_pretrained(model_path)
+    model: Any = AutoModelForCausalLM.from_pretrained(model_path).eval()
+    rows = [row for theorem in theorems for row in TacticChat().rows(theorem)]
+    goals, tactics = [], []
+    for example in Tokeniser(tokenizer, 512).examples(rows):
+        ids = torch.tensor([example.input_ids])
+        with torch.inference_mode():
+            scores = torch.log_softmax(model(ids).logits[0, :-1].float(), -1)
+        each = -scores.gather(1, ids[0, 1:, None]).squeeze(1)
+        is_tactic = torch.tensor(example.labels[1:]) != -100
+        goals.append(each[~is_tactic].mean())
+        tactics.append(each[is_tactic].mean())
+    return float(torch.stack(goals).mean()), float(torch.stack(tactics).mean())
+
+
+def test_goals_and_tactics_are_learnt_and_the_result_is_whole(
+    tmp_path: Path, theorems: list[Theorem], capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = [row["prompt"][-1]["content"] for t in theorems for row in TacticChat().rows(t)]
+    start = build_tiny_model(texts, tmp_path / "start", hidden_size=32, layers=2, heads=2)
+    before = losses(start, theorems)
+    capsys.readouterr()
+    folder = pretrain(start, theorems, tmp_path / "read", max_steps=40, batch_size=8, lr=5e-3)
+    assert "%|" not in capsys.readouterr().err  # no bar where there is no terminal
+    after = losses(folder, theorems)
+    assert after[0] < 0.7 * before[0]
+    assert after[1] < 0.7 * before[1]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["read", "start"]
+    assert AutoTokenizer.from_pretrained(folder).chat_template
+
+
+def test_tactics_weigh_more_and_padding_nothing() -> None:
+    rows = [
+        {"input_ids": [5, 6, 7, 8], "labels": [-100, -100, 7, 8]},
+        {"input_ids": [5, 9], "labels": [-100, 9]},
+    ]
+    batch = _Collator(pad_token_id=0)(rows)
+    assert batch["input_ids"].tolist() == [[5, 6, 7, 8], [5, 9, 0, 0]]
+    assert batch["attention_mask"].tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
+    assert batch["weights"].tolist() == [
+        [1, 1, TACTIC_WEIGHT, TACTIC_WEIGHT],
+        [1, TACTIC_WEIGHT, 0, 0],
+    ]
