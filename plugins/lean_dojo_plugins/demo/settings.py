@@ -57,7 +57,7 @@ class DemoSettings:
         """Give sizes that show every stage in a few minutes, with a smaller gain."""
         return cls(
             output_dir=output_dir,
-            pretrain_steps=300,
+            pretrain_steps=700,
             sft_epochs=1,
             grpo_steps=2,
             progress_epochs=1,
