@@ -174,7 +174,10 @@ def _environments(folder: Path) -> list[tuple[str, dict[str, str]]]:
     """Give the environments that runs recorded, equal ones once; else that of this process."""
     found: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for file in sorted(folder.rglob(ENVIRONMENT_FILE)):
-        versions = {str(k): str(v) for k, v in read_json(file).items()}
+        read = read_json(file)
+        if not isinstance(read, dict):
+            continue  # somebody else's file of that name
+        versions = {str(k): str(v) for k, v in read.items()}
         found.setdefault(tuple(versions.items()), []).append(file.parent.name)
     if not found:
         return [("of this page; the runs recorded none", environment())]

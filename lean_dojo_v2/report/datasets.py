@@ -84,6 +84,9 @@ def datasets(folder: Path) -> list[Dataset]:
     found = [_dataset(folder, file) for file in _exported(folder)]
     shown = {_contents(dataset) for dataset in found}
     for file in sorted(folder.rglob(COPY)):
+        data = read_json(file)
+        if not isinstance(data, dict) or not isinstance(data.get("repositories"), list):
+            continue  # somebody else's file of that name
         copied = _dataset(folder, file)
         if _contents(copied) not in shown:
             shown.add(_contents(copied))

@@ -100,7 +100,7 @@ def _tiles(contents: Contents) -> Iterator[Tile]:
             yield Tile("Verified rate", f"{last:.1%}", f"{run.name}; it began at {first:.1%}")
         if run.refused is not None:
             refused = sum(run.refused.values())
-            yield Tile("Refused", f"{refused:.1%}", f"{run.name}, mean over the run")
+            yield Tile("Refused or no tactic", f"{refused:.1%}", f"{run.name}, mean over the run")
     if contents.datasets:
         largest = max(contents.datasets, key=lambda data: data.totals.get("total_theorems", 0))
         count = len(largest.repositories)

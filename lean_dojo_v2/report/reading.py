@@ -26,7 +26,8 @@ def read_lines(file: Path) -> Iterator[dict[str, Any]]:
     """Read a JSONL file, where there is one; a half-written line is passed over."""
     if not file.exists():
         return
-    for line in file.read_text(encoding="utf-8").splitlines():
+    # By bytes: a line may end inside a character, and text has further ends of lines inside JSON.
+    for line in file.read_bytes().split(b"\n"):
         try:
             row = json.loads(line)
         except ValueError:

@@ -171,7 +171,7 @@ class DatasetFormatterSuite(Suite):
                 known = trained is None or trained in asked or _without_goal(trained) in around
                 assert known, (
                     f"a row asks with {trained!r:.300}, but prompt() of its goal gives "
-                    f"{asked[0]!r:.300}; build rows by calling prompt()"
+                    f"{(asked or [None])[0]!r:.300}; build rows by calling prompt()"
                 )
 
 

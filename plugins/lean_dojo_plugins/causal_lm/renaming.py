@@ -47,6 +47,8 @@ def renamed(step: Step, copies: int, rng: random.Random) -> Iterator[Step]:
         if len(seen) > copies:
             return
         names = _other_names(types, words, rng)
+        if len({_spelt(word, names) for word in words}) < len(words):
+            continue  # two names would become one: `hs` was there, and `hp` is about `s` now
         new = _spelt(step[0], names), _spelt(step[1], names)
         if new not in seen:
             seen.add(new)
@@ -81,9 +83,13 @@ def _other_names(
 def _spelt(text: str, names: Mapping[str, str]) -> str:
     def other(match: re.Match[str]) -> str:
         prefix, letters = match.groups()
-        if (prefix or len(letters) == 1) and all(letter in names for letter in letters):
-            return prefix + "".join(names[letter] for letter in letters)
-        return match[0]
+        is_name = prefix or len(letters) == 1
+        is_keyword = match[0] == "have"
+        # `n` in `foo (n := m)` is an argument of `foo`.
+        is_argument = text[: match.start()].endswith("(") and text[match.end() :].startswith(" :=")
+        if not is_name or is_keyword or is_argument or not names.keys() >= set(letters):
+            return match[0]
+        return prefix + "".join(names[letter] for letter in letters)
 
     return _NAME.sub(other, text)
 

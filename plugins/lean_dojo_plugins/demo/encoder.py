@@ -34,7 +34,7 @@ def build_tiny_encoder(
         pad_token_id=tokenizer.pad_token_id,
     )
     set_seed(seed)
-    with bars_on_terminals_only():
-        BertModel(config).save_pretrained(output_dir)
     tokenizer.save_pretrained(output_dir)
+    with bars_on_terminals_only():  # the weights last: a folder that has them is complete
+        BertModel(config).save_pretrained(output_dir)
     return output_dir

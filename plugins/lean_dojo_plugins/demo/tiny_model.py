@@ -91,9 +91,9 @@ def build_tiny_model(
     set_seed(seed)
     model = LlamaForCausalLM(config)
     folder.mkdir(parents=True, exist_ok=True)
-    with bars_on_terminals_only():
-        model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    with bars_on_terminals_only():  # the weights last: a folder that has them is complete
+        model.save_pretrained(folder)
     return folder
 
 

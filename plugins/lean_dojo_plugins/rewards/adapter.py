@@ -122,7 +122,8 @@ class AdaptedReward:
     def prefetch(self, completions: Sequence[Any], **columns: Any) -> None:
         """Let a reward that can begin early (it has a ``prefetch`` method) do so.
 
-        The call itself, with the same arguments, follows while or after others run.
+        May come several times, with parts of a batch as they end, and once with all of it; the
+        call itself, with all of it, follows.
 
         Raises:
             RewardError: If that method raises.

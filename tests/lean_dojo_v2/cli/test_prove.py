@@ -138,7 +138,7 @@ def test_agent_lean_trains_a_retriever_and_proves_with_it(lean_dojo, place, tiny
     T5ForConditionalGeneration(config).save_pretrained(place / "generator")
     T5EncoderModel(config).save_pretrained(place / "encoder")
     (place / "retrieval.yaml").write_text(
-        "model_name: encoder\nbatch_size: 4\nnum_workers: 0\nprecision: 32-true\n"
+        "config:\n  model_name: encoder\n  batch_size: 4\n  num_workers: 0\n  precision: 32-true\n"
     )
     command = (
         "agent", "lean", tiny_repository[0], "--database", "tiny.json", "-c", "retrieval.yaml",

@@ -12,6 +12,7 @@ from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.report.collect import collect
 from lean_dojo_v2.report.page import write_report
+from lean_dojo_v2.report.reading import read_lines
 
 
 class Page(HTMLParser):
@@ -166,3 +167,14 @@ def test_a_damaged_file_is_named(run, name, text, capsys):
         write_report(run)
     assert main(["report", str(run)]) != 0
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_foreign_and_half_written_files_are_passed_over(tmp_path):
+    (tmp_path / "cloned").mkdir()
+    (tmp_path / "cloned" / "data.json").write_text("[1, 2]")
+    (tmp_path / "cloned" / "environment.json").write_text('["x"]')
+    (tmp_path / "metrics.jsonl").write_text('{"step": 1, "loss": 2.0}\n{"step": 2, "loss": 1.0}\n')
+    line = '{"full_name": "A\u2028b", "file_path": "A.lean", "proof": "⟨h⟩"}'.encode()
+    (tmp_path / "proofs.jsonl").write_bytes(line + b"\n" + line[:-4])  # cut inside a character
+    assert len(list(read_lines(tmp_path / "proofs.jsonl"))) == 1
+    assert write_report(tmp_path).is_file()

@@ -55,6 +55,20 @@ def test_parts_of_names_and_fields_stay():
     assert tactic == "exact a.a ▸ ab_b h"
 
 
+def test_two_names_never_become_one():
+    for state, tactic in variants("p q : Prop\nhp : p\nhs : 1 = 1\n⊢ p", "exact hp"):
+        first, second = state.split("\n")[1:3]
+        assert first.split(" : ")[0] != second.split(" : ")[0] == "hs"
+        assert tactic == f"exact {first.split(' : ')[0]}"
+
+
+def test_keywords_and_named_arguments_stay():
+    for state, tactic in variants("a v e : Nat\nha : a = v\n⊢ e = e", "have := foo (a := v) ha"):
+        name = state.split("\n")[1].split(" ")[0]
+        assert tactic.startswith("have := foo (a := ")
+        assert tactic.endswith(f" {name}")
+
+
 def test_rows_hold_the_original_first_and_are_the_same_every_time():
     step = TracedTactic("exact <a>hpq</a> hp", STATE, "no goals")
     theorem = Theorem("T.t", "T/A.lean", (1, 1), (3, 1), "u", "c", traced_tactics=(step,))
