@@ -161,7 +161,8 @@ class TacticGenerator:
             model's own, whatever the temperature.
 
         Raises:
-            UsageError: For a number out of range.
+            UsageError: For a number out of range, or a model whose state cannot be repeated for several
+                samples (linear attention).
         """
         if num_samples < 1 or temperature < 0 or not 0 < top_p <= 1 or max_new_tokens < 1:
             raise UsageError(
@@ -228,7 +229,13 @@ class TacticGenerator:
             logits_to_keep=1,
         )
         make_roomy(output.past_key_values)
-        output.past_key_values.batch_repeat_interleave(samples)
+        try:
+            output.past_key_values.batch_repeat_interleave(samples)
+        except AttributeError as error:  # linear attention, and other states of their own
+            raise UsageError(
+                f"{type(self.model).__name__} keeps a state that transformers cannot repeat for "
+                "several samples; serve the model with `vllm serve` and use ExternalProver"
+            ) from error
         with one_token_at_a_time(self.model):
             scored = self._go_on(
                 output.past_key_values,

@@ -43,9 +43,18 @@ def look_back(trainer: CausalTrainer, step: CurriculumStep, data_path: Path) -> 
         for repository, name in wanted.items()
     }
     folder = Path(trainer.output_dir)
-    matrix = Forgetting(METRIC, higher_is_better=False).resumed(folder)
+    matrix = read_matrix(folder)
     matrix.add(_named(step.repository), step.folder.name, values)
     matrix.write(folder)
+
+
+def read_matrix(folder: Path) -> Forgetting:
+    """Give what was measured after the earlier steps of a run.
+
+    Raises:
+        DataError: If the file cannot be read.
+    """
+    return Forgetting(METRIC, higher_is_better=False).resumed(folder)
 
 
 def _named(repository: Any) -> str:

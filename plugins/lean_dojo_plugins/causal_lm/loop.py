@@ -20,7 +20,7 @@ from tqdm import tqdm
 from lean_dojo_core.errors import EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.data import formatted_rows, repository_name, split_file
 from lean_dojo_plugins.causal_lm.label_head import restore_forward
-from lean_dojo_plugins.causal_lm.look_back import look_back
+from lean_dojo_plugins.causal_lm.look_back import look_back, read_matrix
 from lean_dojo_plugins.causal_lm.model_card import write_model_card
 from lean_dojo_plugins.causal_lm.reporting import (
     NoFinalCheckpoint,
@@ -158,7 +158,8 @@ class Loop:
             self.folder.recover()
             if self.folder.load() is None:
                 self.folder.save(RunState(name, settings))
-            record_environment(self.folder.path)
+            if self.trainer.look_back:
+                read_matrix(self.folder.path)  # a broken file is said now, not after the training
         self.processes.wait_for_everyone()
         if not self.trainer.resume:
             self.trainer.forget_model()
@@ -229,6 +230,7 @@ class Loop:
         if self.processes.is_main_process:
             self.database.export_merged_data(list(step.repositories), self.data_path)
             copy_metadata(self.data_path, self.folder.path)
+            record_environment(self.folder.path)
             rows = formatted_rows(split_file(self.data_path), self.formatter)
             written = write_rows(self.trainer.prepare_rows(rows), step.folder / _ROWS_FILE)
             text = json.dumps({**attrs.asdict(written), "processes": step.processes})

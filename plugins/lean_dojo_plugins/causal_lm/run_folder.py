@@ -24,6 +24,10 @@ from lean_dojo_v2.atomic import atomic_write_text, flush
 STATE_FILE = "training_state.json"
 STAGING = ".staging"
 CHECKPOINTS = "checkpoints"
+_REPORTS = (
+    "metrics.jsonl", "forgetting.json", "data.json", "environment.json",
+    "forgetting.svg", "loss.svg", "rewards.svg", "verified.svg", "refusals.svg",
+)  # fmt: skip
 _VERSION = 1
 _ENTRY_POINTS = {"model.safetensors", "model.safetensors.index.json", "adapter_model.safetensors"}
 _WEIGHTS = re.compile(
@@ -142,7 +146,7 @@ class RunFolder:
         (self.path / STATE_FILE).unlink(missing_ok=True)
         for folder in (self.path / CHECKPOINTS, self.path / "runs", self.staging):
             shutil.rmtree(folder, ignore_errors=True)
-        for name in ("metrics.jsonl", "forgetting.json", "forgetting.svg", "data.json"):
+        for name in _REPORTS:
             (self.path / name).unlink(missing_ok=True)
 
     def publish(self, state: RunState, steps: list[FinishedStep]) -> None:

@@ -63,20 +63,16 @@ class ProjectEngines:
         Raises:
             EngineUnavailableError: If no Lean engine can serve the repository.
         """
+        # Under one lock, so that close() comes before both or after both.
         with self._lock:
             entry = self._entry(project)
+            future = entry.pool.submit(fn, *args, header=header, name=name)
             entry.unanswered += 1
             idle = self._take_idle()
+        future.add_done_callback(lambda _: self._answered(entry))
         # Not under the lock: stopping processes takes its time, and others need not wait for it.
         for pool in idle:
             pool.close()
-        try:
-            with self._lock:
-                future = entry.pool.submit(fn, *args, header=header, name=name)
-        except BaseException:
-            self._answered(entry)
-            raise
-        future.add_done_callback(lambda _: self._answered(entry))
         return future
 
     def close(self) -> None:

@@ -137,3 +137,18 @@ def test_errors_say_what_to_do(tiny_model, tmp_path, monkeypatch):
         TacticGenerator(tmp_path)
     with pytest.raises(UsageError, match="num_samples"):
         TacticGenerator(tiny_model).generate(GOALS, 0)
+
+
+def test_a_model_whose_state_cannot_be_repeated_is_a_clear_error(loaded):
+    from transformers import Qwen3NextConfig, Qwen3NextForCausalLM
+
+    config = Qwen3NextConfig(
+        vocab_size=loaded[0].config.vocab_size, hidden_size=32, intermediate_size=32,
+        num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=16,
+        linear_num_key_heads=2, linear_num_value_heads=2, linear_key_head_dim=8,
+        linear_value_head_dim=8, num_experts=2, num_experts_per_tok=1, moe_intermediate_size=16,
+        shared_expert_intermediate_size=16, layer_types=["linear_attention", "full_attention"],
+    )  # fmt: skip
+    hybrid = TacticGenerator.from_model(Qwen3NextForCausalLM(config), loaded[1])
+    with pytest.raises(UsageError, match=r"Qwen3NextForCausalLM keeps a state .*vllm serve"):
+        hybrid.generate(GOALS, 2, max_new_tokens=4)

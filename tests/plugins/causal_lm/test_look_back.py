@@ -9,7 +9,7 @@ import pytest
 from chromium import look_at
 from safetensors.torch import load_file
 
-from lean_dojo_core.errors import ConfigError
+from lean_dojo_core.errors import ConfigError, DataError
 from lean_dojo_plugins.causal_lm.evaluation import mean_loss
 from lean_dojo_plugins.causal_lm.formatters import TacticChat
 from lean_dojo_plugins.causal_lm.look_back import held_out_rows
@@ -83,3 +83,17 @@ def test_the_page_of_a_plain_run_shows_it_in_a_browser(trained, browser):
     page = (output / "report.html").read_text()
     assert json.loads((output / "environment.json").read_text())["trl"] in page
     assert "29 theorems" in page
+
+
+def test_a_broken_matrix_is_said_before_the_training(traced, tiny_model, tmp_path):
+    (tmp_path / "database.json").write_bytes(traced.read_bytes())
+    with DynamicDatabase(tmp_path / "database.json") as database:
+        repos = [database.get_repository(URL + "one", COMMIT)]
+        output = tmp_path / "out"
+        output.mkdir()
+        (output / "forgetting.json").write_text("{")
+        trainer = SFTTrainer(str(tiny_model), output, batch_size=4, look_back=5)
+        with pytest.raises(DataError, match=r"forgetting\.json"):
+            trainer.train(repos, database, tmp_path / "merged")
+    assert not (output / "metrics.jsonl").exists()
+    assert not (output / "model.safetensors").exists()
