@@ -161,8 +161,8 @@ class TacticGenerator:
             model's own, whatever the temperature.
 
         Raises:
-            UsageError: For a number out of range, or a model whose state cannot be repeated for several
-                samples (linear attention).
+            UsageError: For a number out of range, or a model whose state cannot be repeated for
+                several samples (linear attention).
         """
         if num_samples < 1 or temperature < 0 or not 0 < top_p <= 1 or max_new_tokens < 1:
             raise UsageError(

@@ -45,6 +45,7 @@ from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
 from lean_dojo_plugins.progress.metrics import compute_metrics, draw_predictions, flat, measures
 from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples
 from lean_dojo_v2.paths import merged_data_dir
+from lean_dojo_v2.report.environment import record_environment
 
 EXPORTED_NAME = "leanprogress.jsonl"
 HINT = "export LEANPROGRESS_MODEL={path}"
@@ -243,6 +244,7 @@ class ProgressTrainer:
         numbers = measures(predicted, actual)
         if trainer.is_world_process_zero():
             _say("held-out proofs: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items()))
+            record_environment(folder.path)
             folder.staging.mkdir(exist_ok=True)
             trainer.save_model(str(folder.staging))
             tokenizer.save_pretrained(str(folder.staging))
