@@ -79,9 +79,15 @@ def test_a_request_that_was_not_taken_leaves_no_trace(made):
 
 
 def test_closed_engines_open_again(engines):
-    go = threading.Event()
-    running = engines.submit(ONE, lambda server: go.wait())
+    go, started = threading.Event(), threading.Event()
+
+    def busy(server):
+        started.set()
+        return go.wait()
+
+    running = engines.submit(ONE, busy)
     waiting = engines.submit(ONE, lambda server: 1)
+    assert started.wait(60)  # a question that has not begun is called off like the other
     closer = threading.Thread(target=engines.close)
     closer.start()
     with pytest.raises(CancelledError):
