@@ -230,6 +230,21 @@ theorem gap_term (n : Nat) : n = n := sorry
 
 
 @pytest.fixture(scope="session")
+def tiny_t5(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A byte-level T5 of one layer: the folders of a generator and of an encoder."""
+    from transformers import T5Config, T5EncoderModel, T5ForConditionalGeneration
+
+    config = T5Config(
+        vocab_size=384, d_model=32, d_kv=8, d_ff=64, num_layers=1, num_decoder_layers=1,
+        num_heads=2, feed_forward_proj="gated-gelu", decoder_start_token_id=0,
+    )  # fmt: skip
+    folder = tmp_path_factory.mktemp("t5")
+    T5ForConditionalGeneration(config).save_pretrained(folder / "generator")
+    T5EncoderModel(config).save_pretrained(folder / "encoder")
+    return folder / "generator", folder / "encoder"
+
+
+@pytest.fixture(scope="session")
 def tiny_repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A Lean project in a git repository, and its commit; nothing writes into it."""
     folder = tmp_path_factory.mktemp("git") / "lean4-tiny"

@@ -97,7 +97,12 @@ class _Lane:
     def __init__(self, server: Server) -> None:
         self.server = server
         self.load = 0
+        self.files: set[str] = set()
         self.executor = ThreadPoolExecutor(1, thread_name_prefix="lean-lane")
+
+
+def _load(lane: _Lane) -> int:
+    return lane.load
 
 
 @attrs.frozen
@@ -149,10 +154,25 @@ class _Pass:
         """Keep two batches of theorems going: one in the model, one in Lean."""
         while self.waiting and self._active() < 2 * self.batch_size:
             index, problem = self.waiting.popleft()
-            lane = min(self.lanes, key=lambda lane: lane.load)
+            lane = self._lane_for(problem)
             lane.load += 1
             task = _Task(index, Run(problem, lane.server, self.search.settings), lane)
             self.busy[lane.executor.submit(task.run.open)] = task
+
+    def _lane_for(self, problem: Problem) -> _Lane:
+        """Choose the engine that has elaborated the problem's file, unless it has much more to do.
+
+        An engine goes on from where it was in a file; another one would elaborate it anew.
+        """
+        free = min(self.lanes, key=_load)
+        if problem.place is None:
+            return free
+        file = problem.place.file_path
+        lane = min((lane for lane in self.lanes if file in lane.files), key=_load, default=free)
+        if lane.load > free.load + self.batch_size // 2:
+            lane = free
+        lane.files.add(file)
+        return lane
 
     def _is_enough_ready(self) -> bool:
         """Generate when half of what is active is ready: small batches waste the model."""

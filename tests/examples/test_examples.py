@@ -101,23 +101,16 @@ def test_grpo(run_example, workplace, small_model, name, capsys):
 
 
 @pytest.mark.slow
-def test_lean_agent(run_example, workplace, tmp_path, capsys):
-    from transformers import T5Config, T5EncoderModel, T5ForConditionalGeneration
-
-    config = T5Config(
-        vocab_size=384, d_model=32, d_kv=8, d_ff=64, num_layers=1, num_decoder_layers=1,
-        num_heads=2, feed_forward_proj="gated-gelu", decoder_start_token_id=0,
-    )  # fmt: skip
-    T5ForConditionalGeneration(config).save_pretrained(tmp_path / "generator")
-    T5EncoderModel(config).save_pretrained(tmp_path / "encoder")
-    sizes = f"model_name={str(tmp_path / 'encoder')!r}, batch_size=4, num_workers=0"
+def test_lean_agent(run_example, workplace, tiny_t5, capsys):
+    generator, encoder = tiny_t5
+    sizes = f"model_name={str(encoder)!r}, batch_size=4, num_workers=0"
     run_example(
         "lean_agent.py",
         **{
             "import LeanAgent\n": "import LeanAgent\n"
             "from lean_dojo_v2.lean_agent.config import TrainingConfig\n",
             "LeanAgent()": f"LeanAgent(training_config=TrainingConfig({sizes}, precision='32-true'), "
-            f"gen_ckpt_path={str(tmp_path / 'generator')!r})",
+            f"gen_ckpt_path={str(generator)!r})",
         },
     )
     assert_tried(workplace, capsys.readouterr().out)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 import attrs
 import orjson
@@ -88,9 +90,13 @@ def choose_tasks(
     return sorted(chosen, key=lambda task: (str(task.project), task.theorem.file_path))
 
 
-@attrs.frozen
+@attrs.define
 class Arena:
     """The theorems of the demo and the limits under which every model tries them.
+
+    Its engines stay open from one stage to the next: what they have elaborated of the theorems'
+    files, half a minute's work, serves all stages. Close it when it is done, or use it as a context
+    manager.
 
     Attributes:
         tasks: The theorems.
@@ -101,6 +107,19 @@ class Arena:
     tasks: Sequence[ProofTask]
     config: ProverConfig
     folder: Path
+    _servers: dict[Path, list[Server]] = attrs.field(factory=dict, init=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the engines."""
+        for server in itertools.chain.from_iterable(self._servers.values()):
+            server.close()
+        self._servers.clear()
 
     def run(self, stage: str, model: Path, progress_model: Path | None = None) -> StageResult:
         """Let a model try all theorems; a stage that is done is read from its file.
@@ -142,14 +161,17 @@ class Arena:
             for project in dict.fromkeys(task.project for task in self.tasks):
                 mine = [i for i, task in enumerate(self.tasks) if task.project == project]
                 problems = [TheoremProblem(source_in(project, self.tasks[i].theorem)) for i in mine]
-                with ExitStack() as stack:
-                    servers = [
-                        stack.enter_context(Server(project_path=project, start=False))
-                        for _ in range(min(self.config.num_workers, len(problems)))
-                    ]
-                    for index, result in prover.search_many(problems, servers):
-                        bar.update()
-                        yield mine[index], result
+                for index, result in prover.search_many(problems, self._engines(project)):
+                    bar.update()
+                    yield mine[index], result
+
+    def _engines(self, project: Path) -> list[Server]:
+        """Give a project's engines, which start at their first call."""
+        if project not in self._servers:
+            self._servers[project] = [
+                Server(project_path=project, start=False) for _ in range(self.config.num_workers)
+            ]
+        return self._servers[project]
 
     def _save_trees(self, stage: str, found: dict[int, SearchResult]) -> None:
         """Keep the three largest trees that ended in a proof: they are the ones to look at."""

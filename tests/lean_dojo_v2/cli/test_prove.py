@@ -128,21 +128,17 @@ def test_agent_hf_traces_trains_and_proves(lean_dojo, place, tiny_repository):
 
 
 @pytest.mark.slow
-def test_agent_lean_trains_a_retriever_and_proves_with_it(lean_dojo, place, tiny_repository):
-    from transformers import T5Config, T5EncoderModel, T5ForConditionalGeneration
-
-    config = T5Config(
-        vocab_size=384, d_model=32, d_kv=8, d_ff=64, num_layers=1, num_decoder_layers=1,
-        num_heads=2, feed_forward_proj="gated-gelu", decoder_start_token_id=0,
-    )  # fmt: skip
-    T5ForConditionalGeneration(config).save_pretrained(place / "generator")
-    T5EncoderModel(config).save_pretrained(place / "encoder")
+def test_agent_lean_trains_a_retriever_and_proves_with_it(
+    lean_dojo, place, tiny_repository, tiny_t5
+):
+    generator, encoder = tiny_t5
     (place / "retrieval.yaml").write_text(
-        "config:\n  model_name: encoder\n  batch_size: 4\n  num_workers: 0\n  precision: 32-true\n"
+        f"config:\n  model_name: {encoder}\n  batch_size: 4\n  num_workers: 0\n"
+        "  precision: 32-true\n"
     )
     command = (
         "agent", "lean", tiny_repository[0], "--database", "tiny.json", "-c", "retrieval.yaml",
-        "--generator", "generator", "--limit", 1, "--samples", 2, "--expansions", 1,
+        "--generator", generator, "--limit", 1, "--samples", 2, "--expansions", 1,
         "--workers", 1, "--json",
     )  # fmt: skip
     ran = lean_dojo(*command)

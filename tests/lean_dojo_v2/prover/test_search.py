@@ -6,13 +6,14 @@ import os
 import signal
 import time
 
+import attrs
 import psutil
 import pytest
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.server import Server
 from lean_dojo_v2.prover.best_first import BestFirstSearch
-from lean_dojo_v2.prover.problem import GoalProblem
+from lean_dojo_v2.prover.problem import GoalProblem, TheoremProblem
 from lean_dojo_v2.prover.result import Failure
 from lean_dojo_v2.prover.run import SearchSettings
 from lean_dojo_v2.prover.search_tree import NodeStatus, SearchTree
@@ -186,6 +187,35 @@ def test_several_theorems_share_batches(engine, zoo, scripted):
     assert max(sizes) > 1
     assert max(sizes) <= 3
     assert sum(sizes) == 3 * 3 + 1
+
+
+@pytest.fixture
+def opened(engine, fresh_engine, monkeypatch):
+    """Which of two engines opened which file, in order."""
+    log = []
+    for number, server in enumerate((engine, fresh_engine)):
+
+        def spy(command, fields, *, number=number, request=server.request_state):
+            log.append((fields["fileName"], number))
+            return request(command, fields)
+
+        monkeypatch.setattr(server, "request_state", spy)
+    return log
+
+
+def test_a_file_is_elaborated_by_one_engine(engine, fresh_engine, opened, zoo, scripted):
+    files = ["A.lean", "B.lean", "B.lean", "A.lean", "B.lean", "A.lean"]
+    problems = [TheoremProblem(attrs.evolve(zoo("chain").source, file_path=file)) for file in files]
+    plan = BestFirstSearch(scripted(CHAIN), SearchSettings())
+    assert all(result.success for result in plan.run(problems, [engine, fresh_engine]))
+    assert sorted(opened) == [("A.lean", 0)] * 3 + [("B.lean", 1)] * 3
+
+
+def test_a_long_file_is_shared_by_the_engines(engine, fresh_engine, opened, zoo, scripted):
+    plan = BestFirstSearch(scripted(CHAIN), SearchSettings(batch_size=2))
+    results = plan.run([zoo("chain")] * 8, [engine, fresh_engine])
+    assert all(result.success for result in results)
+    assert {number for _, number in opened} == {0, 1}
 
 
 def test_one_theorem_at_a_time(engine, zoo, scripted):
