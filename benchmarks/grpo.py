@@ -81,7 +81,7 @@ def build(work: Path, seed: int) -> tuple[Path, Path]:
     texts = [text for row in rows for text in (row["problem"], row["tactic"])]
     untrained = build_tiny_model(texts, work / "untrained", seed=seed)
     return untrained, pretrain(
-        untrained, read_theorems(file), work / "read", max_steps=500, seed=seed
+        untrained, read_theorems(file), work / "read", max_steps=300, seed=seed
     )
 
 

@@ -32,6 +32,7 @@ from lean_dojo_plugins.causal_lm.loading import choose_device
 from lean_dojo_plugins.causal_lm.renaming import RenamedTacticChat
 from lean_dojo_plugins.causal_lm.reporting import bars_on_terminals_only, show_only_a_bar
 from lean_dojo_plugins.causal_lm.tokenisation import IGNORED, Tokeniser
+from lean_dojo_plugins.demo.muon import MuonWithAdamW
 
 TACTIC_WEIGHT = 4.0
 """What a tactic's token weighs in the loss, beside 1 for a token of its goal."""
@@ -71,7 +72,6 @@ def pretrain(
         learning_rate=lr,
         warmup_steps=max_steps // 20,
         weight_decay=0.1,
-        adam_beta2=0.98,
         train_sampling_strategy="group_by_length",
         remove_unused_columns=False,
         bf16=device.bf16,
@@ -99,7 +99,15 @@ def pretrain(
 
 
 class _Reader(Trainer):
-    """A trainer whose loss is a weighted mean over all tokens."""
+    """A trainer whose loss is a weighted mean over all tokens, with Muon."""
+
+    def create_optimizer(self, model: torch.nn.Module | None = None) -> torch.optim.Optimizer:
+        if self.optimizer is None:
+            assert self.model is not None
+            self.optimizer = MuonWithAdamW(
+                model or self.model, self.args.learning_rate, self.args.weight_decay
+            )
+        return self.optimizer
 
     def compute_loss(
         self,

@@ -70,7 +70,20 @@ class Demo:
         data = self.folder / "merged"
         with self._stage("model", "build a small language model from nothing"):
             model = self._model(database, data)
-        arena = self._arena(database, repos)
+        with self._arena(database, repos) as arena:
+            results = self._train_and_prove(database, repos, model, arena)
+        self._summarise(results)
+        return results
+
+    def _train_and_prove(
+        self,
+        database: DynamicDatabase,
+        repos: Sequence[LeanGitRepo],
+        model: Path,
+        arena: Arena,
+    ) -> list[StageResult]:
+        """Train stage by stage; the model of each tries the theorems."""
+        data = self.folder / "merged"
         results: list[StageResult] = []
 
         def prove(stage: str, path: Path, guide: Path | None = None) -> None:
@@ -92,7 +105,6 @@ class Demo:
             with self._stage("progress", "train a model of the steps that remain"):
                 guide = self._progress(database, data)
             prove("guided", best, guide)
-        self._summarise(results)
         return results
 
     # --- stages ---------------------------------------------------------------------------------

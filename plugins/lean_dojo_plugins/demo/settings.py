@@ -39,15 +39,15 @@ class DemoSettings:
     output_dir: Path
     hidden_size: int = 256
     layers: int = 4
-    pretrain_steps: int = 1100
+    pretrain_steps: int = 1000
     sft_epochs: int = 2
     sft_batch: int = 16
     sft_lr: float = 3e-4
     grpo_steps: int = 12
     progress_epochs: float = 4
     samples: int = 16
-    expansions: int = 8
-    visits: int = 3
+    expansions: int = 12
+    visits: int = 4
     theorems: int | None = 25
     engines: int = 2
     seed: int = 0
@@ -57,7 +57,7 @@ class DemoSettings:
         """Give sizes that show every stage in a few minutes, with a smaller gain."""
         return cls(
             output_dir=output_dir,
-            pretrain_steps=700,
+            pretrain_steps=500,
             sft_epochs=1,
             grpo_steps=2,
             progress_epochs=1,

@@ -4,7 +4,7 @@ import Sample.Logic
 # More on the connectives
 
 Propositions in `∧`, `∨` and `→` put in another order, grouped in another way or in part dropped.
-The proofs are those of `Sample.Logic`: take the hypothesis apart, put the pieces together again.
+The proofs are those of `Sample.Logic`: take the hypothesis apart, leave the pieces to `simp_all`.
 -/
 
 namespace Sample
@@ -68,63 +68,45 @@ theorem and_to_group_reverse {p q r : Prop} (h : p ∧ q ∧ r) : (r ∧ q) ∧ 
 
 theorem and_four_rotate {p q r s : Prop} (h : p ∧ q ∧ r ∧ s) : q ∧ r ∧ s ∧ p := by
   obtain ⟨hp, hq, hr, hs⟩ := h
-  exact ⟨hq, hr, hs, hp⟩
+  simp_all
 
 theorem and_four_reverse {p q r s : Prop} (h : p ∧ q ∧ r ∧ s) : s ∧ r ∧ q ∧ p := by
   obtain ⟨hp, hq, hr, hs⟩ := h
-  exact ⟨hs, hr, hq, hp⟩
+  simp_all
 
 theorem and_pairs_cross {p q r s : Prop} (h : (p ∧ q) ∧ r ∧ s) : (p ∧ r) ∧ q ∧ s := by
   obtain ⟨⟨hp, hq⟩, hr, hs⟩ := h
-  exact ⟨⟨hp, hr⟩, hq, hs⟩
+  simp_all
 
 theorem and_pairs_swap {p q r s : Prop} (h : (p ∧ q) ∧ r ∧ s) : (r ∧ s) ∧ p ∧ q := by
   obtain ⟨⟨hp, hq⟩, hr, hs⟩ := h
-  exact ⟨⟨hr, hs⟩, hp, hq⟩
+  simp_all
 
 /-! ## Disjunctions grouped -/
 
 theorem or_group_left {p q r : Prop} (h : p ∨ q ∨ r) : (p ∨ q) ∨ r := by
-  rcases h with hp | hq | hr
-  · exact Or.inl (Or.inl hp)
-  · exact Or.inl (Or.inr hq)
-  · exact Or.inr hr
+  rcases h with hp | hq | hr <;> simp_all
 
 theorem or_group_right {p q r : Prop} (h : (p ∨ q) ∨ r) : p ∨ q ∨ r := by
-  rcases h with (hp | hq) | hr
-  · exact Or.inl hp
-  · exact Or.inr (Or.inl hq)
-  · exact Or.inr (Or.inr hr)
+  rcases h with (hp | hq) | hr <;> simp_all
 
 theorem or_group_rotate {p q r : Prop} (h : (p ∨ q) ∨ r) : q ∨ r ∨ p := by
-  rcases h with (hp | hq) | hr
-  · exact Or.inr (Or.inr hp)
-  · exact Or.inl hq
-  · exact Or.inr (Or.inl hr)
+  rcases h with (hp | hq) | hr <;> simp_all
 
 theorem or_group_rotate_back {p q r : Prop} (h : (p ∨ q) ∨ r) : r ∨ p ∨ q := by
-  rcases h with (hp | hq) | hr
-  · exact Or.inr (Or.inl hp)
-  · exact Or.inr (Or.inr hq)
-  · exact Or.inl hr
+  rcases h with (hp | hq) | hr <;> simp_all
 
 theorem or_group_reverse {p q r : Prop} (h : (p ∨ q) ∨ r) : r ∨ q ∨ p := by
   sorry
 
 theorem or_swap_grow_left {p q r : Prop} (h : p ∨ q) : r ∨ q ∨ p := by
-  rcases h with hp | hq
-  · exact Or.inr (Or.inr hp)
-  · exact Or.inr (Or.inl hq)
+  rcases h with hp | hq <;> simp_all
 
 theorem or_swap_grow_middle {p q r : Prop} (h : p ∨ q) : q ∨ r ∨ p := by
-  rcases h with hp | hq
-  · exact Or.inr (Or.inr hp)
-  · exact Or.inl hq
+  rcases h with hp | hq <;> simp_all
 
 theorem or_grow_group {p q r : Prop} (h : p ∨ q) : (p ∨ r) ∨ q := by
-  rcases h with hp | hq
-  · exact Or.inl (Or.inl hp)
-  · exact Or.inr hq
+  rcases h with hp | hq <;> simp_all
 
 theorem or_elim_last {p q : Prop} (h : p ∨ q ∨ q) : p ∨ q := by
   rcases h with hp | hq | hq
@@ -135,69 +117,49 @@ theorem or_elim_last {p q : Prop} (h : p ∨ q ∨ q) : p ∨ q := by
 /-! ## Conjunctions and disjunctions -/
 
 theorem and_or_first {p q r : Prop} (h : (p ∧ q) ∨ r) : p ∨ r := by
-  rcases h with ⟨hp, hq⟩ | hr
-  · exact Or.inl hp
-  · exact Or.inr hr
+  rcases h with ⟨hp, hq⟩ | hr <;> simp_all
 
 theorem and_or_second {p q r : Prop} (h : (p ∧ q) ∨ r) : q ∨ r := by
-  rcases h with ⟨hp, hq⟩ | hr
-  · exact Or.inl hq
-  · exact Or.inr hr
+  rcases h with ⟨hp, hq⟩ | hr <;> simp_all
 
 theorem or_and_gather {p q r : Prop} (h : (p ∧ q) ∨ (p ∧ r)) : p ∧ (q ∨ r) := by
-  rcases h with ⟨hp, hq⟩ | ⟨hp, hr⟩
-  · exact ⟨hp, Or.inl hq⟩
-  · exact ⟨hp, Or.inr hr⟩
+  rcases h with ⟨hp, hq⟩ | ⟨hp, hr⟩ <;> simp_all
 
 theorem or_and_gather_swap {p q r : Prop} (h : (p ∧ q) ∨ (p ∧ r)) : (r ∨ q) ∧ p := by
-  rcases h with ⟨hp, hq⟩ | ⟨hp, hr⟩
-  · exact ⟨Or.inr hq, hp⟩
-  · exact ⟨Or.inl hr, hp⟩
+  rcases h with ⟨hp, hq⟩ | ⟨hp, hr⟩ <;> simp_all
 
 theorem or_and_swap_each {p q r : Prop} (h : (p ∧ q) ∨ (p ∧ r)) : (q ∧ p) ∨ (r ∧ p) := by
-  rcases h with ⟨hp, hq⟩ | ⟨hp, hr⟩
-  · exact Or.inl ⟨hq, hp⟩
-  · exact Or.inr ⟨hr, hp⟩
+  rcases h with ⟨hp, hq⟩ | ⟨hp, hr⟩ <;> simp_all
 
 theorem and_or_swap {p q r : Prop} (h : p ∧ (q ∨ r)) : p ∧ (r ∨ q) := by
-  obtain ⟨hp, hq | hr⟩ := h
-  · exact ⟨hp, Or.inr hq⟩
-  · exact ⟨hp, Or.inl hr⟩
+  obtain ⟨hp, hq | hr⟩ := h <;> simp_all
 
 theorem and_or_left_swap {p q r : Prop} (h : p ∧ (q ∨ r)) : (q ∧ p) ∨ (r ∧ p) := by
-  obtain ⟨hp, hq | hr⟩ := h
-  · exact Or.inl ⟨hq, hp⟩
-  · exact Or.inr ⟨hr, hp⟩
+  obtain ⟨hp, hq | hr⟩ := h <;> simp_all
 
 theorem and_or_left_cross {p q r : Prop} (h : p ∧ (q ∨ r)) : (p ∧ r) ∨ (p ∧ q) := by
-  obtain ⟨hp, hq | hr⟩ := h
-  · exact Or.inr ⟨hp, hq⟩
-  · exact Or.inl ⟨hp, hr⟩
+  obtain ⟨hp, hq | hr⟩ := h <;> simp_all
 
 theorem or_and_right_left {p q r : Prop} (h : (p ∨ q) ∧ r) : (p ∧ r) ∨ (q ∧ r) := by
-  obtain ⟨hp | hq, hr⟩ := h
-  · exact Or.inl ⟨hp, hr⟩
-  · exact Or.inr ⟨hq, hr⟩
+  obtain ⟨hp | hq, hr⟩ := h <;> simp_all
 
 theorem or_and_spread {p q r : Prop} (h : p ∨ (q ∧ r)) : (p ∨ q) ∧ (p ∨ r) := by
-  rcases h with hp | ⟨hq, hr⟩
-  · exact ⟨Or.inl hp, Or.inl hp⟩
-  · exact ⟨Or.inr hq, Or.inr hr⟩
+  rcases h with hp | ⟨hq, hr⟩ <;> simp_all
 
 /-! ## Implications -/
 
 theorem imp_comp_four {p q r s t : Prop} (hpq : p → q) (hqr : q → r) (hrs : r → s)
     (hst : s → t) : p → t := by
   intro hp
-  exact hst (hrs (hqr (hpq hp)))
+  simp_all
 
 theorem imp_and_intro_swap {p q r : Prop} (hpq : p → q) (hqr : q → r) : p → r ∧ q := by
   intro hp
-  exact ⟨hqr (hpq hp), hpq hp⟩
+  simp_all
 
 theorem imp_and_map_swap {p q r s : Prop} (hpr : p → r) (hqs : q → s) : p ∧ q → s ∧ r := by
   intro ⟨hp, hq⟩
-  exact ⟨hqs hq, hpr hp⟩
+  simp_all
 
 theorem imp_and_map_left {p q r : Prop} (hpr : p → r) : p ∧ q → r ∧ q := by
   intro ⟨hp, hq⟩
@@ -217,72 +179,44 @@ theorem imp_and_drop_right {p q r : Prop} (hpr : p → r) : p ∧ q → r := by
 theorem imp_or_map_left {p q r : Prop} (hpr : p → r) : p ∨ q → r ∨ q := by
   intro h
   rcases h with hp | hq
-  · exact Or.inl (hpr hp)
+  · simp_all
   · exact Or.inr hq
 
 theorem imp_or_map_right {p q r : Prop} (hqr : q → r) : p ∨ q → p ∨ r := by
   intro h
   rcases h with hp | hq
   · exact Or.inl hp
-  · exact Or.inr (hqr hq)
+  · simp_all
 
 /-! ## Equivalences -/
 
 theorem and_swap_head_iff {p q r : Prop} : p ∧ q ∧ r ↔ q ∧ p ∧ r := by
-  constructor
-  · intro ⟨hp, hq, hr⟩
-    exact ⟨hq, hp, hr⟩
-  · intro ⟨hq, hp, hr⟩
-    exact ⟨hp, hq, hr⟩
+  constructor <;> intros <;> simp_all
 
 theorem and_group_swap_iff {p q r : Prop} : (p ∧ q) ∧ r ↔ (q ∧ p) ∧ r := by
-  constructor
-  · intro ⟨⟨hp, hq⟩, hr⟩
-    exact ⟨⟨hq, hp⟩, hr⟩
-  · intro ⟨⟨hq, hp⟩, hr⟩
-    exact ⟨⟨hp, hq⟩, hr⟩
+  constructor <;> intros <;> simp_all
 
 theorem and_group_reverse_iff {p q r : Prop} : (p ∧ q) ∧ r ↔ r ∧ q ∧ p := by
-  constructor
-  · intro ⟨⟨hp, hq⟩, hr⟩
-    exact ⟨hr, hq, hp⟩
-  · intro ⟨hr, hq, hp⟩
-    exact ⟨⟨hp, hq⟩, hr⟩
+  constructor <;> intros <;> simp_all
 
 theorem and_group_rotate_iff {p q r : Prop} : (p ∧ q) ∧ r ↔ q ∧ r ∧ p := by
   sorry
 
 theorem and_group_swap_tail_iff {p q r : Prop} : (p ∧ q) ∧ r ↔ p ∧ r ∧ q := by
-  constructor
-  · intro ⟨⟨hp, hq⟩, hr⟩
-    exact ⟨hp, hr, hq⟩
-  · intro ⟨hp, hr, hq⟩
-    exact ⟨⟨hp, hq⟩, hr⟩
+  constructor <;> intros <;> simp_all
 
 theorem or_swap_tail_iff {p q r : Prop} : p ∨ q ∨ r ↔ p ∨ r ∨ q := by
   constructor
   · intro h
-    rcases h with hp | hq | hr
-    · exact Or.inl hp
-    · exact Or.inr (Or.inr hq)
-    · exact Or.inr (Or.inl hr)
+    rcases h with hp | hq | hr <;> simp_all
   · intro h
-    rcases h with hp | hr | hq
-    · exact Or.inl hp
-    · exact Or.inr (Or.inr hr)
-    · exact Or.inr (Or.inl hq)
+    rcases h with hp | hr | hq <;> simp_all
 
 theorem or_group_iff {p q r : Prop} : p ∨ q ∨ r ↔ (p ∨ q) ∨ r := by
   constructor
   · intro h
-    rcases h with hp | hq | hr
-    · exact Or.inl (Or.inl hp)
-    · exact Or.inl (Or.inr hq)
-    · exact Or.inr hr
+    rcases h with hp | hq | hr <;> simp_all
   · intro h
-    rcases h with (hp | hq) | hr
-    · exact Or.inl hp
-    · exact Or.inr (Or.inl hq)
-    · exact Or.inr (Or.inr hr)
+    rcases h with (hp | hq) | hr <;> simp_all
 
 end Sample

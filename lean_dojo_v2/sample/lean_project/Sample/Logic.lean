@@ -1,8 +1,8 @@
 /-!
 # Propositional and first-order logic
 
-Small facts about `∧`, `∨`, `→`, `¬`, `↔`, `∃` and `∀`, each proved by taking the
-hypotheses apart and putting the pieces together again. No axiom is used.
+Small facts about `∧`, `∨`, `→`, `¬`, `↔`, `∃` and `∀`. Each is proved by taking the hypotheses
+apart; the pieces are put together again by hand where there are few, else by `simp_all`.
 -/
 
 namespace Sample
@@ -94,54 +94,31 @@ theorem or_swap {p q : Prop} (h : p ∨ q) : q ∨ p := by
   · exact Or.inl hq
 
 theorem or_grow_right {p q r : Prop} (h : p ∨ q) : p ∨ q ∨ r := by
-  rcases h with hp | hq
-  · exact Or.inl hp
-  · exact Or.inr (Or.inl hq)
+  rcases h with hp | hq <;> simp_all
 
 theorem or_grow_left {p q r : Prop} (h : p ∨ q) : r ∨ p ∨ q := by
-  rcases h with hp | hq
-  · exact Or.inr (Or.inl hp)
-  · exact Or.inr (Or.inr hq)
+  rcases h with hp | hq <;> simp_all
 
 theorem or_grow_middle {p q r : Prop} (h : p ∨ q) : p ∨ r ∨ q := by
-  rcases h with hp | hq
-  · exact Or.inl hp
-  · exact Or.inr (Or.inr hq)
+  rcases h with hp | hq <;> simp_all
 
 theorem or_swap_grow {p q r : Prop} (h : p ∨ q) : q ∨ p ∨ r := by
-  rcases h with hp | hq
-  · exact Or.inr (Or.inl hp)
-  · exact Or.inl hq
+  rcases h with hp | hq <;> simp_all
 
 theorem or_rotate {p q r : Prop} (h : p ∨ q ∨ r) : q ∨ r ∨ p := by
-  rcases h with hp | hq | hr
-  · exact Or.inr (Or.inr hp)
-  · exact Or.inl hq
-  · exact Or.inr (Or.inl hr)
+  rcases h with hp | hq | hr <;> simp_all
 
 theorem or_rotate_back {p q r : Prop} (h : p ∨ q ∨ r) : r ∨ p ∨ q := by
-  rcases h with hp | hq | hr
-  · exact Or.inr (Or.inl hp)
-  · exact Or.inr (Or.inr hq)
-  · exact Or.inl hr
+  rcases h with hp | hq | hr <;> simp_all
 
 theorem or_swap_tail {p q r : Prop} (h : p ∨ q ∨ r) : p ∨ r ∨ q := by
-  rcases h with hp | hq | hr
-  · exact Or.inl hp
-  · exact Or.inr (Or.inr hq)
-  · exact Or.inr (Or.inl hr)
+  rcases h with hp | hq | hr <;> simp_all
 
 theorem or_reverse {p q r : Prop} (h : p ∨ q ∨ r) : r ∨ q ∨ p := by
-  rcases h with hp | hq | hr
-  · exact Or.inr (Or.inr hp)
-  · exact Or.inr (Or.inl hq)
-  · exact Or.inl hr
+  rcases h with hp | hq | hr <;> simp_all
 
 theorem or_swap_head {p q r : Prop} (h : p ∨ q ∨ r) : q ∨ p ∨ r := by
-  rcases h with hp | hq | hr
-  · exact Or.inr (Or.inl hp)
-  · exact Or.inl hq
-  · exact Or.inr (Or.inr hr)
+  rcases h with hp | hq | hr <;> simp_all
 
 theorem or_same {p : Prop} (h : p ∨ p) : p := by
   rcases h with hp | hp
@@ -159,37 +136,25 @@ theorem or_of_and {p q : Prop} (h : p ∧ q) : q ∨ p := by
   exact Or.inl hq
 
 theorem or_and_left {p q r : Prop} (h : p ∨ (q ∧ r)) : p ∨ q := by
-  rcases h with hp | ⟨hq, hr⟩
-  · exact Or.inl hp
-  · exact Or.inr hq
+  rcases h with hp | ⟨hq, hr⟩ <;> simp_all
 
 theorem or_and_right {p q r : Prop} (h : p ∨ (q ∧ r)) : p ∨ r := by
-  rcases h with hp | ⟨hq, hr⟩
-  · exact Or.inl hp
-  · exact Or.inr hr
+  rcases h with hp | ⟨hq, hr⟩ <;> simp_all
 
 theorem or_and_swap {p q r : Prop} (h : p ∨ (q ∧ r)) : r ∨ p := by
   sorry
 
 theorem or_and_common {p q r : Prop} (h : (p ∧ q) ∨ (p ∧ r)) : p := by
-  rcases h with ⟨hp, hq⟩ | ⟨hp, hr⟩
-  · exact hp
-  · exact hp
+  rcases h with ⟨hp, hq⟩ | ⟨hp, hr⟩ <;> simp_all
 
 theorem or_and_rest {p q r : Prop} (h : (p ∧ q) ∨ (p ∧ r)) : q ∨ r := by
-  rcases h with ⟨hp, hq⟩ | ⟨hp, hr⟩
-  · exact Or.inl hq
-  · exact Or.inr hr
+  rcases h with ⟨hp, hq⟩ | ⟨hp, hr⟩ <;> simp_all
 
 theorem and_or_left {p q r : Prop} (h : p ∧ (q ∨ r)) : (p ∧ q) ∨ (p ∧ r) := by
-  obtain ⟨hp, hq | hr⟩ := h
-  · exact Or.inl ⟨hp, hq⟩
-  · exact Or.inr ⟨hp, hr⟩
+  obtain ⟨hp, hq | hr⟩ := h <;> simp_all
 
 theorem and_or_drop {p q r : Prop} (h : p ∧ (q ∨ r)) : r ∨ q := by
-  obtain ⟨hp, hq | hr⟩ := h
-  · exact Or.inr hq
-  · exact Or.inl hr
+  obtain ⟨hp, hq | hr⟩ := h <;> simp_all
 
 /-! ## Implication -/
 
@@ -199,7 +164,7 @@ theorem imp_comp {p q r : Prop} (hpq : p → q) (hqr : q → r) : p → r := by
 
 theorem imp_comp_three {p q r s : Prop} (hpq : p → q) (hqr : q → r) (hrs : r → s) : p → s := by
   intro hp
-  exact hrs (hqr (hpq hp))
+  simp_all
 
 theorem imp_twice {p q : Prop} (h : p → p → q) : p → q := by
   intro hp
@@ -223,7 +188,7 @@ theorem imp_uncurry_flip {p q r : Prop} (h : p → q → r) : q ∧ p → r := b
 
 theorem imp_and_intro {p q r : Prop} (hpq : p → q) (hpr : p → r) : p → q ∧ r := by
   intro hp
-  exact ⟨hpq hp, hpr hp⟩
+  simp_all
 
 theorem imp_and_keep {p q : Prop} (hpq : p → q) : p → p ∧ q := by
   intro hp
@@ -234,11 +199,11 @@ theorem imp_and_keep_last {p q : Prop} (hpq : p → q) : p → q ∧ p := by
 
 theorem imp_or_left {p q r : Prop} (h : p ∨ q → r) : p → r := by
   intro hp
-  exact h (Or.inl hp)
+  simp_all
 
 theorem imp_or_right {p q r : Prop} (h : p ∨ q → r) : q → r := by
   intro hq
-  exact h (Or.inr hq)
+  simp_all
 
 theorem imp_or_elim {p q r : Prop} (hpr : p → r) (hqr : q → r) : p ∨ q → r := by
   intro h
@@ -248,19 +213,19 @@ theorem imp_or_elim {p q r : Prop} (hpr : p → r) (hqr : q → r) : p ∨ q →
 
 theorem imp_and_map {p q r s : Prop} (hpr : p → r) (hqs : q → s) : p ∧ q → r ∧ s := by
   intro ⟨hp, hq⟩
-  exact ⟨hpr hp, hqs hq⟩
+  simp_all
 
 theorem imp_or_map {p q r s : Prop} (hpr : p → r) (hqs : q → s) : p ∨ q → r ∨ s := by
   intro h
   rcases h with hp | hq
-  · exact Or.inl (hpr hp)
-  · exact Or.inr (hqs hq)
+  · simp_all
+  · simp_all
 
 theorem imp_or_map_swap {p q r s : Prop} (hpr : p → r) (hqs : q → s) : p ∨ q → s ∨ r := by
   intro h
   rcases h with hp | hq
-  · exact Or.inr (hpr hp)
-  · exact Or.inl (hqs hq)
+  · simp_all
+  · simp_all
 
 theorem imp_self_term {p : Prop} : p → p := fun hp => hp
 
@@ -363,42 +328,30 @@ theorem not_and_swap {p q : Prop} (h : ¬(p ∧ q)) : ¬(q ∧ p) := by
 
 theorem and_comm_iff {p q : Prop} : p ∧ q ↔ q ∧ p := by
   constructor
-  · intro ⟨hp, hq⟩
-    exact ⟨hq, hp⟩
-  · intro ⟨hq, hp⟩
-    exact ⟨hp, hq⟩
+  intro ⟨hp, hq⟩
+  exact ⟨hq, hp⟩
+  intro ⟨hq, hp⟩
+  exact ⟨hp, hq⟩
 
 theorem or_comm_iff {p q : Prop} : p ∨ q ↔ q ∨ p := by
   constructor
-  · intro h
-    rcases h with hp | hq
-    · exact Or.inr hp
-    · exact Or.inl hq
-  · intro h
-    rcases h with hq | hp
-    · exact Or.inr hq
-    · exact Or.inl hp
+  intro h
+  rcases h with hp | hq
+  exact Or.inr hp
+  exact Or.inl hq
+  intro h
+  rcases h with hq | hp
+  exact Or.inr hq
+  exact Or.inl hp
 
 theorem and_group_iff {p q r : Prop} : p ∧ q ∧ r ↔ (p ∧ q) ∧ r := by
-  constructor
-  · intro ⟨hp, hq, hr⟩
-    exact ⟨⟨hp, hq⟩, hr⟩
-  · intro ⟨⟨hp, hq⟩, hr⟩
-    exact ⟨hp, hq, hr⟩
+  constructor <;> intros <;> simp_all
 
 theorem and_rotate_iff {p q r : Prop} : p ∧ q ∧ r ↔ q ∧ r ∧ p := by
-  constructor
-  · intro ⟨hp, hq, hr⟩
-    exact ⟨hq, hr, hp⟩
-  · intro ⟨hq, hr, hp⟩
-    exact ⟨hp, hq, hr⟩
+  constructor <;> intros <;> simp_all
 
 theorem and_reverse_iff {p q r : Prop} : p ∧ q ∧ r ↔ r ∧ q ∧ p := by
-  constructor
-  · intro ⟨hp, hq, hr⟩
-    exact ⟨hr, hq, hp⟩
-  · intro ⟨hr, hq, hp⟩
-    exact ⟨hp, hq, hr⟩
+  constructor <;> intros <;> simp_all
 
 theorem and_swap_tail_iff {p q r : Prop} : p ∧ q ∧ r ↔ p ∧ r ∧ q := by
   sorry
@@ -409,32 +362,20 @@ theorem or_rotate_iff {p q r : Prop} : p ∨ q ∨ r ↔ q ∨ r ∨ p := by
   · exact or_rotate_back
 
 theorem imp_flip_iff {p q r : Prop} : (p → q → r) ↔ (q → p → r) := by
-  constructor
-  · intro h hq hp
-    exact h hp hq
-  · intro h hp hq
-    exact h hq hp
+  constructor <;> intros <;> simp_all
 
 theorem imp_curry_iff {p q r : Prop} : (p ∧ q → r) ↔ (p → q → r) := by
-  constructor
-  · intro h hp hq
-    exact h ⟨hp, hq⟩
-  · intro h ⟨hp, hq⟩
-    exact h hp hq
+  constructor <;> intros <;> simp_all
 
 theorem not_and_iff {p q : Prop} : ¬(p ∧ q) ↔ (p → ¬q) := by
   constructor
-  · intro h hp hq
-    exact h ⟨hp, hq⟩
-  · intro h ⟨hp, hq⟩
-    exact h hp hq
+  intro h hp hq
+  exact h ⟨hp, hq⟩
+  intro h ⟨hp, hq⟩
+  exact h hp hq
 
 theorem imp_and_iff {p q r : Prop} : (p → q ∧ r) ↔ (p → q) ∧ (p → r) := by
-  constructor
-  · intro h
-    exact ⟨fun hp => (h hp).1, fun hp => (h hp).2⟩
-  · intro ⟨hpq, hpr⟩ hp
-    exact ⟨hpq hp, hpr hp⟩
+  constructor <;> intros <;> simp_all
 
 theorem iff_flip_term {p q : Prop} (h : p ↔ q) : q ↔ p := ⟨h.2, h.1⟩
 

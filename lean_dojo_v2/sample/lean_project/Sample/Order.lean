@@ -55,7 +55,9 @@ theorem below_of_below_of_eq {a b c : α} (hab : a ≼ b) (h : b = c) : a ≼ c 
   exact hab
 
 theorem equiv_refl (a : α) : Equiv a a := by
-  exact ⟨refl a, refl a⟩
+  constructor
+  exact refl a
+  exact refl a
 
 theorem equiv_symm {a b : α} (h : Equiv a b) : Equiv b a := by
   obtain ⟨hab, hba⟩ := h
@@ -64,7 +66,9 @@ theorem equiv_symm {a b : α} (h : Equiv a b) : Equiv b a := by
 theorem equiv_trans {a b c : α} (h : Equiv a b) (k : Equiv b c) : Equiv a c := by
   obtain ⟨hab, hba⟩ := h
   obtain ⟨hbc, hcb⟩ := k
-  exact ⟨trans hab hbc, trans hcb hba⟩
+  constructor
+  exact trans hab hbc
+  exact trans hcb hba
 
 theorem equiv_below {a b c : α} (h : Equiv a b) (hbc : b ≼ c) : a ≼ c := by
   obtain ⟨hab, hba⟩ := h
@@ -87,19 +91,28 @@ theorem mono_const (c : β) : Mono (fun _ : α => c) := by
 
 theorem mono_twice {f : α → α} (hf : Mono f) : Mono (fun a => f (f a)) := by
   intro a b hab
-  exact hf _ _ (hf _ _ hab)
+  apply hf
+  apply hf
+  exact hab
 
 theorem mono_comp {f : α → α} {g : α → β} (hf : Mono f) (hg : Mono g) : Mono (fun a => g (f a)) := by
   intro a b hab
-  exact hg _ _ (hf _ _ hab)
+  apply hg
+  apply hf
+  exact hab
 
 theorem mono_equiv {f : α → β} (hf : Mono f) {a b : α} (h : Equiv a b) : Equiv (f a) (f b) := by
   obtain ⟨hab, hba⟩ := h
-  exact ⟨hf _ _ hab, hf _ _ hba⟩
+  constructor
+  apply hf
+  exact hab
+  apply hf
+  exact hba
 
 theorem mono_chain {f : α → β} (hf : Mono f) {a b c : α} (hab : a ≼ b) (hbc : b ≼ c) :
     f a ≼ f c := by
-  exact hf _ _ (trans hab hbc)
+  apply hf
+  exact trans hab hbc
 
 /-! ## Chains with equalities -/
 
@@ -144,22 +157,30 @@ theorem below_chain_five {a b c d e f : α} (hab : a ≼ b) (hbc : b ≼ c) (hcd
 
 theorem equiv_of_eq {a b : α} (h : a = b) : Equiv a b := by
   rw [h]
-  exact ⟨refl b, refl b⟩
+  constructor
+  exact refl b
+  exact refl b
 
 theorem equiv_trans_flip {a b c : α} (h : Equiv a b) (k : Equiv b c) : Equiv c a := by
   obtain ⟨hab, hba⟩ := h
   obtain ⟨hbc, hcb⟩ := k
-  exact ⟨trans hcb hba, trans hab hbc⟩
+  constructor
+  exact trans hcb hba
+  exact trans hab hbc
 
 theorem equiv_meet {a b c : α} (h : Equiv a b) (k : Equiv c b) : Equiv a c := by
   obtain ⟨hab, hba⟩ := h
   obtain ⟨hcb, hbc⟩ := k
-  exact ⟨trans hab hbc, trans hcb hba⟩
+  constructor
+  exact trans hab hbc
+  exact trans hcb hba
 
 theorem equiv_fork {a b c : α} (h : Equiv b a) (k : Equiv b c) : Equiv a c := by
   obtain ⟨hba, hab⟩ := h
   obtain ⟨hbc, hcb⟩ := k
-  exact ⟨trans hab hbc, trans hcb hba⟩
+  constructor
+  exact trans hab hbc
+  exact trans hcb hba
 
 theorem equiv_of_equiv_of_eq {a b c : α} (h : Equiv a b) (k : b = c) : Equiv a c := by
   rw [← k]
@@ -187,12 +208,18 @@ theorem below_equiv_below {a b c d : α} (hab : a ≼ b) (h : Equiv b c) (hcd : 
 
 theorem mono_three {f : α → α} (hf : Mono f) : Mono (fun a => f (f (f a))) := by
   intro a b hab
-  exact hf _ _ (hf _ _ (hf _ _ hab))
+  apply hf
+  apply hf
+  apply hf
+  exact hab
 
 theorem mono_comp_twice {f : α → α} {g : α → β} (hf : Mono f) (hg : Mono g) :
     Mono (fun a => g (f (f a))) := by
   intro a b hab
-  exact hg _ _ (hf _ _ (hf _ _ hab))
+  apply hg
+  apply hf
+  apply hf
+  exact hab
 
 theorem mono_of_eq {f : α → β} {a b : α} (h : a = b) : f a ≼ f b := by
   rw [h]
@@ -200,17 +227,24 @@ theorem mono_of_eq {f : α → β} {a b : α} (h : a = b) : f a ≼ f b := by
 
 theorem mono_chain_three {f : α → β} (hf : Mono f) {a b c d : α} (hab : a ≼ b) (hbc : b ≼ c)
     (hcd : c ≼ d) : f a ≼ f d := by
-  exact hf _ _ (trans hab (trans hbc hcd))
+  apply hf
+  apply trans hab
+  exact trans hbc hcd
 
 theorem mono_equiv_below {f : α → β} (hf : Mono f) {a b c : α} (h : Equiv a b) (hbc : b ≼ c) :
     f a ≼ f c := by
   obtain ⟨hab, hba⟩ := h
-  exact hf _ _ (trans hab hbc)
+  apply hf
+  exact trans hab hbc
 
 theorem mono_equiv_flip {f : α → β} (hf : Mono f) {a b : α} (h : Equiv a b) :
     Equiv (f b) (f a) := by
   obtain ⟨hab, hba⟩ := h
-  exact ⟨hf _ _ hba, hf _ _ hab⟩
+  constructor
+  apply hf
+  exact hba
+  apply hf
+  exact hab
 
 /-! ## Subsets -/
 
@@ -233,7 +267,8 @@ theorem sub_refl (s : γ → Prop) : Sub s s := by
 
 theorem sub_trans {s t u : γ → Prop} (hst : Sub s t) (htu : Sub t u) : Sub s u := by
   intro x hs
-  exact htu x (hst x hs)
+  apply htu
+  exact hst x hs
 
 theorem both_sub_left (s t : γ → Prop) : Sub (both s t) s := by
   intro x ⟨hs, ht⟩
@@ -249,15 +284,21 @@ theorem both_swap (s t : γ → Prop) : Sub (both s t) (both t s) := by
 
 theorem sub_both {s t u : γ → Prop} (hst : Sub s t) (hsu : Sub s u) : Sub s (both t u) := by
   intro x hs
-  exact ⟨hst x hs, hsu x hs⟩
+  constructor
+  exact hst x hs
+  exact hsu x hs
 
 theorem both_mono_left {s t u : γ → Prop} (hst : Sub s t) : Sub (both s u) (both t u) := by
   intro x ⟨hs, hu⟩
-  exact ⟨hst x hs, hu⟩
+  constructor
+  exact hst x hs
+  exact hu
 
 theorem both_mono_right {s t u : γ → Prop} (hst : Sub s t) : Sub (both u s) (both u t) := by
   intro x ⟨hu, hs⟩
-  exact ⟨hu, hst x hs⟩
+  constructor
+  exact hu
+  exact hst x hs
 
 theorem both_sub_either (s t : γ → Prop) : Sub (both s t) (either s t) := by
   intro x ⟨hs, ht⟩
@@ -277,25 +318,29 @@ theorem either_swap (s t : γ → Prop) : Sub (either s t) (either t s) := by
 theorem either_sub {s t u : γ → Prop} (hsu : Sub s u) (htu : Sub t u) : Sub (either s t) u := by
   intro x h
   rcases h with hs | ht
-  · exact hsu x hs
-  · exact htu x ht
+  exact hsu x hs
+  exact htu x ht
 
 theorem either_mono_left {s t u : γ → Prop} (hst : Sub s t) : Sub (either s u) (either t u) := by
   intro x h
   rcases h with hs | hu
-  · exact Or.inl (hst x hs)
-  · exact Or.inr hu
+  left
+  exact hst x hs
+  exact Or.inr hu
 
 theorem either_mono_right {s t u : γ → Prop} (hst : Sub s t) : Sub (either u s) (either u t) := by
   intro x h
   rcases h with hu | hs
-  · exact Or.inl hu
-  · exact Or.inr (hst x hs)
+  exact Or.inl hu
+  right
+  exact hst x hs
 
 theorem sub_chain {s t u v : γ → Prop} (hst : Sub s t) (htu : Sub t u) (huv : Sub u v) :
     Sub s v := by
   intro x hs
-  exact huv x (htu x (hst x hs))
+  apply huv
+  apply htu
+  exact hst x hs
 
 theorem both_same (s : γ → Prop) : Sub s (both s s) := by
   intro x hs
@@ -327,22 +372,28 @@ theorem both_sub_of_right {s t u : γ → Prop} (htu : Sub t u) : Sub (both s t)
 theorem both_mono {s t u v : γ → Prop} (hst : Sub s t) (huv : Sub u v) :
     Sub (both s u) (both t v) := by
   intro x ⟨hs, hu⟩
-  exact ⟨hst x hs, huv x hu⟩
+  constructor
+  exact hst x hs
+  exact huv x hu
 
 theorem sub_either_of_left {s t u : γ → Prop} (hst : Sub s t) : Sub s (either t u) := by
   intro x hs
-  exact Or.inl (hst x hs)
+  left
+  exact hst x hs
 
 theorem sub_either_of_right {s t u : γ → Prop} (hsu : Sub s u) : Sub s (either t u) := by
   intro x hs
-  exact Or.inr (hsu x hs)
+  right
+  exact hsu x hs
 
 theorem either_mono {s t u v : γ → Prop} (hst : Sub s t) (huv : Sub u v) :
     Sub (either s u) (either t v) := by
   intro x h
   rcases h with hs | hu
-  · exact Or.inl (hst x hs)
-  · exact Or.inr (huv x hu)
+  left
+  exact hst x hs
+  right
+  exact huv x hu
 
 theorem either_rotate (s t u : γ → Prop) : Sub (either s (either t u)) (either t (either u s)) := by
   intro x h

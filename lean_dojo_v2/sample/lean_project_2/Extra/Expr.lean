@@ -4,7 +4,8 @@ import Extra.Sort
 # A small compiler
 
 Arithmetic expressions, their value, a machine with a stack, and a proof that the compiled program
-computes the value. Exchanging the sides of every operation changes nothing.
+computes the value. Exchanging the sides of every operation changes nothing; changing the numerals
+changes what depends on them, and nothing else.
 -/
 
 namespace Extra
@@ -59,6 +60,24 @@ def swapMul : Expr → Expr
   | add a b => add (swapMul a) (swapMul b)
   | mul a b => mul (swapMul b) (swapMul a)
 
+/-- The expression with one more in place of every numeral. -/
+def bump : Expr → Expr
+  | num n => num (n + 1)
+  | add a b => add (bump a) (bump b)
+  | mul a b => mul (bump a) (bump b)
+
+/-- The expression with zero in place of every numeral. -/
+def zeroed : Expr → Expr
+  | num _ => num 0
+  | add a b => add (zeroed a) (zeroed b)
+  | mul a b => mul (zeroed a) (zeroed b)
+
+/-- The sum of the numerals. -/
+def total : Expr → Nat
+  | num n => n
+  | add a b => total a + total b
+  | mul a b => total a + total b
+
 /-- The program that puts the value on the stack and goes on with the program `k`. -/
 def compile : Expr → List Instr → List Instr
   | num n, k => Instr.push n :: k
@@ -83,14 +102,10 @@ def run : List Instr → List Nat → List Nat
 
 theorem run_compile (e : Expr) (k : List Instr) (s : List Nat) :
     run (compile e k) s = run k (eval e :: s) := by
-  induction e generalizing k s with
-  | num n => rfl
-  | add a b iha ihb =>
-    rw [compile, ihb, iha]
-    rfl
-  | mul a b iha ihb =>
-    rw [compile, ihb, iha]
-    rfl
+  induction e generalizing k s
+  case num n => rfl
+  case add a b iha ihb => rw [compile, ihb, iha]; rfl
+  case mul a b iha ihb => rw [compile, ihb, iha]; rfl
 
 theorem run_compile_nil (e : Expr) (s : List Nat) : run (compile e []) s = eval e :: s := by
   rw [run_compile]
@@ -101,32 +116,28 @@ theorem run_compile_two (a b : Expr) (s : List Nat) :
   rw [run_compile, run_compile_nil]
 
 theorem swap_swap (e : Expr) : swap (swap e) = e := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb => simp [swap, iha, ihb]
-  | mul a b iha ihb => simp [swap, iha, ihb]
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [swap, iha, ihb]
+  case mul a b iha ihb => simp [swap, iha, ihb]
 
 theorem size_swap (e : Expr) : size (swap e) = size e := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb => simp only [swap, size, iha, ihb, Nat.add_comm]
-  | mul a b iha ihb => simp only [swap, size, iha, ihb, Nat.add_comm]
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp only [size, swap]; omega
+  case mul a b iha ihb => simp only [size, swap]; omega
 
 theorem eval_swap (e : Expr) : eval (swap e) = eval e := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb => rw [swap, eval, iha, ihb, Nat.add_comm, eval]
-  | mul a b iha ihb => rw [swap, eval, iha, ihb, Nat.mul_comm, eval]
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp only [eval, swap]; omega
+  case mul a b iha ihb => simp [eval, swap, iha, ihb, Nat.mul_comm]
 
 theorem size_pos (e : Expr) : 0 < size e := by
-  induction e with
-  | num n => exact Nat.one_pos
-  | add a b iha ihb =>
-    rw [size]
-    omega
-  | mul a b iha ihb =>
-    rw [size]
-    omega
+  induction e
+  case num n => simp [size]
+  case add a b iha ihb => simp only [size]; omega
+  case mul a b iha ihb => simp only [size]; omega
 
 theorem run_compile_swap (e : Expr) (s : List Nat) :
     run (compile (swap e) []) s = eval e :: s := by
@@ -141,84 +152,76 @@ theorem sort_run_compile (e : Expr) : sort (run (compile e []) []) = [eval e] :=
   rfl
 
 theorem swapAdd_swapAdd (e : Expr) : swapAdd (swapAdd e) = e := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb => simp [swapAdd, iha, ihb]
-  | mul a b iha ihb => simp [swapAdd, iha, ihb]
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [swapAdd, iha, ihb]
+  case mul a b iha ihb => simp [swapAdd, iha, ihb]
 
 theorem swap_swapAdd (e : Expr) : swap (swapAdd e) = swapAdd (swap e) := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb => simp [swapAdd, swap, iha, ihb]
-  | mul a b iha ihb => simp [swapAdd, swap, iha, ihb]
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [swap, swapAdd, iha, ihb]
+  case mul a b iha ihb => simp [swap, swapAdd, iha, ihb]
 
 theorem size_swapAdd (e : Expr) : size (swapAdd e) = size e := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb => simp only [swapAdd, size, iha, ihb, Nat.add_comm]
-  | mul a b iha ihb => simp only [swapAdd, size, iha, ihb]
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp only [size, swapAdd]; omega
+  case mul a b iha ihb => simp [size, swapAdd, iha, ihb]
 
 theorem ops_swap (e : Expr) : ops (swap e) = ops e := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb => simp only [swap, ops, iha, ihb, Nat.add_comm]
-  | mul a b iha ihb => simp only [swap, ops, iha, ihb, Nat.add_comm]
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp only [swap, ops]; omega
+  case mul a b iha ihb => simp only [swap, ops]; omega
 
 theorem ops_swapAdd (e : Expr) : ops (swapAdd e) = ops e := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb => simp only [swapAdd, ops, iha, ihb, Nat.add_comm]
-  | mul a b iha ihb => simp only [swapAdd, ops, iha, ihb]
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp only [ops, swapAdd]; omega
+  case mul a b iha ihb => simp [ops, swapAdd, iha, ihb]
 
 theorem eval_swapAdd (e : Expr) : eval (swapAdd e) = eval e := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb => rw [swapAdd, eval, iha, ihb, Nat.add_comm, eval]
-  | mul a b iha ihb => rw [swapAdd, eval, iha, ihb, eval]
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp only [eval, swapAdd]; omega
+  case mul a b iha ihb => simp [eval, swapAdd, iha, ihb]
 
 theorem swapMul_swapMul (e : Expr) : swapMul (swapMul e) = e := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb => simp [swapMul, iha, ihb]
-  | mul a b iha ihb => simp [swapMul, iha, ihb]
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [swapMul, iha, ihb]
+  case mul a b iha ihb => simp [swapMul, iha, ihb]
 
 theorem swapMul_swapAdd (e : Expr) : swapMul (swapAdd e) = swap e := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb => simp [swapAdd, swapMul, swap, iha, ihb]
-  | mul a b iha ihb => simp [swapAdd, swapMul, swap, iha, ihb]
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [swap, swapAdd, swapMul, iha, ihb]
+  case mul a b iha ihb => simp [swap, swapAdd, swapMul, iha, ihb]
 
 theorem size_swapMul (e : Expr) : size (swapMul e) = size e := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb => simp only [swapMul, size, iha, ihb]
-  | mul a b iha ihb => simp only [swapMul, size, iha, ihb, Nat.add_comm]
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [size, swapMul, iha, ihb]
+  case mul a b iha ihb => simp only [size, swapMul]; omega
 
 theorem eval_swapMul (e : Expr) : eval (swapMul e) = eval e := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb => rw [swapMul, eval, iha, ihb, eval]
-  | mul a b iha ihb => rw [swapMul, eval, iha, ihb, Nat.mul_comm, eval]
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [eval, swapMul, iha, ihb]
+  case mul a b iha ihb => simp [eval, swapMul, iha, ihb, Nat.mul_comm]
 
 theorem ops_lt_size (e : Expr) : ops e < size e := by
-  induction e with
-  | num n => exact Nat.one_pos
-  | add a b iha ihb =>
-    rw [ops, size]
-    omega
-  | mul a b iha ihb =>
-    rw [ops, size]
-    omega
+  induction e
+  case num n => simp [size, ops]
+  case add a b iha ihb => simp only [size, ops]; omega
+  case mul a b iha ihb => simp only [size, ops]; omega
 
 theorem size_eq_ops (e : Expr) : size e = ops e + 1 := by
-  induction e with
-  | num n => rfl
-  | add a b iha ihb =>
-    rw [size, ops]
-    omega
-  | mul a b iha ihb =>
-    rw [size, ops]
-    omega
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp only [size, ops]; omega
+  case mul a b iha ihb => simp only [size, ops]; omega
 
 theorem run_compile_swapAdd (e : Expr) (s : List Nat) :
     run (compile (swapAdd e) []) s = eval e :: s := by
@@ -231,5 +234,173 @@ theorem run_compile_three (a b c : Expr) (s : List Nat) :
 theorem sort_run_compile_swap (e : Expr) : sort (run (compile (swap e) []) []) = [eval e] := by
   rw [run_compile_swap]
   rfl
+
+/-! ## Numerals changed -/
+
+theorem size_bump (e : Expr) : size (bump e) = size e := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [bump, size, iha, ihb]
+  case mul a b iha ihb => simp [bump, size, iha, ihb]
+
+theorem ops_bump (e : Expr) : ops (bump e) = ops e := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [bump, ops, iha, ihb]
+  case mul a b iha ihb => simp [bump, ops, iha, ihb]
+
+theorem size_zeroed (e : Expr) : size (zeroed e) = size e := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [zeroed, size, iha, ihb]
+  case mul a b iha ihb => simp [zeroed, size, iha, ihb]
+
+theorem ops_zeroed (e : Expr) : ops (zeroed e) = ops e := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [zeroed, ops, iha, ihb]
+  case mul a b iha ihb => simp [zeroed, ops, iha, ihb]
+
+theorem total_swap (e : Expr) : total (swap e) = total e := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [swap, total, iha, ihb, Nat.add_comm]
+  case mul a b iha ihb => simp [swap, total, iha, ihb, Nat.add_comm]
+
+theorem total_swapAdd (e : Expr) : total (swapAdd e) = total e := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [swapAdd, total, iha, ihb, Nat.add_comm]
+  case mul a b iha ihb => simp [swapAdd, total, iha, ihb]
+
+theorem total_swapMul (e : Expr) : total (swapMul e) = total e := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [swapMul, total, iha, ihb]
+  case mul a b iha ihb => simp [swapMul, total, iha, ihb, Nat.add_comm]
+
+theorem ops_swapMul (e : Expr) : ops (swapMul e) = ops e := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [swapMul, ops, iha, ihb]
+  case mul a b iha ihb => simp [swapMul, ops, iha, ihb, Nat.add_comm]
+
+theorem swap_bump (e : Expr) : swap (bump e) = bump (swap e) := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [bump, swap, iha, ihb]
+  case mul a b iha ihb => simp [bump, swap, iha, ihb]
+
+theorem swap_zeroed (e : Expr) : swap (zeroed e) = zeroed (swap e) := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [zeroed, swap, iha, ihb]
+  case mul a b iha ihb => simp [zeroed, swap, iha, ihb]
+
+theorem swapAdd_bump (e : Expr) : swapAdd (bump e) = bump (swapAdd e) := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [bump, swapAdd, iha, ihb]
+  case mul a b iha ihb => simp [bump, swapAdd, iha, ihb]
+
+theorem swapAdd_zeroed (e : Expr) : swapAdd (zeroed e) = zeroed (swapAdd e) := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [zeroed, swapAdd, iha, ihb]
+  case mul a b iha ihb => simp [zeroed, swapAdd, iha, ihb]
+
+theorem swapMul_bump (e : Expr) : swapMul (bump e) = bump (swapMul e) := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [bump, swapMul, iha, ihb]
+  case mul a b iha ihb => simp [bump, swapMul, iha, ihb]
+
+theorem swapMul_zeroed (e : Expr) : swapMul (zeroed e) = zeroed (swapMul e) := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [zeroed, swapMul, iha, ihb]
+  case mul a b iha ihb => simp [zeroed, swapMul, iha, ihb]
+
+theorem swap_swapMul (e : Expr) : swap (swapMul e) = swapMul (swap e) := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [swapMul, swap, iha, ihb]
+  case mul a b iha ihb => simp [swapMul, swap, iha, ihb]
+
+theorem swapAdd_swapMul (e : Expr) : swapAdd (swapMul e) = swapMul (swapAdd e) := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [swapMul, swapAdd, iha, ihb]
+  case mul a b iha ihb => simp [swapMul, swapAdd, iha, ihb]
+
+theorem zeroed_zeroed (e : Expr) : zeroed (zeroed e) = zeroed e := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [zeroed, iha, ihb]
+  case mul a b iha ihb => simp [zeroed, iha, ihb]
+
+theorem zeroed_bump (e : Expr) : zeroed (bump e) = zeroed e := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [bump, zeroed, iha, ihb]
+  case mul a b iha ihb => simp [bump, zeroed, iha, ihb]
+
+theorem eval_zeroed (e : Expr) : eval (zeroed e) = 0 := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [zeroed, eval, iha, ihb]
+  case mul a b iha ihb => simp [zeroed, eval, iha, ihb]
+
+theorem total_zeroed (e : Expr) : total (zeroed e) = 0 := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [zeroed, total, iha, ihb]
+  case mul a b iha ihb => simp [zeroed, total, iha, ihb]
+
+theorem total_bump (e : Expr) : total (bump e) = total e + size e := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp only [bump, total, size]; omega
+  case mul a b iha ihb => simp only [bump, total, size]; omega
+
+theorem swapAdd_swap (e : Expr) : swapAdd (swap e) = swapMul e := by
+  induction e
+  case num n => rfl
+  case add a b iha ihb => simp [swap, swapAdd, swapMul, iha, ihb]
+  case mul a b iha ihb => simp [swap, swapAdd, swapMul, iha, ihb]
+
+theorem total_le_total_bump (e : Expr) : total e ≤ total (bump e) := by
+  induction e
+  case num n => simp [bump, total]
+  case add a b iha ihb => simp only [bump, total]; omega
+  case mul a b iha ihb => simp only [bump, total]; omega
+
+theorem size_le_total_bump (e : Expr) : size e ≤ total (bump e) := by
+  induction e
+  case num n => simp [bump, total, size]
+  case add a b iha ihb => simp only [bump, total, size]; omega
+  case mul a b iha ihb => simp only [bump, total, size]; omega
+
+theorem size_bump_swap (e : Expr) : size (bump (swap e)) = size e := by
+  rw [size_bump, size_swap]
+
+theorem ops_zeroed_swap (e : Expr) : ops (zeroed (swap e)) = ops e := by
+  rw [ops_zeroed, ops_swap]
+
+theorem total_swap_bump (e : Expr) : total (swap (bump e)) = total (bump e) := by
+  rw [total_swap]
+
+theorem size_swap_zeroed (e : Expr) : size (swap (zeroed e)) = size e := by
+  rw [size_swap, size_zeroed]
+
+theorem eval_swap_zeroed (e : Expr) : eval (swap (zeroed e)) = 0 := by
+  rw [eval_swap, eval_zeroed]
+
+theorem run_compile_zeroed (e : Expr) (s : List Nat) :
+    run (compile (zeroed e) []) s = 0 :: s := by
+  rw [run_compile_nil, eval_zeroed]
+
+theorem ops_swapMul_swap (e : Expr) : ops (swapMul (swap e)) = ops e := by
+  sorry
 
 end Extra

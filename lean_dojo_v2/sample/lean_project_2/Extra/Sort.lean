@@ -40,9 +40,9 @@ theorem length_insert (a : Nat) (xs : List Nat) : (insert a xs).length = xs.leng
     · simp [ih]
 
 theorem length_sort (xs : List Nat) : (sort xs).length = xs.length := by
-  induction xs with
-  | nil => rfl
-  | cons x xs ih => rw [sort, length_insert, ih, List.length_cons]
+  induction xs
+  case nil => rfl
+  case cons x xs ih => rw [sort, length_insert, ih, List.length_cons]
 
 theorem count_insert_self (a : Nat) (xs : List Nat) : count a (insert a xs) = count a xs + 1 := by
   induction xs with
@@ -135,9 +135,9 @@ theorem sorted_insert (a : Nat) {xs : List Nat} (h : Sorted xs) : Sorted (insert
     case isFalse hax => exact Sorted.cons (atLeast_insert (by omega) hx) ih
 
 theorem sorted_sort (xs : List Nat) : Sorted (sort xs) := by
-  induction xs with
-  | nil => exact Sorted.nil
-  | cons x xs ih => exact sorted_insert x ih
+  induction xs
+  case nil => exact Sorted.nil
+  case cons x xs ih => exact sorted_insert x ih
 
 theorem sorted_pair {a b : Nat} (h : a ≤ b) : Sorted [a, b] := by
   apply Sorted.cons
@@ -181,9 +181,9 @@ theorem atLeast_tail {a x : Nat} {xs : List Nat} (h : AtLeast a (x :: xs)) : AtL
   exact h y (List.Mem.tail x hy)
 
 theorem atLeast_sort {a : Nat} {xs : List Nat} (h : AtLeast a xs) : AtLeast a (sort xs) := by
-  induction xs with
-  | nil => exact atLeast_nil a
-  | cons x xs ih => exact atLeast_insert (atLeast_head h) (ih (atLeast_tail h))
+  induction xs
+  case nil => simp only [sort]; omega
+  case cons x xs ih => exact atLeast_insert (atLeast_head h) (ih (atLeast_tail h))
 
 theorem length_insert_sort (a : Nat) (xs : List Nat) :
     (insert a (sort xs)).length = xs.length + 1 := by

