@@ -17,6 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from operator import attrgetter
 from typing import TypeAlias
 
 import attrs
@@ -75,7 +76,8 @@ class BestFirstSearch:
         Args:
             problems: What to prove.
             servers: Engines to use, at least one. A theorem stays on the engine that opened it,
-                where its states live.
+                where its states live; theorems of one file go to one engine, as long as that is
+                not much busier than the others.
             on_batch: Called after every generated batch.
 
         Raises:
@@ -99,10 +101,6 @@ class _Lane:
         self.load = 0
         self.files: set[str] = set()
         self.executor = ThreadPoolExecutor(1, thread_name_prefix="lean-lane")
-
-
-def _load(lane: _Lane) -> int:
-    return lane.load
 
 
 @attrs.frozen
@@ -160,16 +158,18 @@ class _Pass:
             self.busy[lane.executor.submit(task.run.open)] = task
 
     def _lane_for(self, problem: Problem) -> _Lane:
-        """Choose the engine that has elaborated the problem's file, unless it has much more to do.
+        """Choose an engine that was given the problem's file before, unless it has much more to do.
 
-        An engine goes on from where it was in a file; another one would elaborate it anew.
+        An engine goes on from where it was in a file; another one would elaborate it anew. "Much
+        more" is half of an engine's fair share of the two batches that are under way.
         """
-        free = min(self.lanes, key=_load)
+        load = attrgetter("load")
+        free: _Lane = min(self.lanes, key=load)
         if problem.place is None:
             return free
         file = problem.place.file_path
-        lane = min((lane for lane in self.lanes if file in lane.files), key=_load, default=free)
-        if lane.load > free.load + self.batch_size // 2:
+        lane: _Lane = min((one for one in self.lanes if file in one.files), key=load, default=free)
+        if lane.load > free.load + self.batch_size // len(self.lanes):
             lane = free
         lane.files.add(file)
         return lane

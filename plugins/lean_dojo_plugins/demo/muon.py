@@ -1,8 +1,9 @@
 """Muon for the matrices of a small model, AdamW for the rest of it.
 
 Muon (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon) makes each step of a matrix
-orthogonal. A small model learns to copy from its context in about half as many steps as with AdamW
-alone. It is for hidden matrices only: embeddings and gains keep AdamW.
+orthogonal; a small model learns to copy from its context in fewer steps than with AdamW alone. It
+is for hidden matrices only: gains and embeddings, which the demo's model shares with its output,
+keep AdamW.
 """
 
 from __future__ import annotations
@@ -39,7 +40,6 @@ class MuonWithAdamW(Optimizer):
             Muon(matrices, lr=lr, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw"),
             AdamW(rest, lr=lr, betas=(0.9, 0.98), weight_decay=0.0),
         )
-        # The groups are the same objects: a new learning rate reaches the optimiser that has them.
         super().__init__([group for one in self._both for group in one.param_groups], {})
 
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
@@ -47,5 +47,8 @@ class MuonWithAdamW(Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 closure()
-        for one in self._both:
+        # Groups and state are this optimiser's, whoever loaded them last: accelerate puts copies in
+        # their place, and a scheduler changes those.
+        for one, group in zip(self._both, self.param_groups, strict=True):
+            one.param_groups, one.state = [group], self.state
             one.step()

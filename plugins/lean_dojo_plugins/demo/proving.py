@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
+import math
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -95,8 +95,7 @@ class Arena:
     """The theorems of the demo and the limits under which every model tries them.
 
     Its engines stay open from one stage to the next: what they have elaborated of the theorems'
-    files, half a minute's work, serves all stages. Close it when it is done, or use it as a context
-    manager.
+    files is not elaborated again. Close it when it is done, or use it as a context manager.
 
     Attributes:
         tasks: The theorems.
@@ -108,6 +107,7 @@ class Arena:
     config: ProverConfig
     folder: Path
     _servers: dict[Path, list[Server]] = attrs.field(factory=dict, init=False)
+    _stack: ExitStack = attrs.field(factory=ExitStack, init=False)
 
     def __enter__(self) -> Self:
         return self
@@ -117,9 +117,8 @@ class Arena:
 
     def close(self) -> None:
         """Stop the engines."""
-        for server in itertools.chain.from_iterable(self._servers.values()):
-            server.close()
         self._servers.clear()
+        self._stack.close()
 
     def run(self, stage: str, model: Path, progress_model: Path | None = None) -> StageResult:
         """Let a model try all theorems; a stage that is done is read from its file.
@@ -161,15 +160,22 @@ class Arena:
             for project in dict.fromkeys(task.project for task in self.tasks):
                 mine = [i for i, task in enumerate(self.tasks) if task.project == project]
                 problems = [TheoremProblem(source_in(project, self.tasks[i].theorem)) for i in mine]
-                for index, result in prover.search_many(problems, self._engines(project)):
+                for index, result in prover.search_many(
+                    problems, self._engines(project, len(mine))
+                ):
                     bar.update()
                     yield mine[index], result
 
-    def _engines(self, project: Path) -> list[Server]:
-        """Give a project's engines, which start at their first call."""
+    def _engines(self, project: Path, problems: int) -> list[Server]:
+        """Give a project's engines, one for each batch of its problems at most.
+
+        They start at their first call; each takes about a gigabyte.
+        """
         if project not in self._servers:
+            count = min(self.config.num_workers, math.ceil(problems / self.config.batch_size))
             self._servers[project] = [
-                Server(project_path=project, start=False) for _ in range(self.config.num_workers)
+                self._stack.enter_context(Server(project_path=project, start=False))
+                for _ in range(count)
             ]
         return self._servers[project]
 

@@ -1,7 +1,7 @@
 """The whole story on a machine with nothing: trace, train, reinforce, guide, prove.
 
-Every stage goes on where a killed one stopped: tracing from its cache, training from its
-checkpoints, proving from the stages that are done.
+A killed demo goes on where it was: tracing from its cache, fine-tuning from its checkpoints,
+proving from the stages that are done. Learning to read, two minutes, starts anew.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import orjson
 import torch
 
 from lean_dojo_core import registry
+from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.causal_lm.formatters import TacticChat
 from lean_dojo_plugins.demo.encoder import build_tiny_encoder
 from lean_dojo_plugins.demo.pretraining import pretrain
@@ -35,6 +36,8 @@ from lean_dojo_v2.sample import sample_project_path
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 
 SUMMARY_FILE = "summary.json"
+MARK_FILE = ".demo.json"
+"""Says which demo a folder holds, so that it goes on with that one and no other."""
 
 
 @attrs.define
@@ -59,8 +62,11 @@ class Demo:
 
         Returns:
             What was proved with the model of each stage.
+
+        Raises:
+            UsageError: If the folder holds a demo of other settings, or of another sample.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self._claim_folder()
         os.environ[RAID_VARIABLE] = str(self.folder.absolute() / "raid")
         torch.manual_seed(self.settings.seed)
         with self._stage("Lean", "install the embedded Lean engine (once a machine)"):
@@ -106,6 +112,23 @@ class Demo:
                 guide = self._progress(database, data)
             prove("guided", best, guide)
         return results
+
+    def _claim_folder(self) -> None:
+        """Note whose results the folder holds: those of another demo are not to be mixed in."""
+        settings = {**attrs.asdict(self.settings), "output_dir": None}
+        samples = {
+            name: LeanGitRepo.from_path(sample_project_path(name), url=url).commit
+            for name, url in SAMPLE_URLS.items()
+        }
+        mine = orjson.dumps({"settings": settings, "samples": samples})
+        mark = self.folder / MARK_FILE
+        if not mark.exists() and not (self.folder / "database.json").exists():
+            atomic_write_bytes(mark, mine)
+        elif not mark.exists() or mark.read_bytes() != mine:
+            raise UsageError(
+                f"{self.folder} holds a demo with other settings or another sample; delete it or "
+                "choose another folder with --output-dir"
+            )
 
     # --- stages ---------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -52,6 +53,24 @@ def test_prove_writes_proofs_trees_and_a_patch(lean_dojo, place, tiny_repository
     assert again.out.endswith("Proved 0 of 1 theorems\n")
 
 
+def test_the_timeout_ends_the_search_of_a_theorem(lean_dojo, place, tiny_repository, endpoint, say):
+    split = say("constructor")
+
+    def slowly(body):
+        time.sleep(1.1)
+        return split(body)
+
+    endpoint(slowly)
+    ran = lean_dojo(
+        "prove", "--database", "tiny.json", "--project", tiny_repository[0], "--external", "m",
+        "--limit", 1, "--samples", 1, "--workers", 1, "--timeout", 1, "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    [result] = ran.json["theorems"]
+    assert (result["name"], result["reason"]) == ("Tiny.gap_pair", "timed-out")
+    assert result["expansions"] == 1  # its answer came too late for a second one
+
+
 def test_agent_external_traces_and_proves(lean_dojo, place, tiny_repository, endpoint, say):
     endpoint(say("rfl"))
     ran = lean_dojo(
@@ -94,6 +113,30 @@ def test_an_endpoint_that_does_not_work_is_an_error(lean_dojo, place, tiny_repos
     assert "Traceback" not in ran.err
 
 
+def test_an_endpoint_that_does_not_answer_in_time_is_an_error(
+    lean_dojo, place, tiny_repository, endpoint, monkeypatch
+):
+    import openai._base_client as base
+
+    from lean_dojo_v2.prover.external import ExternalGenerator
+
+    monkeypatch.setattr(base, "INITIAL_RETRY_DELAY", 0.01)
+    monkeypatch.setattr(base, "MAX_RETRY_DELAY", 0.02)
+    assert ExternalGenerator.__init__.__kwdefaults__["timeout"] == 120
+    monkeypatch.setitem(ExternalGenerator.__init__.__kwdefaults__, "timeout", 0.2)
+    server = endpoint(2.0)
+    ran = lean_dojo(
+        "prove", "--database", "tiny.json", "--project", tiny_repository[0], "--external", "m",
+        "--limit", 1, "--workers", 1,
+    )  # fmt: skip
+    assert ran.code == 1
+    [complaint] = [line for line in ran.err.splitlines() if server.url in line]
+    assert "timed out" in complaint
+    assert "OPENAI_BASE_URL" in complaint
+    assert "Traceback" not in ran.err
+    assert len(server.requests) == 6  # the first, and the repetitions
+
+
 def test_agent_mistakes(lean_dojo, place):
     assert lean_dojo("agent").code == 2
     nowhere = lean_dojo("agent", "external", "no/such/folder", "--database", "new.json")
@@ -108,20 +151,21 @@ def test_agent_mistakes(lean_dojo, place):
 def test_agent_hf_traces_trains_and_proves(lean_dojo, place, tiny_repository):
     from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 
+    folder, commit = tiny_repository
     texts = ["⊢ p ∧ q exact hp constructor rfl simp intro h"] * 4
     build_tiny_model(texts, "model", hidden_size=32, layers=1, vocab_size=400, max_length=192)
     (place / "sft.yaml").write_text("model_name: model\noutput_dir: out\nbatch_size: 4\n")
     ran = lean_dojo(
-        "agent", "hf", tiny_repository[0], "--database", "tiny.json", "-c", "sft.yaml",
+        "agent", "hf", folder, "--commit", commit, "--database", "tiny.json", "-c", "sft.yaml",
         "--set", "lr=1e-3", "--limit", 2, "--samples", 2, "--expansions", 1, "--workers", 1,
-        "--json",
+        "--timeout", 60, "--json",
     )  # fmt: skip
     assert ran.code == 0, ran.err
     assert ran.json["found"] == 2
     assert (place / "out" / "model.safetensors").is_file()
     again = lean_dojo(
-        "prove", "--database", "tiny.json", "--project", tiny_repository[0], "--model", "out",
-        "--limit", 1, "--samples", 2, "--expansions", 1, "--workers", 1,
+        "prove", "--database", "tiny.json", "--project", folder, "--model", "out",
+        "--limit", 1, "--samples", 2, "--expansions", 1, "--workers", 1, "--timeout", 60,
     )  # fmt: skip
     assert again.code == 0, again.err
     assert "Found 1 sorry theorems to prove\n" in again.out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import torch
 from torch.optim.lr_scheduler import LambdaLR
 
@@ -34,6 +36,7 @@ def test_matrices_alone_get_muon_and_nothing_is_forgotten() -> None:
 def test_a_schedule_reaches_both() -> None:
     model = Small()
     optimiser = MuonWithAdamW(model, lr=1e-2)
+    optimiser.load_state_dict(optimiser.state_dict())  # as accelerate does
     schedule = LambdaLR(optimiser, lambda step: 0.0 if step else 1.0)
     ids = torch.arange(12)
     for moves in (True, False):
@@ -59,3 +62,24 @@ def test_it_learns() -> None:
         optimiser.zero_grad()
         losses.append(loss.item())
     assert losses[-1] < 0.2 * losses[0]
+
+
+def test_its_state_is_saved_and_loaded() -> None:
+    model, ids = Small(), torch.arange(12)
+
+    def step(optimiser: MuonWithAdamW) -> list[torch.Tensor]:
+        torch.nn.functional.cross_entropy(model(ids), ids.roll(1)).backward()
+        optimiser.step()
+        optimiser.zero_grad()
+        return [weight.detach().clone() for weight in model.parameters()]
+
+    first = MuonWithAdamW(model, lr=1e-2)
+    step(first)
+    weights = {name: weight.clone() for name, weight in model.state_dict().items()}
+    saved = copy.deepcopy(first.state_dict())
+    expected = step(first)
+    model.load_state_dict(weights)
+    second = MuonWithAdamW(model, lr=1e-2)
+    second.load_state_dict(saved)
+    for one, other in zip(expected, step(second), strict=True):
+        torch.testing.assert_close(one, other)

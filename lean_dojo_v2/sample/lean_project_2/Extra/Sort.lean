@@ -182,7 +182,7 @@ theorem atLeast_tail {a x : Nat} {xs : List Nat} (h : AtLeast a (x :: xs)) : AtL
 
 theorem atLeast_sort {a : Nat} {xs : List Nat} (h : AtLeast a xs) : AtLeast a (sort xs) := by
   induction xs
-  case nil => simp only [sort]; omega
+  case nil => exact atLeast_nil a
   case cons x xs ih => exact atLeast_insert (atLeast_head h) (ih (atLeast_tail h))
 
 theorem length_insert_sort (a : Nat) (xs : List Nat) :
