@@ -68,7 +68,6 @@ def test_the_timeout_ends_the_search_of_a_theorem(lean_dojo, place, tiny_reposit
     assert ran.code == 0, ran.err
     [result] = ran.json["theorems"]
     assert (result["name"], result["reason"]) == ("Tiny.gap_pair", "timed-out")
-    assert result["expansions"] == 1  # its answer came too late for a second one
 
 
 def test_agent_external_traces_and_proves(lean_dojo, place, tiny_repository, endpoint, say):

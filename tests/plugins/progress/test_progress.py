@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -185,6 +187,46 @@ def test_rows_of_a_theorem_count_down_and_carry_the_prefix():
     ]
 
 
+def padding_of(trainer: ProgressTrainer, monkeypatch) -> list[float]:
+    """Train, and give the share of padding of every batch."""
+    masks: list[torch.Tensor] = []
+    load = ProgressTrainer._load
+
+    def observed(self):
+        model, tokenizer = load(self)
+
+        def see(module, _, inputs):
+            if module.training:
+                masks.append(inputs["attention_mask"].bool())
+
+        model.register_forward_pre_hook(see, with_kwargs=True)
+        return model, tokenizer
+
+    monkeypatch.setattr(ProgressTrainer, "_load", observed)
+    trainer.train()
+    # Each batch is as wide as its longest row, and no row is as long as max_length.
+    assert all(mask.any(0).all() and mask.shape[1] < trainer.max_length for mask in masks)
+    return [1 - mask.float().mean().item() for mask in masks]
+
+
+def test_batches_hold_rows_of_similar_length_and_are_as_wide_as_the_longest(
+    tmp_path, encoder, monkeypatch
+):
+    rows = [ProgressExample("⊢ " + "s " * (n * 37 % 97), "t", n % 3) for n in range(97)]
+    write_examples(tmp_path / "d.jsonl", rows)
+    shares = []
+    for strategy in ({}, {"train_sampling_strategy": "random"}):
+        trainer = ProgressTrainer(
+            str(tmp_path / "d.jsonl"), encoder, str(tmp_path / f"out{len(shares)}"),
+            max_length=120, epochs=1, device="cpu", report_to="none", trainer_args=strategy,
+        )  # fmt: skip
+        padding = padding_of(trainer, monkeypatch)
+        assert len(padding) == 10  # 78 rows, eight a batch
+        shares.append(sum(padding) / len(padding))
+    grouped, shuffled = shares
+    assert grouped < shuffled / 2
+
+
 def test_training_learns_and_keeps_the_lowest_mse(trained, capsys):
     lines = (Path(trained.output_dir) / "metrics.jsonl").read_text().splitlines()
     rows = [json.loads(line) for line in lines]
@@ -198,6 +240,17 @@ def test_training_learns_and_keeps_the_lowest_mse(trained, capsys):
     for name in ("model.safetensors", "tokenizer.json", "predictions.svg", "loss.svg"):
         assert (Path(trained.output_dir) / name).stat().st_size
     assert list((Path(trained.output_dir) / "runs").iterdir())
+
+
+def test_the_picture_has_a_point_for_every_held_out_row(trained):
+    picture = ET.parse(Path(trained.output_dir) / "predictions.svg")
+    svg = "{http://www.w3.org/2000/svg}"
+    [points] = picture.iterfind(f".//{svg}g[@id='PathCollection_1']")
+    found = Counter(round(float(use.get("x")), 1) for use in points.iter(f"{svg}use"))
+    _, held_out = ProgressDataset(trained.data_path).split(trained.eval_ratio, trained.seed)
+    rows_by_steps = Counter(e.steps_remaining for e in held_out)
+    # Left to right: the more steps a row has left, the further right its point is.
+    assert [found[x] for x in sorted(found)] == [rows_by_steps[s] for s in sorted(rows_by_steps)]
 
 
 def test_a_finished_run_is_not_repeated_and_the_hint_is_printed(trained, capsys):
@@ -315,6 +368,21 @@ def test_the_sample_dataset_command(tmp_path):
     )
     assert bad.returncode == 2
     assert "no.json" in bad.stderr
+
+
+def test_the_dataset_of_a_database_has_its_proofs_steps_and_prefixes(tmp_path, tiny_database):
+    target = tmp_path / "progress.jsonl"
+    command = [sys.executable, "-m", "lean_dojo_v2.lean_progress.create_sample_dataset"]
+    command += ["--from-database", str(tiny_database), "--output", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    examples = list(read_examples(target))
+    assert done.stderr == f"Wrote {len(examples)} examples to {target}\n"
+    [first, second] = [e for e in examples if e.theorem.endswith(":Tiny.trans'")]
+    assert (first.tactic, first.steps_remaining, first.prefix) == ("rw [hab]", 1, "")
+    assert (second.tactic, second.steps_remaining, second.prefix) == ("exact hbc", 0, "rw [hab]")
+    assert first.goal.endswith("⊢ a = c")
+    assert second.goal.endswith("⊢ b = c")
+    assert not [e for e in examples if "gap" in e.theorem]  # the proofs with `sorry`
 
 
 def test_the_registry_offers_it():

@@ -1,0 +1,73 @@
+"""The prover on a causal language model, constructed as the documents do, with real Lean."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForCausalLM
+
+from lean_dojo_core import Theorem
+from lean_dojo_core.errors import CheckpointError
+from lean_dojo_plugins.causal_lm.loading import load_tokenizer
+from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.prover import HFProver
+from lean_dojo_v2.prover.problem import GoalProblem, TheoremProblem
+
+CONFIG = ProverConfig(num_workers=1, num_sampled_tactics=2, max_expansions=1)
+STATEMENT = "theorem both (p q : Prop) (hp : p) (hq : q) : p ∧ q :="
+SOURCE = SourceTheorem(f"{STATEMENT} by\n  sorry\n", "both", "A.lean", (1, 1), (2, 8))
+
+
+@pytest.fixture(scope="module")
+def adapter(tiny_model, tmp_path_factory):
+    """The folder of a LoRA adapter, as a trainer saves it."""
+    folder = tmp_path_factory.mktemp("adapter")
+    base = AutoModelForCausalLM.from_pretrained(tiny_model)
+    torch.manual_seed(1)
+    lora = LoraConfig(r=4, target_modules=["q_proj"], init_lora_weights=False)
+    get_peft_model(base, lora).save_pretrained(folder)
+    load_tokenizer(tiny_model).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module", params=["checkpoint", "adapter"])
+def prover(request, tiny_model, adapter):
+    options = {"device": "cpu", "config": CONFIG, "max_new_tokens": 8}
+    if request.param == "adapter":
+        return HFProver(adapter, use_lora=True, **options)
+    return HFProver(tiny_model, **options)
+
+
+def test_it_searches_with_lean(prover, engine):
+    result, tactics = prover.search(engine, theorem=SOURCE)
+    assert result.name == "both"
+    assert result.expansions == 1
+    assert result.success is (tactics is not None) is (result.reason is None)
+    problems = [TheoremProblem(SOURCE), GoalProblem("∀ n : Nat, n = n")]
+    found = dict(prover.search_many(problems, [engine]))
+    assert sorted(found) == [0, 1]
+    assert all(each.expansions == 1 for each in found.values())
+
+
+def test_it_writes_whole_proofs(prover):
+    traced = Theorem("both", "A.lean", (1, 1), (2, 8), "u", "c", STATEMENT)
+    written = prover.generate_whole_proof(STATEMENT)
+    assert isinstance(written, str)
+    assert prover.generate_whole_proof(traced) == written
+
+
+def test_a_statement_beyond_the_context_is_shortened(prover):
+    hypotheses = " ".join(f"(h{n} : p {n})" for n in range(900))
+    statement = f"theorem long (p : Nat → Prop) {hypotheses} : p 1 :="
+    assert len(prover.tactics.tokenizer(statement)["input_ids"]) > prover.tactics.max_length
+    assert isinstance(prover.generate_whole_proof(statement), str)
+
+
+def test_a_full_model_is_no_adapter(tiny_model, tmp_path):
+    shutil.copytree(tiny_model, tmp_path / "model")
+    with pytest.raises(CheckpointError, match="no LoRA adapter"):
+        HFProver(tmp_path / "model", use_lora=True)
