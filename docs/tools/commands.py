@@ -24,7 +24,7 @@ def on_page_markdown(markdown: str, **kwargs: Any) -> str:  # noqa: ARG001
 
 def reference() -> Iterator[str]:
     """Give the reference as lines of Markdown."""
-    yield from _command(cli, click.Context(cli, info_name="lean-dojo"))
+    yield from _command(cli, click.Context(cli, info_name="lean-dojo", **cli.context_settings))
 
 
 def _command(command: click.Command, context: click.Context) -> Iterator[str]:

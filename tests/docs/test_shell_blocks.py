@@ -27,7 +27,7 @@ VARIABLES = {"LEANPROGRESS_MODEL", "RAID_DIR", "LEAN_DOJO_ENGINE"}
 
 def parse(command: click.Command, arguments: list[str], name: str = "lean-dojo") -> None:
     """Parse a command line with click's own parser; nothing is run and no file is looked at."""
-    context = click.Context(command, info_name=name)
+    context = click.Context(command, info_name=name, **command.context_settings)
     while True:
         parsed, rest, _ = command.make_parser(context).parse_args(list(arguments))
         # click marks what was not given by a sentinel of its own
