@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 import torch
 from peft import LoraConfig, get_peft_model
@@ -67,7 +65,6 @@ def test_a_statement_beyond_the_context_is_shortened(prover):
     assert isinstance(prover.generate_whole_proof(statement), str)
 
 
-def test_a_full_model_is_no_adapter(tiny_model, tmp_path):
-    shutil.copytree(tiny_model, tmp_path / "model")
+def test_a_full_model_is_no_adapter(tiny_model):
     with pytest.raises(CheckpointError, match="no LoRA adapter"):
-        HFProver(tmp_path / "model", use_lora=True)
+        HFProver(tiny_model, use_lora=True)
