@@ -133,7 +133,7 @@ def test_an_endpoint_that_does_not_answer_in_time_is_an_error(
     assert "timed out" in complaint
     assert "OPENAI_BASE_URL" in complaint
     assert "Traceback" not in ran.err
-    assert len(server.requests) == 6  # the first, and the repetitions
+    assert len(server.requests) > 1  # it was asked again
 
 
 def test_agent_mistakes(lean_dojo, place):
@@ -155,15 +155,17 @@ def test_agent_hf_traces_trains_and_proves(lean_dojo, place, tiny_repository):
     build_tiny_model(texts, "model", hidden_size=32, layers=1, vocab_size=400, max_length=192)
     (place / "sft.yaml").write_text("model_name: model\noutput_dir: out\nbatch_size: 4\n")
     ran = lean_dojo(
-        "agent", "hf", folder, "--commit", commit, "--database", "tiny.json", "-c", "sft.yaml",
+        "agent", "hf", folder, "--commit", commit, "--database", "new.json", "-c", "sft.yaml",
         "--set", "lr=1e-3", "--limit", 2, "--samples", 2, "--expansions", 1, "--workers", 1,
         "--timeout", 60, "--json",
     )  # fmt: skip
     assert ran.code == 0, ran.err
     assert ran.json["found"] == 2
+    [traced] = DynamicDatabase(place / "new.json").repositories
+    assert traced.commit == commit
     assert (place / "out" / "model.safetensors").is_file()
     again = lean_dojo(
-        "prove", "--database", "tiny.json", "--project", folder, "--model", "out",
+        "prove", "--database", "new.json", "--project", folder, "--model", "out",
         "--limit", 1, "--samples", 2, "--expansions", 1, "--workers", 1, "--timeout", 60,
     )  # fmt: skip
     assert again.code == 0, again.err
