@@ -100,14 +100,17 @@ def test_lean_verifies_renamed_steps_of_the_sample(tmp_path):
         for step in theorem.traced_tactics
         if "\n" not in step.tactic and "\n\n" not in step.state_before
     ]
-    others = [other for step in steps for other in renamed(step, 1, rng)]
-    assert len(others) > 20
+    pairs = [(step, other) for step in steps for other in renamed(step, 1, rng)]
+    assert len(pairs) > 20
     reward = PantographVerified()
     try:
-        before = reward([tactic for _, tactic in steps], problem=[state for state, _ in steps])
-        after = reward([tactic for _, tactic in others], problem=[state for state, _ in others])
+        before, after = (
+            reward([tactic for _, tactic in side], problem=[state for state, _ in side])
+            for side in zip(*pairs, strict=True)
+        )
     finally:
         reward.close()
-    # What Lean verifies of the originals (steps that only add facts earn nothing), it verifies here.
-    assert sum(before) >= 0.9 * len(steps)
-    assert sum(after) >= 0.9 * len(others)
+    # Lean says of a renamed step what it says of the original; steps that only add facts earn
+    # nothing in either.
+    assert after == before
+    assert before.count(1.0) >= 0.8 * len(pairs)
