@@ -31,11 +31,14 @@ from lean_dojo_core import Theorem
 from lean_dojo_plugins.causal_lm.loading import choose_device
 from lean_dojo_plugins.causal_lm.renaming import RenamedTacticChat
 from lean_dojo_plugins.causal_lm.reporting import bars_on_terminals_only, show_only_a_bar
+from lean_dojo_plugins.causal_lm.run_folder import last_checkpoint
 from lean_dojo_plugins.causal_lm.tokenisation import IGNORED, Tokeniser
 from lean_dojo_plugins.demo.muon import MuonWithAdamW
 
 TACTIC_WEIGHT = 4.0
 """What a tactic's token weighs in the loss, beside 1 for a token of its goal."""
+CHECKPOINTS = 8
+"""How often a run is saved while it goes on."""
 
 
 def pretrain(
@@ -53,7 +56,8 @@ def pretrain(
     Args:
         model_path: The model's folder.
         theorems: The training split.
-        output_dir: Where to save the result; it is there as a whole or not at all.
+        output_dir: Where to save the result; it is there as a whole or not at all. Checkpoints
+            lie beside it, in ``….partial``, until then: the same call goes on from the last one.
         max_steps: Optimiser steps.
         batch_size: Conversations per optimiser step.
         lr: Peak learning rate; it falls linearly after a short rise.
@@ -65,8 +69,10 @@ def pretrain(
     set_seed(seed)
     tokenizer = AutoTokenizer.from_pretrained(model_path)
     device = choose_device()
+    # The trainer makes its folder at once; a folder named ``output_dir`` holds a finished model.
+    partial = output_dir.with_name(f"{output_dir.name}.partial")
     arguments = TrainingArguments(
-        output_dir=str(output_dir),
+        output_dir=str(partial),
         max_steps=max_steps,
         per_device_train_batch_size=batch_size,
         learning_rate=lr,
@@ -76,7 +82,8 @@ def pretrain(
         remove_unused_columns=False,
         bf16=device.bf16,
         use_cpu=device.name == "cpu",
-        save_strategy="no",
+        save_steps=max(1, max_steps // CHECKPOINTS),
+        save_total_limit=1,
         logging_steps=20,
         report_to="none",
         disable_tqdm=not sys.stderr.isatty(),
@@ -91,10 +98,11 @@ def pretrain(
             processing_class=tokenizer,
         )
         show_only_a_bar(trainer)
-        trainer.train()
-        partial = output_dir.with_name(f"{output_dir.name}.partial")
+        checkpoint = last_checkpoint(partial, processes=1)
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         trainer.save_model(str(partial))
-    shutil.rmtree(output_dir, ignore_errors=True)
+    for folder in partial.glob("checkpoint-*"):
+        shutil.rmtree(folder)
     return partial.rename(output_dir)
 
 

@@ -1,7 +1,7 @@
 """The whole story on a machine with nothing: trace, train, reinforce, guide, prove.
 
-A killed demo goes on where it was: tracing from its cache, fine-tuning from its checkpoints,
-proving from the stages that are done. Learning to read, two minutes, starts anew.
+A killed demo goes on where it was: tracing from its cache, training from its checkpoints, proving
+from the stages that are done.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Demo:
 
     @property
     def folder(self) -> Path:
-        """Where everything goes."""
-        return self.settings.output_dir
+        """Where everything goes; absolute, since trainers know their models by their paths."""
+        return self.settings.output_dir.absolute()
 
     def run(self) -> list[StageResult]:
         """Run all stages.
@@ -115,7 +115,7 @@ class Demo:
 
     def _claim_folder(self) -> None:
         """Note whose results the folder holds: those of another demo are not to be mixed in."""
-        settings = {**attrs.asdict(self.settings), "output_dir": None}
+        settings = {**attrs.asdict(self.settings), "output_dir": str(self.folder)}
         samples = {
             name: LeanGitRepo.from_path(sample_project_path(name), url=url).commit
             for name, url in SAMPLE_URLS.items()
@@ -126,8 +126,8 @@ class Demo:
             atomic_write_bytes(mark, mine)
         elif not mark.exists() or mark.read_bytes() != mine:
             raise UsageError(
-                f"{self.folder} holds a demo with other settings or another sample; delete it or "
-                "choose another folder with --output-dir"
+                f"{self.folder} holds a demo with other settings, of another sample or from "
+                "another place; delete it or choose another folder with --output-dir"
             )
 
     # --- stages ---------------------------------------------------------------------------------
@@ -200,13 +200,15 @@ class Demo:
             look_back=40,
             trainer_args={"warmup_steps": 0.05, "save_steps": 200, "logging_steps": 10},
         )
-        before = trainer.evaluate(data, "val")
+        # A run that goes on has no "before" any more: what is there is half-trained.
+        before = None if trainer.run_state() else trainer.evaluate(data, "val")
         trainer.train(database.sort_repositories_by_difficulty(), database, data)
         after = trainer.evaluate(data, "val")
-        self._say(
-            f"  held-out tactics: loss {before.loss:.2f} -> {after.loss:.2f}, exact match "
-            f"{before.exact_match:.0%} -> {after.exact_match:.0%}"
-        )
+        loss, match = f"{after.loss:.2f}", f"{after.exact_match:.0%}"
+        if before is not None:
+            loss = f"{before.loss:.2f} -> {loss}"
+            match = f"{before.exact_match:.0%} -> {match}"
+        self._say(f"  held-out tactics: loss {loss}, exact match {match}")
         return self.folder / "sft"
 
     def _reinforce(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from lean_dojo_core import Theorem
@@ -16,6 +20,7 @@ from lean_dojo_plugins.causal_lm.tokenisation import Tokeniser
 from lean_dojo_plugins.demo.pretraining import TACTIC_WEIGHT, _Collator, pretrain
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.database.exported import read_theorems
 from lean_dojo_v2.sample import sample_database_path
 
 
@@ -58,6 +63,45 @@ def test_goals_and_tactics_are_learnt_and_the_result_is_whole(
     assert after[1] < 0.7 * before[1]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["read", "start"]
     assert AutoTokenizer.from_pretrained(folder).chat_template
+
+
+LEARNER = """
+import sys
+from pathlib import Path
+from lean_dojo_plugins.demo.pretraining import pretrain
+from lean_dojo_v2.database.exported import read_theorems
+start, data, folder = map(Path, sys.argv[1:])
+pretrain(start, read_theorems(data), folder, max_steps=24, batch_size=8, lr=5e-3)
+"""
+
+
+def test_killed_it_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    file = tmp_path / "sample.json"
+    shutil.copy(sample_database_path(), file)
+    database = DynamicDatabase(file)
+    smaller = min(database.repositories, key=lambda r: r.total_theorems)
+    database.export_merged_data([smaller], tmp_path / "data")
+    data = tmp_path / "data" / "random" / "val.json"
+    texts = [r["prompt"][-1]["content"] for t in read_theorems(data) for r in TacticChat().rows(t)]
+    start = build_tiny_model(texts, tmp_path / "start", hidden_size=32, layers=2, heads=2)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+
+    def command(folder: Path) -> list[str]:
+        return [sys.executable, "-c", LEARNER, str(start), str(data), str(folder)]
+
+    subprocess.run(command(whole), check=True)
+    process = subprocess.Popen(command(killed))
+    partial = tmp_path / "killed.partial"
+    while process.poll() is None and not any(partial.glob("checkpoint-*/trainer_state.json")):
+        time.sleep(0.02)
+    process.kill()
+    assert process.wait() < 0  # it was under way
+    assert not killed.exists()
+    subprocess.run(command(killed), check=True)
+    assert not partial.exists()
+    mine, other = (load_file(folder / "model.safetensors") for folder in (killed, whole))
+    assert all(torch.equal(mine[name], other[name]) for name in other)
+    assert sorted(p.name for p in killed.iterdir()) == sorted(p.name for p in whole.iterdir())
 
 
 def test_tactics_weigh_more_and_padding_nothing() -> None:

@@ -69,12 +69,19 @@ def test_engines_serve_all_stages_and_end_with_the_arena(
     assert engines() == others
 
 
-def test_the_folder_of_another_demo_is_refused(tmp_path: Path) -> None:
+def test_the_folder_of_another_demo_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "demo"
     Demo(DemoSettings.quick(folder))._claim_folder()
-    Demo(DemoSettings.quick(folder))._claim_folder()
-    with pytest.raises(UsageError, match="other settings or another sample"):
+    with monkeypatch.context() as patch:  # the same folder, spelt differently
+        patch.chdir(tmp_path)
+        Demo(DemoSettings.quick(Path("demo")))._claim_folder()
+    with pytest.raises(UsageError, match="other settings"):
         Demo(DemoSettings(output_dir=folder)).run()
+    moved = folder.rename(tmp_path / "moved")
+    with pytest.raises(UsageError, match="from another place"):
+        Demo(DemoSettings.quick(moved)).run()
     older = tmp_path / "older"
     older.mkdir()
     (older / "database.json").write_text("{}")
