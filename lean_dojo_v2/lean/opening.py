@@ -70,7 +70,7 @@ def _state_at(server: Server, source: SourceTheorem, played: str, rest: str) -> 
         "fileName": source.file_path,
         "position": len((source.before + played).encode()),
         "stateBefore": True,
-        "prefix": source.context_end,
+        "prefix": len(source.before.encode()),
     }
     try:
         return server.request_state("dojo.state_at", fields)[0]

@@ -157,7 +157,7 @@ def _dojo_check(
         "file": source.before + declaration,
         "fileName": source.file_path,
         "names": [source.full_name],
-        "prefix": source.context_end,
+        "prefix": len(source.before.encode()),
     }
     return server.ask("dojo.check", fields, timeout)
 

@@ -11,16 +11,11 @@ import attrs
 
 from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position, Theorem
+from lean_dojo_v2.lean.lexer import Token, code_tokens
 from lean_dojo_v2.lean.statement import split_statement
 
-_MUTUAL = re.compile(r"^[ \t]*mutual\b", re.MULTILINE)
-# What may stand before a declaration and belongs to its command: a docstring, `open Foo in`.
-_LEADING = re.compile(
-    r"(?:/--(?:(?!-/).)*-/"
-    r"|^[ \t]*(?:open|set_option|variable|include|omit|universe|attribute|unseal|seal)\b"
-    r"(?:(?!\n\s*\n).)*?\bin\b)\s*\Z",
-    re.MULTILINE | re.DOTALL,
-)
+_NOT_ALONE = frozenset({".", "`"})
+"""Before a keyword they make it a part of a name: ``(f x).end``, `` `mutual``."""
 
 
 @attrs.frozen(slots=False)
@@ -113,18 +108,18 @@ class SourceTheorem:
         parts = self.full_name.split(".")
         return tuple(".".join(parts[index:]) for index in range(len(parts)))
 
-    @property
+    @cached_property
     def in_mutual_block(self) -> bool:
         """Whether the text before it leaves a ``mutual`` block open."""
-        words = re.findall(r"^\s*(mutual|end)\b", self.before, flags=re.MULTILINE)
-        return "mutual" in words and words[::-1].index("mutual") == 0
+        words = _keywords(self.before, "mutual", "end")
+        return bool(words) and words[-1].text == "mutual"
 
     @property
     def closing(self) -> str:
         """What follows the declaration where the file is cut off behind it."""
         return "\nend\n" if self.in_mutual_block else "\n"
 
-    @property
+    @cached_property
     def rest_of_block(self) -> str:
         """What follows the declaration where its command has to be whole.
 
@@ -132,18 +127,8 @@ class SourceTheorem:
         """
         if not self.in_mutual_block:
             return "\n"
-        end = re.search(r"^[ \t]*end\b", self.after, flags=re.MULTILINE)
-        return self.after[: end.start()] + "end\n" if end else self.closing
-
-    @property
-    def context_end(self) -> int:
-        """Bytes of the file before the command that holds it: its own, or a ``mutual`` block."""
-        before = self.before
-        if self.in_mutual_block:
-            before = before[: [m.start() for m in _MUTUAL.finditer(before)][-1]]
-        while match := _LEADING.search(before):
-            before = before[: match.start()]
-        return len(before.encode())
+        ends = _keywords(self.after, "end")
+        return self.after[: ends[0].start] + "end\n" if ends else self.closing
 
     def with_proof(self, proof: str) -> str:
         """Give the declaration with another proof, a tactic block.
@@ -194,6 +179,19 @@ class SourceTheorem:
     @cached_property
     def _lines(self) -> list[int]:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+
+def _keywords(text: str, *words: str) -> list[Token]:
+    """Give the places of keywords in a text: not in comments, strings or names."""
+    if words[0] not in text:  # most files have no `mutual`, and need not be read to the end
+        return []
+    found: list[Token] = []
+    last = ""
+    for token in code_tokens(text):
+        if token.text in words and last not in _NOT_ALONE:
+            found.append(token)
+        last = token.text
+    return found
 
 
 def read_source(file: Path) -> str:

@@ -117,11 +117,36 @@ set_option maxRecDepth 1000 in
 open Nat Function
   in
 @[simp] theorem twice : succ (succ 0) = 2 := sorry
+
+set_option maxRecDepth 1000 in
+-- This is deep.
+theorem commented : one = 1 := sorry
+
+/-- A docstring /- with a comment -/ in it. -/ -- and a note
+theorem noted : one = 1 := sorry
+
+open Nat in
+/- A block. -/
+theorem blocked : succ 0 = 1 := sorry
+
+/-!
+mutual friends
+-/
+theorem inner : one = 1 := by
+  set_option maxRecDepth 1000 in rfl
+set_option maxRecDepth 1000 in
+theorem after_inner : one = 1 := sorry
+
+attribute [local simp] one in
+theorem attributed : one = 1 := sorry
 end Zoo
 """
 
 
-@pytest.mark.parametrize("name", ["documented", "opened", "twice"])
+@pytest.mark.parametrize(
+    "name",
+    ["documented", "opened", "twice", "commented", "noted", "blocked", "after_inner", "attributed"],
+)  # fmt: skip
 def test_what_stands_before_a_theorem_belongs_to_its_command(engine, name):
     match = re.search(rf"^(@\[simp\] )?theorem {name} .*sorry$", LED, re.MULTILINE)
     line = LED[: match.start()].count("\n") + 1

@@ -80,11 +80,31 @@ def test_the_traced_statement_wins_where_it_is_that_of_the_file():
         assert theorem.head == FIRST.head
 
 
-def test_mutual_blocks_are_closed_and_belong_to_the_declaration():
+def test_mutual_blocks_are_closed():
     assert (FIRST.in_mutual_block, THIRD.in_mutual_block, FOURTH.in_mutual_block) == (0, 1, 1)
     assert FOURTH.closing == "\nend\n"
-    assert FILE.encode()[FOURTH.context_end :].startswith(b"mutual\ntheorem third")
-    assert FILE.encode()[FIRST.context_end :].startswith(b"theorem first")
+    assert THIRD.rest_of_block == FILE[THIRD.offset(THIRD.end) :]
+
+
+@pytest.mark.parametrize(
+    ("before", "inside"),
+    [
+        ("/-!\nmutual friends\n-/\n", False),
+        ("/-- doc\n  mutual -/\n", False),
+        ('def s := "\nmutual"\n', False),
+        ("def f := (g 1).mutual + A.mutual + `mutual.x\n", False),
+        ("mutual\ndef f := 1 /-\nend -/\n", True),
+        ("mutual -- end\ndef f := (g 1).end\n", True),
+        ("open Nat in mutual\n", True),
+        ("mutual\ndef f := 1\nend /-\nmutual -/\n", False),
+    ],
+)
+def test_a_mutual_block_begins_and_ends_in_code_alone(before, inside):
+    text = f"{before}theorem t : True := trivial\n-- end\ntheorem u : True := trivial\nend\n"
+    line = before.count("\n") + 1
+    theorem = SourceTheorem(text, "t", "A.lean", (line, 1), (line, 28))
+    assert theorem.in_mutual_block is inside
+    assert theorem.rest_of_block == (theorem.after if inside else "\n")
 
 
 def test_places_and_offsets_are_inverse():

@@ -9,8 +9,7 @@ const { canonical, sexp } = require('./expressions.js');
 function checkCommands(engine) {
   const { rt, constants, frontend } = engine;
   /**
-   * `dojo.check` {file, names?, prefix?, header?, fileName?, options?}. `prefix` is a byte offset where a command begins;
-   * see warm.js.
+   * `dojo.check` {file, names?, prefix?, header?, fileName?, options?}; for `prefix` see warm.js.
    */
   function check(request) {
     const { names = [] } = request;

@@ -101,40 +101,54 @@ function createFrontend(rt, contexts) {
    * @returns {number} the final command state; the caller owns it
    */
   function run(source, parserState, commandState, visit) {
+    const end = runTo(source, parserState, commandState, Infinity, visit);
+    rt.drop(end.parserState);
+    return end.state;
+  }
+
+  /**
+   * The same for the commands that end at or before a byte of the text. One that ends there with a syntax error is not
+   * among them: it may be the beginning of what follows, which Lean could not read.
+   * @returns {{parserState: number, state: number}} where it ended; the caller owns both
+   */
+  function runTo(source, parserState, commandState, limit, visit) {
     let [parser, state, finished] = [rt.keep(parserState), rt.keep(commandState), false];
-    while (!finished) {
+    while (!finished && positionOf(parser) < limit) {
       rt.scope(() => {
-        const start = rt.unbox(rt.field(parser, MODULE_PARSER_STATE.position));
         const parsed = parseCommand(source, parser, state);
-        const kind = syntaxKind(rt, parsed.syntax);
-        finished = END_OF_INPUT.has(kind);
-        const after = elaborate(source, parsed.syntax, state, start);
-        const unit = {
-          start,
-          end: Math.min(
-            rt.unbox(rt.field(parsed.parserState, MODULE_PARSER_STATE.position)),
-            source.bytes,
-          ),
-          syntax: parsed.syntax,
-          kind,
-          messages: [
-            ...messages(rt, parsed.log),
-            ...messages(rt, rt.field(after, COMMAND_STATE.messages)),
-          ],
-          trees: informationTrees(after),
-          before: state,
-          after,
-        };
+        const end = Math.min(positionOf(parsed.parserState), source.bytes);
+        const complaints = messages(rt, parsed.log);
+        if (end > limit || (end === limit && complaints.length > 0)) {
+          finished = true;
+          return;
+        }
+        const unit = elaborated(source, parsed, state, positionOf(parser), end, complaints);
+        finished = END_OF_INPUT.has(unit.kind);
         if (visit(unit) === true) finished = true;
         const [oldParser, oldState] = [parser, state];
         parser = rt.keep(parsed.parserState);
-        state = rt.keep(after);
+        state = rt.keep(unit.after);
         rt.drop(oldParser);
         rt.drop(oldState);
       });
     }
-    rt.drop(parser);
-    return state;
+    return { parserState: parser, state };
+  }
+  const positionOf = (parser) => rt.unbox(rt.field(parser, MODULE_PARSER_STATE.position));
+
+  /** @returns {Unit} */
+  function elaborated(source, { syntax }, before, start, end, complaints) {
+    const after = elaborate(source, syntax, before, start);
+    return {
+      start,
+      end,
+      syntax,
+      kind: syntaxKind(rt, syntax),
+      messages: [...complaints, ...messages(rt, rt.field(after, COMMAND_STATE.messages))],
+      trees: informationTrees(after),
+      before,
+      after,
+    };
   }
 
   /** The trees of the last command, with what its tasks contributed filled in. */
@@ -149,7 +163,7 @@ function createFrontend(rt, contexts) {
   const isEmptyMap = (map) =>
     rt.tag(map) === 0 && rt.arrayItems(rt.field(map, 0)).every(rt.isScalar);
 
-  return { stateFor, openText, startOfText, parseHeader, run };
+  return { stateFor, openText, startOfText, parseHeader, run, runTo };
 }
 
 /** A syntax node's kind; '' for atoms, identifiers and missing syntax. */

@@ -13,9 +13,10 @@ function createWarm(engine) {
   let kept = [];
 
   /**
-   * Opens a request's text behind its `prefix`, a byte offset where a command begins. The state there is kept for the
-   * next request whose text begins the same, and a longer prefix goes on from a shorter one.
-   * @returns {object} the session of files.js; parserState, state and messages are those at the prefix
+   * Opens a request's text behind the commands that end in its `prefix`, a number of bytes. The state there is kept for
+   * the next request whose text begins the same, and a longer prefix goes on from a shorter one. Only Lean's parser
+   * knows where a command begins (at its docstring, at `open Foo in`, at `mutual`), so the prefix may end inside one.
+   * @returns {object} the session of files.js; parserState, state and messages are those behind the commands
    */
   function open(request) {
     const { prefix = 0, header = true } = request;
@@ -64,35 +65,18 @@ function createWarm(engine) {
     rt.drop(entry.parserState);
     rt.drop(entry.state);
   }
-  const keep = (parserState, state, messages) => ({
-    parserState: rt.keep(parserState),
-    state: rt.keep(state),
-    messages,
-  });
 
   function elaborate(session, offset, from) {
-    if (offset <= session.bodyStart)
-      return keep(session.parserState, session.state, session.messages);
     const start = from === null ? session : held(from);
     const messages = [...start.messages];
-    let last = null;
-    const state = frontend.run(session.source, start.parserState, start.state, (unit) => {
-      if (unit.start >= offset && last !== null) return true;
-      messages.push(...unit.messages);
-      if (unit.end >= offset) {
-        last = unit.end;
-        return true;
-      }
-      return false;
-    });
-    rt.hold(state);
-    rt.drop(state);
-    if (last !== offset)
-      throw new RequestError(
-        'arguments',
-        `no command ends at byte ${offset}: prefix must be where one begins`,
-      );
-    return keep(rt.constructor(0, [rt.box(offset)], [0]), state, messages);
+    const end = frontend.runTo(
+      session.source,
+      start.parserState,
+      start.state,
+      offset,
+      (unit) => void messages.push(...unit.messages),
+    );
+    return { ...end, messages };
   }
 
   return { open };

@@ -248,7 +248,29 @@ def test_a_beginning_is_elaborated_once(lean: Any) -> None:
     assert again["warm"] is True
     assert again["declarations"]["t"]["exists"] is True
     assert [c["name"] for c in again["new_constants"]] == ["t"]
-    assert check(lean, text, prefix=3)["error"] == "arguments"
+    assert check(lean, text, prefix=-3)["error"] == "arguments"
+
+
+@pytest.mark.parametrize("leading", ["", "open Nat in\n", "/-- Doc. -/ -- note\n", "mutual\n"])
+def test_a_beginning_that_ends_inside_a_command_ends_before_it(lean: Any, leading: str) -> None:
+    before = f"def inside := 1\nset_option maxRecDepth 999 in rfl\n{leading}"
+    prefix = len(before.encode())
+    end = "\nend" if leading == "mutual\n" else ""
+    broken = check(lean, before + "theorem" + end, "t", prefix=prefix)
+    assert broken["declarations"]["t"]["exists"] is False
+    for warm in (True, True):
+        answer = check(lean, before + "theorem t : inside = 1 := rfl" + end, "t", prefix=prefix)
+        assert answer["warm"] is warm
+        assert answer["declarations"]["t"]["exists"] is True, answer
+        assert [c["name"] for c in answer["new_constants"]] == ["t"]
+
+
+def test_a_beginning_that_a_broken_text_ends_is_not_taken_for_a_command(lean: Any) -> None:
+    """Lean reads `set_option … in` and what it cannot read as one command, which ends there."""
+    before = "set_option pp.all true in\n"
+    check(lean, f"{before})", prefix=len(before))
+    answer = check(lean, f"{before}#check 1 + 1\n", prefix=len(before))
+    assert "@HAdd.hAdd" in answer["messages"][0]["data"]
 
 
 def test_a_theorem_that_cites_itself_is_an_error(lean: Any) -> None:
