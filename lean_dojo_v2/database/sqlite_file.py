@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,21 @@ from lean_dojo_v2.database.sqlite_connection import (
 from lean_dojo_v2.database.sqlite_schema import create_database
 
 Row: TypeAlias = tuple[Any, ...]
+
+_open: weakref.WeakValueDictionary[int, sqlite3.Connection] = weakref.WeakValueDictionary()
+_across_forks: list[list[sqlite3.Connection]] = []
+"""In a forked process: its parents' connections, which SQLite forbids to use or even close there.
+
+They are noted before the fork, since in the child Python forgets what the other threads held.
+"""
+
+
+def _note_open() -> None:
+    _across_forks.append([c for known in _open.valuerefs() if (c := known()) is not None])
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_note_open, after_in_parent=_across_forks.pop)
 
 
 @attrs.define
@@ -99,10 +115,11 @@ class SqliteFile:
 
     def _connection(self) -> sqlite3.Connection:
         held: tuple[int, sqlite3.Connection] | None = getattr(self._local, "held", None)
-        # A connection must not cross a fork; the parent's is left to the parent.
+        # A connection must not cross a fork; the parent's is left to the parent, see _across_forks.
         if held is None or held[0] != os.getpid():
             with self.guard():
                 held = (os.getpid(), connect(self.path))
+                _open[id(held[1])] = held[1]
             self._local.held = held
         return held[1]
 
