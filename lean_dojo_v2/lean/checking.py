@@ -71,8 +71,9 @@ def check_tactic(
         goal_index: The goal it acts on.
         own_names: Names of the theorem that is being proved; citing one is refused.
         strict: For rewards: do not count moves that are open at nearly every goal as an advance,
-            such as ``exfalso`` (see :mod:`.advance`), and let no tactic rest on a theorem that was
-            given up or on an axiom of the file.
+            such as ``exfalso`` (see :mod:`.advance`), nor a step that hides from its goals what
+            has still to be proved, and let no tactic rest on a theorem that was given up or on an
+            axiom of the file.
         timeout: Seconds that Lean may take.
 
     Returns:
@@ -104,6 +105,8 @@ def check_tactic(
         return TacticOutcome(Verdict.FAILED, detail=str(error))
     if after.is_solved:
         return TacticOutcome(Verdict.SOLVED, after)
+    if strict and after.owed:
+        return TacticOutcome(Verdict.NO_ADVANCE, after, f"leaves this open, hidden:\n{after.owed}")
     siblings = {goal.id for index, goal in enumerate(state.goals) if index != goal_index}
     left = [goal for goal in after.goals if goal.id not in siblings]
     if advances(state.goals[goal_index], left, strict=strict):

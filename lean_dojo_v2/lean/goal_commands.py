@@ -64,7 +64,8 @@ class GoalCommands(Connection):
             options: Limits of Lean for this call, for example ``{"maxHeartbeats": 50000}``
                 (embedded engine; a native engine has those of its ``core_options``).
             axioms: Axioms that it may rest on, through whatever theorems it cites (embedded
-                engine; a native engine cannot tell). Any are allowed if not given.
+                engine; a native engine cannot tell). Any are allowed if not given. The state
+                then tells also what it hides (``owed``).
             timeout: Seconds it may take, in place of the server's.
 
         Returns:
@@ -237,7 +238,9 @@ class GoalCommands(Connection):
     def _state(
         self, state_id: int, answer: Mapping[str, Any], messages: Sequence[Message] = ()
     ) -> GoalState:
-        return GoalState.parse(state_id, answer["goals"], self._session, messages, answer.get("pp"))
+        owed = str(answer.get("owed", ""))
+        goals, pp = answer["goals"], answer.get("pp")
+        return GoalState.parse(state_id, goals, self._session, messages, pp, owed=owed)
 
 
 def _messages(answer: Mapping[str, Any]) -> list[Message]:

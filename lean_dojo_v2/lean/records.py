@@ -190,6 +190,9 @@ class GoalState:
         messages: What Lean said when it was reached.
         handle: Ties it to its engine process.
         pp: The goals as Lean itself printed them, line breaks and all, if the engine says so.
+        owed: What the tactic that led here left open and hid from the goals, of which they only
+            speak: ``?h : P`` behind a goal ``?h = ?h``. Told where ``goal_tactic`` was given
+            ``axioms``, by the embedded engine.
     """
 
     state_id: int
@@ -197,6 +200,7 @@ class GoalState:
     messages: list[Message]
     handle: StateHandle = attrs.field(eq=False, repr=False)
     pp: str | None = attrs.field(default=None, eq=False, repr=False)
+    owed: str = attrs.field(default="", eq=False, repr=False)
 
     @property
     def is_solved(self) -> bool:
@@ -211,11 +215,14 @@ class GoalState:
         session: Session,
         messages: Sequence[Message] = (),
         pp: str | None = None,
+        *,
+        owed: str = "",
     ) -> Self:
         """Read the goals of an answer."""
         handle = StateHandle(session, state_id)
         siblings = {goal.get("name", ""): index for index, goal in enumerate(goals)}
-        return cls(state_id, [Goal.parse(g, siblings) for g in goals], list(messages), handle, pp)
+        read = [Goal.parse(goal, siblings) for goal in goals]
+        return cls(state_id, read, list(messages), handle, pp, owed)
 
     def __str__(self) -> str:
         if self.pp:

@@ -85,6 +85,9 @@ CHEATS = [
     "exact ⟨rfl, hp⟩ end Lair theorem y : True := trivial", ")", "rfl)\n(sorry", "end", "",
     "exact " + "9" * 10_000, "exact ⟨" + "(" * 5_000 + "hp" + ")" * 5_000 + ", hp⟩",
     "simp [" + "hp, " * 300_000 + "hp]", "rfl\x00", "\x00", "\u202e", "𝕤𝕠𝕣𝕣𝕪", "exact (\u202esorry)",
+    "(obtain e := (fun h _ => h : ∀ (h : n = n + 1 ∧ p) (_ : h = h), n = n + 1 ∧ p) _; apply e)",
+    "(obtain e := (fun h _ => h.1 : ∀ (h : PProd (n = n + 1 ∧ p) Unit) (_ : h = h), _) _; apply e)",
+    "(obtain e := (fun h _ => h.elim0 : ∀ (h : Fin 0) (_ : h = h), n = n + 1 ∧ p) _; apply e)",
     "partial", "theorem", "decreasing_by sorry", "termination_by n",
 ]  # fmt: skip
 

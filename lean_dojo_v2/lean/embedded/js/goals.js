@@ -171,8 +171,18 @@ function goalCommands(engine) {
       hasUnsafe: terms.some(
         (e) => rt.call('l_Lean_Environment_hasUnsafe', monad.environment(), e) === rt.box(1),
       ),
-      ...(withAxioms ? { axioms: axiomsOf(terms, monad.environment()) } : {}),
+      ...(withAxioms
+        ? { axioms: axiomsOf(terms, monad.environment()), owed: hidden(state, monad, left.owed) }
+        : {}),
     };
+  }
+
+  /** What is open, no goal, and asks for a proof of something: the text of it, or '' where there is none. */
+  function hidden(state, monad, owed) {
+    const scratch = contexts.monad(state.contexts, monad.states());
+    const asking = rt.listItems(owed).filter((mvar) => !proofs.isInhabited(scratch, mvar));
+    const context = states.printContext({ contexts: state.contexts, states: monad.states() });
+    return asking.length === 0 ? '' : pretty.stateText(context, asking);
   }
 
   /**

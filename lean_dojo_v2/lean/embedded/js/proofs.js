@@ -7,12 +7,17 @@
  * behind such metavariables belongs to it.
  */
 
+const { LeanException } = require('./contexts.js');
 const { EXPR, subterms } = require('./expressions.js');
 
 const DELAYED_PENDING = 1;
 const MVAR_DECL = { lctx: 1, type: 2 };
 const LOCAL_DECL = { type: 3, value: 4 };
+/** `LocalDeclKind.default`, which a local declaration holds behind another byte. */
+const ORDINARY = 0;
 const TRUE = 3; // box(1)
+/** Lean's `ApplyConfig`, as it is by default: newGoals, synthAssignedInstances, allowSynthFailures, approx. */
+const APPLY = [0, 1, 0, 1];
 
 /** @param {object} rt the runtime @param {object} pretty see pretty.js */
 function createProofs(rt, pretty) {
@@ -64,22 +69,54 @@ function createProofs(rt, pretty) {
   }
   const declaration = (mctx, mvar) =>
     rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', mctx, mvar));
-  function statement(mctx, mvar) {
-    const decl = declaration(mctx, mvar);
-    const hypotheses = rt
+  const localsOf = (decl) =>
+    rt
       .persistentArrayItems(rt.field(rt.field(decl, MVAR_DECL.lctx), 1))
       .map(rt.optional)
       .filter((local) => local !== null);
+  function statement(mctx, mvar) {
+    const decl = declaration(mctx, mvar);
     return [
       rt.field(decl, MVAR_DECL.type),
-      ...hypotheses.flatMap((local) => [
+      ...localsOf(decl).flatMap((local) => [
         rt.field(local, LOCAL_DECL.type),
         ...(rt.tag(local) === 1 ? [rt.field(local, LOCAL_DECL.value)] : []),
       ]),
     ];
   }
 
-  return { of, mentioned };
+  /**
+   * Whether there is, without further proof, something that an open metavariable may stand for: by an instance of
+   * `Nonempty`, or among its hypotheses. `?n : Nat` asks for nothing; `?h : P` and `?h : PLift P` ask for a proof of P.
+   * What mentions other metavariables counts as asking: it has to hold for one choice of them all.
+   * @param {object} monad see contexts.js; its state may be changed
+   * @param {number} mvar
+   */
+  function isInhabited(monad, mvar) {
+    const mctx = monad.mctx();
+    const decl = declaration(mctx, mvar);
+    const wanted = pretty.instantiate(mctx, rt.field(decl, MVAR_DECL.type));
+    if (hasMVar(wanted)) return false;
+    const isWanted = (e) => rt.call('l_Lean_Expr_eqv', pretty.instantiate(mctx, e), wanted) === TRUE;
+    // Lean's own hypotheses, such as a theorem's itself for recursion, prove nothing
+    const known = localsOf(decl).filter((local) => rt.scalarByte(local, 1) === ORDINARY);
+    if (known.some((local) => isWanted(rt.field(local, LOCAL_DECL.type)))) return true;
+    try {
+      const name = rt.name('Classical.ofNonempty');
+      const left = monad.meta(
+        'l_Lean_MVarId_applyConst',
+        mvar,
+        name,
+        rt.constructor(0, [], APPLY),
+      );
+      return rt.listItems(left).length === 0;
+    } catch (error) {
+      if (error instanceof LeanException) return false;
+      throw error;
+    }
+  }
+
+  return { of, mentioned, isInhabited };
 }
 
 module.exports = { createProofs };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -162,6 +163,59 @@ def test_what_nobody_finds_is_lost_at_the_end(lean: Any) -> None:
     assert LOST in answer["messages"][-1]["data"]
     assert answer["messages"][-1]["data"].endswith("⊢ Fin 0")
     assert LOST in str(step(lean, between["nextStateId"], "cases e.2"))
+
+
+HIDE = "(obtain e := (fun h _ => {} : ∀ (h : {}) (_ : h = h), P) _; apply e)"
+"""Leaves `?h = ?h`, which is easy, and ?h, of which only that goal speaks."""
+HIDE_BY_CASES = """(
+  obtain e := (fun (b : Bool) (h : bif b then PLift P else Unit) (k : bif b then Unit else PLift P)
+    (_ : b = b) (_ : h = h) (_ : k = k) =>
+    (match b, h, k with | true, h, _ => h.down | false, _, k => k.down : P)) _ _ _
+  apply e)"""
+"""Two that are easy for one value of `?b` each, and for different ones."""
+
+
+@pytest.mark.parametrize(
+    ("expr", "intro", "tactic", "owed"),
+    [
+        ("∀ P : Prop, P", "intro P", HIDE.format("h", "P"), ["P"]),
+        ("∀ P : Prop, P", "intro P", HIDE.format("h.down", "PLift P"), ["PLift P"]),
+        ("∀ P : Prop, P", "intro P", HIDE.format("h.2", "{ n : Nat // P }"), ["{ n // P }"]),
+        ("∀ P : Prop, P", "intro P", "(let y := P; " + HIDE.format("h", "P")[1:], ["P"]),
+        (
+            "∀ P : Prop, P",
+            "intro P",
+            HIDE_BY_CASES,
+            ["bif ?_ then Unit else PLift P", "bif ?_ then PLift P else Unit"],
+        ),
+        ("∀ P : Prop, P → P", "intro P x", HIDE.format("h", "P"), []),
+        ("∀ P : Prop, Nonempty (PLift P) → P", "intro P x", HIDE.format("h.down", "PLift P"), []),
+        (
+            "∀ f : Nat → Nat, (∀ x y, f x = f y) → f 4 = 3 → f 2 = 3",
+            "intro f h k",
+            "(obtain e := h 2 _; rw [e])",
+            [],
+        ),
+        (
+            "∀ (α : Type) (f : α → Nat) (a : α), (∀ x y, f x = f y) → f a = 3",
+            "intro α f a h",
+            "(obtain e := h a _; rw [e])",
+            [],
+        ),
+        ("∀ a b c : Nat, a = b → b = c → a = c", "intro a b c h k", "apply Eq.trans", []),
+        ("∃ n : Nat, n = 3", "skip", "constructor", []),
+        ("∃ n : Nat, n = 3", "skip", "refine ⟨?_, ?_⟩", []),
+        ("∀ n : Nat, 0 + n = n", "intro n", "induction n", []),
+        ("∀ p q : Prop, p ∨ q → q ∨ p", "intro p q h", "rcases h with h | h", []),
+    ],
+)
+def test_what_is_hidden_from_the_goals_is_told(
+    lean: Any, expr: str, intro: str, tactic: str, owed: list[str]
+) -> None:
+    answer = play(lean, expr, intro, tactic)
+    assert "nextStateId" in answer, answer
+    targets = re.findall(r"^⊢ (.*)$", answer["owed"], re.MULTILINE)
+    assert [re.sub(r"\?m\.\d+", "?_", target) for target in targets] == owed
 
 
 @pytest.mark.parametrize(
