@@ -279,7 +279,8 @@ class ProverConfig:
     """Settings of the provers.
 
     Attributes:
-        use_vllm: Generate tactics with vLLM.
+        use_vllm: Kept from 1.x; every prover refuses true. Serve the model with ``vllm serve`` and
+            prove with ``ExternalProver``.
         num_workers: Engines that check tactics side by side.
         timeout: Seconds per theorem.
         max_expansions: Most states to expand per theorem; ``None``: no limit.
@@ -290,7 +291,11 @@ class ProverConfig:
             documents, keyword-only).
     """
 
-    use_vllm: bool = _field(False, "Generate tactics with vLLM.")
+    use_vllm: bool = _field(
+        False,
+        "Kept from 1.x; true is refused: serve the model with `vllm serve` and prove with "
+        "ExternalProver.",
+    )
     num_workers: int = _field(4, "Engines that check tactics side by side.", _at_least(1))
     timeout: int = _field(600, "Seconds per theorem.", _at_least(1))
     max_expansions: int | None = _field(None, "Most states to expand per theorem.", _at_least(1))

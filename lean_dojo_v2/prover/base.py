@@ -33,9 +33,17 @@ class BaseProver(ABC):
 
     Args:
         config: Limits of the search; the documented defaults if not given.
+
+    Raises:
+        UsageError: If ``config`` asks for vLLM, which no prover starts itself.
     """
 
     def __init__(self, config: ProverConfig | None = None) -> None:
+        if config is not None and config.use_vllm:
+            raise UsageError(
+                "use_vllm: no prover starts vLLM itself; serve the model with `vllm serve` and "
+                "prove with ExternalProver (OPENAI_BASE_URL names the server)"
+            )
         self.settings = settings_of(config)
         self.theorem: Theorem | SourceTheorem | None = None
         self._progress: tuple[str, ProgressEstimator] | None = None

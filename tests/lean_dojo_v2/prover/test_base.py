@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.records import Site
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import BaseProver
+from lean_dojo_v2.prover.external import ExternalProver
 
 
 class Prover(BaseProver):
@@ -54,3 +56,9 @@ def test_a_prover_with_premises_shows_them(state, scripted):
 def test_goals_that_know_less_come_first(state):
     known = dict(zip([g.target for g in state.goals], Prover().guidance(state), strict=True))
     assert known == {"True": 1.0, "n = n": 0.5}
+
+
+@pytest.mark.parametrize("make", [Prover, lambda config: ExternalProver("m", config)])
+def test_no_prover_starts_vllm(make):
+    with pytest.raises(UsageError, match="vllm serve"):
+        make(ProverConfig(use_vllm=True))
