@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lean_dojo_core import registry
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_path, complete_trainer
 from lean_dojo_v2.cli.options import (
     commit_option,
@@ -20,10 +21,16 @@ from lean_dojo_v2.cli.proving import (
     ProvingOptions,
     prove_with,
     proving_options,
-    said_aside,
     set_up,
 )
-from lean_dojo_v2.cli.run import RunOptions, gather, make_trainer
+from lean_dojo_v2.cli.run import (
+    RUN_KEY,
+    RunOptions,
+    RunSection,
+    gather,
+    make_trainer,
+    reward_option,
+)
 
 if TYPE_CHECKING:
     from lean_dojo_v2.agent import BaseAgent
@@ -62,6 +69,7 @@ _training_options = options(
     help="The trainer; its output_dir holds the model that proves.",
 )
 @_training_options
+@reward_option
 @proving_options
 def hf(
     *,
@@ -72,6 +80,7 @@ def hf(
     files: tuple[Path, ...],
     assignments: tuple[str, ...],
     train: bool,
+    rewards: tuple[str, ...],
     **proving: Any,
 ) -> None:
     """Trace URL or PATH, train a causal language model on it, and prove with that."""
@@ -79,10 +88,10 @@ def hf(
 
     asked = ProvingOptions(**proving)
     set_up(asked)
-    settings, section = gather(RunOptions(files, assignments, database))
+    settings, section = gather(RunOptions(files, assignments, database, rewards=rewards))
     trainer = make_trainer(registry.trainers[name], settings)
     made = HFAgent(trainer, section.database_path, prover_config=asked.config())
-    _run(made, source, commit, asked, train=train)
+    _run(_placed(made, section), source, commit, asked, train=train)
 
 
 @agent.command(short_help="A premise retriever, and a generator that reads what it finds.")
@@ -114,7 +123,8 @@ def lean(
     settings, section = gather(RunOptions(files, assignments, database))
     trainer = make_trainer(registry.trainers["retrieval"], settings)
     made = LeanAgent(section.database_path, trainer.config, asked.config(), gen_ckpt_path=generator)
-    _run(made, source, commit, asked, train=train)
+    made.trainer = trainer  # the agent's own knows the config alone
+    _run(_placed(made, section), source, commit, asked, train=train)
 
 
 @agent.command(short_help="A model behind an OpenAI-compatible endpoint; it is not trained.")
@@ -138,14 +148,28 @@ def external(
     _run(made, source, commit, asked, train=False)
 
 
+def _placed(made: BaseAgent, section: RunSection) -> BaseAgent:
+    """Have an agent export where the section ``run:`` of a file says.
+
+    Raises:
+        UsageError: If the section chooses repositories, which an agent does not.
+    """
+    if section.repositories:
+        raise UsageError(
+            f"section {RUN_KEY!r}: an agent works on the repository that it traces and trains on "
+            "the whole database, so it takes no repositories; `lean-dojo train` does"
+        )
+    made.data_path = section.data_path or made.data_path
+    return made
+
+
 def _run(
     made: BaseAgent, source: str, commit: str | None, asked: ProvingOptions, *, train: bool
 ) -> None:
-    with said_aside(asked.as_json):
-        if commit is None and Path(source).expanduser().is_dir():
-            made.setup_local_repository(source)
-        else:
-            made.setup_github_repository(source, commit or "")
-        if train:
-            made.train()
+    if commit is None and Path(source).expanduser().is_dir():
+        made.setup_local_repository(source)
+    else:
+        made.setup_github_repository(source, commit or "")
+    if train:
+        made.train()
     prove_with(made, asked)

@@ -17,12 +17,14 @@ from lean_dojo_v2.upward import reach
 
 @click.command(short_help="Trace, train and prove on the shipped sample.")
 @click.option(
+    "-o",
     "--output-dir",
+    "--output",
+    "output_dir",
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("demo-output"),
-    show_default=True,
-    help="Folder for everything; a demo that was stopped goes on in it.",
+    help="Folder for everything; a stopped demo goes on in it (default: demo-output).",
 )
 @click.option("--quick", is_flag=True, help="Smaller sizes: every stage, but a smaller gain.")
 @json_option

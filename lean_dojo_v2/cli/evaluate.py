@@ -14,8 +14,7 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_trainer
 from lean_dojo_v2.cli.options import config_option, json_option, set_option
 from lean_dojo_v2.cli.output import emit_json, table
-from lean_dojo_v2.cli.run import make_trainer
-from lean_dojo_v2.config import Settings, parse_assignment, read_settings
+from lean_dojo_v2.cli.run import RunOptions, gather, make_trainer, reward_option
 from lean_dojo_v2.paths import merged_data_dir
 
 
@@ -23,17 +22,22 @@ from lean_dojo_v2.paths import merged_data_dir
 @click.argument("name", shell_complete=complete_trainer)
 @config_option
 @set_option
+@reward_option
 @click.option(
     "--dataset",
+    "--data-path",
+    "dataset",
     type=click.Path(exists=True, path_type=Path),
     metavar="PATH",
     help="A dataset, or a folder of them (default: what the trainer's training left).",
 )
 @json_option
 def evaluate(
+    *,
     name: str,
     files: tuple[Path, ...],
     assignments: tuple[str, ...],
+    rewards: tuple[str, ...],
     dataset: Path | None,
     as_json: bool,
 ) -> None:
@@ -42,12 +46,7 @@ def evaluate(
     Settings are those of `lean-dojo train NAME`; a file's section `run:` is ignored.
     """
     entry = registry.trainers[name]
-    settings = Settings()
-    for path in files:
-        settings.update(read_settings(path))
-    for text in assignments:
-        settings.update(parse_assignment(text))
-    settings.take("run")
+    settings, _ = gather(RunOptions(files, assignments, rewards=rewards))
     method = getattr(make_trainer(entry, settings), "evaluate", None)
     if not callable(method):
         raise UsageError(f"trainer {entry.name!r} cannot evaluate: it has no method evaluate")

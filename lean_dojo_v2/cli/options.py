@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from lean_dojo_v2.cli.output import keep_stdout_for_json
+
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 
@@ -70,4 +72,14 @@ repo_option = click.option(
     metavar="REPOSITORY",
     help="Only this one: owner/name or address, either with @commit; may be repeated.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+
+
+def _as_json(context: click.Context, _parameter: click.Parameter, value: bool) -> bool:
+    if value and not context.resilient_parsing:
+        keep_stdout_for_json(context)
+    return value
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, callback=_as_json, help="Print JSON on stdout."
+)

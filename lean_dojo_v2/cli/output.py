@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -10,13 +11,23 @@ from typing import Any
 import click
 
 PLAIN_WIDTH = 80
+_STDOUT = "lean_dojo_v2.cli.stdout"
+
+
+def keep_stdout_for_json(context: click.Context) -> None:
+    """Send to stderr whatever else is printed, by plugins too, until the program ends."""
+    if _STDOUT not in context.meta:  # `plugins --json list --json` says it twice
+        context.meta[_STDOUT] = sys.stdout
+        # The root's end undoes it, also where the arguments turn out to be wrong.
+        context.find_root().with_resource(contextlib.redirect_stdout(sys.stderr))
 
 
 def emit_json(data: Any) -> None:
     """Print data as indented JSON on stdout; what JSON does not know is printed as text."""
     import json
 
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+    stdout = click.get_current_context().meta.get(_STDOUT)
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str), file=stdout)
 
 
 def note(message: str) -> None:

@@ -42,6 +42,8 @@ SUMMARY = {
 @click.option(
     "-o",
     "--output",
+    "--output-dir",
+    "output",
     metavar="DIR",
     type=click.Path(path_type=Path),
     help="Folder to write (default: NAME in the current folder).",
@@ -54,12 +56,16 @@ def new(kind: str, name: str, output: Path | None, summary: str | None, author: 
     It holds pyproject.toml with entry point and version bound, manifest, implementation,
     conformance tests, README, licence and a CI file; it installs and passes its tests as it is.
     """
+    from lean_dojo_core.testing.manifest import SUMMARY_LENGTH
+
     name, summary = normalise(name), summary or SUMMARY[kind]
     # The descriptor's own rules, so that what is written here also loads.
     try:
         PluginSpec(name=name, target="a:b", summary=summary)
     except InvalidSpecError as error:
         raise UsageError(str(error).removeprefix("PluginSpec.")) from error
+    if len(summary) > SUMMARY_LENGTH:
+        raise UsageError(f"--summary: {len(summary)} characters are more than {SUMMARY_LENGTH}")
     if '"' in summary or "\\" in summary:
         raise UsageError(f'the summary may hold neither " nor \\: {summary}')
     package = name.replace("-", "_")
@@ -98,7 +104,7 @@ def _values(kind: str, name: str, package: str, summary: str, author: str) -> di
     return {
         "name": name,
         "package": package,
-        "class_name": "".join(word.capitalize() for word in name.split("-")),
+        "class_name": _class_name(name, kind),
         "module": kind,
         "kind_words": KINDS[kind].replace("-", " "),
         "summary": summary,
@@ -108,6 +114,14 @@ def _values(kind: str, name: str, package: str, summary: str, author: str) -> di
         "year": str(datetime.now().astimezone().year),
         "author": author,
     }
+
+
+def _class_name(name: str, kind: str) -> str:
+    """Name the class; its kind comes last, so that it is no name that the templates import."""
+    words = name.split("-")
+    if words[-1] != kind:
+        words.append(kind)
+    return "".join(word.capitalize() for word in words)
 
 
 def _files(kind: str, package: str) -> dict[str, Traversable]:

@@ -25,7 +25,7 @@ from lean_dojo_v2.cli.run import (
     run_options,
     select_repositories,
 )
-from lean_dojo_v2.cli.show import find_entry
+from lean_dojo_v2.cli.show import find_entry, kind_option
 from lean_dojo_v2.config import Settings, construct
 
 LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
@@ -33,6 +33,7 @@ LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 
 @click.command(short_help="Show the first examples as the model will see them.")
 @click.argument("name", shell_complete=complete_any_name)
+@kind_option
 @run_options
 @click.option(
     "-n",
@@ -44,13 +45,13 @@ LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
     help="How many examples.",
 )
 @json_option
-def preview(name: str, limit: int, as_json: bool, **options: Any) -> None:
+def preview(name: str, kind: str | None, limit: int, as_json: bool, **options: Any) -> None:
     """Show the first examples that the trainer or dataset formatter NAME makes of the database.
 
     A trainer's examples are shown as the model reads them, special tokens included; what carries
     loss stands between ⟦ and ⟧ (in colour on a terminal). A formatter's are shown as rows.
     """
-    entry = find_entry(name, None if _in_one_kind(name) else "trainer")
+    entry = find_entry(name, kind or (None if _in_one_kind(name) else "trainer"))
     settings, section = gather(RunOptions(**options))
     maker = _maker(entry, settings)
     database = open_database(section.database_path)

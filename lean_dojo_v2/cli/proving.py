@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +52,9 @@ class ProvingOptions:
 
 _positive = click.IntRange(min=1)
 proving_options = options(
-    click.option("--limit", metavar="N", type=_positive, help="Try at most so many theorems."),
+    click.option(
+        "-n", "--limit", metavar="N", type=_positive, help="Try at most so many theorems."
+    ),
     click.option(
         "--timeout",
         metavar="SECONDS",
@@ -87,7 +86,10 @@ proving_options = options(
         help="States, of different theorems, that are expanded together.",
     ),
     click.option(
+        "-j",
         "--workers",
+        "--jobs",
+        "workers",
         metavar="N",
         type=_positive,
         default=4,
@@ -123,13 +125,6 @@ proving_options = options(
 """The options of proof search; they are the fields of :class:`ProvingOptions`."""
 
 
-@contextlib.contextmanager
-def said_aside(aside: bool) -> Iterator[None]:
-    """Send what agents and trainers print to stderr, so that stdout holds JSON alone."""
-    with contextlib.redirect_stdout(sys.stderr) if aside else contextlib.nullcontext():
-        yield
-
-
 def set_up(asked: ProvingOptions) -> None:
     """Do what comes before anything is proved.
 
@@ -154,8 +149,7 @@ def prove_with(agent: BaseAgent, asked: ProvingOptions) -> None:
     if asked.write_patch is not None and len(agent.repos) != 1:
         raise UsageError("--write-patch is for one repository; choose it with --repo")
     agent.tree_dir = asked.save_tree
-    with said_aside(asked.as_json):
-        results = agent.prove(asked.whole_proof, limit=asked.limit)
+    results = agent.prove(asked.whole_proof, limit=asked.limit)
     if asked.write_patch is not None:
         _write_patch(agent, asked.write_patch)
     if asked.as_json:

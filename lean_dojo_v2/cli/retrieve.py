@@ -67,6 +67,7 @@ def open_retriever(checkpoint: str | None, corpus: Path | None, index: Path | No
 )
 @click.option(
     "-k",
+    "--top-k",
     "count",
     metavar="N",
     type=click.IntRange(min=1),

@@ -1,4 +1,4 @@
-"""What ``train`` and ``preview`` share: options, and from them a trainer with its data."""
+"""What the commands with a trainer share: options, and from them a trainer with its data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.settings import settings_of
-from lean_dojo_v2.cli.names import complete_formatter
+from lean_dojo_v2.cli.names import complete_formatter, complete_reward
 from lean_dojo_v2.cli.options import (
     DEFAULT_DATABASE,
     config_option,
@@ -60,14 +60,25 @@ class RunOptions:
     data_path: Path | None = None
     repositories: tuple[str, ...] = ()
     formatter: str | None = None
+    rewards: tuple[str, ...] = ()
 
 
+reward_option = click.option(
+    "--reward",
+    "rewards",
+    multiple=True,
+    metavar="NAME[:weight]",
+    shell_complete=complete_reward,
+    help="Reward of a trainer that takes rewards; may be repeated.",
+)
 run_options = options(
     config_option,
     set_option,
     database_option(default=None),
     click.option(
         "--data-path",
+        "--dataset",
+        "data_path",
         metavar="DIR",
         type=click.Path(file_okay=False, path_type=Path),
         help="Folder for the exported data (default: raid/data/merged).",
@@ -79,6 +90,7 @@ run_options = options(
         shell_complete=complete_formatter,
         help="Dataset formatter to use instead of the trainer's own.",
     ),
+    reward_option,
 )
 """The options that say what to train on and how; they are the fields of :class:`RunOptions`."""
 
@@ -96,6 +108,9 @@ def gather(given: RunOptions) -> tuple[Settings, RunSection]:
         settings.update(parse_assignment(text))
     if given.formatter is not None:
         settings.update(Settings({"formatter": given.formatter}, {("formatter",): "--formatter"}))
+    if given.rewards:
+        rewards = list(given.rewards)
+        settings.update(Settings({"reward_func": rewards}, {("reward_func",): "--reward"}))
     section: RunSection = construct(
         RunSection, settings.take(RUN_KEY), owner=f"section {RUN_KEY!r}"
     )
@@ -122,6 +137,8 @@ def make_trainer(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
     if formatter is not None and "formatter" not in names:
         place = settings.place(("formatter",))
         raise ConfigError(f"{place}: {owner} makes its examples itself; it takes no formatter")
+    if "reward_func" in settings.values and "reward_func" not in names:
+        raise ConfigError(f"{settings.place(('reward_func',))}: {owner} takes no rewards")
     if isinstance(formatter, str):
         _check_columns(entry, formatter)
     return construct(target, settings, owner=owner)

@@ -18,12 +18,14 @@ from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, paragraph
 from lean_dojo_v2.structuring import suggestion
 
+kind_option = click.option(
+    "--kind", type=click.Choice(list(registry.REGISTRIES)), help="Where NAME exists in two kinds."
+)
+
 
 @click.command(short_help="Show one plugin: its settings, and where it comes from.")
 @click.argument("name", shell_complete=complete_any_name)
-@click.option(
-    "--kind", type=click.Choice(list(registry.REGISTRIES)), help="Where NAME exists in two kinds."
-)
+@kind_option
 @json_option
 def show(name: str, kind: str | None, as_json: bool) -> None:
     """Show the trainer, dataset formatter or reward function NAME.

@@ -37,6 +37,8 @@ SHOWN_ERRORS = 20
 @click.option(
     "-j",
     "--jobs",
+    "--workers",
+    "jobs",
     metavar="N",
     type=click.IntRange(min=1),
     help="Lean engines side by side (default: one a core, as far as memory goes).",

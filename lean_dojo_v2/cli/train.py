@@ -11,7 +11,7 @@ import click
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.settings import settings_of
-from lean_dojo_v2.cli.names import complete_reward, complete_trainer
+from lean_dojo_v2.cli.names import complete_trainer
 from lean_dojo_v2.cli.output import counted, note
 from lean_dojo_v2.cli.run import (
     RUN_KEY,
@@ -44,17 +44,7 @@ OWN_DATA = "data_path"
     default=None,
     help="Go on where a killed run stopped (the default of the built-in trainers), or start anew.",
 )
-@click.option(
-    "--reward",
-    "rewards",
-    multiple=True,
-    metavar="NAME[:weight]",
-    shell_complete=complete_reward,
-    help="Reward of a trainer that takes rewards; may be repeated.",
-)
-def train(
-    name: str, dry_run: bool, resume: bool | None, rewards: tuple[str, ...], **options: Any
-) -> None:
+def train(name: str, dry_run: bool, resume: bool | None, **options: Any) -> None:
     """Train with the trainer NAME, repository by repository, easiest first.
 
     The keys of the YAML file are the trainer's settings (`lean-dojo show NAME` lists them); its
@@ -65,8 +55,6 @@ def train(
     settings, section = gather(RunOptions(**options))
     if resume is not None:
         _set_resume(entry, settings, resume)
-    if rewards:
-        _set_rewards(entry, settings, rewards)
     trainer = make_trainer(entry, settings)
     plan: dict[str, Any] = {}
     arguments: tuple[Any, ...] = ()
@@ -108,14 +96,6 @@ def _set_resume(entry: registry.Entry[Any, Any], settings: Settings, resume: boo
         raise UsageError(f"trainer {entry.name!r} cannot be told to resume or to start anew")
     flag = "--resume" if resume else "--no-resume"
     settings.update(Settings({"resume": resume}, {("resume",): flag}))
-
-
-def _set_rewards(
-    entry: registry.Entry[Any, Any], settings: Settings, rewards: tuple[str, ...]
-) -> None:
-    if "reward_func" not in {setting.name for setting in settings_of(entry.load())}:
-        raise UsageError(f"trainer {entry.name!r} takes no rewards")
-    settings.update(Settings({"reward_func": list(rewards)}, {("reward_func",): "--reward"}))
 
 
 def _print_plan(

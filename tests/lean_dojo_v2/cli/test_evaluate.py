@@ -50,6 +50,31 @@ def test_a_trainer_with_data_of_its_own_chooses_them(lean_dojo: Run) -> None:
     assert "takes no --dataset" in ran.err
 
 
+def test_what_a_trainer_prints_is_a_message(lean_dojo: Run) -> None:
+    def evaluate(self: Any) -> dict[str, float]:
+        print("measuring")
+        return {"loss": 0.5}
+
+    with offered(evaluate):
+        ran = lean_dojo("evaluate", "measured", "--json")
+        assert ran.json == {"loss": 0.5}
+        assert ran.err == "measuring\n"
+        assert lean_dojo("evaluate", "measured").out.startswith("measuring\nMETRIC")
+        # A mistake in what follows --json leaves standard output as it was.
+        assert lean_dojo("evaluate", "measured", "--json", "--set").code == 2
+        assert lean_dojo("evaluate", "measured").out.startswith("measuring\n")
+
+
+def test_either_name_of_the_data_and_rewards(lean_dojo: Run, toy: Any) -> None:
+    with offered(lambda self, data_path: {"where": Path(data_path).as_posix()}):
+        assert lean_dojo("evaluate", "measured", "--data-path", ".", "--json").json == {
+            "where": "."
+        }
+    ran = lean_dojo("evaluate", "toy", "--set", "model_name=m", "--reward", "constant")
+    assert ran.code == 2
+    assert "takes no rewards" in ran.err
+
+
 def test_a_trainer_that_cannot(lean_dojo: Run, toy: Any) -> None:
     ran = lean_dojo("evaluate", "toy", "--set", "model_name=m")
     assert ran.code == 2

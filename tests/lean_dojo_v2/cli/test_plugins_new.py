@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -98,6 +99,19 @@ def test_what_is_written_is_complete(projects: dict[str, Path], kind: str) -> No
         assert run({}, folder, *typed).returncode == 0
 
 
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("name", ["manifest", "trainer-suite", "iterator", "any"])
+def test_no_class_takes_the_name_of_another(
+    lean_dojo: Run, workplace: Path, kind: str, name: str
+) -> None:
+    assert lean_dojo("plugins", "new", kind, name, "--output-dir", "made").code == 0
+    # F811 is a second definition of a name, such as of a suite, whose tests pytest then loses.
+    linted = run({}, Path("made"), "ruff", "check", "--isolated", "--no-cache", ".")
+    assert linted.returncode == 0, linted.stdout
+    suites = (Path("made") / "tests" / f"test_{name.replace('-', '_')}.py").read_text()
+    assert len(set(re.findall(r"\nclass (\w+)", suites))) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -107,6 +121,7 @@ def test_what_is_written_is_complete(projects: dict[str, Path], kind: str) -> No
         (["reward", "bad name"], "kebab-case"),
         (["reward", "quoted", "--summary", 'Pays for "x".'], "the summary may hold neither"),
         (["reward", "wordy", "--summary", "One line.\nAnother."], "one line that says"),
+        (["reward", "wordy", "--summary", "x" * 81], "81 characters are more than 80"),
         (["rewrad", "x"], "'rewrad' is not one of"),
     ],
 )

@@ -86,6 +86,7 @@ class Plain:
 
 class Showing(Plain):
     def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
+        print("reading")
         first = next(iter(theorems))
         return [PreviewExample(first.full_name, (PreviewToken("rfl", True),), "a remark")] * limit
 
@@ -93,6 +94,9 @@ class Showing(Plain):
 def test_a_trainer_of_a_plugin_shows_its_own(lean_dojo: Run) -> None:
     with registry.trainers.override("showing", Showing):
         ran = lean_dojo("preview", "showing", "-n", "2")
+        shown = lean_dojo("preview", "showing", "-n", "2", "--json")
+    assert len(shown.json) == 2
+    assert "reading" in shown.err  # what a plugin prints is a message
     assert ran.out.count("⟦rfl⟧") == 2
     assert "1 tokens, 1 with loss; a remark" in ran.out
 
@@ -110,6 +114,18 @@ def test_a_reward_has_no_examples(lean_dojo: Run) -> None:
     ran = lean_dojo("preview", "constant")
     assert ran.code == 2
     assert "it makes no examples" in ran.err
+
+
+def test_of_a_name_in_two_kinds_one_can_be_meant(lean_dojo: Run) -> None:
+    formatter = registry.dataset_formatters["tactic-chat"].load()
+    reward = registry.reward_functions.override("twice", lambda completions, **kwargs: [])
+    with reward, registry.dataset_formatters.override("twice", formatter):
+        ran = lean_dojo("preview", "twice")
+        assert ran.code == 2
+        assert "say --kind" in ran.err
+        ran = lean_dojo("preview", "twice", "--kind", "dataset-formatter")
+    assert ran.code == 0, ran.err
+    assert "--- row 1" in ran.out
 
 
 def test_nothing_to_learn_from_is_said(lean_dojo: Run) -> None:

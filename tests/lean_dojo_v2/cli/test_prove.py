@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import time
 
 import pytest
 
+from lean_dojo_core import registry
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.prover.search_tree import SearchTree
 
@@ -146,6 +148,27 @@ def test_agent_mistakes(lean_dojo, place):
     assert "sft" in unknown.err
 
 
+def test_agent_hf_exports_where_a_file_says_and_takes_no_repositories(
+    lean_dojo, place, tiny_repository, toy
+):
+    command = (
+        "agent", "hf", tiny_repository[0], "--database", "tiny.json", "--trainer", "toy",
+        "--set", "model_name=m", "-c", "toy.yaml",
+    )  # fmt: skip
+    (place / "toy.yaml").write_text("run:\n  repositories: [lean/lean4-tiny]\n")
+    ran = lean_dojo(*command)
+    assert ran.code == 2
+    assert "takes no repositories" in ran.err
+    assert not (place / "out").exists()
+    (place / "toy.yaml").write_text("run:\n  data_path: elsewhere\n")
+    ran = lean_dojo(*command)
+    assert "out: no model can be loaded" in ran.err  # the toy made none
+    assert json.loads((place / "out" / "said.json").read_text())["data_path"] == "elsewhere"
+    ran = lean_dojo(*command, "--reward", "constant")
+    assert ran.code == 2
+    assert "takes no rewards" in ran.err
+
+
 @pytest.mark.slow
 def test_agent_hf_traces_trains_and_proves(lean_dojo, place, tiny_repository):
     from lean_dojo_plugins.demo.tiny_model import build_tiny_model
@@ -179,14 +202,24 @@ def test_agent_lean_trains_a_retriever_and_proves_with_it(
     generator, encoder = tiny_t5
     (place / "retrieval.yaml").write_text(
         f"config:\n  model_name: {encoder}\n  batch_size: 4\n  num_workers: 0\n"
-        "  precision: 32-true\n"
+        "  precision: 32-true\nformatter: noted-pairs\nrun:\n  data_path: elsewhere\n"
     )
     command = (
         "agent", "lean", tiny_repository[0], "--database", "tiny.json", "-c", "retrieval.yaml",
         "--generator", generator, "--limit", 1, "--samples", 2, "--expansions", 1,
         "--workers", 1, "--json",
     )  # fmt: skip
-    ran = lean_dojo(*command)
+    asked = []
+
+    class NotedPairs(registry.dataset_formatters["premise-pairs"].load()):
+        def rows(self, theorem):
+            asked.append(theorem)
+            return super().rows(theorem)
+
+    with registry.dataset_formatters.override("noted-pairs", NotedPairs):
+        ran = lean_dojo(*command)
     assert ran.code == 0, ran.err
     assert ran.json["found"] == 1
+    assert asked
+    assert (place / "elsewhere" / "corpus.jsonl").is_file()
     assert list(place.rglob("*.ckpt"))

@@ -109,7 +109,7 @@ def test_index_prints_the_file_that_retrieve_uses(program, raid, tmp_path):
             ["retrieve", "--state", "x", "--file", "Extra/Sorted.lean"],
             "Did you mean Extra/Sort.lean",
         ),
-        (["retrieve", "--state", "x", "-k", "0"], "'-k': 0 is not in the range"),
+        (["retrieve", "--state", "x", "-k", "0"], "'-k' / '--top-k': 0 is not in the range"),
         (["retrieve", "--state", "x", "--corpus", "nowhere.jsonl"], "no such corpus"),
         (["evaluate", "retrievel"], "Did you mean 'retrieval'"),
         (["evaluate", "retrieval", "--set", "config.lr=fast"], "config.lr"),

@@ -33,6 +33,12 @@ def nameless(completions):
     return [1.0]
 
 
+def chatty(completions, **kwargs):
+    """Says what it does."""
+    print("scoring", len(completions))
+    return [1.0 for _ in completions]
+
+
 async def judged(completions, **kwargs):
     """Asks somebody."""
     return [None if "sorry" in text else 2.0 for text in completions]
@@ -67,6 +73,16 @@ def test_json_options_and_what_does_not_apply(lean_dojo: Run, somebodys: None) -
     ran = lean_dojo("reward", "score", "somebodys:judged", write(ROWS), "--json")
     assert [item["score"] for item in ran.json] == [2.0, None, 2.0]
     assert "2 of 3" in ran.err
+
+
+def test_what_a_reward_prints_is_a_message(lean_dojo: Run, somebodys: None) -> None:
+    ran = lean_dojo("reward", "score", "somebodys:chatty", write(ROWS), "--json")
+    assert [item["score"] for item in ran.json] == [1.0, 1.0, 1.0]
+    assert "scoring 3" in ran.err
+    ran = lean_dojo("reward", "check", "somebodys:chatty", "--json")
+    assert not any(finding["problem"] for finding in ran.json)
+    assert "scoring" in ran.err
+    assert "scoring 3" in lean_dojo("reward", "score", "somebodys:chatty", "rows.jsonl").out
 
 
 @pytest.mark.parametrize(

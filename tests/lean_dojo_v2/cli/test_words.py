@@ -15,13 +15,18 @@ from lean_dojo_v2.cli import cli
 Run = Callable[..., Any]
 
 OF_ITS_OWN = {
+    "--data-path": "where `train` exports to, or what `evaluate` measures on",
+    "--dataset": "the same",
     "--formatter": "`prove` asks which one the model was trained with; the others swap it",
+    "--jobs": "one a core, or as many as `prove` is told",
     "--kind": "a filter of the listing; for `show`, which of two kinds is meant",
     "--limit": "examples to print, or theorems to try",
     "--model": "a folder for `prove`, an endpoint's name for `agent external`",
     "--output": "what is written, and so where, differs: a folder, an index, a page, a database",
+    "--output-dir": "the same of a folder",
     "--set": "settings of a trainer, or options of a reward",
     "--timeout": "of a theorem that is proved, or of a file that is traced",
+    "--workers": "as `--jobs`",
 }
 """Options that several commands have with different help, and why."""
 
@@ -85,6 +90,29 @@ def test_one_option_has_one_help() -> None:
     several = {name: list(said.values()) for name, said in options().items() if len(said) > 1}
     assert {name: several[name] for name in several.keys() - OF_ITS_OWN.keys()} == {}
     assert several.keys() == OF_ITS_OWN.keys()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("-j", "--jobs", "--workers"),
+        ("-n", "--limit"),
+        ("-k", "--top-k"),
+        ("--dataset", "--data-path"),
+        ("-o", "--output"),
+        ("--output-dir", "--output"),
+    ],
+)
+def test_where_one_name_is_taken_so_are_the_others(names: tuple[str, ...]) -> None:
+    for where, command in ALL.items():
+        for option in command.params:
+            if names[0] in option.opts:
+                assert set(names) <= set(option.opts), where
+
+
+def test_whatever_makes_a_trainer_takes_rewards() -> None:
+    taking = {name for name, one in ALL.items() if any("--reward" in p.opts for p in one.params)}
+    assert taking == {"train", "preview", "evaluate", "agent hf"}
 
 
 def test_what_an_option_takes_has_a_name() -> None:
