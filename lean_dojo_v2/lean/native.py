@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.lean.process import LaunchPlan
+from lean_dojo_v2.lean.process_groups import ProcessGroups
 
 VARIABLE = "LEAN_DOJO_PANTOGRAPH"
 _REPL = "pantograph-repl"
@@ -52,9 +53,7 @@ def lake_lean_path(project: Path) -> str:
     """
     argv = ["lake", "env", "printenv", "LEAN_PATH"]
     try:
-        done = subprocess.run(
-            argv, cwd=project, capture_output=True, text=True, timeout=_LAKE_TIMEOUT, check=True
-        )
+        done = ProcessGroups().run(argv, cwd=project, timeout=_LAKE_TIMEOUT)
     except FileNotFoundError as error:
         raise EngineUnavailableError(
             f"The native Lean engine needs `lake` for the project {project}. Install Lean with "
@@ -65,12 +64,12 @@ def lake_lean_path(project: Path) -> str:
             f"`{' '.join(argv)}` in {project} took longer than {_LAKE_TIMEOUT:.0f} s. Run "
             "`lake build` there first."
         ) from error
-    except subprocess.CalledProcessError as error:
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()
         raise EngineUnavailableError(
-            f"`{' '.join(argv)}` in {project} failed. Run `lake build` there first.\n"
-            f"{(error.stderr or error.stdout).strip()[-1500:]}"
-        ) from error
-    return done.stdout.strip()
+            f"`{' '.join(argv)}` in {project} failed. Run `lake build` there first.\n{said[-1500:]}"
+        )
+    return os.fsdecode(done.stdout).strip()
 
 
 def is_lake_project(folder: Path) -> bool:

@@ -1,9 +1,11 @@
 """What has been traced, by content: files that did not change are not elaborated again.
 
-A file's key hashes everything that its result depends on: its text and path, the texts of all
-project files that it imports, the engine and the version of this package's extraction. So a second
+A file's key hashes what its result depends on: its text and path, the texts of all project files
+that it imports, the engine with its version, for the project's own Lean also the lakefile, Lean's
+options and the locked dependencies, and the version of this package's extraction. So a second
 trace reads the cache alone, a killed one goes on where it was, and a change is traced again with
-exactly what imports it.
+exactly what imports it. What no key can know is whether packages are built; so a result that speaks
+of imports rather than of the file is not kept, see :func:`is_lasting`.
 """
 
 from __future__ import annotations
@@ -19,10 +21,10 @@ from cattrs.preconf.orjson import OrjsonConverter, make_converter
 
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.paths import cache_dir
-from lean_dojo_v2.tracing.records import TracedFile
+from lean_dojo_v2.tracing.records import Elaboration, TracedFile
 from lean_dojo_v2.tracing.workspace import SourceFile
 
-FORMAT = "4"
+FORMAT = "5"
 """Raised whenever extraction gives something else for the same file."""
 
 
@@ -36,11 +38,13 @@ class TraceCache:
 
     Args:
         engine: What identifies the engine and its version.
+        state: What else all results depend on.
         folder: Where they lie; the default is looked up now.
     """
 
-    def __init__(self, engine: str, folder: Path | None = None) -> None:
+    def __init__(self, engine: str, state: str = "", folder: Path | None = None) -> None:
         self._engine = engine
+        self._state = state
         self._folder = folder or cache_dir() / "trace"
 
     def key(self, file: SourceFile, closure: Iterable[SourceFile], imports: Iterable[str]) -> str:
@@ -52,7 +56,7 @@ class TraceCache:
             imports: Paths of its direct imports.
         """
         digest = sha256()
-        for part in (FORMAT, self._engine, *imports, ""):
+        for part in (FORMAT, self._engine, self._state, *imports, ""):
             digest.update(f"{part}\0".encode())
         for source in (*closure, file):
             content = sha256(source.text.encode()).hexdigest()
@@ -73,3 +77,17 @@ class TraceCache:
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key[2:]}.json.z"
+
+
+def is_lasting(elaboration: Elaboration) -> bool:
+    """Whether what Lean said is about the file itself, so that it holds as long as the key does.
+
+    An import that is not built is an ordinary error to Lean, and other after the next build. It is
+    known by its place: in the header, before any command. (That nothing is declared would be no
+    sign: new versions of Lean write no ``.ilean`` for a file with an error, wherever that is.)
+    """
+    errors = [problem.start for problem in elaboration.problems if problem.severity == "error"]
+    if not errors:
+        return True
+    commands = [command.start for command in elaboration.commands]
+    return bool(commands) and min(commands) <= min(errors)

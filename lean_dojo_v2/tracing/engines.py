@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,6 +26,8 @@ ENGINE_MB = 1_300
 MEMORY_LIMIT_MB = 4_000
 
 Outcome: TypeAlias = Elaboration | LeanError
+Outcomes: TypeAlias = Generator[tuple[SourceFile, Outcome], None, None]
+"""To be closed by whoever does not take all: the engines work on behind it."""
 
 
 class Engine(Protocol):
@@ -35,7 +37,14 @@ class Engine(Protocol):
     def identity(self) -> str:
         """What it is, with its version: what it says about a file depends on it."""
 
-    def run(self, files: Sequence[SourceFile]) -> Iterator[tuple[SourceFile, Outcome]]:
+    def state(self) -> str:
+        """Say what a result depends on besides that and the texts of the project's files.
+
+        Raises:
+            TraceError: The project's own files say it, and they cannot be read.
+        """
+
+    def run(self, files: Sequence[SourceFile]) -> Outcomes:
         """Elaborate files; one that the engine breaks down on gives its error.
 
         Raises:
@@ -63,7 +72,11 @@ class EmbeddedEngine:
         self._timeout = timeout
         self.identity = f"embedded {install.PACKAGE}@{install.VERSION} Lean {install.LEAN_VERSION}"
 
-    def run(self, files: Sequence[SourceFile]) -> Iterator[tuple[SourceFile, Outcome]]:
+    def state(self) -> str:
+        """Say that nothing else counts: it has Lean's own library, and no options of projects."""
+        return ""
+
+    def run(self, files: Sequence[SourceFile]) -> Outcomes:
         """Elaborate files; see :class:`Engine`."""
         room = psutil.virtual_memory().available // (ENGINE_MB << 20)
         size = self._jobs or max(1, min(available_cores(), room))
@@ -101,27 +114,31 @@ class NativeEngine:
     """
 
     def __init__(self, project: LakeProject, jobs: int | None, timeout: float) -> None:
-        self._lean = NativeLean(project.root)
+        self._lean = NativeLean(project)
         self._jobs = jobs or available_cores()
         self._timeout = timeout
         self.identity = f"native {self._lean.version}"
 
-    def run(self, files: Sequence[SourceFile]) -> Iterator[tuple[SourceFile, Outcome]]:
+    def state(self) -> str:
+        """Say what Lake's files say; see :class:`Engine`."""
+        return self._lean.state()
+
+    def run(self, files: Sequence[SourceFile]) -> Outcomes:
         """Build the project and elaborate files; see :class:`Engine`."""
         self._lean.build()
         with ThreadPoolExecutor(min(self._jobs, len(files))) as pool:
-            waiting = {
-                pool.submit(self._lean.elaborate, file, self._timeout): file for file in files
-            }
             try:
+                waiting = {
+                    pool.submit(self._lean.elaborate, file, self._timeout): file for file in files
+                }
                 yield from _results(waiting)
-            finally:
-                pool.shutdown(cancel_futures=True)
+            except BaseException:  # Ctrl-C among them, which reaches none of the processes
+                pool.shutdown(wait=False, cancel_futures=True)
+                self._lean.stop()
+                raise
 
 
-def _results(
-    waiting: dict[Future[Elaboration], SourceFile],
-) -> Iterator[tuple[SourceFile, Outcome]]:
+def _results(waiting: dict[Future[Elaboration], SourceFile]) -> Outcomes:
     for future in as_completed(waiting):
         error = future.exception()
         if error is None:

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -16,7 +17,8 @@ from lean_dojo_v2.lean.lexer import Token, code_tokens
 from lean_dojo_v2.tracing.modules import module_name, module_path
 
 TOOLCHAIN_FILE = "lean-toolchain"
-LAKEFILES = ("lakefile.toml", "lakefile.lean")
+LAKEFILES = ("lakefile.lean", "lakefile.toml")
+"""As Lake, we take the first where a folder has both."""
 MANIFEST = "lake-manifest.json"
 _PACKAGES_DIR = PurePosixPath(".lake/packages")
 _OUTSIDE = frozenset({".lake", ".git", "lake-packages", "build"})
@@ -77,6 +79,12 @@ class LakeProject:
         """The version part of the toolchain, for example ``v4.28.0``; empty if it is not said."""
         return self.toolchain.rsplit(":", 1)[-1]
 
+    def place_of(self, dependency: Dependency) -> PurePosixPath:
+        """Give the folder that Lake has a dependency in, relative to the project."""
+        if dependency.path is not None:
+            return PurePosixPath(dependency.path)
+        return self.packages_dir / dependency.name
+
     def sources(self) -> dict[str, PurePosixPath]:
         """Give every source file of the libraries: module → path relative to the project.
 
@@ -102,6 +110,11 @@ class LakeProject:
                     yield PurePosixPath(candidate.relative_to(self.root).as_posix())
 
 
+def find_lakefile(folder: Path) -> Path | None:
+    """Find the lakefile of a package, if it has one."""
+    return next((folder / name for name in LAKEFILES if (folder / name).is_file()), None)
+
+
 def read_project(root: Path) -> LakeProject:
     """Read a project's lakefile, toolchain and manifest.
 
@@ -109,7 +122,7 @@ def read_project(root: Path) -> LakeProject:
         TraceError: If the folder is no Lean project, or one of its files cannot be read.
     """
     toolchain = root / TOOLCHAIN_FILE
-    lakefile = next((root / name for name in LAKEFILES if (root / name).is_file()), None)
+    lakefile = find_lakefile(root)
     if lakefile is None and not toolchain.is_file():
         raise TraceError(
             f"{root} is not a Lean project: it has neither a lakefile.toml, a lakefile.lean "
@@ -133,6 +146,23 @@ def read_project(root: Path) -> LakeProject:
     )
 
 
+def lake_state(root: Path) -> str:
+    """Hash what Lake's files say now: lakefiles and the commits of the dependencies.
+
+    Compiled packages and their options follow from it; only a dependency that is a folder beside
+    the project has no commit, so its lakefile counts too.
+
+    Raises:
+        TraceError: If the manifest cannot be read.
+    """
+    dependencies, _ = _manifest(root / MANIFEST)
+    digest = sha256(repr(dependencies).encode())
+    for folder in (root, *(root / d.path for d in dependencies if d.path is not None)):
+        lakefile = find_lakefile(folder)
+        digest.update(sha256(lakefile.read_bytes() if lakefile else b"").digest())
+    return digest.hexdigest()
+
+
 def _everything(root: Path) -> tuple[Library, ...]:
     """Take every top-level module of a folder whose lakefile names no library."""
     names = {
@@ -152,10 +182,13 @@ def _toml_libraries(text: str) -> Iterator[Library]:
     data = tomllib.loads(text)
     for key in ("lean_lib", "lean_exe"):
         for entry in data.get(key, ()):
-            yield _library(entry, str(data.get("srcDir", ".")), executable=key == "lean_exe")
+            yield read_target(entry, str(data.get("srcDir", ".")), executable=key == "lean_exe")
 
 
-def _library(entry: Mapping[str, Any], package_dir: str, *, executable: bool) -> Library:
+def read_target(
+    entry: Mapping[str, Any], package_dir: str = ".", *, executable: bool = False
+) -> Library:
+    """Read what a lakefile says of a library or an executable."""
     name = str(entry["name"]) if "name" in entry else "<unnamed>"
     folder = PurePosixPath(package_dir) / str(entry.get("srcDir", "."))
     if executable:
@@ -184,7 +217,7 @@ def _lean_libraries(text: str) -> Iterator[Library]:
             package_dir = str(fields.get("srcDir", "."))
         elif kind in {"lean_lib", "lean_exe"}:
             entry = {"name": block[0].text.strip('"«»'), **fields}
-            yield _library(entry, package_dir, executable=kind == "lean_exe")
+            yield read_target(entry, package_dir, executable=kind == "lean_exe")
 
 
 def _fields(block: Sequence[Token]) -> dict[str, Any]:

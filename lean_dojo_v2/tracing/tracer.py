@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import TypeAlias
 
@@ -15,7 +15,7 @@ from tqdm import tqdm
 from lean_dojo_core.errors import LeanError, TraceError
 from lean_dojo_core.records import PremiseFile
 from lean_dojo_v2.database.repository import Repository, rated
-from lean_dojo_v2.tracing.cache import TraceCache
+from lean_dojo_v2.tracing.cache import TraceCache, is_lasting
 from lean_dojo_v2.tracing.engines import Engine, choose_engine
 from lean_dojo_v2.tracing.extract import extract
 from lean_dojo_v2.tracing.names import resting_on_errors
@@ -65,8 +65,9 @@ def trace_repository(
 
     Files that were traced before and have not changed, nor anything that they import, are taken
     from the cache (``raid/cache/trace``); so a second call asks no engine, and a call after a
-    killed one goes on. A file that fails to compile is reported (its errors are in the
-    metadata's ``trace_errors``, and the log says so); its theorems without an error are kept.
+    killed one goes on. What failed for want of an import that is not built is tried again. A file
+    that fails to compile is reported (its errors are in the metadata's ``trace_errors``, and the
+    log says so); its theorems without an error are kept.
 
     Args:
         repo: The repository; cloned if need be.
@@ -99,7 +100,8 @@ def trace_files(
     files: Sequence[SourceFile], workspace: Workspace, engine: Engine, report: Progress
 ) -> dict[str, TracedFile]:
     """Trace files, those that are known from the cache; the result is by module."""
-    cache = TraceCache(engine.identity)
+    state = engine.state()
+    cache = TraceCache(engine.identity, state)
     traced: dict[str, TracedFile] = {}
     keys: dict[str, str] = {}
     pending: list[SourceFile] = []
@@ -116,15 +118,20 @@ def trace_files(
             pending.append(file)
         else:
             finish(file, known, cached=True)
-    for file, outcome in engine.run(pending) if pending else ():
-        imports = workspace.imports_of(file)
-        if isinstance(outcome, LeanError):
-            failure = FileError(0, 0, str(outcome))
-            finish(file, TracedFile(file.path, imports, errors=(failure,)), cached=False)
-            continue
-        result = extract(file.path, file.text, outcome, imports, workspace.path_of)
-        cache.put(keys[file.module], result)
-        finish(file, result, cached=False)
+    if not pending:
+        return traced
+    with closing(engine.run(pending)) as outcomes:
+        for file, outcome in outcomes:
+            imports = workspace.imports_of(file)
+            if isinstance(outcome, LeanError):
+                failure = FileError(0, 0, str(outcome))
+                finish(file, TracedFile(file.path, imports, errors=(failure,)), cached=False)
+                continue
+            result = extract(file.path, file.text, outcome, imports, workspace.path_of)
+            # The build may have written the manifest anew: the key is then that of another state.
+            if is_lasting(outcome) and engine.state() == state:
+                cache.put(keys[file.module], result)
+            finish(file, result, cached=False)
     return traced
 
 

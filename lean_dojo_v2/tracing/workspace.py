@@ -141,9 +141,7 @@ def _of_dependency(
     project: LakeProject, dependency: Dependency, roots: set[str], *, fetch: bool
 ) -> dict[str, SourceFile]:
     """Read a dependency's files, if they are at hand and any of the roots is one of its."""
-    place = project.packages_dir / dependency.name
-    if dependency.path is not None:
-        place = PurePosixPath(dependency.path)
+    place = project.place_of(dependency)
     folder = project.root / place
     if not folder.is_dir():
         if not fetch or not dependency.commit:

@@ -179,6 +179,11 @@ class Lake:
 
     The program itself is a few lines that send their arguments over a socket; the engine answers
     here, so that it starts once and not for every file.
+
+    Attributes:
+        unbuilt: Modules that ``lake build`` does not build, so that nobody can import them.
+        translated: What ``translate-config`` makes of a ``lakefile.lean``; it fails without.
+        asked: Files that Lean was asked for.
     """
 
     def __init__(self, folder: Path, pool: SharedPool) -> None:
@@ -192,7 +197,13 @@ class Lake:
         program = self.bin / "lake"
         program.write_text(PROGRAM.format(python=sys.executable, address=self._address))
         program.chmod(0o755)
-        self._known: dict[tuple[str, str], dict[str, Any]] = {}
+        self._known: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self.reset()
+
+    def reset(self) -> None:
+        self.unbuilt: set[str] = set()
+        self.translated: str | None = None
+        self.asked: list[str] = []
 
     def __enter__(self) -> Self:
         outer = self
@@ -223,6 +234,9 @@ class Lake:
             case ["build"]:
                 self._build(read_workspace(read_project(folder)))
                 return 0, "Build completed successfully.\n"
+            case ["translate-config", "toml", written] if self.translated is not None:
+                Path(written).write_text(self.translated)
+                return 0, ""
             case ["env", "lean", *options, "--json", "-i", ilean, path]:
                 return self._lean(folder, options, Path(ilean), path)
         return 2, f"error: unknown command {words}\n"
@@ -234,9 +248,9 @@ class Lake:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(self._ilean(file.text, file.module))
 
-    def _ilean(self, text: str, module: str) -> str:
+    def _ilean(self, text: str, module: str, options: Mapping[str, Any] | None = None) -> str:
         """Lean's own file; in the engine all modules of a project are one to Lean, so name them."""
-        traced = self._trace(text, module)
+        traced = self._trace(text, module, options or {})
         data = json.loads(traced["ilean"])
         homes = {item["lean_name"]: item["module"] for item in traced["references"]}
         renamed = {}
@@ -247,29 +261,49 @@ class Lake:
         return json.dumps({**data, "references": renamed})
 
     def _lean(self, folder: Path, options: list[str], ilean: Path, path: str) -> tuple[int, str]:
+        self.asked.append(path)
         text = (folder / path).read_bytes().decode().replace("\r\n", "\n")
-        assert options[:2] == ["-D", "trace.Elab.info=true"]
-        module = next(m for m, p in read_project(folder).sources().items() if str(p) == path)
-        traced = self._trace(text, module)
+        files = read_workspace(read_project(folder)).all
+        (file,) = (file for file in files if file.path == path)
+        if missing := self.unbuilt & set(file.header.imports):
+            said = f"unknown module prefix '{missing.pop()}'\n\nNo directory or file in the search path"
+            place = {"pos": {"line": 1, "column": 0}, "endPos": {"line": 1, "column": 0}}
+            return 1, json.dumps({"severity": "error", "data": said, "kind": "", **place}) + "\n"
+        values = lean_options(options)
+        assert values.pop("trace.Elab.info") is True
+        assert values.pop("Elab.async") is False
+        module = file.module
+        traced = self._trace(text, module, values)
         messages = [
             *traced["messages"],
             *({"data": tree, "severity": "information"} for tree in traced["info_trees"]),
         ]
         failed = any(message["severity"] == "error" for message in messages)
         if not failed:
-            ilean.write_text(self._ilean(text, module))
+            ilean.write_text(self._ilean(text, module, values))
         lines = [json.dumps(message, ensure_ascii=False) for message in messages]
         return int(failed), "\n".join(["some line of lake's own", *lines, ""])
 
-    def _trace(self, text: str, module: str) -> dict[str, Any]:
+    def _trace(self, text: str, module: str, options: Mapping[str, Any]) -> dict[str, Any]:
         """Elaborate a file; once, for what it answers serves every command."""
-        if (module, text) not in self._known:
+        key = (module, text, json.dumps(options))
+        if key not in self._known:
             request = {"file": text, "fileName": str(module_path(module)), "module": module}
-            wanted = {"sequenceOnly": True, "infoTrees": True, "ilean": True}
+            wanted = {"sequenceOnly": True, "infoTrees": True, "ilean": True, "options": options}
             answer = self._pool.server.run("dojo.trace", {**request, **wanted})
             assert "error" not in answer, answer
-            self._known[module, text] = answer
-        return self._known[module, text]
+            self._known[key] = answer
+        return self._known[key]
+
+
+def lean_options(words: list[str]) -> dict[str, Any]:
+    """Read ``-D name=value`` and ``-Dname=value``; all of ``words`` is of that form."""
+    values: dict[str, Any] = {}
+    for word in "\0".join(words).replace("-D\0", "-D").split("\0"):
+        assert word.startswith("-D")
+        name, _, value = word.removeprefix("-D").removeprefix("weak.").partition("=")
+        values[name] = json.loads(value) if value in {"true", "false"} else value
+    return values
 
 
 @pytest.fixture(scope="session")

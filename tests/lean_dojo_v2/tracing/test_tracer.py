@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from lean_dojo_v2.cli import main
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.tracing import FileDone, LeanGitRepo, trace_repository
 from lean_dojo_v2.tracing.cache import TraceCache
-from lean_dojo_v2.tracing.engines import Engine, Outcome, choose_engine
+from lean_dojo_v2.tracing.engines import Engine, Outcomes, choose_engine
 from lean_dojo_v2.tracing.records import Elaboration
 from lean_dojo_v2.tracing.tracer import trace_files
 from lean_dojo_v2.tracing.workspace import SourceFile, read_workspace
@@ -43,7 +43,10 @@ class Counting:
         self.identity = inner.identity
         self.asked: list[str] = []
 
-    def run(self, files: Sequence[SourceFile]) -> Iterator[tuple[SourceFile, Outcome]]:
+    def state(self) -> str:
+        return self.inner.state()
+
+    def run(self, files: Sequence[SourceFile]) -> Outcomes:
         self.asked += [file.path for file in files]
         yield from self.inner.run(files)
 
@@ -123,12 +126,13 @@ def test_another_engine_has_other_entries(project: Project) -> None:
     workspace = read_workspace(LeanGitRepo.from_path(project(FILES)).project)
     file = workspace.files["Lib.B"]
     keys = {
-        TraceCache(engine).key(file, closure, imports)
+        TraceCache(engine, state).key(file, closure, imports)
         for engine in ("one", "two")
+        for state in ("", "with options")
         for closure in ([], [workspace.files["Lib.A"]])
         for imports in ([], ["Lib/A.lean"])
     }
-    assert len(keys) == 8
+    assert len(keys) == 16
 
 
 def test_a_file_that_the_engine_breaks_down_on(project: Project) -> None:
@@ -137,7 +141,10 @@ def test_a_file_that_the_engine_breaks_down_on(project: Project) -> None:
     class Breaking:
         identity = "breaking"
 
-        def run(self, files: Sequence[SourceFile]) -> Iterator[tuple[SourceFile, Outcome]]:
+        def state(self) -> str:
+            return ""
+
+        def run(self, files: Sequence[SourceFile]) -> Outcomes:
             for file in files:
                 broken = file.module == "Lib.A"
                 yield file, LeanError("it took longer than 5 s") if broken else Elaboration()
