@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from importlib import metadata
 from typing import ClassVar
+
+from packaging.requirements import Requirement
 
 from lean_dojo_core import registry
 from lean_dojo_core.discovery import HOST_DISTRIBUTION, PluginInfo
@@ -21,6 +22,9 @@ HEAVY = (
 """What a manifest must not import: every listing would wait for it."""
 
 SUMMARY_LENGTH = 80
+
+BOUNDING = ("<", "<=", "~=", "==", "===")
+"""Operators of a version specifier that leave out later major versions."""
 
 _PROBE = """
 import importlib, json, sys
@@ -90,10 +94,15 @@ class ManifestSuite(Suite):
         """``Requires-Dist`` names the host with an upper bound, so that pip knows."""
         if normalise(self.distribution) == HOST_DISTRIBUTION:
             return
-        texts = metadata.requires(self.distribution) or []
-        mine = [text for text in texts if re.split(r"[^\w.-]", text)[0] == HOST_DISTRIBUTION]
-        assert any(re.search(r"<|~=|==", text) for text in mine), (
-            f"it requires {mine or 'no ' + HOST_DISTRIBUTION}; write "
+        mine = [
+            requirement
+            for requirement in map(Requirement, metadata.requires(self.distribution) or [])
+            if normalise(requirement.name) == HOST_DISTRIBUTION
+            # As the host reads it: what only an extra or another machine asks for bounds nothing.
+            and (requirement.marker is None or requirement.marker.evaluate({"extra": ""}))
+        ]
+        assert any(part.operator in BOUNDING for found in mine for part in found.specifier), (
+            f"it requires {', '.join(map(str, mine)) or 'no ' + HOST_DISTRIBUTION}; write "
             f"dependencies = ['{HOST_DISTRIBUTION}>=2.0,<3'], so that another major version is "
             "refused by pip and not by a traceback"
         )
