@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.retrieval.ewc import Consolidation
 from lean_dojo_plugins.retrieval.model import PremiseRetriever, read_checkpoint
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.lean_agent.config import TrainingConfig
+
+log = logging.getLogger(__name__)
 
 LAST = "last.ckpt"
 FINISHED = "finished"
@@ -23,22 +29,57 @@ _TOKENIZER_FILES = ("tokenizer_config.json", "tokenizer.json", "spiece.model")
 
 
 def find_latest(folder: Path) -> Path | None:
-    """Give the checkpoint that was saved last in a folder or below it, ``None`` without any."""
+    """Give the checkpoint that was saved last in a folder or below it, ``None`` without any.
+
+    Files that are cut off are passed over with a warning.
+    """
     found = [path for path in folder.rglob("*.ckpt") if path.is_file()]
-    return max(found, key=lambda path: (path.stat().st_mtime_ns, path.name), default=None)
+    found.sort(key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
+    return _first_whole(found)
 
 
 def find_best(folder: Path) -> Path | None:
     """Give the checkpoint with the highest ``Recall@10_val`` in its name.
 
     Of equals the newest. Where no name says a recall, the latest checkpoint; ``None`` without any.
+    Files that are cut off are passed over with a warning.
     """
     scored = [
         (recall, path.stat().st_mtime_ns, path)
         for path in folder.rglob("*.ckpt")
         if (recall := recall_in_name(path)) is not None
     ]
-    return max(scored)[-1] if scored else find_latest(folder)
+    best = _first_whole(path for *_, path in sorted(scored, reverse=True))
+    return find_latest(folder) if best is None else best
+
+
+def is_whole(path: Path) -> bool:
+    """Tell whether a checkpoint is complete, without reading its weights.
+
+    It is a zip archive, whose directory comes last: where the end is missing, so is that.
+    """
+    try:
+        zipfile.ZipFile(path).close()
+    except (zipfile.BadZipFile, OSError):
+        try:
+            read_checkpoint(path)  # PyTorch before 1.6 wrote no archive
+        except CheckpointError:
+            return False
+    return True
+
+
+def _first_whole(paths: Iterable[Path]) -> Path | None:
+    for path in paths:
+        if is_whole(path):
+            return path
+        log.warning("%s is passed over: it is broken, perhaps cut off by a kill; delete it", path)
+    return None
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files of checkpoints that were being written when a run was killed."""
+    for leftover in folder.glob(".*.ckpt.*.tmp"):
+        leftover.unlink()
 
 
 def recall_in_name(path: Path) -> float | None:

@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
+import torch
 from pytorch_lightning.callbacks import EarlyStopping, LearningRateMonitor, ModelCheckpoint
 from pytorch_lightning.loggers import TensorBoardLogger
+from pytorch_lightning.plugins import TorchCheckpointIO
 from tqdm import tqdm
 
 from lean_dojo_plugins.retrieval.curves import Curves
 from lean_dojo_plugins.retrieval.hardware import choose_hardware
 from lean_dojo_v2 import paths
+from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 
 
@@ -32,6 +35,22 @@ def without_chatter() -> Iterator[None]:
             yield
     finally:
         logger.setLevel(level)
+
+
+class AtomicCheckpointIO(TorchCheckpointIO):
+    """Writes a checkpoint beside its place and renames it there.
+
+    Lightning writes to the system's folder of temporary files and moves from there. Between file
+    systems that is a copy, and a kill leaves it cut off under the checkpoint's name.
+    """
+
+    def save_checkpoint(
+        self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None
+    ) -> None:
+        """Write it, all or nothing."""
+        del storage_options  # of remote file systems
+        with atomic_writer(path) as stream:
+            torch.save(checkpoint, stream)
 
 
 class EpochBar(pl.Callback):
@@ -133,6 +152,7 @@ def lightning_trainer(
         log_every_n_steps=config.log_every_n_steps,
         num_sanity_val_steps=config.num_sanity_val_steps,
         callbacks=callbacks(config, dir_name, monitored=monitored),
+        plugins=[AtomicCheckpointIO()],
         logger=TensorBoardLogger(save_dir=log_dir, name="", version=""),
         default_root_dir=step_folder(config, dir_name),
         use_distributed_sampler=False,  # our batch sampler deals batches out itself

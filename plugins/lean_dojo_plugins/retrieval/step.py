@@ -94,20 +94,24 @@ def train_step(step: Step, database: Any) -> Path:
     Raises:
         EmptyDatasetError: If there is nothing to train on.
     """
-    if (finished := checkpoints.find_finished(step.folder)) is not None:
-        return finished  # killed after saving, before the run's record was written
+    finished = checkpoints.find_finished(step.folder)
+    if finished is not None and _has_looked_back(step):
+        return finished  # killed before the run's record was written
     if processes.is_first():
+        checkpoints.remove_leftovers(step.folder)
         database.export_merged_data(list(step.so_far), step.data_path)
         copy_metadata(step.data_path, step.run.folder)
         record_environment(step.run.folder)
     processes.wait()
     data = _data(step)
     data.setup()
-    model = _model(step, data)
-    source = _fit(step, model, data)
-    consolidation = _consolidate(step, data, source)
+    if finished is None:
+        source = _fit(step, _model(step, data), data)
+        consolidation = _consolidate(step, data, source)
+        if processes.is_first():
+            finished = checkpoints.write_finished(step.folder, source, consolidation)
     if processes.is_first():
-        finished = checkpoints.write_finished(step.folder, source, consolidation)
+        assert finished is not None
         _look_back(step, data, finished)
         (step.folder / checkpoints.LAST).unlink(missing_ok=True)
     processes.wait()
@@ -225,10 +229,24 @@ def _look_back(step: Step, data: RetrievalDataModule, finished: Path) -> None:
         total = sum(part.count for part in parts)
         mean = sum(part.recall_at_10 * part.count for part in parts) / total if total else None
         recall[_short(repo)] = mean
-    matrix = Forgetting("R@10 (percent)", higher_is_better=True, run=step.run.number)
-    matrix = matrix.resumed(step.run.folder)
-    matrix.add(", ".join(_short(repo) for repo in step.new), finished.name, recall)
+    matrix = _forgetting(step)
+    matrix.add(_row_name(step), finished.name, recall)
     matrix.write(step.run.folder)
+
+
+def _has_looked_back(step: Step) -> bool:
+    """Tell whether the step has its row; a kill may have come between checkpoint and row."""
+    return any(row["after"] == _row_name(step) for row in _forgetting(step).steps)
+
+
+def _forgetting(step: Step) -> Forgetting:
+    """Read the run's matrix, or begin it."""
+    matrix = Forgetting("R@10 (percent)", higher_is_better=True, run=step.run.number)
+    return matrix.resumed(step.run.folder)
+
+
+def _row_name(step: Step) -> str:
+    return ", ".join(_short(repo) for repo in step.new)
 
 
 def _short(repo: Any) -> str:

@@ -135,11 +135,17 @@ class RetrievalTrainer:
         return run
 
     def find_latest_checkpoint(self) -> Path | None:
-        """Give the checkpoint that was saved last, ``None`` where there is none."""
+        """Give the checkpoint that was saved last, ``None`` where there is none.
+
+        A file that is cut off is passed over with a warning.
+        """
         return checkpoints.find_latest(self.output_dir)
 
     def find_best_checkpoint(self) -> Path | None:
-        """Give the checkpoint with the highest validation Recall@10, ``None`` without any."""
+        """Give the checkpoint with the highest validation Recall@10, ``None`` without any.
+
+        A file that is cut off is passed over with a warning.
+        """
         return checkpoints.find_best(self.output_dir)
 
     # --- evaluation ----------------------------------------------------------------------------
