@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 from collections import Counter
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from lean_dojo_v2.lean_agent.config import ProverConfig
 
+_log = logging.getLogger(__name__)
 DEFAULT_MODEL = "deepseek-ai/DeepSeek-Prover-V2-671B:novita"
 HUGGING_FACE = "https://router.huggingface.co/v1"
 """Where the default model is served, for whoever has a token of Hugging Face alone."""
@@ -62,8 +64,8 @@ class ExternalGenerator:
 
     The address and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``; with ``HF_TOKEN``
     alone, the endpoint is Hugging Face's. Requests that fail for a passing reason (no connection, a
-    time-out, status 408, 409, 429 or 5xx) are repeated with growing pauses. An endpoint that knows
-    neither ``logprobs`` nor ``n`` is asked without.
+    time-out, status 408, 409, 429 or 5xx) are repeated with growing pauses. An endpoint that
+    refuses ``logprobs`` or ``n``, and answers without, is asked without from then on.
 
     Args:
         model_name: The endpoint's name of the model.
@@ -103,10 +105,12 @@ class ExternalGenerator:
         """Sample tactics for every goal, requests side by side.
 
         The endpoint's token log-probabilities are used where it gives them; where it does not,
-        a tactic's share among the samples estimates its probability.
+        a tactic's share among the samples estimates its probability. A goal that gets no answer
+        while others do, for example one that is too long for the model, gets no tactics; that is
+        logged.
 
         Raises:
-            EndpointError: If the endpoint fails for good.
+            EndpointError: If the endpoint fails for good at every goal.
             UsageError: If there is no key.
         """
         given = premises or [()] * len(goals)
@@ -114,8 +118,22 @@ class ExternalGenerator:
             self._formatter.prompt(goal, premises=p) for goal, p in zip(goals, given, strict=True)
         ]
         with ThreadPoolExecutor(self._workers) as executor:
-            answers = executor.map(lambda p: self.complete(p, num_samples), prompts)
-            return [suggestions_of(completions) for completions in answers]
+            answers = [executor.submit(self.complete, prompt, num_samples) for prompt in prompts]
+        found: list[list[Suggestion]] = []
+        failures: list[EndpointError] = []
+        for answer in answers:
+            try:
+                found.append(suggestions_of(answer.result()))
+            except EndpointError as error:
+                failures.append(error)
+                found.append([])
+        if failures:
+            if len(failures) == len(goals):
+                raise failures[0]
+            _log.warning(
+                "%d of %d goals got no tactics: %s", len(failures), len(goals), failures[0]
+            )
+        return found
 
     def complete(
         self, messages: Sequence[Message], count: int, *, max_tokens: int | None = None
@@ -140,28 +158,40 @@ class ExternalGenerator:
         import openai
 
         client = self._connect()
-        options: dict[str, Any] = {"logprobs": True} if self._wants_logprobs else {}
-        if self._wants_many:
-            options["n"] = count
-        try:
-            answer = client.chat.completions.create(
-                model=self.model_name,
-                messages=list(messages),  # type: ignore[arg-type]
-                temperature=self.temperature,
-                max_tokens=max_tokens,
-                **options,
-            )
-        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-            if "logprobs" in options:
-                self._wants_logprobs = False
-            elif options.get("n", 1) > 1:
-                self._wants_many = False
-            else:
+        refused: openai.APIStatusError | None = None
+        for logprobs, many in self._ways(count):
+            options: dict[str, Any] = {"logprobs": True} if logprobs else {}
+            if many:
+                options["n"] = count
+            try:
+                answer = client.chat.completions.create(
+                    model=self.model_name,
+                    messages=list(messages),  # type: ignore[arg-type]
+                    temperature=self.temperature,
+                    max_tokens=max_tokens,
+                    **options,
+                )
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                refused = error
+                continue
+            except (openai.OpenAIError, ValueError) as error:  # ValueError: what came was not JSON
                 raise self._failure(error) from error
-            return self._request(messages, count, max_tokens)
-        except (openai.OpenAIError, ValueError) as error:  # ValueError: what came was not JSON
-            raise self._failure(error) from error
-        return _completions(answer)
+            # Only an answer tells what the endpoint refuses: it may have been the prompt's length.
+            self._wants_logprobs &= logprobs
+            self._wants_many &= many
+            return _completions(answer)
+        assert refused is not None
+        raise self._failure(refused) from refused
+
+    def _ways(self, count: int) -> list[tuple[bool, bool]]:
+        """Give with what to ask (``logprobs``, ``n``), one after the other until one is taken."""
+        logprobs, many = self._wants_logprobs, self._wants_many
+        ways = [(logprobs, many)]
+        if logprobs:
+            ways.append((False, many))
+        if many and count > 1:
+            ways.append((False, False))
+        return ways
 
     def _failure(self, error: Exception) -> EndpointError:
         return EndpointError(

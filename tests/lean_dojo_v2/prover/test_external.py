@@ -71,6 +71,30 @@ def test_an_endpoint_that_refuses_logprobs_and_n(endpoint):
     assert len(server.requests) == 6
 
 
+def too_long_for(say, word):
+    """Refuse every prompt that holds a word, as an endpoint refuses one beyond its context."""
+    answer = say("rfl", logprobs=True)
+    return lambda body: 400 if word in body["messages"][1]["content"] else answer(body)
+
+
+def test_a_prompt_that_is_refused_changes_nothing_for_the_next(endpoint, say):
+    server = endpoint(too_long_for(say, "long"))
+    generator = ExternalGenerator(workers=1)
+    with pytest.raises(EndpointError, match="400"):
+        generator.generate(["⊢ long"], num_samples=2)
+    generator.generate(["⊢ short"], num_samples=2)
+    last = server.requests[-1][2]
+    assert (last["logprobs"], last["n"]) == (True, 2)
+
+
+def test_a_prompt_that_is_refused_costs_no_other_its_answer(endpoint, say, caplog):
+    endpoint(too_long_for(say, "long"))
+    found = ExternalGenerator().generate(["⊢ p", "⊢ long", "⊢ q"], num_samples=1)
+    assert [[s.tactic for s in one] for one in found] == [["rfl"], [], ["rfl"]]
+    assert "1 of 3 goals got no tactics" in caplog.text
+    assert "400" in caplog.text
+
+
 # --- trouble -------------------------------------------------------------------------------------
 
 
