@@ -114,20 +114,23 @@ class Run:
             New states, most probable first; empty once the search is over.
         """
         with self._at_work():
+            children: list[Child] = []
             try:
-                children = self._children(node, _best_first(suggestions))
+                self._try_all(node, _best_first(suggestions), children)
             except (EngineUnavailableError, EngineLostError) as error:
                 self._fail(Failure.ENGINE, str(error))
             except LeanError as error:
-                # A tactic that worked before fails in the replay, for example at a time limit.
+                # A tactic that worked before fails in the replay, for example at a time limit. What
+                # was found until then stays: those states count as seen and come no other way.
                 node.failures[f"state lost: {error}"[:200]] += 1
-                children = []
             node.status = NodeStatus.EXPANDED
             self._alive.pop(node.id, None)
             return [] if self.result is not None else children
 
-    def _children(self, node: Node, suggestions: Sequence[Suggestion]) -> list[Child]:
-        children: list[Child] = []
+    def _try_all(
+        self, node: Node, suggestions: Sequence[Suggestion], children: list[Child]
+    ) -> None:
+        """Try tactics one after the other; new states are put into ``children`` at once."""
         for suggestion in suggestions:
             if self._is_over():
                 break
@@ -145,7 +148,6 @@ class Run:
             elif (key := _key(outcome.state)) not in self._seen:
                 self._seen.add(key)
                 children.append(child)
-        return children
 
     def _try(self, node: Node, tactic: str) -> TacticOutcome:
         """Run a tactic.

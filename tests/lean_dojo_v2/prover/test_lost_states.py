@@ -1,0 +1,43 @@
+"""What a search keeps when a state is lost with its engine and Lean cannot reach it again."""
+
+from __future__ import annotations
+
+from lean_dojo_v2.lean.records import GoalState
+from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.prover.best_first import BestFirstSearch
+from lean_dojo_v2.prover.problem import TheoremProblem
+from lean_dojo_v2.prover.run import SearchSettings
+
+
+def endless() -> str:
+    """A tactic that outlasts its time, and so costs the engine its life."""
+    tactic = "skip"
+    for _ in range(6):
+        tactic = f"(iterate 9 (try {tactic}; have := hp))"
+    return tactic
+
+
+class Shaky(TheoremProblem):
+    """A theorem whose file Lean cannot read the second time it is asked."""
+
+    opened = 0
+
+    def open(self, server: Server) -> GoalState:
+        type(self).opened += 1
+        if self.opened == 2:
+            server.goal_start("no_such_thing")
+        return super().open(server)
+
+
+def test_states_found_before_a_state_is_lost_are_searched(fresh_engine, zoo, scripted):
+    proposals = {
+        "⊢ p ∧ q": [("constructor", -0.1), (endless(), -0.2), ("exact ⟨hq, hp⟩", -0.3)],
+        "case left": [("exact hp", -0.1)],
+        "case right": [("exact hq", -0.1)],
+    }
+    plan = BestFirstSearch(scripted(proposals), SearchSettings(tactic_timeout=1.0))
+    [result] = plan.run([Shaky(zoo("both").source)], [fresh_engine])
+    root = result.tree.nodes[0]
+    assert root.failures["timed-out"] == 1
+    assert any("state lost" in failure for failure in root.failures)
+    assert result.tactics == ("constructor", "exact hp", "exact hq")
