@@ -112,8 +112,9 @@ class StateSpec:
             except RequestError as error:  # for example, no tactic is there
                 said = f" ({error})"
                 continue
-            # What counts is the state: the text of a tactic may stand in several places.
-            if canonical(state.goals[0]) == canonical(traced[0].goal):
+            # What counts is the state: the text of a tactic may stand in several places, also in
+            # such where nothing is open.
+            if state.goals and canonical(state.goals[0]) == canonical(traced[0].goal):
                 return state
         raise LeanError(
             f"{replay.file_path}:{replay.start[0]}: {replay.full_name} does not reach the traced "

@@ -180,6 +180,22 @@ def test_rows_are_replayed_in_their_file_without_the_theorem(tmp_path: Path):
     reward.close()
 
 
+def test_a_place_where_nothing_is_open_is_passed_over(tmp_path: Path):
+    """The row's tactic stands twice; before the first one, no goal is left."""
+    text = FILE.replace("  unfold", "  have : 1 = 1 := by\n    rfl\n    all_goals skip\n  unfold")
+    (tmp_path / "Farm.lean").write_text(text.replace("  rfl\n\n", "  all_goals skip\n  rfl\n\n"))
+    reward = PantographVerified(engines=1, projects={"farm": tmp_path})
+    place = {"position": None, "tactic": "all_goals skip", "end": [11, 6]}
+    goal = "this : 1 = 1\n⊢ 0 + 0 = 0"
+    [judged] = reward.judgements(["rfl"], **row("farm", problem=goal, **place))
+    assert judged.verdict is Verdict.SOLVED
+    # It stands nowhere any more; `double` means something in its file alone.
+    [judged] = reward.judgements(["rfl"], **row("farm", problem="⊢ double 2 = 4", **place))
+    assert judged.verdict is None
+    assert "trace it again" in judged.detail
+    reward.close()
+
+
 def test_without_its_repository_the_text_serves(reward, tmp_path, monkeypatch):
     monkeypatch.setenv("RAID_DIR", str(tmp_path))
     columns = row(str(tmp_path / "nowhere"), commit="0" * 40, problem="⊢ 0 + 0 = 0")
