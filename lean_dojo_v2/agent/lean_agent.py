@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
+
 from lean_dojo_core import registry
 from lean_dojo_v2.agent.base_agent import BaseAgent
 from lean_dojo_v2.lean_agent.config import ProverConfig, TrainingConfig
@@ -17,7 +19,8 @@ class LeanAgent(BaseAgent):
     arXiv:2410.06209).
 
     Proving takes the checkpoint with the best Recall@10_val, and without one the model that
-    ``training_config`` names.
+    ``training_config`` names. Premises come from the repositories of the database: where the
+    exported corpus is of others, it is exported anew.
 
     Args:
         database_path: The database.
@@ -44,11 +47,24 @@ class LeanAgent(BaseAgent):
 
     def _setup_prover(self) -> None:
         corpus = self.data_path / "corpus.jsonl"
-        if not corpus.exists():  # nothing was trained in this folder
-            self.database.export_merged_data(self.database.repositories, self.data_path)
+        repositories = self.database.repositories
+        wanted = {(repository.url, repository.commit) for repository in repositories}
+        # The folder is shared by all that is done here; what lies there may be of other
+        # repositories. A database without any has nothing better to offer.
+        if not corpus.exists() or (wanted and _exported(self.data_path) != wanted):
+            self.database.export_merged_data(repositories, self.data_path)
         self.prover = reach("RetrievalProver")(
             ret_ckpt_path=str(self.trainer.find_best_checkpoint() or self.config.model_name),
             gen_ckpt_path=self.gen_ckpt_path,
             indexed_corpus_path=str(corpus),
             config=self.prover_config,
         )
+
+
+def _exported(folder: Path) -> set[tuple[str, str]]:
+    """Give address and commit of what was exported to a folder; nothing where it is not said."""
+    try:
+        items = orjson.loads((folder / "metadata.json").read_bytes())["repositories"]
+        return {(str(item["url"]), str(item["commit"])) for item in items}
+    except (OSError, ValueError, LookupError, TypeError):
+        return set()
