@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping
 from importlib import metadata
 from typing import Any, TypeAlias
@@ -33,7 +34,7 @@ def resolve_rewards(rewards: RewardsLike) -> list[AdaptedReward]:
         Adapted rewards with distinct names, in the given order.
 
     Raises:
-        UsageError: For an empty list or a bad weight.
+        UsageError: For an empty list, something that is no reward, a bad weight or bad options.
         UnknownNameError: For a name that nobody offers.
         PluginLoadError: If a reward cannot be loaded.
 
@@ -44,8 +45,10 @@ def resolve_rewards(rewards: RewardsLike) -> list[AdaptedReward]:
         found = [_with_options(name, value) for name, value in rewards.items()]
     elif isinstance(rewards, str) or callable(rewards):
         found = [_one(rewards)]
-    else:
+    elif isinstance(rewards, Iterable):
         found = [_one(reward) for reward in rewards]
+    else:
+        raise _not_a_reward(rewards)
     if not found:
         raise UsageError("no reward is given; name one, for example 'pantograph-verified'")
     _make_names_unique(found)
@@ -57,11 +60,23 @@ def _one(reward: RewardLike) -> AdaptedReward:
         return reward
     if callable(reward):
         return adapt(reward)
+    if not isinstance(reward, str):
+        raise _not_a_reward(reward)
     name, weight = split_weight(reward)
     return _named(name, weight, {})
 
 
-def _with_options(name: str, value: Any) -> AdaptedReward:
+def _not_a_reward(value: Any) -> UsageError:
+    return UsageError(
+        f"{value!r:.80} ({type(value).__name__}) is no reward; give a name such as "
+        "'pantograph-verified', 'module:attribute', a function, a list of these, or a mapping of "
+        "names to weights"
+    )
+
+
+def _with_options(name: Any, value: Any) -> AdaptedReward:
+    if not isinstance(name, str):
+        raise _not_a_reward(name)
     options = dict(value) if isinstance(value, Mapping) else {"weight": value}
     weight = options.pop("weight", 1.0)
     if callable(weight):
@@ -87,6 +102,8 @@ def split_weight(text: str) -> tuple[str, float]:
 
 
 def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
+    if not math.isfinite(weight):
+        raise UsageError(f"reward {name!r}: the weight {weight} is not a finite number")
     head, colon, tail = name.partition(":")
     if head == "trl" and colon:
         return _from_module("trl.rewards", tail, weight, options, f"trl {metadata.version('trl')}")
@@ -111,7 +128,7 @@ def _create(entry: registry.Entry[Any, Any], options: dict[str, Any]) -> Any:
     """Make a registered reward; its options are checked like a trainer's settings."""
     target = entry.load()
     if not (options and attrs.has(target)):
-        return entry.create(**options)
+        return _made(entry.create, options, entry.name)
     try:
         return structure(options, target)
     except WrongValue as error:
@@ -121,6 +138,10 @@ def _create(entry: registry.Entry[Any, Any], options: dict[str, Any]) -> Any:
 def _from_module(
     module: str, attribute: str, weight: float, options: dict[str, Any], provenance: str
 ) -> AdaptedReward:
+    if not module or module.startswith("."):
+        raise UnknownNameError(
+            f"reward '{module}:{attribute}': {module!r} is no module's full name"
+        )
     try:
         target: Any = importlib.import_module(module)
     except ImportError as error:
@@ -132,10 +153,8 @@ def _from_module(
             target = getattr(target, part)
     except AttributeError as error:
         raise UnknownNameError(f"reward '{module}:{attribute}': {error}") from error
-    if inspect.isclass(target):
-        target = target(**options)
-    elif options:
-        target = _factory(target, options, f"{module}:{attribute}")
+    if options or inspect.isclass(target):
+        target = _made(target, options, f"{module}:{attribute}")
     if not callable(target):
         raise PluginLoadError(f"reward '{module}:{attribute}' is not callable")
     # TRL's own rewards read message lists; functions of others follow the documented text form.
@@ -148,12 +167,13 @@ def _from_module(
     )
 
 
-def _factory(target: Callable[..., Any], options: dict[str, Any], name: str) -> Any:
-    """Call a function such as TRL's ``get_soft_overlong_punishment``, which makes a reward."""
+def _made(make: Callable[..., Any], options: dict[str, Any], name: str) -> Any:
+    """Call a class, or a function such as TRL's ``get_soft_overlong_punishment``."""
     try:
-        return target(**options)
-    except TypeError as error:
-        raise UsageError(f"reward {name!r} does not take the options {options}: {error}") from error
+        return make(**options)
+    except (TypeError, ValueError) as error:
+        given = f"with the options {options}" if options else "without options"
+        raise UsageError(f"reward {name!r} cannot be made {given}: {error}") from error
 
 
 def _make_names_unique(rewards: list[AdaptedReward]) -> None:

@@ -141,6 +141,7 @@ def test_rewards_from_outside_need_no_plugin():
         ("no_such_module:f", "no module is called 'no_such_module'"),
         ("statistics:nope", "no attribute 'nope'"),
         ("trl:nope", "nope"),
+        (":nope", "no module's full name"),
     ],
 )
 def test_unknown_rewards_are_usage_errors(wanted, complaint):
@@ -154,6 +155,31 @@ def test_nothing_and_bad_weights_are_usage_errors():
         resolve_rewards([])
     with pytest.raises(UsageError, match="not a number"):
         resolve_rewards({"constant": True})
+
+
+CONSTANT = "lean_dojo_plugins.rewards.constant:Constant"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "complaint"),
+    [
+        (5, r"5 \(int\) is no reward; give a name such as"),
+        (None, r"None \(NoneType\) is no reward"),
+        (["constant", 1], r"1 \(int\) is no reward"),
+        ({1: 0.5}, r"1 \(int\) is no reward"),
+        ("constant:nan", "'constant': the weight nan is not a finite number"),
+        (["length-penalised:-inf"], "'length-penalised': the weight -inf is not a finite"),
+        ({"constant": math.inf}, "'constant': the weight inf is not a finite"),
+        ({CONSTANT: {"vlaue": 2}}, f"'{CONSTANT}' cannot be made with the options.*'vlaue'"),
+        ({CONSTANT: {"value": "x"}}, f"'{CONSTANT}' cannot be made with the options.*'x'"),
+        ("datetime:date", "'datetime:date' cannot be made without options.*'year'"),
+        ({"statistics:mean": {"bias": 1}}, "'statistics:mean' cannot be made with.*'bias'"),
+    ],
+)
+def test_what_is_no_reward_or_cannot_be_made_is_one_usage_error(wanted, complaint):
+    with pytest.raises(UsageError, match=complaint) as caught:
+        resolve_rewards(wanted)
+    assert caught.value.exit_code == 2
 
 
 def test_the_documented_formula():
