@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
@@ -134,8 +135,10 @@ class EnginePool:
 
     def __init__(self, config: PoolConfig | None = None, **settings: Any) -> None:
         self.config = attrs.evolve(config or PoolConfig(), **settings)
+        self._lock = threading.Lock()
         self._scheduler: Scheduler | None = None
-        self._owner = os.getpid()
+        self._finalizer: weakref.finalize[[Scheduler, int], EnginePool] | None = None
+        _pools.add(self)
 
     def __enter__(self) -> Self:
         return self
@@ -212,21 +215,41 @@ class EnginePool:
 
     def close(self) -> None:
         """Cancel waiting requests and stop all engines. The next request opens the pool again."""
-        scheduler, self._scheduler = self._scheduler, None
-        if scheduler is not None and self._owner == os.getpid():
-            self._finalizer()
+        with self._lock:
+            finalizer, self._finalizer = self._finalizer, None
+            self._scheduler = None
+        if finalizer is not None:  # without the lock: it waits for what runs
+            finalizer()
 
     def _open(self) -> Scheduler:
-        if self._scheduler is None or self._owner != os.getpid():
-            self._owner = os.getpid()
-            slots = [self._make_slot() for _ in range(self.config.size)]
-            scheduler = Scheduler(slots, self.config.warm_headers)
-            self._scheduler = scheduler
-            self._finalizer = weakref.finalize(self, _close, scheduler, os.getpid())
-        return self._scheduler
+        """Give the scheduler; two first requests at once must not make two of them."""
+        with self._lock:
+            if self._scheduler is None:
+                slots = [self._make_slot() for _ in range(self.config.size)]
+                scheduler = Scheduler(slots, self.config.warm_headers)
+                self._scheduler = scheduler
+                self._finalizer = weakref.finalize(self, _close, scheduler, os.getpid())
+            return self._scheduler
+
+    def _forget(self) -> None:
+        """Begin without engines: in a forked child they are the parent's, and so is the lock."""
+        self._lock = threading.Lock()
+        self._scheduler = self._finalizer = None
 
     def _make_slot(self) -> Slot:
         return LocalSlot(self.config)
+
+
+_pools: weakref.WeakSet[EnginePool] = weakref.WeakSet()
+
+
+def _forget_all() -> None:
+    for pool in _pools:
+        pool._forget()  # noqa: SLF001 - a part of the class
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)
 
 
 def _close(scheduler: Scheduler, owner: int) -> None:

@@ -59,6 +59,40 @@ def test_results_come_in_the_order_of_the_items_and_engines_work_side_by_side():
         assert pool.map(lambda _server, x, y: x + y, [(1, 2), (3, 4)]) == [3, 7]
 
 
+def test_requests_that_come_first_at_once_share_the_same_engines(gone):
+    for _ in range(20):
+        before = threading.active_count()
+        with EnginePool(config(size=2)) as pool:
+            start = threading.Barrier(8)
+            futures = []
+
+            def first(pool=pool, start=start, futures=futures) -> None:
+                start.wait()
+                futures.append(pool.submit(lambda _server: None))
+
+            callers = [threading.Thread(target=first) for _ in range(8)]
+            for caller in callers:
+                caller.start()
+            for caller in callers:
+                caller.join()
+            assert [future.result() for future in futures] == [None] * 8
+            assert threading.active_count() == before + 2
+            engines = {pool.submit(engine_of).result()}
+        assert threading.active_count() == before
+        assert all(map(gone, engines))
+
+
+def test_a_child_forked_while_the_pool_opens_is_not_stuck():
+    pool = EnginePool(config(size=1))
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_in_child, args=(pool, queue))
+    with pool._lock:
+        child.start()
+    assert queue.get(timeout=20) > 0
+    child.join(timeout=20)
+
+
 def test_engines_start_only_when_they_are_needed(gone):
     before = len(psutil.Process().children())
     with EnginePool(config(size=8)) as pool:
