@@ -45,6 +45,7 @@ class AsyncCommands(GoalCommands, EnvironmentCommands, FrontendCommands):
 
     goal_start_async = in_thread(GoalCommands.goal_start)
     goal_tactic_async = in_thread(GoalCommands.goal_tactic)
+    parse_tactic_async = in_thread(GoalCommands.parse_tactic)
     request_state_async = in_thread(GoalCommands.request_state)
     goal_continue_async = in_thread(GoalCommands.goal_continue)
     goal_resume_async = in_thread(GoalCommands.goal_resume)

@@ -100,6 +100,28 @@ class GoalCommands(Connection):
                 raise TacticError(f"The tactic rests on {', '.join(sorted(other))}.", messages)
             return after
 
+    def parse_tactic(
+        self, tactic: str, state: GoalState | None = None, *, timeout: float | None = None
+    ) -> dict[str, Any]:
+        """Parse a text as exactly one tactic and run nothing (embedded engine).
+
+        Args:
+            tactic: The text.
+            state: The state it is for; its environment may know more syntax than the server's.
+            timeout: Seconds it may take, in place of the server's.
+
+        Returns:
+            ``kinds`` of syntax, ``identifiers`` and ``atoms``; or ``parseError``.
+
+        Raises:
+            StaleStateError: The state belongs to an engine that is gone.
+            RequestError: The engine has no such command.
+            EngineLostError: The engine is gone.
+        """
+        with self._lock:
+            at = {} if state is None else {"stateId": self._id_of(state)}
+            return self.ask("dojo.parse_tactic", {"tactic": tactic, **at}, timeout)
+
     def request_state(
         self, cmd: str, payload: Mapping[str, Any], *, timeout: float | None = None
     ) -> tuple[GoalState, dict[str, Any]]:

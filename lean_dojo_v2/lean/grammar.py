@@ -56,10 +56,11 @@ def parse(
 
     Raises:
         TacticParseError: If it is not exactly one tactic.
+        StaleStateError: If the state belongs to an engine that is gone.
+        EngineLostError: If the engine died or the time was up.
     """
-    fields = {"tactic": tactic, **({} if state is None else {"stateId": state.state_id})}
     try:
-        answer = server.ask("dojo.parse_tactic", fields, timeout)
+        answer = server.parse_tactic(tactic, state, timeout=timeout)
     except RequestError as error:
         if error.code == "command":  # an engine without this extension
             return None

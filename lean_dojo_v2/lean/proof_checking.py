@@ -13,8 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lean_dojo_v2.lean.errors import (
+    EngineDiedError,
     LeanError,
     RequestError,
+    StaleStateError,
     TacticParseError,
 )
 from lean_dojo_v2.lean.grammar import parse
@@ -71,6 +73,7 @@ def _parse_block(
 
     Raises:
         TacticParseError: If it does not parse, in the file's own syntax either.
+        EngineLostError: If the engine died or the time was up.
     """
     block = "(\n" + _indented(proof) + "\n)"
     try:
@@ -78,7 +81,10 @@ def _parse_block(
     except TacticParseError:
         # The file may have notation and macros of its own; opening the theorem costs more.
         state = open_theorem(server, source)
-        return parse(server, block, state=state, own_names=source.own_names, timeout=timeout)
+        try:
+            return parse(server, block, state=state, own_names=source.own_names, timeout=timeout)
+        except StaleStateError as error:
+            raise EngineDiedError(f"The engine died while a proof was parsed: {error}") from error
 
 
 def check_declaration(

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from lean_dojo_v2.lean.checking import Verdict, check_tactic
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     EngineMemoryError,
@@ -43,6 +44,24 @@ def test_an_engine_lost_in_any_way_is_replaced_at_the_next_call(fresh_engine, go
     with pytest.raises(EngineDiedError, match="SIGKILL"):
         server.check_compile(ENDLESS, timeout=30)
     assert server.goal_tactic(server.goal_start("True"), "trivial").is_solved
+
+
+def test_a_tactic_at_a_state_of_a_lost_engine_is_not_refused_by_lean(fresh_engine, gone):
+    """Neither by the one that has to start, nor by its successor, which may have such a number."""
+    server = fresh_engine
+    state = server.goal_start("True")
+    for restarted in (False, True):
+        pid = server.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        assert gone(pid)
+        if restarted:
+            assert server.goal_start("False").state_id == state.state_id
+        outcome = check_tactic(server, state, "trivial")
+        assert outcome.verdict is Verdict.ENGINE_DIED, outcome.detail
+        with pytest.raises(StaleStateError):
+            server.parse_tactic("trivial", state)
+        server.stat()
 
 
 def test_a_memory_bomb_meets_the_limit_and_the_pool_lives_on():
