@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from lean_dojo_core.errors import EmptyDatasetError, LeanDojoError
+from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_v2.lean_progress.examples import ProgressExample, examples_of, write_examples
 
 DEFAULT_OUTPUT = "raid/data/sample_leanprogress_dataset.jsonl"
@@ -22,7 +22,7 @@ def examples_of_database(path: Path) -> Iterator[ProgressExample]:
     from lean_dojo_v2.database import DynamicDatabase
 
     for repository in DynamicDatabase(path).repositories:
-        for theorem in repository.get_all_theorems:
+        for theorem in repository.iter_theorems():
             yield from examples_of(theorem)
 
 
@@ -37,16 +37,13 @@ def create(output: Path, database: Path | None = None) -> int:
         The number of examples.
 
     Raises:
-        EmptyDatasetError: If the database has no finished proof with tactics.
+        EmptyDatasetError: If the database has no finished proof with tactics; an earlier file
+            stays.
     """
     from lean_dojo_v2.sample import sample_database_path
 
     source = database or sample_database_path()
-    count = write_examples(output, examples_of_database(source))
-    if count == 0:
-        output.unlink()
-        raise EmptyDatasetError("no finished proof with tactics", path=source)
-    return count
+    return write_examples(output, examples_of_database(source), source=source)
 
 
 @click.command(help=__doc__.partition("\n")[0] if __doc__ else None)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import attrs
 import orjson
 
-from lean_dojo_core.errors import DataError
+from lean_dojo_core.errors import DataError, EmptyDatasetError
 from lean_dojo_core.records import NO_GOALS, Theorem, contains_sorry, remove_marks
 from lean_dojo_v2.atomic import atomic_writer
 
@@ -83,19 +83,45 @@ def read_examples(path: Path | str) -> Iterator[ProgressExample]:
     Raises:
         DataError: For a missing file, or with the line's number for a bad line.
     """
+    return (example for _, example in locate_examples(path))
+
+
+def locate_examples(path: Path | str) -> Iterator[tuple[int, ProgressExample]]:
+    """Read a JSONL dataset, each example with the byte that its line begins at.
+
+    Raises:
+        DataError: As :func:`read_examples`.
+    """
     file = Path(path)
-    try:
-        stream = file.open("rb")
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=file) from error
-    with stream:
+    with _open(file) as stream:
+        offset = 0
         for number, line in enumerate(stream, 1):
             if line.strip():
-                yield _parse(line, file, number)
+                yield offset, _parse(line, file, f"line {number}")
+            offset += len(line)
 
 
-def _parse(line: bytes, file: Path, number: int) -> ProgressExample:
-    place = f"line {number}"
+def read_at(path: Path | str, offsets: Iterable[int]) -> Iterator[ProgressExample]:
+    """Read the examples whose lines begin at these bytes.
+
+    Raises:
+        DataError: If the file is gone or no longer has an example there.
+    """
+    file = Path(path)
+    with _open(file) as stream:
+        for offset in offsets:
+            stream.seek(offset)
+            yield _parse(stream.readline(), file, f"byte {offset}")
+
+
+def _open(file: Path) -> IO[bytes]:
+    try:
+        return file.open("rb")
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=file) from error
+
+
+def _parse(line: bytes, file: Path, place: str) -> ProgressExample:
     try:
         data = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -118,15 +144,27 @@ def _parse(line: bytes, file: Path, number: int) -> ProgressExample:
     return ProgressExample(data["goal"], data["tactic"], steps, prefix or "", str(theorem or ""))
 
 
-def write_examples(path: Path | str, examples: Iterable[ProgressExample]) -> int:
+def write_examples(
+    path: Path | str, examples: Iterable[ProgressExample], *, source: Path | str | None = None
+) -> int:
     """Write a JSONL dataset in one step.
+
+    Args:
+        path: The file to write.
+        examples: The examples.
+        source: Where they come from, for the error.
 
     Returns:
         The number of examples.
+
+    Raises:
+        EmptyDatasetError: If there is none; the file is then as it was.
     """
     count = 0
     with atomic_writer(path) as stream:
         for example in examples:
             stream.write(orjson.dumps(example.to_dict(), option=orjson.OPT_APPEND_NEWLINE))
             count += 1
+        if count == 0:  # raised in here, so that an earlier dataset is not replaced by nothing
+            raise EmptyDatasetError("there is no finished proof with tactics", path=source)
     return count

@@ -1,24 +1,62 @@
-"""The progress dataset: lines of a JSONL file, split by theorem, tokenised once."""
+"""The progress dataset: lines of a JSONL file, split by theorem, tokenised once, all streamed."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, overload
 
+import numpy as np
 from datasets import Dataset
 from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_core.errors import EmptyDatasetError
-from lean_dojo_v2.lean_progress.examples import ProgressExample, read_examples
+from lean_dojo_plugins.causal_lm.tokenisation import CHUNK, chunks
+from lean_dojo_v2.lean_progress.examples import ProgressExample, locate_examples, read_at
+
+
+class Examples(Sequence[ProgressExample]):
+    """Examples of a file, read whenever they are asked for: each carries its whole prefix.
+
+    Args:
+        path: The JSONL file.
+        offsets: The byte that each one's line begins at.
+    """
+
+    def __init__(self, path: Path, offsets: np.ndarray[Any, Any]) -> None:
+        self.path = path
+        self.offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def __iter__(self) -> Iterator[ProgressExample]:
+        return read_at(self.path, map(int, self.offsets))
+
+    @overload
+    def __getitem__(self, index: int) -> ProgressExample: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Examples: ...
+
+    def __getitem__(self, index: int | slice) -> ProgressExample | Examples:
+        if isinstance(index, slice):
+            return Examples(self.path, self.offsets[index])
+        return next(read_at(self.path, [int(self.offsets[index])]))
 
 
 class ProgressDataset:
-    """A LeanProgress dataset.
+    """A LeanProgress dataset. Its file is read once to check it, and again when it is used.
 
     Args:
         data_path: A JSONL file with ``goal``, ``tactic``, ``steps_remaining`` and, optionally,
             ``prefix`` and ``theorem`` on each line.
+
+    Attributes:
+        examples: Its examples, in the file's order.
+        digest: SHA-256 of them.
 
     Raises:
         DataError: With the line's number, for a bad line.
@@ -27,15 +65,20 @@ class ProgressDataset:
 
     def __init__(self, data_path: str | Path) -> None:
         self.data_path = Path(data_path)
-        self.examples: list[ProgressExample] = list(read_examples(data_path))
-        if not self.examples:
+        offsets, digest = array("q"), hashlib.sha256()
+        for offset, example in locate_examples(self.data_path):
+            offsets.append(offset)
+            digest.update(repr(example).encode())
+        if not offsets:
             raise EmptyDatasetError("the file has no examples", path=data_path)
+        self.examples = Examples(self.data_path, np.asarray(offsets))
+        self.digest = digest.hexdigest()
 
     def __len__(self) -> int:
         return len(self.examples)
 
     def to_hf(self) -> Dataset:
-        """Give a dataset with the columns ``text`` and ``label`` (steps remaining)."""
+        """Give a dataset in memory with the columns ``text`` and ``label`` (steps remaining)."""
         return Dataset.from_dict(
             {
                 "text": [example.text for example in self.examples],
@@ -43,7 +86,7 @@ class ProgressDataset:
             }
         )
 
-    def split(self, eval_ratio: float, seed: int) -> tuple[list[ProgressExample], ...]:
+    def split(self, eval_ratio: float, seed: int) -> tuple[Examples, Examples]:
         """Split into training and evaluation examples.
 
         All examples of one proof go to the same side; without a theorem's name every example
@@ -56,43 +99,56 @@ class ProgressDataset:
         Raises:
             EmptyDatasetError: With fewer than two groups there is nothing to split.
         """
-        groups: dict[str, list[ProgressExample]] = {}
-        for index, example in enumerate(self.examples):
-            groups.setdefault(example.theorem or f"#{index}", []).append(example)
-        if len(groups) < 2:
+        of_each = np.fromiter(
+            (
+                _place(example.theorem or f"#{index}", seed)
+                for index, example in enumerate(self.examples)
+            ),
+            dtype=np.uint64,
+            count=len(self),
+        )
+        places, sizes = np.unique(of_each, return_counts=True)
+        if len(places) < 2:
             raise EmptyDatasetError(
                 "all examples are of one proof, so none can be held out for evaluation",
                 path=self.data_path,
             )
-        order = sorted(groups, key=lambda name: hashlib.sha256(f"{seed}\n{name}".encode()).digest())
-        wanted = min(max(1, round(eval_ratio * len(self.examples))), len(self.examples) - 1)
-        held_out: list[ProgressExample] = []
-        while len(held_out) < wanted and len(order) > 1:
-            held_out += groups[order.pop()]
-        return [example for name in order for example in groups[name]], held_out
+        wanted = min(max(1, round(eval_ratio * len(self))), len(self) - 1)
+        taken = 1 + int(np.searchsorted(np.cumsum(sizes[::-1]), wanted))
+        held_out = of_each >= places[-min(taken, len(places) - 1)]
+        offsets = self.examples.offsets
+        return (
+            Examples(self.data_path, offsets[~held_out]),
+            Examples(self.data_path, offsets[held_out]),
+        )
+
+
+def _place(theorem: str, seed: int) -> int:
+    """Give a theorem's place in the seed's order, a number of 64 bits."""
+    return int.from_bytes(hashlib.sha256(f"{seed}\n{theorem}".encode()).digest()[:8], "big")
 
 
 def tokenised(
-    examples: Sequence[ProgressExample], tokenizer: PreTrainedTokenizerBase, max_length: int
-) -> Dataset:
-    """Tokenise once, without padding.
+    examples: Iterable[ProgressExample], tokenizer: PreTrainedTokenizerBase, max_length: int
+) -> Iterator[dict[str, Any]]:
+    """Tokenise once, without padding, as a stream.
 
     Args:
         examples: The examples.
         tokenizer: The encoder's tokenizer.
         max_length: Tokens at most.
 
-    Returns:
-        The tokenizer's columns, ``label`` (steps) and ``length`` (tokens).
+    Yields:
+        Rows with the tokenizer's columns, ``label`` (steps) and ``length`` (tokens).
     """
-    columns = encode([example.text for example in examples], tokenizer, max_length)
-    return Dataset.from_dict(
-        {
-            **columns,
-            "label": [float(example.steps_remaining) for example in examples],
-            "length": [len(ids) for ids in columns["input_ids"]],
-        }
-    )
+    for chunk in chunks(examples, CHUNK):
+        columns = encode([example.text for example in chunk], tokenizer, max_length)
+        for index, example in enumerate(chunk):
+            yield {
+                **{name: values[index] for name, values in columns.items()},
+                "label": float(example.steps_remaining),
+                "length": len(columns["input_ids"][index]),
+            }
 
 
 def encode(

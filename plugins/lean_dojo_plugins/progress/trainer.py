@@ -4,27 +4,29 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import attrs
 import torch
+from accelerate import PartialState
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
     DataCollatorWithPadding,
     PreTrainedModel,
     PreTrainedTokenizerBase,
-    Trainer,
     TrainingArguments,
     set_seed,
 )
 
 from lean_dojo_core import registry
-from lean_dojo_core.errors import EmptyDatasetError, UsageError
+from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_plugins.causal_lm import fields
 from lean_dojo_plugins.causal_lm.arguments import check_trainer_args
 from lean_dojo_plugins.causal_lm.loading import choose_device, fetch, resolve_model
 from lean_dojo_plugins.causal_lm.reporting import (
@@ -34,6 +36,7 @@ from lean_dojo_plugins.causal_lm.reporting import (
     errors_only,
     show_only_a_bar,
 )
+from lean_dojo_plugins.causal_lm.rows import open_rows, write_rows
 from lean_dojo_plugins.causal_lm.run_folder import (
     FinishedStep,
     RunFolder,
@@ -41,8 +44,12 @@ from lean_dojo_plugins.causal_lm.run_folder import (
     check_same_run,
     last_checkpoint,
 )
-from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
+from lean_dojo_plugins.causal_lm.settings import plain_settings
+from lean_dojo_plugins.causal_lm.tokenisation import chunks
+from lean_dojo_plugins.progress.dataset import Examples, ProgressDataset, tokenised
+from lean_dojo_plugins.progress.grouping import GroupingTrainer
 from lean_dojo_plugins.progress.metrics import compute_metrics, draw_predictions, flat, measures
+from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.report.environment import record_environment
@@ -50,23 +57,23 @@ from lean_dojo_v2.report.environment import record_environment
 EXPORTED_NAME = "leanprogress.jsonl"
 HINT = "export LEANPROGRESS_MODEL={path}"
 
-_OURS = "the trainer sets it; use its own parameters"
+_NAME = "progress"
+_KEPT, _HELD_OUT, _NOTE = "rows.arrow", "held-out.arrow", "step.json"
+_MEASURED_AT_ONCE = 1024
+
+_OURS = "it is the trainer's own parameter"
+_BEST = "what is saved is the best checkpoint, and the error is measured once an epoch"
+_WHOLE = "the error is measured on all held-out proofs at once"
+_PRECISION = "the precision follows from the device"
 
 
-def _positive(instance: object, attribute: attrs.Attribute[Any], value: float) -> None:  # noqa: ARG001
-    if isinstance(value, bool) or not value > 0:
-        raise UsageError(f"{attribute.name} must be positive, not {value!r}")
+def _share(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+        raise ConfigError(f"{attribute.name} must be a number between 0 and 1, not {value!r}")
 
 
-def _share(instance: object, attribute: attrs.Attribute[Any], value: float) -> None:  # noqa: ARG001
-    if not 0 < value < 1:
-        raise UsageError(f"{attribute.name} must lie between 0 and 1, not {value!r}")
-
-
-def _field(default: Any, text: str, validator: Any = None, *, kw_only: bool = False) -> Any:
-    return attrs.field(
-        default=default, validator=validator, metadata={"help": text}, kw_only=kw_only
-    )
+def _field(default: Any, text: str, validator: Any = None, **options: Any) -> Any:
+    return attrs.field(default=default, validator=validator, metadata=fields.about(text), **options)
 
 
 @attrs.define(slots=False, eq=False)
@@ -75,38 +82,75 @@ class ProgressTrainer:
 
     Batches hold examples of similar length, padded to their longest; the checkpoint with the lowest
     mean squared error on the held-out proofs is kept. A killed run goes on from its last epoch.
+    The examples are tokenised to disk, so memory does not grow with them.
 
     Attributes: see the fields' help texts (``lean-dojo show progress``).
+
+    Raises:
+        ConfigError: For a setting of a wrong type or value.
+        UsageError: If ``model_name`` can only be a path and nothing is there.
     """
 
     data_path: str | Path | None = _field(None, "JSONL dataset; not needed with a database.")
-    model_name: str = _field("bert-base-uncased", "Encoder: hub id or local folder.")
-    output_dir: str = _field("outputs", "Folder for the model.", None)
-    max_length: int = _field(512, "Tokens of an input at most.", _positive)
-    batch_size: int = _field(8, "Examples per device and step.", _positive)
-    epochs: float = _field(3.0, "Passes over the training examples.", _positive)
-    learning_rate: float = _field(1e-5, "Peak learning rate.", _positive)
+    model_name: str = _field(
+        "bert-base-uncased",
+        "Encoder: hub id or local folder.",
+        fields.non_empty_text,
+        converter=fields.text_of_path,
+    )
+    output_dir: str = _field(
+        "outputs", "Folder for the model.", fields.non_empty_text, converter=fields.text_of_path
+    )
+    max_length: int = _field(512, "Tokens of an input at most.", fields.positive_int)
+    batch_size: int = _field(8, "Examples per device and step.", fields.positive_int)
+    epochs: float = _field(3.0, "Passes over the training examples.", fields.positive)
+    learning_rate: float = _field(1e-5, "Peak learning rate.", fields.positive)
     eval_ratio: float = _field(0.2, "Share of the examples that is held out.", _share)
-    seed: int = _field(42, "Seed of the split, the new head and the order.")
+    seed: int = _field(
+        42, "Seed of the split, the new head and the order.", fields.not_negative_int
+    )
     resume: bool = _field(True, "Go on with a killed run.", kw_only=True)
     device: str = _field("auto", "auto, cpu, cuda or mps.", kw_only=True)
     report_to: str = _field("tensorboard", "tensorboard or none.", kw_only=True)
     trainer_args: dict[str, Any] = attrs.field(
-        factory=dict, kw_only=True, metadata={"help": "Further transformers.TrainingArguments."}
+        factory=dict,
+        kw_only=True,
+        metadata=fields.about("Further transformers.TrainingArguments."),
     )
 
-    fixed_args: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        (
-            "output_dir", "num_train_epochs", "per_device_train_batch_size", "learning_rate",
-            "seed", "metric_for_best_model", "greater_is_better", "load_best_model_at_end",
-            "eval_strategy", "save_strategy", "report_to", "use_cpu", "bf16",
+    fixed_args: ClassVar[Mapping[str, str]] = {
+        "output_dir": f"{_OURS} output_dir",
+        "num_train_epochs": f"{_OURS} epochs",
+        "per_device_train_batch_size": f"{_OURS} batch_size",
+        "learning_rate": f"{_OURS} learning_rate",
+        "seed": f"{_OURS} seed",
+        "report_to": f"{_OURS} report_to",
+        "use_cpu": f"{_OURS} device",
+        "save_only_model": "a killed run could not go on",
+        "resume_from_checkpoint": "a run resumes by itself; see the parameter resume",
+        "remove_unused_columns": "the trainer depends on it",
+        **dict.fromkeys(("bf16", "fp16", "bf16_full_eval", "fp16_full_eval"), _PRECISION),
+        **dict.fromkeys(
+            (
+                "eval_strategy", "save_strategy", "load_best_model_at_end",
+                "metric_for_best_model", "greater_is_better",
+            ),
+            _BEST,
         ),
-        _OURS,
-    )  # fmt: skip
+        **dict.fromkeys(
+            ("prediction_loss_only", "batch_eval_metrics", "eval_do_concat_batches"), _WHOLE
+        ),
+    }  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
         check_trainer_args(TrainingArguments, self.trainer_args, self.fixed_args)
+        choose_device(self.device)
         resolve_model(self.model_name)
+
+    @property
+    def processes(self) -> PartialState:
+        """The state of the processes; asked for anew, since each trainer run resets it."""
+        return PartialState(cpu=choose_device(self.device).name == "cpu")
 
     def train(
         self,
@@ -128,19 +172,27 @@ class ProgressTrainer:
             DataError: For a bad line, with its number.
             EmptyDatasetError: If there is too little to train on.
         """
-        file = self._dataset_file(repos, database, data_path)
-        dataset = ProgressDataset(file)
-        kept, held_out = dataset.split(self.eval_ratio, self.seed)
         folder = RunFolder(Path(self.output_dir))
-        folder.path.mkdir(parents=True, exist_ok=True)
-        state = self._state(folder, _digest(dataset.examples))
+        arguments = self._arguments(folder)
+        if self.processes.is_main_process:
+            if database is not None:
+                self._export(repos, database, data_path)
+            self._open(folder, ProgressDataset(self._dataset_file()))
+        elif database is not None:
+            self.data_path = self._exported(data_path)
+        self.processes.wait_for_everyone()
+        state = folder.load()
+        assert state is not None
         if state.finished:
-            _say(f"{self.output_dir} holds the finished model already; resume=False trains anew")
+            self._say(
+                f"{self.output_dir} holds the finished model already; resume=False trains anew"
+            )
         else:
             with bars_on_terminals_only():
-                self._fit(kept, held_out, folder, state)
-        print(f"Progress model saved to {self.output_dir}")
-        print(f"To use it in proof search: {HINT.format(path=self.output_dir)}")
+                self._fit(folder, state, arguments)
+        if self.processes.is_main_process:
+            print(f"Progress model saved to {self.output_dir}")
+            print(f"To use it in proof search: {HINT.format(path=self.output_dir)}")
 
     def evaluate(self, data_path: str | Path | None = None) -> dict[str, float]:
         """Measure the saved model.
@@ -156,111 +208,126 @@ class ProgressTrainer:
         if data_path is not None:
             examples = ProgressDataset(data_path).examples
         else:
-            file = self._dataset_file(None, None, None)
-            examples = ProgressDataset(file).split(self.eval_ratio, self.seed)[1]
+            examples = ProgressDataset(self._dataset_file()).split(self.eval_ratio, self.seed)[1]
         from lean_dojo_plugins.progress.estimator import ProgressModel
 
         model = ProgressModel(self.output_dir, max_length=self.max_length, device=self.device)
-        predicted = model.predict([(e.goal, e.prefix, e.tactic) for e in examples])
-        actual = [e.steps_remaining for e in examples]
+        predicted: list[float] = []
+        actual: list[float] = []
+        for some in chunks(examples, _MEASURED_AT_ONCE):
+            predicted += model.predict([(e.goal, e.prefix, e.tactic) for e in some])
+            actual += [e.steps_remaining for e in some]
         return {**measures(predicted, actual), "examples": float(len(examples))}
 
-    def _dataset_file(
+    def _dataset_file(self) -> Path:
+        if self.data_path is None:
+            raise UsageError(
+                "data_path: name a JSONL dataset, or train on a database; "
+                "`python -m lean_dojo_v2.lean_progress.create_sample_dataset` writes one"
+            )
+        return Path(self.data_path)
+
+    def _exported(self, data_path: Path | str | None) -> Path:
+        return Path(data_path or merged_data_dir()) / EXPORTED_NAME
+
+    def _export(
         self, repos: Sequence[Any] | None, database: Any, data_path: Path | str | None
-    ) -> Path:
-        if database is None:
-            if self.data_path is None:
-                raise UsageError(
-                    "data_path: name a JSONL dataset, or train on a database; "
-                    "`python -m lean_dojo_v2.lean_progress.create_sample_dataset` writes one"
-                )
-            return Path(self.data_path)
+    ) -> None:
         formatter = registry.dataset_formatters["progress-text"].create()
         wanted = None if repos is None else [(repo.url, repo.commit) for repo in repos]
-        found = [
-            repository
-            for repository in database.repositories
-            if wanted is None or (repository.url, repository.commit) in wanted
-        ]
         rows = (
             row
-            for repository in found
-            for theorem in repository.get_all_theorems
+            for repository in database.repositories
+            if wanted is None or (repository.url, repository.commit) in wanted
+            for theorem in repository.iter_theorems()
             for row in formatter.rows(theorem)
         )
-        file = Path(data_path or merged_data_dir()) / EXPORTED_NAME
-        if write_examples(file, (ProgressExample(**row) for row in rows)) == 0:
-            raise EmptyDatasetError("the repositories hold no finished proof with tactics")
+        file = self._exported(data_path)
+        write_examples(file, (ProgressExample(**row) for row in rows))
         self.data_path = file
-        return file
 
-    def _state(self, folder: RunFolder, data: str) -> RunState:
-        """Give the state of an earlier run with the same settings, or a fresh one."""
-        settings = {
-            **{
-                a.name: getattr(self, a.name)
-                for a in attrs.fields(type(self))
-                if a.name not in {"output_dir", "resume", "device", "report_to", "data_path"}
-            },
-            "data": data,
-        }
+    def _open(self, folder: RunFolder, dataset: ProgressDataset) -> None:
+        """Bring the output folder into order and the data into it; for the main process only."""
+        kept, held_out = dataset.split(self.eval_ratio, self.seed)
+        folder.path.mkdir(parents=True, exist_ok=True)
+        settings = {**plain_settings(self), "data": dataset.digest}
+        del settings["data_path"]  # what the file holds matters, not where it lies
         state = folder.recover() if self.resume else None
         if state is not None and folder.holds_work(state):
             check_same_run(state, type(self).__name__, settings, folder.path)
-            return state
-        folder.start_anew()
-        fresh = RunState(type(self).__name__, settings)
-        folder.save(fresh)
-        return fresh
+        else:
+            folder.start_anew()
+            state = RunState(type(self).__name__, settings)
+            folder.save(state)
+        if not state.finished:
+            self._write_data(folder.step_folder(0, _NAME), kept, held_out)
 
-    def _fit(
-        self,
-        kept: Sequence[ProgressExample],
-        held_out: Sequence[ProgressExample],
-        folder: RunFolder,
-        state: RunState,
-    ) -> None:
+    def _write_data(self, place: Path, kept: Examples, held_out: Examples) -> None:
+        """Tokenise to disk, where every process reads it, and drop checkpoints that do not fit."""
+        tokenizer = self._load_tokenizer()
+        for name, examples in ((_KEPT, kept), (_HELD_OUT, held_out)):
+            write_rows(tokenised(examples, tokenizer, self.max_length), place / name)
+        processes = self.processes.num_processes
+        note, text = place / _NOTE, json.dumps({"processes": processes})
+        if not note.exists() or note.read_text() != text:
+            for stale in place.glob("checkpoint-*"):
+                shutil.rmtree(stale)
+            atomic_write_text(note, text)
+        last_checkpoint(place, processes)  # deletes incomplete ones
+
+    def _fit(self, folder: RunFolder, state: RunState, arguments: TrainingArguments) -> None:
+        """Train from the last checkpoint on and publish the best model."""
+        place = folder.step_folder(0, _NAME)
+        checkpoint = last_checkpoint(place, self.processes.num_processes)
         set_seed(self.seed)
         model, tokenizer = self._load()
         reporter = Reporter(folder.path, tensorboard=self.report_to == "tensorboard")
-        reporter.resume_at(0)
-        checkpoints = folder.step_folder(0, "progress")
-        evaluation = tokenised(held_out, tokenizer, self.max_length)
-        trainer = Trainer(
+        kept, held_out = open_rows(place / _KEPT), open_rows(place / _HELD_OUT)
+        trainer = GroupingTrainer(
             model=model,
-            args=self._arguments(checkpoints),
-            train_dataset=tokenised(kept, tokenizer, self.max_length),
-            eval_dataset=evaluation,
+            args=arguments,
+            train_dataset=kept,
+            eval_dataset=held_out,
             processing_class=tokenizer,
             data_collator=DataCollatorWithPadding(tokenizer),
             compute_metrics=compute_metrics,
-            callbacks=[ReportCallback(reporter, "progress", 0)],
+            callbacks=[ReportCallback(reporter, _NAME, 0)],
         )
         show_only_a_bar(trainer)
-        resume = last_checkpoint(checkpoints, processes=trainer.args.world_size)
-        trainer.train(resume_from_checkpoint=None if resume is None else str(resume))
-        output = trainer.predict(evaluation)
-        predicted, actual = flat(output.predictions), flat(output.label_ids)
-        numbers = measures(predicted, actual)
-        if trainer.is_world_process_zero():
-            _say("held-out proofs: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items()))
+        if self.processes.is_main_process:
+            reporter.resume_at(int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0)
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        output = trainer.predict(held_out)
+        trainer.save_model(str(folder.staging))
+        if self.processes.is_main_process:
+            predicted, actual = flat(output.predictions), flat(output.label_ids)
+            numbers = measures(predicted, actual)
+            self._say("held-out proofs: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items()))
             record_environment(folder.path)
-            folder.staging.mkdir(exist_ok=True)
-            trainer.save_model(str(folder.staging))
             tokenizer.save_pretrained(str(folder.staging))
             draw_predictions(predicted, actual, folder.path / "predictions.svg")
-            reporter.write(trainer.state.global_step, "progress", numbers)
+            steps = trainer.state.global_step
+            reporter.write(steps, _NAME, numbers)
             reporter.draw()
-            step = FinishedStep(
-                "progress", "", len(kept), trainer.state.global_step, state.settings["data"]
-            )
-            folder.publish(state, [step])
-        reporter.close()
-        trainer.accelerator.wait_for_everyone()
+            reporter.close()
+            done = FinishedStep(_NAME, "", len(kept), steps, state.settings["data"])
+            folder.publish(state, [done])
+        self.processes.wait_for_everyone()
+
+    def _say(self, text: str) -> None:
+        if self.processes.is_main_process:
+            print(text, file=sys.stderr)
+
+    def _load_tokenizer(self) -> PreTrainedTokenizerBase:
+        source = resolve_model(self.model_name)
+        return cast(
+            "PreTrainedTokenizerBase",
+            fetch(AutoTokenizer.from_pretrained, source, what="tokenizer"),
+        )
 
     def _load(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
         source = resolve_model(self.model_name)
-        tokenizer = fetch(AutoTokenizer.from_pretrained, source, what="tokenizer")
+        tokenizer = self._load_tokenizer()
         with errors_only():  # its table of weights would list our new head as missing
             model, loaded = fetch(
                 AutoModelForSequenceClassification.from_pretrained,
@@ -274,12 +341,12 @@ class ProgressTrainer:
             )
         body = f"{model.base_model_prefix}."
         if missing := sorted(key for key in loaded["missing_keys"] if key.startswith(body)):
-            _say(f"{source} lacks weights, which start at random: {', '.join(missing)[:300]}")
+            self._say(f"{source} lacks weights, which start at random: {', '.join(missing)[:300]}")
         if model.config.pad_token_id is None:
             model.config.pad_token_id = tokenizer.pad_token_id
         return model, tokenizer
 
-    def _arguments(self, checkpoints: Path) -> TrainingArguments:
+    def _arguments(self, folder: RunFolder) -> TrainingArguments:
         device = choose_device(self.device)
         settings: dict[str, Any] = {
             "logging_steps": 10,
@@ -287,33 +354,25 @@ class ProgressTrainer:
             "train_sampling_strategy": "group_by_length",
             "disable_tqdm": not sys.stderr.isatty(),
             "warmup_steps": 0.05,
+            "per_device_eval_batch_size": 4 * self.batch_size,
             **self.trainer_args,
         }
-        return TrainingArguments(
-            output_dir=str(checkpoints),
-            num_train_epochs=self.epochs,
-            per_device_train_batch_size=self.batch_size,
-            per_device_eval_batch_size=4 * self.batch_size,
-            learning_rate=self.learning_rate,
-            seed=self.seed,
-            eval_strategy="epoch",
-            save_strategy="epoch",
-            load_best_model_at_end=True,
-            metric_for_best_model="mse",
-            greater_is_better=False,  # not ending in "loss", it would be maximised
-            use_cpu=device.name == "cpu",
-            bf16=device.bf16,
-            report_to="none",  # the reporter writes TensorBoard events
-            **settings,
-        )
-
-
-def _digest(examples: Sequence[ProgressExample]) -> str:
-    digest = hashlib.sha256()
-    for example in examples:
-        digest.update(repr(example).encode())
-    return digest.hexdigest()
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+        try:
+            return TrainingArguments(
+                output_dir=str(folder.step_folder(0, _NAME)),
+                num_train_epochs=self.epochs,
+                per_device_train_batch_size=self.batch_size,
+                learning_rate=self.learning_rate,
+                seed=self.seed,
+                eval_strategy="epoch",
+                save_strategy="epoch",
+                load_best_model_at_end=True,
+                metric_for_best_model="mse",
+                greater_is_better=False,  # not ending in "loss", it would be maximised
+                use_cpu=device.name == "cpu",
+                bf16=device.bf16,
+                report_to="none",  # the reporter writes TensorBoard events
+                **settings,
+            )
+        except (ValueError, TypeError) as error:
+            raise ConfigError(f"trainer_args: {error}") from error

@@ -39,7 +39,7 @@ def progress_model(tmp_path_factory):
     ).save_pretrained(folder / "base")
     config = BertConfig(
         vocab_size=64, hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
-        intermediate_size=32, hidden_dropout_prob=0.0,
+        intermediate_size=32, hidden_dropout_prob=0.0, initializer_range=0.2,
     )  # fmt: skip
     torch.manual_seed(0)
     BertForSequenceClassification(config).save_pretrained(folder / "base")

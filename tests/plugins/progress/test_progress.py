@@ -1,13 +1,8 @@
-"""Progress prediction: data, training that keeps the best, resume, estimates."""
+"""Progress prediction: data, training that keeps the best, estimates."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -15,67 +10,18 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
-from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
-from lean_dojo_core import Theorem, TracedTactic, registry
-from lean_dojo_core.errors import CheckpointError, DataError, EmptyDatasetError, UsageError
-from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
+from lean_dojo_core import registry
+from lean_dojo_core.errors import CheckpointError, UsageError
+from lean_dojo_plugins.progress.dataset import ProgressDataset
 from lean_dojo_plugins.progress.estimator import ProgressModel
 from lean_dojo_plugins.progress.formatter import ProgressText
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_v2.lean_progress.examples import (
     ProgressExample,
-    examples_of,
-    progress_text,
     read_examples,
     write_examples,
 )
-
-
-def example(theorem: int, index: int, length: int) -> ProgressExample:
-    """A proof whose state counts down: easy to learn."""
-    left = length - index - 1
-    return ProgressExample(
-        goal=f"⊢ {'s ' * left}p",
-        tactic=f"step{left}",
-        steps_remaining=left,
-        prefix="\n".join(f"step{length - i - 1}" for i in range(index)),
-        theorem=f"t{theorem}",
-    )
-
-
-@pytest.fixture(scope="module")
-def dataset_file(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("data") / "progress.jsonl"
-    write_examples(path, [example(t, i, 1 + t % 5) for t in range(40) for i in range(1 + t % 5)])
-    return path
-
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory, dataset_file) -> str:
-    """A BERT of two small layers with a tokenizer trained on the data."""
-    folder = tmp_path_factory.mktemp("encoder")
-    tokenizer = Tokenizer(models.WordLevel(unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    texts = [e.text for e in read_examples(dataset_file)]
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    tokenizer.train_from_iterator(texts, trainers.WordLevelTrainer(special_tokens=special))
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
-        sep_token="[SEP]",
-    )  # fmt: skip
-    fast.save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(fast), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=64, max_position_embeddings=128,
-    )  # fmt: skip
-    torch.manual_seed(0)
-    BertForSequenceClassification(config).save_pretrained(folder)
-    return str(folder)
 
 
 @pytest.fixture(scope="module")
@@ -101,90 +47,6 @@ def test_documented_positions_and_defaults():
     assert (trainer.epochs, trainer.learning_rate, trainer.eval_ratio, trainer.seed) == (
         3.0, 1e-5, 0.2, 42,
     )  # fmt: skip
-
-
-def test_text_is_the_documented_one():
-    text = progress_text("⊢ n + 0 = n", "induction n", "rfl")
-    assert text == "Goal:\n⊢ n + 0 = n\n\nPrefix:\ninduction n\n\nCandidate tactic:\nrfl"
-
-
-def test_null_prefix_is_no_prefix(tmp_path):
-    line = {"goal": "g", "tactic": "t", "steps_remaining": 2, "prefix": None}
-    (tmp_path / "d.jsonl").write_text(json.dumps(line) + "\n\n")
-    [found] = ProgressDataset(tmp_path / "d.jsonl").examples
-    assert (found.prefix, found.steps_remaining) == ("", 2)
-
-
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        ("{", "line 2: is not JSON"),
-        ("[]", "line 2: is a list"),
-        ('{"tactic": "t", "steps_remaining": 1}', "line 2: 'goal' is required"),
-        ('{"goal": "g", "tactic": 3, "steps_remaining": 1}', "line 2: 'tactic' is required"),
-        ('{"goal": "g", "tactic": "t"}', "line 2: 'steps_remaining'"),
-        ('{"goal": "g", "tactic": "t", "steps_remaining": -1}', "not -1"),
-        ('{"goal": "g", "tactic": "t", "steps_remaining": true}', "not True"),
-        ('{"goal": "g", "tactic": "t", "steps_remaining": 1, "prefix": 1}', "'prefix' must be"),
-    ],
-)
-def test_a_bad_line_is_named(tmp_path, line, complaint):
-    file = tmp_path / "d.jsonl"
-    file.write_text('{"goal": "g", "tactic": "t", "steps_remaining": 1}\n' + line + "\n")
-    with pytest.raises(DataError, match=complaint) as caught:
-        ProgressDataset(file)
-    assert str(file) in str(caught.value)
-
-
-def test_missing_and_empty_files_are_clear(tmp_path):
-    with pytest.raises(DataError, match="No such file"):
-        ProgressDataset(tmp_path / "none.jsonl")
-    (tmp_path / "empty.jsonl").touch()
-    with pytest.raises(EmptyDatasetError, match="no examples"):
-        ProgressDataset(tmp_path / "empty.jsonl")
-
-
-def test_no_proof_stands_on_both_sides(dataset_file):
-    kept, held_out = ProgressDataset(dataset_file).split(0.2, seed=1)
-    assert not {e.theorem for e in kept} & {e.theorem for e in held_out}
-    assert len(kept) + len(held_out) == len(ProgressDataset(dataset_file))
-    assert 0.15 < len(held_out) / (len(kept) + len(held_out)) < 0.3
-
-
-def test_one_proof_alone_cannot_be_split(tmp_path):
-    write_examples(tmp_path / "d.jsonl", [example(0, i, 4) for i in range(4)])
-    with pytest.raises(EmptyDatasetError, match="one proof"):
-        ProgressDataset(tmp_path / "d.jsonl").split(0.2, seed=1)
-
-
-def test_a_long_state_keeps_the_candidate(encoder):
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(encoder)
-    long = ProgressExample("⊢ " + "s " * 300 + "p", "step0", 0)
-    [row] = tokenised([long], tokenizer, 32).to_list()
-    assert len(row["input_ids"]) == row["length"] == 32
-    assert tokenizer.decode(row["input_ids"]).endswith("Candidate tactic : step0 [SEP]")
-
-
-def test_rows_of_a_theorem_count_down_and_carry_the_prefix():
-    tactics = tuple(TracedTactic(t, f"before {t}", "after") for t in ("intro h", "simp", "rfl"))
-    theorem = Theorem("t", "T.lean", (1, 1), (4, 1), "u", "c", traced_tactics=tactics)
-    rows = list(ProgressText().rows(theorem))
-    assert [(r["steps_remaining"], r["prefix"]) for r in rows] == [
-        (2, ""), (1, "intro h"), (0, "intro h\nsimp"),
-    ]  # fmt: skip
-    import attrs
-
-    for text in ("sorry", "exact (by sorry)"):
-        gave_up = (*tactics, TracedTactic(text, "b", "a"))
-        assert list(examples_of(attrs.evolve(theorem, traced_tactics=gave_up))) == []
-    recorded = (*tactics[:2], TracedTactic("rfl", "", ""))
-    known = list(examples_of(attrs.evolve(theorem, traced_tactics=recorded)))
-    assert [(e.goal, e.steps_remaining) for e in known] == [
-        ("before intro h", 2),
-        ("before simp", 1),
-    ]
 
 
 def padding_of(trainer: ProgressTrainer, monkeypatch) -> list[float]:
@@ -293,6 +155,22 @@ def test_what_is_no_progress_model_is_refused(tmp_path, encoder):
         ({"epochs": 0}, "epochs"),
         ({"trainer_args": {"weight_dekay": 0.1}}, "did you mean weight_decay"),
         ({"trainer_args": {"output_dir": "x"}}, "cannot be set"),
+        ({"eval_ratio": "0.2"}, "eval_ratio must be a number between 0 and 1"),
+        ({"batch_size": 2.5}, "batch_size must be a whole number of at least 1, not 2.5"),
+        ({"batch_size": "8"}, "batch_size must be a whole number"),
+        ({"max_length": 1.5}, "max_length must be a whole number"),
+        ({"learning_rate": "fast"}, "learning_rate must be a number above 0"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
+        ({"model_name": 3}, "model_name must be a name or path"),
+        ({"device": "gpu"}, "device 'gpu' is unknown"),
+        ({"trainer_args": {"fp16": True}}, "fp16 cannot be set: the precision"),
+        (
+            {"trainer_args": {"eval_strategy": "steps"}},
+            "eval_strategy cannot be set: what is saved",
+        ),
+        ({"trainer_args": {"save_only_model": True}}, "save_only_model cannot be set: a killed"),
+        ({"trainer_args": {"prediction_loss_only": True}}, "cannot be set: the error is measured"),
+        ({"trainer_args": {"per_device_eval_batch_size": "8"}}, "'8' is not of type int"),
         ({"model_name": "./nowhere"}, "no model at"),
     ],
 )
@@ -301,15 +179,55 @@ def test_bad_settings_are_usage_errors(bad, complaint):
         ProgressTrainer("d.jsonl", **bad)
 
 
+def test_what_the_library_refuses_is_a_usage_error_before_any_work(tmp_path, encoder):
+    trainer = ProgressTrainer(
+        tmp_path / "none.jsonl", encoder, tmp_path / "out",
+        trainer_args={"lr_scheduler_type": "steep"},
+    )  # fmt: skip
+    with pytest.raises(UsageError, match=r"trainer_args: .*steep"):
+        trainer.train()
+    assert not (tmp_path / "out").exists()
+
+
+def test_paths_and_the_size_of_evaluation_batches_are_taken(
+    tmp_path, dataset_file, encoder, monkeypatch
+):
+    trainer = ProgressTrainer(
+        dataset_file, Path(encoder), tmp_path / "out", epochs=0.1, device="cpu", report_to="none",
+        trainer_args={"per_device_eval_batch_size": 5},
+    )  # fmt: skip
+    assert (trainer.model_name, trainer.output_dir) == (encoder, str(tmp_path / "out"))
+    sizes: list[int] = []
+    load = ProgressTrainer._load
+
+    def observed(self):
+        model, tokenizer = load(self)
+
+        def see(module, _, inputs):
+            if not module.training:
+                sizes.append(len(inputs["input_ids"]))
+
+        model.register_forward_pre_hook(see, with_kwargs=True)
+        return model, tokenizer
+
+    monkeypatch.setattr(ProgressTrainer, "_load", observed)
+    trainer.train()
+    assert max(sizes) == 5
+
+
 def test_without_data_it_says_where_to_get_some(encoder):
     with pytest.raises(UsageError, match="create_sample_dataset"):
         ProgressTrainer(model_name=encoder).train()
 
 
-def test_it_trains_from_a_database(tmp_path, encoder):
+def test_it_trains_from_a_database_that_it_streams(tmp_path, encoder, monkeypatch):
     from lean_dojo_v2.database import DynamicDatabase
+    from lean_dojo_v2.database.repository import Repository
+    from lean_dojo_v2.lean_progress.create_sample_dataset import create
     from lean_dojo_v2.sample import sample_database_path
 
+    monkeypatch.delattr(Repository, "get_all_theorems")  # all at once
+    assert create(tmp_path / "sample.jsonl") > 1000
     database = DynamicDatabase(sample_database_path())
     trainer = ProgressTrainer(
         model_name=encoder, output_dir=str(tmp_path / "out"), max_length=32, epochs=0.1,
@@ -320,69 +238,6 @@ def test_it_trains_from_a_database(tmp_path, encoder):
     assert any(e.prefix for e in examples)
     assert all(e.theorem for e in examples)
     assert (tmp_path / "out" / "model.safetensors").exists()
-
-
-SCRIPT = """
-import sys
-from lean_dojo_plugins.progress.trainer import ProgressTrainer
-ProgressTrainer(sys.argv[1], sys.argv[2], sys.argv[3], max_length=64, epochs=4,
-                learning_rate=3e-3, device="cpu").train()
-"""
-
-
-def test_a_killed_run_goes_on_from_its_checkpoint(tmp_path, dataset_file, encoder):
-    command = [sys.executable, "-c", SCRIPT, str(dataset_file), encoder, str(tmp_path / "out")]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 120
-    while not list((tmp_path / "out").glob("checkpoints/*/checkpoint-*/trainer_state.json")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert not (tmp_path / "out" / "model.safetensors").exists()
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert "LEANPROGRESS_MODEL" in done.stdout
-    state = json.loads((tmp_path / "out" / "training_state.json").read_text())
-    [step] = state["finished"]
-    kept, _ = ProgressDataset(dataset_file).split(0.2, 42)
-    assert step["optimizer_steps"] == 4 * -(-len(kept) // 8)
-    assert not (tmp_path / "out" / "checkpoints").exists()
-
-
-def test_the_sample_dataset_command(tmp_path):
-    command = [sys.executable, "-m", "lean_dojo_v2.lean_progress.create_sample_dataset"]
-    target = tmp_path / "deep" / "sample.jsonl"
-    done = subprocess.run(
-        [*command, "--output", target], capture_output=True, text=True, check=True
-    )
-    examples = list(read_examples(target))
-    assert f"Wrote {len(examples)} examples" in done.stderr
-    assert {e.steps_remaining for e in examples} >= {0, 1, 2}
-    bad = subprocess.run(
-        [*command, "--from-database", tmp_path / "no.json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert bad.returncode == 2
-    assert "no.json" in bad.stderr
-
-
-def test_the_dataset_of_a_database_has_its_proofs_steps_and_prefixes(tmp_path, tiny_database):
-    target = tmp_path / "progress.jsonl"
-    command = [sys.executable, "-m", "lean_dojo_v2.lean_progress.create_sample_dataset"]
-    command += ["--from-database", str(tiny_database), "--output", str(target)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    examples = list(read_examples(target))
-    assert done.stderr == f"Wrote {len(examples)} examples to {target}\n"
-    [first, second] = [e for e in examples if e.theorem.endswith(":Tiny.trans'")]
-    assert (first.tactic, first.steps_remaining, first.prefix) == ("rw [hab]", 1, "")
-    assert (second.tactic, second.steps_remaining, second.prefix) == ("exact hbc", 0, "rw [hab]")
-    assert first.goal.endswith("⊢ a = c")
-    assert second.goal.endswith("⊢ b = c")
-    assert not [e for e in examples if "gap" in e.theorem]  # the proofs with `sorry`
 
 
 def test_the_registry_offers_it():

@@ -1,0 +1,27 @@
+"""transformers' trainer with batches of similar length."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from datasets import Dataset
+from transformers import Trainer
+
+from lean_dojo_plugins.causal_lm.batches import LengthGroups
+
+
+class GroupingTrainer(Trainer):
+    """Puts rows of similar ``length`` into a batch, in an order that all processes agree on.
+
+    The library's own sampler draws from each process's random numbers, which drift apart with
+    dropout: some rows would then be trained on twice in an epoch, and others not at all.
+    """
+
+    def _get_train_sampler(self, train_dataset: Dataset | None = None) -> Any:
+        if self.args.train_sampling_strategy != "group_by_length":
+            return super()._get_train_sampler(train_dataset)
+        # By now transformers has dropped the columns that the model does not take from its copy.
+        lengths = cast("Dataset", self.train_dataset)["length"][:]
+        per_step = self.args.train_batch_size * self.args.gradient_accumulation_steps
+        # A run resumes where an epoch begins, so accelerate always tells the sampler the epoch.
+        return LengthGroups(lengths, per_step * self.args.world_size, self.args.seed)
