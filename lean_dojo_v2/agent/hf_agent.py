@@ -41,5 +41,6 @@ class HFAgent(BaseAgent):
             use_lora=getattr(self.trainer, "lora_config", None) is not None,
             device=getattr(self.trainer, "device", "auto"),
             formatter=getattr(self.trainer, "formatter", "tactic-chat"),
+            max_length=getattr(self.trainer, "max_length", None),
             config=self.prover_config,
         )

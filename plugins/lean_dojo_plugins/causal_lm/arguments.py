@@ -6,12 +6,39 @@ import dataclasses
 import difflib
 import types
 import typing
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from lean_dojo_core.errors import ConfigError
 
 _PRIMITIVES = (bool, int, float, str)
+_OURS = "it is the trainer's own parameter"
+FIXED = {
+    "output_dir": f"{_OURS} output_dir",
+    "num_train_epochs": f"{_OURS} epochs_per_repo",
+    "per_device_train_batch_size": f"{_OURS} batch_size",
+    "learning_rate": f"{_OURS} lr",
+    "max_length": f"{_OURS} max_length",
+    "seed": f"{_OURS} seed",
+    "report_to": f"{_OURS} report_to",
+    "use_cpu": f"{_OURS} device",
+    "resume_from_checkpoint": "a run resumes by itself; see the parameter resume",
+    "remove_unused_columns": "the trainer depends on it",
+}
+"""What no trainer of causal language models takes in ``trainer_args``, each with the reason."""
+_NO_EVALUATION = "nothing is evaluated during training; see look_back, and evaluate() after it"
+_REFUSED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "eval_strategy": (lambda value: value != "no", _NO_EVALUATION),
+    "eval_on_start": (bool, _NO_EVALUATION),
+    "load_best_model_at_end": (bool, _NO_EVALUATION),
+    "save_strategy": (lambda value: value == "best", _NO_EVALUATION),
+    "lr_scheduler_type": (lambda value: value == "reduce_lr_on_plateau", _NO_EVALUATION),
+    "save_only_model": (
+        bool,
+        "no run goes on from a checkpoint without its optimiser; save_strategy='no' saves none",
+    ),
+}
+"""Which values of a setting the step's trainer cannot do, and why."""
 
 
 def check_trainer_args(
@@ -27,6 +54,8 @@ def check_trainer_args(
     Raises:
         ConfigError: Names the key and suggests near ones.
     """
+    if not isinstance(args, Mapping):
+        raise ConfigError(f"trainer_args must be settings by name, not {args!r}")
     fields = {field.name: field for field in dataclasses.fields(config_class) if field.init}
     hints = typing.get_type_hints(config_class)
     for key, value in args.items():
@@ -42,6 +71,25 @@ def check_trainer_args(
         if allowed and not _fits(value, allowed):
             names = " or ".join(sorted(kind.__name__ for kind in allowed))
             raise ConfigError(f"trainer_args.{key}: {value!r} is not of type {names}")
+
+
+def check_values(args: Mapping[str, Any], *, on_cpu: bool) -> None:
+    """Refuse values with which a causal language model cannot be trained, or not gone on with.
+
+    Args:
+        args: Settings by name.
+        on_cpu: Whether the training runs on a CPU.
+
+    Raises:
+        ConfigError: Names the key and says why.
+    """
+    for key, (refused, reason) in _REFUSED.items():
+        if key in args and refused(args[key]):
+            raise ConfigError(f"trainer_args.{key} cannot be {args[key]!r}: {reason}")
+    if args.get("fp16") and args.get("bf16"):
+        raise ConfigError("trainer_args: only one of fp16 and bf16 can be true")
+    if args.get("fp16") and on_cpu:
+        raise ConfigError("trainer_args.fp16 needs a GPU, and this training runs on the CPU")
 
 
 def _primitives_of(hint: Any) -> Collection[type]:

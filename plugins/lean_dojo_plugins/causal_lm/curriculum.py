@@ -26,7 +26,7 @@ from lean_dojo_core import DatasetFormatter, Theorem, registry
 from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_core.preview import PreviewExample
 from lean_dojo_plugins.causal_lm import fields
-from lean_dojo_plugins.causal_lm.arguments import check_trainer_args
+from lean_dojo_plugins.causal_lm.arguments import FIXED, check_trainer_args, check_values
 from lean_dojo_plugins.causal_lm.data import formatted_rows, split_file
 from lean_dojo_plugins.causal_lm.evaluation import Evaluation, evaluate_rows
 from lean_dojo_plugins.causal_lm.fields import about
@@ -42,20 +42,7 @@ from lean_dojo_plugins.causal_lm.loop import CurriculumStep, Loop
 from lean_dojo_plugins.causal_lm.preview import preview
 from lean_dojo_plugins.causal_lm.run_folder import RunFolder, RunState, check_same_run
 from lean_dojo_plugins.causal_lm.settings import plain_settings
-
-_OURS = "it is the trainer's own parameter"
-_FIXED = {
-    "output_dir": f"{_OURS} output_dir",
-    "num_train_epochs": f"{_OURS} epochs_per_repo",
-    "per_device_train_batch_size": f"{_OURS} batch_size",
-    "learning_rate": f"{_OURS} lr",
-    "max_length": f"{_OURS} max_length",
-    "seed": f"{_OURS} seed",
-    "report_to": f"{_OURS} report_to",
-    "use_cpu": f"{_OURS} device",
-    "resume_from_checkpoint": "a run resumes by itself; see the parameter resume",
-    "remove_unused_columns": "the trainer depends on it",
-}
+from lean_dojo_plugins.causal_lm.tokenisation import TooLong
 
 
 @attrs.define(slots=False, eq=False)
@@ -122,7 +109,12 @@ class CausalTrainer:
         validator=fields.positive_int_or_none,
         metadata=about("Longest example in tokens; longer goals are shortened."),
     )
-    seed: int = attrs.field(default=42, kw_only=True, metadata=about("Seed of everything random."))
+    seed: int = attrs.field(
+        default=42,
+        kw_only=True,
+        validator=fields.not_negative_int,
+        metadata=about("Seed of everything random."),
+    )
     resume: bool = attrs.field(
         default=True,
         kw_only=True,
@@ -145,19 +137,20 @@ class CausalTrainer:
     device: str = attrs.field(
         default="auto", kw_only=True, metadata=about("'auto', 'cpu', 'cuda' or 'mps'.")
     )
+    too_long: TooLong = attrs.field(factory=TooLong, init=False, repr=False)
     _model: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
     _tokenizer: PreTrainedTokenizerBase | None = attrs.field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Check what can be checked without loading a model."""
-        check_trainer_args(self.config_class, self.trainer_args, {**_FIXED, **self.fixed_args})
+        check_trainer_args(self.config_class, self.trainer_args, {**FIXED, **self.fixed_args})
         source = Path(resolve_model(self.model_name))
         if source.exists() and source.resolve() == Path(self.output_dir).resolve():
             raise UsageError(
                 f"output_dir is the folder of the model to start from ({self.output_dir}); "
                 "training would overwrite it: use another output_dir"
             )
-        choose_device(self.device)
+        check_values(self.trainer_args, on_cpu=choose_device(self.device).name == "cpu")
         self.make_formatter()
 
     # --- what a subclass gives ------------------------------------------------------------------
@@ -165,7 +158,8 @@ class CausalTrainer:
     def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Turn the formatter's rows into those of the training dataset, as a stream.
 
-        They are written to disk once per step. The base class keeps them as they are.
+        They are written to disk once per step. The base class keeps them as they are. What is cut
+        or left out for its length is counted in ``self.too_long``.
         """
         yield from rows
 
@@ -215,10 +209,15 @@ class CausalTrainer:
         return self._tokenizer
 
     @property
+    def row_length(self) -> int | None:
+        """Longest row of the training dataset, in tokens."""
+        return self.max_length
+
+    @property
     def chosen_device(self) -> Device:
         """The device and precision that this trainer runs on."""
         device = choose_device(self.device)
-        wants = self.trainer_args.get("bf16")
+        wants = False if self.trainer_args.get("fp16") else self.trainer_args.get("bf16")
         return device if wants is None else attrs.evolve(device, bf16=bool(wants))
 
     def make_formatter(self) -> DatasetFormatter:
@@ -261,7 +260,7 @@ class CausalTrainer:
         on_cpu = device.name == "cpu"
         others = [name for name in self.reports() if name not in {"tensorboard", "none"}]
         arguments: dict[str, Any] = {
-            "bf16": device.bf16 and not self.trainer_args.get("fp16", False),
+            "bf16": device.bf16,
             "activation_checkpointing": self.trainer_args.get("gradient_checkpointing", not on_cpu),
             "logging_steps": 1 if on_cpu else 10,
             "logging_first_step": True,
@@ -299,13 +298,8 @@ class CausalTrainer:
         Raises:
             TrainingError: If the tokenizer cannot be loaded.
         """
-        return preview(
-            self.tokenizer,
-            self.make_formatter(),
-            theorems,
-            limit=limit,
-            max_length=self.max_length,
-        )
+        formatter, longest = self.make_formatter(), self.row_length
+        return preview(self.tokenizer, formatter, theorems, limit=limit, max_length=longest)
 
     # --- training -------------------------------------------------------------------------------
 
@@ -358,7 +352,7 @@ class CausalTrainer:
             limit: Take only this many tactics, from the start.
 
         Raises:
-            EmptyDatasetError: If the split has no tactic to learn.
+            EmptyDatasetError: If the split has no tactic to learn, or none that fits.
             UsageError: If ``output_dir`` holds a run with other settings, unless ``resume=False``.
         """
         file = split_file(data_path, split)
@@ -368,9 +362,13 @@ class CausalTrainer:
             raise EmptyDatasetError("no theorem has a one-line tactic without sorry", path=file)
         if PartialState().is_main_process:
             print(f"measuring {self._source()} on {file}", file=sys.stderr)
-        return evaluate_rows(
-            self.model, self.tokenizer, formatter, rows, max_length=self.max_length
+        cut, limit = TooLong(), self.max_length
+        found = evaluate_rows(
+            self.model, self.tokenizer, formatter, rows, max_length=limit, too_long=cut
         )
+        if (text := cut.describe(limit)) and PartialState().is_main_process:
+            print(text, file=sys.stderr)
+        return found
 
     def run_state(self) -> RunState | None:
         """Read what a run in ``output_dir`` has finished; ``None`` where there has been none.

@@ -9,11 +9,21 @@ import attrs
 import torch
 
 from lean_dojo_core import DatasetFormatter
+from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_plugins.causal_lm.generator import TacticGenerator
 from lean_dojo_plugins.causal_lm.label_head import label_log_probs, restore_forward
-from lean_dojo_plugins.causal_lm.tokenisation import IGNORED, Example, Tokeniser, chunks
+from lean_dojo_plugins.causal_lm.tokenisation import (
+    IGNORED,
+    Example,
+    Tokeniser,
+    TooLong,
+    chunks,
+    nothing_fits,
+)
 
 BATCH = 8
+TACTIC_TOKENS = 128
+"""Longest greedy tactic that is compared with the human one."""
 
 
 @attrs.frozen
@@ -38,6 +48,7 @@ def evaluate_rows(
     rows: Iterable[dict[str, Any]],
     *,
     max_length: int | None = 1024,
+    too_long: TooLong | None = None,
 ) -> Evaluation:
     """Evaluate on prompt/completion rows.
 
@@ -47,20 +58,33 @@ def evaluate_rows(
         formatter: What the rows come from.
         rows: Rows with ``prompt`` and ``completion``.
         max_length: Longest example in tokens, as in training.
+        too_long: Counts the examples that were longer; those left out are not in the loss.
+
+    Raises:
+        EmptyDatasetError: If no row can be measured.
     """
     rows = list(rows)
-    loss = mean_loss(model, tokenizer, rows, max_length=max_length)
-    generator = TacticGenerator.from_model(model, tokenizer, formatter)
+    loss = mean_loss(model, tokenizer, rows, max_length=max_length, too_long=too_long)
+    if loss is None:
+        raise EmptyDatasetError(nothing_fits(len(rows), max_length))
+    generator = TacticGenerator.from_model(model, tokenizer, formatter, max_length=max_length)
+    longest = generator.longest_answer(TACTIC_TOKENS)
     correct = 0
     for chunk in chunks(rows, 64):
         goals = [row["prompt"][-1]["content"] for row in chunk]
-        for row, found in zip(chunk, generator.generate(goals, temperature=0), strict=True):
+        greedy = generator.generate(goals, temperature=0, max_new_tokens=longest)
+        for row, found in zip(chunk, greedy, strict=True):
             correct += [text for text, _ in found] == [row["completion"][0]["content"]]
-    return Evaluation(loss=loss or 0.0, exact_match=correct / max(len(rows), 1), tactics=len(rows))
+    return Evaluation(loss=loss, exact_match=correct / len(rows), tactics=len(rows))
 
 
 def mean_loss(
-    model: Any, tokenizer: Any, rows: Iterable[dict[str, Any]], *, max_length: int | None = 1024
+    model: Any,
+    tokenizer: Any,
+    rows: Iterable[dict[str, Any]],
+    *,
+    max_length: int | None = 1024,
+    too_long: TooLong | None = None,
 ) -> float | None:
     """Give the mean negative log-likelihood per label token, in nats.
 
@@ -69,13 +93,13 @@ def mean_loss(
         tokenizer: Its tokenizer.
         rows: Rows with ``prompt`` and ``completion``.
         max_length: Longest example in tokens, as in training.
+        too_long: Counts the examples that were longer.
 
     Returns:
-        ``None`` if there are no rows.
+        ``None`` if there are no rows, or none that fits.
     """
-    examples = sorted(
-        Tokeniser(tokenizer, max_length).examples(rows), key=lambda e: len(e.input_ids)
-    )
+    tokeniser = Tokeniser(tokenizer, max_length, too_long or TooLong())
+    examples = sorted(tokeniser.examples(rows), key=lambda e: len(e.input_ids))
     restore_forward(model)
     training = model.training
     model.eval()

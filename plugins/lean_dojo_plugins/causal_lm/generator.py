@@ -24,12 +24,17 @@ from lean_dojo_plugins.causal_lm.loading import (
     choose_device,
     load_for_inference,
     load_tokenizer,
+    resolve_model,
 )
+from lean_dojo_plugins.causal_lm.run_folder import trained_settings
 from lean_dojo_plugins.causal_lm.tokenisation import chunks, encode_prompt
 
 KEPT_SHARE = 0.75
 """Samples that have ended are computed until no more than this share of the batch goes on: to drop
 them copies the cache."""
+
+MAX_LENGTH = 2048
+"""Longest prompt and tactic, in tokens, of a model whose folder does not say how it was trained."""
 
 Suggestion: TypeAlias = tuple[str, float]
 """A tactic and its log-probability (natural, summed over its tokens and its end)."""
@@ -64,7 +69,8 @@ class TacticGenerator:
         use_lora: Whether ``model_path`` must be an adapter.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
         formatter: Name of the dataset formatter that the model was trained with, or one itself.
-        max_length: Longest prompt and tactic together, in tokens; longer goals are shortened.
+        max_length: Longest prompt and tactic together, in tokens; longer goals are shortened. By
+            default the training's, which stands beside a model of ``sft`` or ``grpo``; else 2048.
         batch_tokens: About how many tokens go through the model at once; bounds memory.
 
     Raises:
@@ -79,7 +85,7 @@ class TacticGenerator:
         device: str = "auto",
         formatter: str | DatasetFormatter = "tactic-chat",
         *,
-        max_length: int = 2048,
+        max_length: int | None = None,
         batch_tokens: int = 16384,
     ) -> None:
         if use_lora and not (Path(model_path) / ADAPTER_FILE).is_file():
@@ -87,6 +93,9 @@ class TacticGenerator:
                 f"{model_path}: no LoRA adapter is there (no {ADAPTER_FILE}); train with "
                 "lora_config first, or leave use_lora out"
             )
+        if max_length is None:
+            trained = trained_settings(Path(resolve_model(model_path)))
+            max_length = trained.get("max_length", MAX_LENGTH)
         chosen = choose_device(device)
         model = load_for_inference(model_path, chosen)
         self.attach(model, load_tokenizer(model_path), formatter, max_length, batch_tokens)
@@ -98,10 +107,13 @@ class TacticGenerator:
         tokenizer: PreTrainedTokenizerBase,
         formatter: str | DatasetFormatter = "tactic-chat",
         *,
-        max_length: int = 2048,
+        max_length: int | None = MAX_LENGTH,
         batch_tokens: int = 16384,
     ) -> TacticGenerator:
-        """Make a generator of a model that is loaded already; it stays where and as it is."""
+        """Make a generator of a model that is loaded already; it stays where and as it is.
+
+        With ``max_length=None`` the model's context is the only limit.
+        """
         made = cls.__new__(cls)
         restore_forward(model)
         made.attach(model, tokenizer, formatter, max_length, batch_tokens)
@@ -112,10 +124,10 @@ class TacticGenerator:
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
         formatter: str | DatasetFormatter,
-        max_length: int,
+        max_length: int | None,
         batch_tokens: int,
     ) -> None:
-        """Use this model from now on; parameters as in the constructor."""
+        """Use this model from now on; parameters as in :meth:`from_model`."""
         self.model = model
         self.tokenizer = tokenizer
         self.formatter: DatasetFormatter = (
@@ -123,8 +135,8 @@ class TacticGenerator:
             if isinstance(formatter, str)
             else formatter
         )
-        limit = getattr(model.config.get_text_config(), "max_position_embeddings", max_length)
-        self.max_length = min(max_length, limit)
+        context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        self.max_length = min((n for n in (max_length, context) if n), default=MAX_LENGTH)
         self.batch_tokens = batch_tokens
         self.ends = torch.tensor(end_tokens(tokenizer, model), device=model.device)
 
@@ -200,6 +212,10 @@ class TacticGenerator:
         """Give the token ids that the model is asked with at a goal."""
         prompt = self.formatter.prompt(goal, premises=premises)
         return encode_prompt(self.tokenizer, prompt, max(self.max_length - max_new_tokens, 1))
+
+    def longest_answer(self, wanted: int) -> int:
+        """Bound an answer's tokens so that a short ``max_length`` leaves half to the prompt."""
+        return max(1, min(wanted, self.max_length // 2))
 
     def _batches(
         self, prompts: Sequence[list[int]], samples: int, new_tokens: int

@@ -37,6 +37,7 @@ from lean_dojo_plugins.causal_lm.run_folder import (
     check_same_run,
     last_checkpoint,
 )
+from lean_dojo_plugins.causal_lm.tokenisation import TooLong, nothing_fits
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.report.datasets import copy_metadata
 from lean_dojo_v2.report.environment import record_environment
@@ -100,6 +101,7 @@ class Loop:
         self.formatter = trainer.make_formatter()
         self.reporter = Reporter(self.folder.path, tensorboard="tensorboard" in trainer.reports())
         self.skipped: list[FinishedStep] = []
+        self.too_long = TooLong()  # of the step under way
 
     @property
     def processes(self) -> PartialState:
@@ -139,9 +141,15 @@ class Loop:
         if not state.finished:
             names = ", ".join(repository_name(repo) for repo in self.repos)
             raise EmptyDatasetError(
-                f"nothing to train on in {names}: no theorem has a one-line tactic without sorry",
+                f"nothing to train on in {names}: {self._why_nothing()}",
                 path=split_file(self.data_path),
             )
+
+    def _why_nothing(self) -> str:
+        """Say why the last step, whose data are those of all repositories, had no rows."""
+        if self.too_long.skipped:
+            return nothing_fits(self.too_long.skipped, self.trainer.max_length)
+        return "no theorem has a one-line tactic without sorry"
 
     def _open(self) -> RunState:
         """Bring the output folder into order and read how far an earlier run got."""
@@ -196,6 +204,8 @@ class Loop:
     def _run_step(self, state: RunState, step: CurriculumStep) -> None:
         written = self._make_data(step)
         place = f"[{step.index + 1}/{step.total}] {step.name}"
+        if cut := self.too_long.describe(self.trainer.max_length):
+            self._say(f"{place}: {cut}")
         if written.rows == 0:
             self._say(f"{place}: skipped, it gives nothing to learn from")
             self.skipped.append(_finished(step, written, 0))
@@ -232,8 +242,10 @@ class Loop:
             copy_metadata(self.data_path, self.folder.path)
             record_environment(self.folder.path)
             rows = formatted_rows(split_file(self.data_path), self.formatter)
+            self.trainer.too_long = TooLong()
             written = write_rows(self.trainer.prepare_rows(rows), step.folder / _ROWS_FILE)
-            text = json.dumps({**attrs.asdict(written), "processes": step.processes})
+            told = {**attrs.asdict(written), **attrs.asdict(self.trainer.too_long)}
+            text = json.dumps({**told, "processes": step.processes})
             if not note.exists() or note.read_text() != text:
                 # Other data, or another number of processes: its checkpoints do not fit.
                 for stale in step.folder.glob("checkpoint-*"):
@@ -242,6 +254,7 @@ class Loop:
             last_checkpoint(step.folder, step.processes)  # deletes incomplete ones
         self.processes.wait_for_everyone()
         data = json.loads(note.read_text())
+        self.too_long = TooLong(data["shortened"], data["skipped"])
         return Written(data["rows"], data["digest"])
 
     def _fit(self, state: RunState, step: CurriculumStep, checkpoint: Path | None) -> int:

@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_core import DatasetFormatter, Row, Theorem
 from lean_dojo_core.preview import PreviewExample, PreviewToken
-from lean_dojo_plugins.causal_lm.tokenisation import IGNORED, Example, Tokeniser, encode_prompt
+from lean_dojo_plugins.causal_lm.tokenisation import IGNORED, Example, Tokeniser, encode
 
 _INCOMPLETE = "\ufffd"
 """What a decoder writes for the first bytes of a character of several tokens."""
@@ -58,8 +58,10 @@ def _one(tokeniser: Tokeniser, row: Row) -> Example | None:
     """Tokenise one row; ``None`` if training would leave it out."""
     if "completion" in row:
         return next(tokeniser.examples([row]), None)
-    ids = encode_prompt(tokeniser.tokenizer, row["prompt"], tokeniser.max_length)
-    return Example(ids, [IGNORED] * len(ids))
+    for kept in tokeniser.prompts([row]):
+        (ids,) = encode(tokeniser.tokenizer, [kept["prompt"]], ask=True)
+        return Example(ids, [IGNORED] * len(ids))
+    return None
 
 
 def _tokens(tokenizer: PreTrainedTokenizerBase, example: Example) -> Iterator[PreviewToken]:

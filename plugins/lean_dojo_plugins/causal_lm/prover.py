@@ -27,7 +27,7 @@ class HFProver(BaseProver):
     """Proves with a model that ``SFTTrainer`` or ``GRPOTrainer`` saved.
 
     The prompt is the training prompt: the same formatter, the same chat template. A goal that is
-    longer than the model's context is shortened as in training.
+    longer than the training's ``max_length`` is shortened as there.
 
     Args:
         ckpt_path: The trainer's ``output_dir``, or any causal language model.
@@ -36,8 +36,10 @@ class HFProver(BaseProver):
         config: Limits of the search.
         formatter: Dataset formatter that the model was trained with.
         temperature: Sampling temperature.
-        max_new_tokens: Longest tactic, in tokens.
+        max_new_tokens: Longest tactic, in tokens; at most half of ``max_length``.
         seed: Seed of the sampling; each batch draws on from it.
+        max_length: Longest prompt and tactic together, in tokens; by default the training's, which
+            stands beside a model of ``SFTTrainer`` or ``GRPOTrainer``, else 2048.
 
     Raises:
         UsageError: If there is no model at that path, or ``config`` asks for vLLM.
@@ -55,6 +57,7 @@ class HFProver(BaseProver):
         temperature: float = 1.0,
         max_new_tokens: int = 128,
         seed: int = 0,
+        max_length: int | None = None,
     ) -> None:
         if config is not None and config.use_vllm:
             raise UsageError(
@@ -62,7 +65,9 @@ class HFProver(BaseProver):
                 "and prove with ExternalProver (OPENAI_BASE_URL names the server)"
             )
         super().__init__(config)
-        self.tactics = TacticGenerator(ckpt_path, use_lora, device, formatter)
+        self.tactics = TacticGenerator(
+            ckpt_path, use_lora, device, formatter, max_length=max_length
+        )
         self._sampler = Sampler(
             self.tactics, temperature=temperature, max_new_tokens=max_new_tokens, seed=seed
         )
@@ -84,7 +89,7 @@ def write_proof(tactics: TacticGenerator, theorem: Theorem | str) -> str:
         UsageError: If a traced theorem has no statement.
     """
     model, tokenizer = tactics.model, tactics.tokenizer
-    longest = min(WHOLE_PROOF_TOKENS, tactics.max_length // 2)
+    longest = tactics.longest_answer(WHOLE_PROOF_TOKENS)
     prompt = encode_prompt(tokenizer, whole_proof_prompt(theorem), tactics.max_length - longest)
     ids = torch.tensor([prompt], device=model.device)
     with torch.inference_mode():
@@ -105,7 +110,7 @@ class Sampler:
     Args:
         tactics: The generator.
         temperature: Sampling temperature.
-        max_new_tokens: Longest tactic, in tokens.
+        max_new_tokens: Longest tactic, in tokens; at most half of the generator's ``max_length``.
         seed: Seed of the first batch.
     """
 
@@ -119,7 +124,7 @@ class Sampler:
     ) -> None:
         self._tactics = tactics
         self._temperature = temperature
-        self._max_new_tokens = max_new_tokens
+        self._max_new_tokens = tactics.longest_answer(max_new_tokens)
         self._seed = seed
 
     def generate(

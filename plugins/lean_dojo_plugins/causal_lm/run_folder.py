@@ -192,6 +192,16 @@ class RunFolder:
             folder.rmdir()
 
 
+def trained_settings(folder: Path) -> Mapping[str, Any]:
+    """Give the settings that a folder's model was trained with; none where nothing says so."""
+    try:
+        state = RunFolder(folder).load()
+    except CheckpointError:  # a file of somebody else's
+        return {}
+    # Before its first repository is finished, a run says nothing about the model that is there.
+    return {} if state is None or not state.finished else state.settings
+
+
 def last_checkpoint(folder: Path, processes: int) -> Path | None:
     """Find the newest complete checkpoint of a step and delete the incomplete ones.
 

@@ -31,7 +31,7 @@ IGNORED = -100
 """Label of a token that carries no loss."""
 
 CHUNK = 512
-_ATTEMPTS = 6
+_ATTEMPTS = 8
 
 Item = TypeVar("Item")
 
@@ -50,20 +50,61 @@ class Example:
 
 
 @attrs.define
+class TooLong:
+    """What became of the examples that were too long.
+
+    Attributes:
+        shortened: How many had their goal shortened.
+        skipped: How many did not fit even so, and were left out.
+
+    >>> TooLong(shortened=12, skipped=3).describe(1024)
+    'max_length=1024: 12 goals shortened, 3 examples left out'
+    """
+
+    shortened: int = 0
+    skipped: int = 0
+
+    def describe(self, max_length: int | None) -> str:
+        """Say both numbers; nothing if both are zero."""
+        if not self.shortened and not self.skipped:
+            return ""
+        return (
+            f"max_length={max_length}: {self.shortened} goals shortened, "
+            f"{self.skipped} examples left out"
+        )
+
+
+def nothing_fits(examples: int, max_length: int | None) -> str:
+    """Say that all examples were left out for their length."""
+    return (
+        f"none of {examples} examples fits into max_length={max_length}, even with its goal "
+        "shortened; raise max_length"
+    )
+
+
+@attrs.define
 class Tokeniser:
     """Tokenises prompt/completion rows for one model.
 
     Attributes:
         tokenizer: The model's tokenizer, with a chat template.
         max_length: Longest example, in tokens; ``None`` for no limit.
-        shortened: How many examples had their goal shortened so far.
-        skipped: How many did not fit even so, and were left out.
+        too_long: Counts those that were longer.
     """
 
     tokenizer: PreTrainedTokenizerBase
     max_length: int | None = 1024
-    shortened: int = 0
-    skipped: int = 0
+    too_long: TooLong = attrs.field(factory=TooLong)
+
+    @property
+    def shortened(self) -> int:
+        """How many examples had their goal shortened so far."""
+        return self.too_long.shortened
+
+    @property
+    def skipped(self) -> int:
+        """How many did not fit even so, and were left out."""
+        return self.too_long.skipped
 
     def examples(self, rows: Iterable[dict[str, Any]]) -> Iterator[Example]:
         """Tokenise rows with ``prompt`` and ``completion``, lists of messages, in order."""
@@ -75,27 +116,35 @@ class Tokeniser:
             for row, prompt_ids, ids in zip(chunk, prompts, whole, strict=True):
                 if self.max_length is None or len(ids) <= self.max_length:
                     yield labelled(prompt_ids, ids)
-                elif (example := self._shorten(row, len(ids))) is not None:
-                    self.shortened += 1
-                    yield example
-                else:
-                    self.skipped += 1
+                elif (prompt := self._fit(row["prompt"], row["completion"])) is not None:
+                    (asked,) = encode(self.tokenizer, [prompt], ask=True)
+                    (both,) = encode(self.tokenizer, [prompt + row["completion"]], ask=False)
+                    yield labelled(asked, both)
 
-    def _shorten(self, row: dict[str, Any], length: int) -> Example | None:
+    def prompts(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Shorten the prompts of rows where they are longer; their other columns stay whole."""
+        if self.max_length is None:
+            yield from rows
+            return
+        for chunk in chunks(rows, CHUNK):
+            asked = encode(self.tokenizer, [row["prompt"] for row in chunk], ask=True)
+            for row, ids in zip(chunk, asked, strict=True):
+                if len(ids) <= self.max_length:
+                    yield row
+                elif (prompt := self._fit(row["prompt"])) is not None:
+                    yield {**row, "prompt": prompt}
+
+    def _fit(
+        self, prompt: list[Message], completion: Sequence[Message] = ()
+    ) -> list[Message] | None:
+        """Shorten a prompt that is too long, and count it."""
         assert self.max_length is not None
-        prompt: list[Message] | None = row["prompt"]
-        for _ in range(_ATTEMPTS):
-            prompt = shorten(
-                self.tokenizer, cast("list[Message]", prompt), length - self.max_length
-            )
-            if prompt is None:
-                return None
-            (ids,) = encode(self.tokenizer, [prompt + row["completion"]], ask=False)
-            if len(ids) <= self.max_length:
-                (prompt_ids,) = encode(self.tokenizer, [prompt], ask=True)
-                return labelled(prompt_ids, ids)
-            length = len(ids)
-        return None
+        shorter = fit(self.tokenizer, prompt, self.max_length, completion)
+        if shorter is None:
+            self.too_long.skipped += 1
+        else:
+            self.too_long.shortened += 1
+        return shorter
 
 
 def encode(
@@ -114,8 +163,9 @@ def encode(
             list(conversations), tokenize=False, add_generation_prompt=ask
         ),
     )
-    # The template writes special tokens itself.
-    return cast("list[list[int]]", tokenizer(texts, add_special_tokens=False)["input_ids"])
+    # The template writes special tokens itself; a warning of too long texts comes too early here.
+    encoded = tokenizer(texts, add_special_tokens=False, verbose=False)
+    return cast("list[list[int]]", encoded["input_ids"])
 
 
 def encode_prompt(
@@ -123,18 +173,38 @@ def encode_prompt(
 ) -> list[int]:
     """Tokenise a prompt, its goal shortened as in training so that it fits into ``max_tokens``.
 
-    What cannot be made to fit is cut on the left, whatever stands there.
+    Where not even the instruction fits, the first goal alone is asked about, cut on the left.
     """
     (ids,) = encode(tokenizer, [prompt], ask=True)
+    if max_tokens is None or len(ids) <= max_tokens:
+        return ids
+    shorter = fit(tokenizer, prompt, max_tokens)
+    if shorter is None:
+        shorter = _with_goal(prompt, _goals(prompt[-1]["content"])[0])
+    (ids,) = encode(tokenizer, [shorter], ask=True)
+    return ids[-max_tokens:]
+
+
+def fit(
+    tokenizer: PreTrainedTokenizerBase,
+    prompt: list[Message],
+    max_tokens: int,
+    completion: Sequence[Message] = (),
+) -> list[Message] | None:
+    """Shorten a prompt's goal until prompt and completion have at most ``max_tokens``.
+
+    Returns:
+        The prompt; ``None`` if it cannot be made to fit.
+    """
     for _ in range(_ATTEMPTS):
-        if max_tokens is None or len(ids) <= max_tokens:
-            return ids
+        (ids,) = encode(tokenizer, [[*prompt, *completion]], ask=not completion)
+        if len(ids) <= max_tokens:
+            return prompt
         shorter = shorten(tokenizer, prompt, len(ids) - max_tokens)
         if shorter is None:
-            break
+            return None
         prompt = shorter
-        (ids,) = encode(tokenizer, [prompt], ask=True)
-    return ids if max_tokens is None else ids[-max_tokens:]
+    return None
 
 
 def labelled(prompt_ids: Sequence[int], ids: list[int]) -> Example:
@@ -156,11 +226,10 @@ def shorten(
     Goals after the first go first (a tactic works on the first one), then hypotheses from the
     top; what stands next to ``⊢`` stays.
     """
-    *head, last = prompt
-    content = last["content"]
-    goals = content.split("\n\n")
-    if len(goals) > 1 and all("⊢" in goal for goal in goals):
-        shorter = "\n\n".join(goals[:-1])
+    content = prompt[-1]["content"]
+    goals = _goals(content)
+    if len(goals) > 1:
+        shorter = _first_goals(tokenizer, goals, excess)
     else:
         ids = cast("list[int]", tokenizer(content, add_special_tokens=False)["input_ids"])
         if excess >= len(ids):
@@ -170,7 +239,28 @@ def shorten(
         _, newline, rest = shorter.partition("\n")
         if newline and "⊢" in rest:
             shorter = rest
-    return [*head, {**last, "content": shorter}]
+    return _with_goal(prompt, shorter)
+
+
+def _goals(content: str) -> list[str]:
+    """Split a state into its goals; any other text is one piece."""
+    goals = content.split("\n\n")
+    return goals if all("⊢" in goal for goal in goals) else [content]
+
+
+def _first_goals(tokenizer: PreTrainedTokenizerBase, goals: list[str], excess: int) -> str:
+    """Drop goals from the end until the excess is covered, or the first one is left alone."""
+    texts = [f"\n\n{goal}" for goal in goals[1:]]
+    ids = cast("list[list[int]]", tokenizer(texts, add_special_tokens=False)["input_ids"])
+    lengths = [len(each) for each in ids]
+    while lengths and excess > 0:
+        excess -= lengths.pop()
+    return "\n\n".join(goals[: 1 + len(lengths)])
+
+
+def _with_goal(prompt: list[Message], goal: str) -> list[Message]:
+    *head, last = prompt
+    return [*head, {**last, "content": goal}]
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

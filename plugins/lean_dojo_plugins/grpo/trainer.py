@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,6 +15,7 @@ from peft import LoraConfig
 from transformers import TrainingArguments
 from trl.trainer.grpo_config import GRPOConfig
 
+from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm import fields
 from lean_dojo_plugins.causal_lm.curriculum import CausalTrainer
 from lean_dojo_plugins.causal_lm.data import formatted_rows, split_file
@@ -23,6 +24,7 @@ from lean_dojo_plugins.causal_lm.generator import TacticGenerator, end_tokens
 from lean_dojo_plugins.causal_lm.label_head import add_label_head
 from lean_dojo_plugins.causal_lm.loop import CurriculumStep
 from lean_dojo_plugins.causal_lm.settings import plain
+from lean_dojo_plugins.causal_lm.tokenisation import Tokeniser
 from lean_dojo_plugins.grpo.evaluation import SampledEvaluation, sample_and_score
 from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
 from lean_dojo_plugins.grpo.picture import draw_rewards
@@ -43,6 +45,9 @@ class GRPOTrainer(CausalTrainer):
     ``trl.GRPOTrainer``; then saves model (or LoRA adapter) and tokenizer to ``output_dir``.
 
     A completion ends with its line: a tactic is one line, and what follows would only cost time.
+    Prompts are shortened so that the longest completion still fits into ``max_length``; rewards
+    see the whole goal.
+
     All further settings of ``trl.GRPOConfig`` (``beta``, ``temperature``, ``num_generations``,
     ``use_vllm``, …) go through ``trainer_args``.
 
@@ -96,6 +101,22 @@ class GRPOTrainer(CausalTrainer):
         super().__attrs_post_init__()
         self._rewards = resolve_rewards(self.reward_func)
         plan_groups(self.batch_size, 1, self.trainer_args)
+        if self.row_length is not None and self.row_length < 1:
+            raise ConfigError(
+                f"max_length is {self.max_length}, and a completion may take "
+                f"{self.completion_length} of it (trainer_args.max_completion_length): no room is "
+                "left for a prompt; raise max_length"
+            )
+
+    @property
+    def completion_length(self) -> int:
+        """Longest completion, in tokens."""
+        return self.trainer_args.get("max_completion_length") or TACTIC_TOKENS
+
+    @property
+    def row_length(self) -> int | None:
+        """Longest prompt, in tokens: what a completion leaves of ``max_length``."""
+        return None if self.max_length is None else self.max_length - self.completion_length
 
     @property
     def rewards(self) -> tuple[AdaptedReward, ...]:
@@ -106,6 +127,13 @@ class GRPOTrainer(CausalTrainer):
         """Give all that shapes the result, as plain data; a run goes on only with the same."""
         rewards = [[r.name, r.weight, plain(r.function)] for r in self._rewards]
         return {**super().settings(), "reward_func": rewards}
+
+    def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Shorten prompts that are too long; an exact replay needs the other columns as they are.
+
+        TRL itself has no limit for prompts.
+        """
+        yield from Tokeniser(self.tokenizer, self.row_length, self.too_long).prompts(rows)
 
     def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> StepTrainer:
         """Build TRL's trainer for one step."""
@@ -153,12 +181,14 @@ class GRPOTrainer(CausalTrainer):
         formatter = self.make_formatter()
         rows = list(islice(formatted_rows(split_file(data_path, split), formatter), limit))
         earned = sample_and_score(
-            TacticGenerator.from_model(self.model, self.tokenizer, formatter),
+            TacticGenerator.from_model(
+                self.model, self.tokenizer, formatter, max_length=self.max_length
+            ),
             self._rewards,
             rows,
             samples=samples,
             temperature=temperature,
-            max_new_tokens=self.trainer_args.get("max_completion_length", TACTIC_TOKENS),
+            max_new_tokens=self.completion_length,
             seed=self.seed,
         )
         return SampledEvaluation(
@@ -171,7 +201,7 @@ class GRPOTrainer(CausalTrainer):
             "num_generations": groups.num_generations,
             "gradient_accumulation_steps": groups.accumulation,
             "reward_weights": [reward.weight for reward in self._rewards],
-            "max_completion_length": self.trainer_args.get("max_completion_length", TACTIC_TOKENS),
+            "max_completion_length": self.completion_length,
         }
         if self.trainer_args.get("use_vllm"):
             given = self.trainer_args.get("generation_kwargs") or {}

@@ -52,7 +52,7 @@ class SFTTrainer(CausalTrainer):
 
     def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Tokenise the rows; the labels mask everything but the assistant's turn."""
-        tokeniser = Tokeniser(self.tokenizer, self.max_length)
+        tokeniser = Tokeniser(self.tokenizer, self.max_length, self.too_long)
         for example in tokeniser.examples(rows):
             yield {
                 "input_ids": example.input_ids,

@@ -52,6 +52,14 @@ def test_trace_train_prove(own_raid, tmp_path, tiny_repository, small_model, cap
     assert again.setup_local_repository(tiny_repository[0]).num_sorry_theorems == 4  # from the file
 
 
+def test_the_prover_shortens_goals_as_the_trainer(tmp_path, small_model):
+    shutil.copytree(small_model, tmp_path / "out")
+    trainer = SFTTrainer(str(small_model), str(tmp_path / "out"), max_length=300)
+    agent = HFAgent(trainer=trainer, database_path=tmp_path / "dynamic_database.json")
+    agent._setup_prover()
+    assert agent.prover.tactics.max_length == 300
+
+
 def test_the_prover_asks_with_the_formatter_of_the_trainer(tmp_path, small_model):
     class Loud:
         columns = ("prompt", "completion")

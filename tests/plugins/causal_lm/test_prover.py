@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 import torch
 from peft import LoraConfig, get_peft_model
@@ -10,6 +12,7 @@ from transformers import AutoModelForCausalLM
 from lean_dojo_core import Theorem
 from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.causal_lm.loading import load_tokenizer
+from lean_dojo_plugins.causal_lm.run_folder import FinishedStep, RunFolder, RunState
 from lean_dojo_v2.lean.source import SourceTheorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import HFProver
@@ -63,6 +66,42 @@ def test_a_statement_beyond_the_context_is_shortened(prover):
     statement = f"theorem long (p : Nat → Prop) {hypotheses} : p 1 :="
     assert len(prover.tactics.tokenizer(statement)["input_ids"]) > prover.tactics.max_length
     assert isinstance(prover.generate_whole_proof(statement), str)
+
+
+def finished_run(tiny_model, folder, **settings):
+    """The folder of a model that a run with these settings has finished."""
+    shutil.copytree(tiny_model, folder)
+    step = FinishedStep("u", "c", 10, 5, "d")
+    RunFolder(folder).save(RunState("SFTTrainer", settings, [step]))
+    return folder
+
+
+@pytest.mark.parametrize(("trained", "found"), [(300, 300), (None, 1024), (4096, 1024)])
+def test_goals_are_shortened_as_in_training(tiny_model, tmp_path, trained, found):
+    folder = finished_run(tiny_model, tmp_path / "out", max_length=trained)
+    assert HFProver(folder, device="cpu").tactics.max_length == found  # the context is 1024
+    assert HFProver(folder, device="cpu", max_length=200).tactics.max_length == 200
+
+
+def test_a_short_max_length_leaves_half_to_the_prompt(tiny_model, tmp_path):
+    prover = HFProver(tiny_model, device="cpu", max_length=200, max_new_tokens=128)
+    assert prover.tactics.longest_answer(128) == 100
+    assert prover.tactics.longest_answer(40) == 40
+    asked = []
+    generate = prover.tactics.generate
+    prover.tactics.generate = lambda *args, **options: (
+        asked.append(options) or generate(*args, **options)
+    )
+    prover.generator.generate(["⊢ True"], num_samples=1)
+    assert asked[0]["max_new_tokens"] == 100
+
+
+def test_a_run_that_has_finished_nothing_says_nothing_of_the_model(tiny_model, tmp_path):
+    shutil.copytree(tiny_model, tmp_path / "out")
+    RunFolder(tmp_path / "out").save(RunState("SFTTrainer", {"max_length": 300}))
+    assert HFProver(tmp_path / "out", device="cpu").tactics.max_length == 1024
+    (tmp_path / "out" / "training_state.json").write_text('{"of": "somebody else"}')
+    assert HFProver(tmp_path / "out", device="cpu").tactics.max_length == 1024
 
 
 def test_a_full_model_is_no_adapter(tiny_model):

@@ -87,6 +87,31 @@ def test_of_several_goals_the_first_one_stays(tiny_model):
     assert shorter[-1]["content"] == "case a\nh : p\n⊢ first\n\ncase b\n⊢ second"
 
 
+def test_as_many_goals_go_as_are_too_many(tokenizer):
+    goals = [f"case c{k}\nh : p{k} ∧ q{k}\n⊢ q{k} ∧ p{k}" for k in range(30)]
+    state = "\n\n".join(goals)
+    tokeniser = Tokeniser(tokenizer, 400)
+    (example,) = tokeniser.examples([row(state, "exact h.symm")])
+    (asked,) = tokeniser.prompts([{"prompt": ask(state), "problem": state}])
+    assert (tokeniser.shortened, tokeniser.skipped) == (2, 0)
+    assert asked["problem"] == state
+    ids = encode_prompt(tokenizer, ask(state), 400)
+    assert ids == encode_prompt(tokenizer, asked["prompt"], None)
+    for found in (ids, example.input_ids):
+        assert 300 < len(found) <= 400
+        text = tokenizer.decode(found)
+        assert "You are a Lean 4" in text
+        assert "\n\n".join(goals[:2]) in text
+        assert goals[-1] not in text
+
+
+def test_the_first_goal_is_asked_about_where_nothing_fits(tiny_model):
+    tokenizer = load_tokenizer(tiny_model)
+    ids = encode_prompt(tokenizer, ask("h : p\n⊢ first\n\n⊢ second"), 30)
+    assert len(ids) == 30
+    assert "⊢ first" in tokenizer.decode(ids)
+
+
 def test_what_cannot_fit_is_left_out_and_counted(tiny_model):
     tokeniser = Tokeniser(load_tokenizer(tiny_model), 30)
     assert not list(tokeniser.examples(ROWS))
