@@ -10,7 +10,8 @@ hold on a noisy machine where the absolute figures do not:
 - *by CPU*: the same ratio in CPU time of client and engine together, which other programs on the
   machine disturb less;
 - *server*: one ``Server``; goal: at least 90 % of *bare*;
-- *pool 1*, *pool 2*: an ``EnginePool`` of one engine and of two.
+- *pool 1*, *pool 2*: an ``EnginePool`` of one engine and of two;
+- *memory*: resident MB of a new engine with these imports that has checked one proof.
 
 Anchor from outside: Kimina Lean Server reports 0.07-0.10 Mathlib proofs per second and core.
 """
@@ -122,6 +123,12 @@ def cold_start() -> float:
         return time.perf_counter() - start
 
 
+def memory_mb(module: str) -> int:
+    with Server(imports=[module], engine="embedded") as server:
+        server_proof(server, 0)
+        return sum(child.memory_info().rss for child in psutil.Process().children()) // 10**6
+
+
 def timed(work: Callable[[], None], count: int) -> tuple[float, float, float]:
     """Items per second; CPU milliseconds for each of this process, and with its engines'."""
     start, own, engines = time.perf_counter(), time.process_time(), engines_cpu()
@@ -137,6 +144,7 @@ def engines_cpu() -> float:
 
 
 def measure(rounds: int) -> dict[str, Any]:
+    memory = {f"memory with {module}, MB": memory_mb(module) for module in ("Init", "Lean")}
     colds = [cold_start() for _ in range(2)]
     bare = Bare()
     with (
@@ -160,7 +168,7 @@ def measure(rounds: int) -> dict[str, Any]:
                 shown = f"{found[0][0]:.0f} tactics/s, {found[1][0]:.1f} proofs/s"
                 print(f"round {number} {name}: {shown}", file=sys.stderr)
     bare.close()
-    return summary(rates, colds)
+    return memory | summary(rates, colds)
 
 
 def summary(rates: Rates, colds: list[float]) -> dict[str, Any]:
