@@ -71,6 +71,7 @@ def _state_at(server: Server, source: SourceTheorem, played: str, rest: str) -> 
         "position": len((source.before + played).encode()),
         "stateBefore": True,
         "prefix": len(source.before.encode()),
+        "header": source.header,
     }
     try:
         return server.request_state("dojo.state_at", fields)[0]
@@ -84,7 +85,7 @@ def _by_sorry(server: Server, source: SourceTheorem, played: str) -> GoalState:
     """Do it with Pantograph's own commands."""
     start = source.before + played + _STAND_IN
     text = start + "sorry" + _closing_brackets(played) + source.closing
-    units = server.process(text, file_name=source.file_path, read_header=True, sorrys=True)
+    units = server.process(text, file_name=source.file_path, read_header=source.header, sorrys=True)
     place = len(start.encode())
     for unit in units:
         ranges = unit.goal_src_boundaries or ()

@@ -109,7 +109,7 @@ def check_declaration(
 def check_goal_proof(
     server: Server, expression: str, proof: str, *, timeout: float = PROOF_TIMEOUT
 ) -> ProofOutcome:
-    """Check a proof of a bare goal in the server's environment.
+    """Check a proof of a bare goal in the server's environment, with all that it has loaded.
 
     Args:
         server: The engine.
@@ -117,14 +117,11 @@ def check_goal_proof(
         proof: A tactic block: hostile input.
         timeout: Seconds that Lean may take.
     """
-    header = "".join(f"import {module}\n" for module in server.imports)
-    head = f"theorem {_GOAL_NAME} : {expression}"
-    line = header.count("\n") + 1
-    text = f"{header}{head} := sorry\n"
+    head = f"theorem _root_.{_GOAL_NAME} : {expression}"
+    text = f"{head} := sorry"
     lines = text.split("\n")
-    source = SourceTheorem(
-        text, _GOAL_NAME, "goal.lean", (line, 1), (len(lines) - 1, len(lines[-2]) + 1), head + " :="
-    )
+    end = (len(lines), len(lines[-1]) + 1)
+    source = SourceTheorem(text, _GOAL_NAME, "<goal>", (1, 1), end, f"{head} :=", header=False)
     return check_proof(server, source, proof, timeout=timeout)
 
 
@@ -164,6 +161,7 @@ def _dojo_check(
         "fileName": source.file_path,
         "names": [source.full_name],
         "prefix": len(source.before.encode()),
+        "header": source.header,
     }
     return server.ask("dojo.check", fields, timeout)
 
@@ -175,18 +173,21 @@ _statements: dict[tuple[str, str, str], str] = {}
 def _statement_of(server: Server, source: SourceTheorem, timeout: float) -> str:
     """Give the digest of the theorem's own elaborated statement."""
     key = (source.before, source.head, str(server.project_path))
-    if key not in _statements:
-        given_up = f"{source.head} := by\n  sorry{source.closing}"
-        found = _dojo_check(server, source, given_up, timeout)["declarations"][source.full_name]
-        if not found["exists"]:
-            raise LeanError(
-                f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate with "
-                "sorry for its proof; trace its repository again"
-            )
+    if source.header and key in _statements:
+        return _statements[key]
+    given_up = f"{source.head} := by\n  sorry{source.closing}"
+    found = _dojo_check(server, source, given_up, timeout)["declarations"][source.full_name]
+    if not found["exists"]:
+        raise LeanError(
+            f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate with "
+            "sorry for its proof; trace its repository again"
+        )
+    digest = str(found["statement"])
+    if source.header:  # what a server has loaded may change
         if len(_statements) >= 10_000:
             _statements.clear()
-        _statements[key] = found["statement"]
-    return _statements[key]
+        _statements[key] = digest
+    return digest
 
 
 def _strangers(constants: Sequence[Mapping[str, Any]], own: str) -> Refusal | None:
@@ -241,7 +242,9 @@ def _inspected(
     name = f"_root_.{source.full_name}"
     questions = f"set_option pp.all true in\n#check @{name}\n#print axioms {name}\n"
     text = f"{source.before}{declaration}{source.rest_of_block}{questions}"
-    units = server.process(text, file_name=source.file_path, read_header=True, timeout=timeout)
+    units = server.process(
+        text, file_name=source.file_path, read_header=source.header, timeout=timeout
+    )
     start = len(source.before.encode())
     return [unit for unit in units if unit.i_end > start]
 

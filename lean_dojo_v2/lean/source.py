@@ -29,6 +29,8 @@ class SourceTheorem:
         start: Where the declaration starts (1-based line and column).
         end: Where it ends (exclusive).
         statement: Source text of the declaration up to and with ``:=``, if the trace says so.
+        header: Whether the text begins with imports of its own; else it continues the environment
+            of the server that is asked about it.
 
     Raises:
         LeanError: If the positions lie outside the text.
@@ -40,6 +42,7 @@ class SourceTheorem:
     start: Position
     end: Position
     statement: str | None = None
+    header: bool = True
 
     @classmethod
     def of(cls, theorem: Theorem, text: str) -> SourceTheorem:

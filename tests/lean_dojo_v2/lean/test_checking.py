@@ -235,6 +235,29 @@ def test_goals_without_a_file(engine):
     assert check_goal_proof(engine, "∀ n : Nat, n + 0 = n", "intro n\nrfl").valid
     assert not check_goal_proof(engine, "∀ n : Nat, n + 0 = n + 1", "intro n\nrfl").valid
     assert not check_goal_proof(engine, "1 = 2", "exact lean_dojo_goal").valid
+    assert not check_goal_proof(engine, "1 = 2", "exact _root_.lean_dojo_goal").valid
+
+
+def test_a_goal_is_checked_where_it_was_opened(fresh_engine):
+    server = fresh_engine
+    server.load_definitions(
+        "def f (n : Nat) := n + 1\nprivate def g := f 1\ntheorem given_up : f 1 = 3 := sorry\n"
+        'axiom oracle : f 1 = 4\nmacro "finish" : tactic => `(tactic| rfl)\n'
+        "namespace Own\nopen Nat"
+    )
+    for goal, proof in [("f 1 = 2", "rfl"), ("g = 2", "finish"), ("succ 1 = 2", "rfl")]:
+        state = server.goal_start(goal)
+        assert check_tactic(server, state, proof).verdict is Verdict.SOLVED
+        assert check_goal_proof(server, goal, proof).valid
+    sorry = check_goal_proof(server, "f 1 = 3", "exact given_up")
+    assert sorry.refusal is not None
+    assert sorry.refusal.reason is Reason.SORRY
+    axiom = check_goal_proof(server, "f 1 = 4", "exact oracle")
+    assert axiom.refusal is not None
+    assert axiom.refusal.reason is Reason.AXIOM
+    server.load_header("def f (n : Nat) := n + 2")
+    assert not check_goal_proof(server, "f 1 = 2", "rfl").valid
+    assert check_goal_proof(server, "f 1 = 3", "rfl").valid
 
 
 def test_a_file_that_changed_since_is_said_so(engine):

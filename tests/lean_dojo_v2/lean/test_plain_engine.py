@@ -10,6 +10,7 @@ import pytest
 from lean_dojo_v2.lean.checking import (
     Verdict,
     check_declaration,
+    check_goal_proof,
     check_proof,
     check_tactic,
     open_exact,
@@ -213,3 +214,9 @@ def test_the_same_statement_in_other_words_is_the_same(plain):
     assert check_declaration(
         plain, source("target"), "theorem target : (double 1) = 2 := rfl"
     ).valid
+
+
+def test_a_goal_is_checked_where_it_was_opened(plain):
+    plain.load_definitions("def loaded (n : Nat) := n + 1")
+    assert check_goal_proof(plain, "loaded 1 = 2", "rfl").valid
+    assert not check_goal_proof(plain, "loaded 1 = 3", "rfl").valid

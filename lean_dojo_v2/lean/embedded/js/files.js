@@ -3,6 +3,7 @@
 
 const { RequestError } = require('./errors.js');
 const { COMMAND_STATE } = require('./contexts.js');
+const { SCOPE } = require('./frontend.js');
 const { SourceText, isTooDeep, MAX_NESTING } = require('./text.js');
 const { withLimits } = require('./options.js');
 
@@ -20,9 +21,18 @@ function createFiles(engine) {
    * @param {string} [request.fileName] its name in messages, and its module's name where that is inside the project
    * @param {boolean} [request.header] whether it begins with imports of its own (true); else it continues the
    *   environment of the session
+   * @param {boolean} [request.scoped] without a header: whether what the session has opened is open in the text too, as
+   *   it is for goals
    * @param {object} [request.options] Lean options
    */
-  function open({ file, fileName = '<input>', header = true, options = {}, module = null }) {
+  function open({
+    file,
+    fileName = '<input>',
+    header = true,
+    scoped = false,
+    options = {},
+    module = null,
+  }) {
     if (typeof file !== 'string')
       throw new RequestError('arguments', 'file must be supplied: the text itself');
     if (file.includes('\0')) throw new RequestError('arguments', 'file holds a NUL byte');
@@ -33,7 +43,8 @@ function createFiles(engine) {
     const source = frontend.openText(text.lean, fileName);
     const start = header ? readHeader(source, options) : continueSession(options);
     const own = module ?? engine.modules.nameOfFile(fileName) ?? null;
-    const state = withMainModule(start.state, own ?? UNNAMED);
+    const plain = withMainModule(start.state, own ?? UNNAMED);
+    const state = scoped && !header ? inScopeOfSession(plain, options) : plain;
     return {
       text,
       source,
@@ -77,6 +88,19 @@ function createFiles(engine) {
       moduleOf: () => null,
       state: frontend.stateFor(env, withLimits(engine.options, options)),
     };
+  }
+
+  function inScopeOfSession(state, options) {
+    const [own, theirs] = [state, engine.commandState()].map((one) =>
+      rt.field(rt.field(one, COMMAND_STATE.scopes), 0),
+    );
+    const taken = [SCOPE.currNamespace, SCOPE.openDecls];
+    if (Object.keys(options).length === 0) taken.push(SCOPE.options);
+    const scope = rt.withFields(
+      own,
+      Object.fromEntries(taken.map((i) => [i, rt.field(theirs, i)])),
+    );
+    return rt.withFields(state, { [COMMAND_STATE.scopes]: rt.list([scope]) });
   }
 
   /** Private names carry their module's name. */
