@@ -18,12 +18,18 @@ DEFAULT_OUTPUT = "raid/data/sample_leanprogress_dataset.jsonl"
 
 
 def examples_of_database(path: Path) -> Iterator[ProgressExample]:
-    """Give the examples of every finished proof in a database."""
+    """Give the examples of the finished proofs in a database that may be learnt from.
+
+    The theorems that it holds out from training are left out, for a model that has seen their
+    proofs would guide the search to them.
+    """
     from lean_dojo_v2.database import DynamicDatabase
+    from lean_dojo_v2.database.splits import split_of
 
     for repository in DynamicDatabase(path).repositories:
         for theorem in repository.iter_theorems():
-            yield from examples_of(theorem)
+            if split_of(theorem) == "train":
+                yield from examples_of(theorem)
 
 
 def create(output: Path, database: Path | None = None) -> int:
@@ -37,8 +43,8 @@ def create(output: Path, database: Path | None = None) -> int:
         The number of examples.
 
     Raises:
-        EmptyDatasetError: If the database has no finished proof with tactics; an earlier file
-            stays.
+        EmptyDatasetError: If the database has no finished proof with tactics among the theorems
+            of its training split; an earlier file stays.
     """
     from lean_dojo_v2.sample import sample_database_path
 

@@ -166,5 +166,7 @@ def write_examples(
             stream.write(orjson.dumps(example.to_dict(), option=orjson.OPT_APPEND_NEWLINE))
             count += 1
         if count == 0:  # raised in here, so that an earlier dataset is not replaced by nothing
-            raise EmptyDatasetError("there is no finished proof with tactics", path=source)
+            raise EmptyDatasetError(
+                "no theorem of the training split has a finished proof with tactics", path=source
+            )
     return count

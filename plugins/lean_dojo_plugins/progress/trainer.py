@@ -50,6 +50,7 @@ from lean_dojo_plugins.progress.dataset import Examples, ProgressDataset, tokeni
 from lean_dojo_plugins.progress.grouping import GroupingTrainer
 from lean_dojo_plugins.progress.metrics import compute_metrics, draw_predictions, flat, measures
 from lean_dojo_v2.atomic import atomic_write_text
+from lean_dojo_v2.database.splits import split_of
 from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.report.environment import record_environment
@@ -158,7 +159,7 @@ class ProgressTrainer:
         database: Any = None,
         data_path: Path | str | None = None,
     ) -> None:
-        """Train on the JSONL file, or on the finished proofs of a database.
+        """Train on the JSONL file, or on a database's finished proofs, none of a held-out theorem.
 
         Args:
             repos: Repositories to take proofs from; all of the database's if not given.
@@ -199,16 +200,19 @@ class ProgressTrainer:
 
         Args:
             data_path: A JSONL file to measure on as a whole; the held-out part of the training
-                file if not given.
+                file if not given, also in a later process.
 
         Returns:
             ``mse``, ``mae`` (steps), ``within_one`` (share predicted within one step) and
             ``examples`` (how many were measured).
+
+        Raises:
+            UsageError: If no training file is known, or it is not the one that was trained on.
         """
         if data_path is not None:
             examples = ProgressDataset(data_path).examples
         else:
-            examples = ProgressDataset(self._dataset_file()).split(self.eval_ratio, self.seed)[1]
+            examples = self._trained_on().split(self.eval_ratio, self.seed)[1]
         from lean_dojo_plugins.progress.estimator import ProgressModel
 
         model = ProgressModel(self.output_dir, max_length=self.max_length, device=self.device)
@@ -227,6 +231,20 @@ class ProgressTrainer:
             )
         return Path(self.data_path)
 
+    def _trained_on(self) -> ProgressDataset:
+        """Give the data of the run in the output folder, which its held-out part is of."""
+        exported = self._exported(None)
+        if self.data_path is None and exported.exists():
+            self.data_path = exported
+        dataset = ProgressDataset(self._dataset_file())
+        state = RunFolder(Path(self.output_dir)).load()
+        if state is not None and state.settings.get("data") != dataset.digest:
+            raise UsageError(
+                f"{self.data_path} is not what {self.output_dir} was trained on; name that file as "
+                "data_path, or any file to measure on as a whole"
+            )
+        return dataset
+
     def _exported(self, data_path: Path | str | None) -> Path:
         return Path(data_path or merged_data_dir()) / EXPORTED_NAME
 
@@ -240,6 +258,8 @@ class ProgressTrainer:
             for repository in database.repositories
             if wanted is None or (repository.url, repository.commit) in wanted
             for theorem in repository.iter_theorems()
+            # What is held out stays so: this model is to guide the search for its proofs.
+            if split_of(theorem) == "train"
             for row in formatter.rows(theorem)
         )
         file = self._exported(data_path)

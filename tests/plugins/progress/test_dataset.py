@@ -175,9 +175,11 @@ def test_an_earlier_dataset_stays_when_there_is_nothing_to_write(tmp_path, trace
         files = sorted(tmp_path.iterdir())
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 1
-        assert done.stderr.endswith("there is no finished proof with tactics\n")
+        assert done.stderr.endswith("has a finished proof with tactics\n")
         assert "only_sorry.json" in done.stderr
-        with pytest.raises(EmptyDatasetError, match="no finished proof"):
+        with pytest.raises(
+            EmptyDatasetError, match="no theorem of the training split has a finished proof"
+        ):
             trainer.train(None, DynamicDatabase(database), tmp_path)
         assert sorted(tmp_path.iterdir()) == files
     assert target.read_text() == "good\n"

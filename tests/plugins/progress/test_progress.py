@@ -22,6 +22,7 @@ from lean_dojo_v2.lean_progress.examples import (
     read_examples,
     write_examples,
 )
+from lean_dojo_v2.paths import RAID_VARIABLE
 
 
 @pytest.fixture(scope="module")
@@ -223,6 +224,7 @@ def test_without_data_it_says_where_to_get_some(encoder):
 def test_it_trains_from_a_database_that_it_streams(tmp_path, encoder, monkeypatch):
     from lean_dojo_v2.database import DynamicDatabase
     from lean_dojo_v2.database.repository import Repository
+    from lean_dojo_v2.database.splits import split_of
     from lean_dojo_v2.lean_progress.create_sample_dataset import create
     from lean_dojo_v2.sample import sample_database_path
 
@@ -236,8 +238,41 @@ def test_it_trains_from_a_database_that_it_streams(tmp_path, encoder, monkeypatc
     trainer.train(database.repositories[:1], database, tmp_path)
     examples = list(read_examples(tmp_path / "leanprogress.jsonl"))
     assert any(e.prefix for e in examples)
-    assert all(e.theorem for e in examples)
     assert (tmp_path / "out" / "model.safetensors").exists()
+    # Nothing held out is learnt from: this model guides the search for its proofs.
+    held_out = {
+        f"{theorem.url}:{theorem.file_path}:{theorem.full_name}"
+        for repository in database.repositories
+        for theorem in repository.iter_theorems()
+        if split_of(theorem) != "train"
+    }
+    assert len(held_out) > 100
+    for file in ("sample.jsonl", "leanprogress.jsonl"):
+        learnt = {e.theorem for e in read_examples(tmp_path / file)}
+        assert learnt
+        assert not learnt & held_out
+
+
+def test_a_later_process_measures_on_what_the_training_left(
+    tmp_path, encoder, monkeypatch, dataset_file
+):
+    from lean_dojo_v2.database import DynamicDatabase
+    from lean_dojo_v2.sample import sample_database_path
+
+    monkeypatch.setenv(RAID_VARIABLE, str(tmp_path / "raid"))
+    settings = {
+        "model_name": encoder, "output_dir": str(tmp_path / "out"), "max_length": 32,
+        "epochs": 0.1, "device": "cpu", "report_to": "none",
+    }  # fmt: skip
+    database = DynamicDatabase(sample_database_path())
+    first = ProgressTrainer(**settings)
+    first.train(database.repositories[:1], database)
+    found = ProgressTrainer(**settings).evaluate()
+    assert found == first.evaluate()
+    everything = sum(1 for _ in read_examples(first.data_path))
+    assert 0 < found["examples"] < everything / 2
+    with pytest.raises(UsageError, match=r"is not what .*out was trained on"):
+        ProgressTrainer(**settings, data_path=dataset_file).evaluate()
 
 
 def test_the_registry_offers_it():
