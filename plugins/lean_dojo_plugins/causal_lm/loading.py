@@ -140,7 +140,6 @@ def load_model(
     *,
     lora: LoraConfig | None = None,
     device: Device | None = None,
-    trust_remote_code: bool = False,
 ) -> PreTrainedModel:
     """Load a model for training, ready to learn (see the module's text for precisions).
 
@@ -151,7 +150,6 @@ def load_model(
         name: The model.
         lora: Train an adapter of this kind and nothing else.
         device: Where it will run; chosen by what is there by default.
-        trust_remote_code: Whether the model may bring its own Python code.
 
     Raises:
         UsageError: If there is no model at that path.
@@ -161,11 +159,7 @@ def load_model(
     source = resolve_model(name)
     adapter = source if (Path(source) / ADAPTER_FILE).is_file() else None
     dtype = device.frozen_dtype if lora is not None else torch.float32
-    base = load_base(
-        _base_of_adapter(source) if adapter else source,
-        dtype=dtype,
-        trust_remote_code=trust_remote_code,
-    )
+    base = load_base(_base_of_adapter(source) if adapter else source, dtype=dtype)
     if adapter is None and lora is None:
         return base
     from peft import PeftModel, get_peft_model
@@ -185,15 +179,12 @@ def load_model(
     return cast("PreTrainedModel", wrapped)
 
 
-def load_for_inference(
-    name: str | Path, device: Device, *, trust_remote_code: bool = False
-) -> PreTrainedModel:
+def load_for_inference(name: str | Path, device: Device) -> PreTrainedModel:
     """Load a model, or a LoRA adapter merged into its base, to generate with.
 
     Args:
         name: A folder, hub id, GGUF file, or folder with an adapter.
         device: Where it will run; its precision is that of the arithmetic.
-        trust_remote_code: Whether the model may bring its own Python code.
 
     Raises:
         UsageError: If there is no model at that path.
@@ -202,11 +193,7 @@ def load_for_inference(
     """
     source = resolve_model(name)
     adapted = (Path(source) / ADAPTER_FILE).is_file()
-    model = load_base(
-        _base_of_adapter(source) if adapted else source,
-        dtype=device.frozen_dtype,
-        trust_remote_code=trust_remote_code,
-    )
+    model = load_base(_base_of_adapter(source) if adapted else source, dtype=device.frozen_dtype)
     if adapted:
         from peft import PeftModel
 
@@ -214,9 +201,7 @@ def load_for_inference(
     return cast("PreTrainedModel", cast("torch.nn.Module", model).to(device.name).eval())
 
 
-def load_base(
-    source: str, *, dtype: torch.dtype, trust_remote_code: bool = False
-) -> PreTrainedModel:
+def load_base(source: str, *, dtype: torch.dtype) -> PreTrainedModel:
     """Load the bare model of a folder, hub id or GGUF file in one type of weights.
 
     Raises:
@@ -229,7 +214,6 @@ def load_base(
             folder,
             what="model",
             dtype=dtype,
-            trust_remote_code=trust_remote_code,
         )
     quantised = fetch(
         AutoModelForCausalLM.from_pretrained, folder, what="model", gguf_file=gguf, dtype=dtype

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import metadata
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import attrs
@@ -142,12 +144,7 @@ def _from_module(
         raise UnknownNameError(
             f"reward '{module}:{attribute}': {module!r} is no module's full name"
         )
-    try:
-        target: Any = importlib.import_module(module)
-    except ImportError as error:
-        raise UnknownNameError(
-            f"reward '{module}:{attribute}': no plugin and no module is called {module!r} ({error})"
-        ) from error
+    target = _imported(module, f"{module}:{attribute}")
     try:
         for part in attribute.split("."):
             target = getattr(target, part)
@@ -165,6 +162,22 @@ def _from_module(
         weight=weight,
         messages=module.partition(".")[0] == "trl",
     )
+
+
+def _imported(module: str, name: str) -> Any:
+    """Import a module, which may be a file in the current folder, as for TRL's own commands."""
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)  # last: a file here hides no installed module
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise UnknownNameError(
+            f"reward {name!r}: no plugin and no module is called {module!r} ({error})"
+        ) from error
+    except Exception as error:  # whatever somebody's module raises
+        raise UsageError(
+            f"reward {name!r}: importing {module!r} failed: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _made(make: Callable[..., Any], options: dict[str, Any], name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,8 +55,25 @@ def write(rows: list[Any], name: str = "rows.jsonl") -> Path:
 
 @pytest.fixture
 def somebodys(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module in the current folder, which the installed program does not search by itself."""
     Path("somebodys.py").write_text(MODULE)
-    monkeypatch.syspath_prepend(workplace)
+    Path("broken.py").write_text("def reward(:\n")
+    Path("raising.py").write_text("raise RuntimeError('no licence')\n")
+    others = [path for path in sys.path if path not in {"", str(workplace)}]
+    monkeypatch.setattr(sys, "path", others)
+
+
+@pytest.mark.parametrize(
+    ("module", "complaint"), [("broken", "SyntaxError"), ("raising", "no licence")]
+)
+def test_a_module_that_does_not_import_is_named(
+    lean_dojo: Run, somebodys: None, module: str, complaint: str
+) -> None:
+    ran = lean_dojo("reward", "check", f"{module}:reward")
+    assert ran.code == 2
+    assert f"importing '{module}' failed: " in ran.err
+    assert complaint in ran.err
+    assert "Traceback" not in ran.err
 
 
 def test_a_table_of_scores(lean_dojo: Run) -> None:
