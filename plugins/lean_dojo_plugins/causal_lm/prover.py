@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
-from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.generator import TacticGenerator
 from lean_dojo_plugins.causal_lm.tokenisation import encode_prompt
@@ -59,11 +58,6 @@ class HFProver(BaseProver):
         seed: int = 0,
         max_length: int | None = None,
     ) -> None:
-        if config is not None and config.use_vllm:
-            raise UsageError(
-                "use_vllm: HFProver generates with transformers; serve the model with `vllm serve` "
-                "and prove with ExternalProver (OPENAI_BASE_URL names the server)"
-            )
         super().__init__(config)
         self.tactics = TacticGenerator(
             ckpt_path, use_lora, device, formatter, max_length=max_length

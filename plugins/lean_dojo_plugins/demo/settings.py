@@ -39,7 +39,7 @@ class DemoSettings:
     output_dir: Path
     hidden_size: int = 256
     layers: int = 4
-    pretrain_steps: int = 1000
+    pretrain_steps: int = 800
     sft_epochs: int = 2
     sft_batch: int = 16
     sft_lr: float = 3e-4
