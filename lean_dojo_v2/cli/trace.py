@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,17 +89,16 @@ def trace(
     from lean_dojo_v2.database import DynamicDatabase
     from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 
-    # The errors are printed here, in full.
-    logging.getLogger("lean_dojo_v2.tracing").setLevel(logging.ERROR)
     if commit is None and Path(source).expanduser().is_dir():
         repo = LeanGitRepo.from_path(source, url=url)
     else:
         repo = LeanGitRepo(source, commit)
         if url is not None:
             repo = attrs.evolve(repo, url=url, folder=repo.path)
-    traced = trace_repository(
-        repo, build_deps=build_deps, engine=engine, jobs=jobs, timeout=timeout, date=date
-    )
+    with _warnings_held_back("lean_dojo_v2.tracing.tracer"):  # the errors are printed here, in full
+        traced = trace_repository(
+            repo, build_deps=build_deps, engine=engine, jobs=jobs, timeout=timeout, date=date
+        )
     with DynamicDatabase(database) as store:
         if store.get_repository(traced.url, traced.commit) is None:
             store.add_repository(traced)
@@ -116,6 +117,17 @@ def trace(
             f"({counts['sorry']} sorry), {counts['tactics']} tactics, "
             f"{counts['premises']} premises in {counts['files']} files → {database}"
         )
+
+
+@contextmanager
+def _warnings_held_back(name: str) -> Iterator[None]:
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _counts(traced: Repository) -> dict[str, Any]:

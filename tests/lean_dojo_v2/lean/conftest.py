@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,16 +15,17 @@ def gone() -> Callable[[int], bool]:
     """Whether a process is gone (waits up to 10 s for it)."""
 
     def check(pid: int) -> bool:
-        try:
-            process = psutil.Process(pid)
-            if process.status() == psutil.STATUS_ZOMBIE:
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            try:
+                process = psutil.Process(pid)
+                # Nobody is told of a death before the last thread is dead.
+                if process.status() == psutil.STATUS_ZOMBIE and process.num_threads() <= 1:
+                    return True
+            except psutil.NoSuchProcess:
                 return True
-            process.wait(timeout=10)
-        except psutil.NoSuchProcess:
-            return True
-        except psutil.TimeoutExpired:
-            return process.status() == psutil.STATUS_ZOMBIE
-        return True
+            time.sleep(0.01)
+        return False
 
     return check
 

@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from lean_dojo_core.errors import EngineUnavailableError, LeanError
+from lean_dojo_v2.cli import main
 from lean_dojo_v2.database import Repository
 from lean_dojo_v2.lean import native as native_engine
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
@@ -150,13 +151,18 @@ def test_a_file_gets_the_options_of_its_package_and_library(
 
 
 def test_lake_says_what_a_lakefile_in_lean_amounts_to(
-    project: Project, own_lean: Any, caplog: pytest.LogCaptureFixture
+    project: Project, own_lean: Any, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     folder = project({"Lib.lean": AUTO.format("strict"), "Lib/A.lean": FILES["Lib/A.lean"]})
     lakefile = "import Lake\nopen Lake DSL\npackage x where\n  leanOptions := opts\nlean_lib Lib\n"
     (folder / "lakefile.lean").write_text(lakefile)  # Lake takes this one of the two
     with caplog.at_level(logging.WARNING):
         assert names(traced(folder)) == ["a", "strict"]
+    assert "traced without its leanOptions" in caplog.text
+    caplog.clear()
+    command = ["trace", str(folder), "-o", str(tmp_path / "x.json"), "--engine", "native"]
+    with caplog.at_level(logging.WARNING):
+        assert main(command) == 0  # the command says so too
     assert "traced without its leanOptions" in caplog.text
     own_lean.translated = (
         'name = "x"\n[leanOptions]\nautoImplicit = false\n[[lean_lib]]\nname = "Lib"\n'
