@@ -9,11 +9,11 @@ Goal A is at least as hard as goal B if both have the same target and A knows no
 not: every hypothesis of A is, up to names, one of B's, or says nothing (``True``, ``a = a``).
 
 A reward has to be stricter than a search. Some moves are open at nearly every goal, whatever it
-says: ``exfalso``, ``symm``, ``revert h``, ``by_contra h``, ``refine of_eq_true ?_``,
-``have := Nat.le_refl 0``. A search should try them, for a proof may need them; but a model that is
-paid for them learns to play nothing else. ``strict`` takes them for what they are. Nor does it
-count a step that only adds facts to the same target (``have``, ``by_cases``): whether they help
-shows when a later step uses them.
+says: ``exfalso``, ``apply Fin.elim0``, ``symm``, ``revert h``, ``by_contra h``,
+``refine of_eq_true ?_``, ``have := Nat.le_refl 0``. A search should try them, for a proof may need
+them; but a model that is paid for them learns to play nothing else. ``strict`` takes them for what
+they are. Nor does it count a step that only adds facts to the same target (``have``,
+``by_cases``): whether they help shows when a later step uses them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ _BRACKETS = {"(": ")", "{": "}", "[": "]", "⦃": "⦄", "⟨": "⟩"}
 _WRAPPED = (
     "{} ∧ True", "True ∧ {}", "{} ∧ {}", "{} ∨ False", "False ∨ {}", "{} ∨ {}", "¬¬{}",
     "{} = True", "True = {}", "{} ↔ True", "True ↔ {}", "True → {}", "¬{} → False", "¬{} → {}",
+    "PLift {}", "Nonempty {}",
 )  # fmt: skip
+# What nobody can give, as little as a proof of ``False``: whoever may ask for it may ask anywhere.
+_FALSEHOODS = re.compile(r"False|¬True|P?Empty|Fin 0|(?P<side>.+) (?:≠|<) (?P=side)")
 
 
 def advances(before: Goal, after: Sequence[Goal], *, strict: bool = False) -> bool:
@@ -65,7 +68,7 @@ def _is_cheap(goal: Goal, before: Goal) -> bool:
     denials = {f"¬{old}" for old in _operands(before.target)}  # by_contra, by_cases
     kept = [v for v in goal.variables if v.t not in denials]
     target = _introduced(goal.target, before.variables)
-    if target == "False" or target in _wraps(before.target):
+    if _FALSEHOODS.fullmatch(target) or target in _wraps(before.target):
         target = before.target
     known = _relevant(kept, target)
     targets = dict.fromkeys([target, _swapped(target)])

@@ -204,6 +204,8 @@ def test_without_its_repository_the_text_serves(reward, tmp_path, monkeypatch):
 
 def test_moves_that_are_open_everywhere_do_not_pay(reward):
     moves = ["exfalso", "revert hp", "have := Nat.zero_le 1", "have h := Nat.add_comm"]
+    moves += ["apply Fin.elim0", "apply Empty.elim", "apply PLift.down"]
+    moves += ["refine absurd ?_ (Nat.lt_irrefl 0)"]
     assert reward(moves, problem=[GOAL] * len(moves)) == [0.0] * len(moves)
     assert reward(["symm"], problem=["n m : Nat\nh : n = m\n⊢ m = n"]) == [0.0]
 
