@@ -9,7 +9,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import pytest
 import torch
 
 from lean_dojo_plugins.retrieval.runs import Run
