@@ -47,10 +47,11 @@ def _examples(
         line = theorem.start[0]
         source = f"{theorem.full_name} ({theorem.file_path}:{line})"
         for row in formatter.rows(theorem):
-            shortened = tokeniser.shortened
+            before = tokeniser.too_long.shortened
             example = _one(tokeniser, row)
             if example is not None:
-                remark = "its goal is shortened to fit" if tokeniser.shortened > shortened else ""
+                is_cut = tokeniser.too_long.shortened > before
+                remark = "its goal is shortened to fit" if is_cut else ""
                 yield PreviewExample(source, tuple(_tokens(tokeniser.tokenizer, example)), remark)
 
 

@@ -96,16 +96,6 @@ class Tokeniser:
     max_length: int | None = 1024
     too_long: TooLong = attrs.field(factory=TooLong)
 
-    @property
-    def shortened(self) -> int:
-        """How many examples had their goal shortened so far."""
-        return self.too_long.shortened
-
-    @property
-    def skipped(self) -> int:
-        """How many did not fit even so, and were left out."""
-        return self.too_long.skipped
-
     def examples(self, rows: Iterable[dict[str, Any]]) -> Iterator[Example]:
         """Tokenise rows with ``prompt`` and ``completion``, lists of messages, in order."""
         for chunk in chunks(rows, CHUNK):

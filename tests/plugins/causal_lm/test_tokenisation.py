@@ -72,7 +72,7 @@ def test_a_long_goal_loses_hypotheses_from_the_top_and_nothing_of_the_tactic(tok
     assert "h0 :" not in text
     assert "You are a Lean 4" in text
     assert "exact h59" in tokenizer.decode([label for label in example.labels if label != IGNORED])
-    assert (tokeniser.shortened, tokeniser.skipped) == (1, 0)
+    assert (tokeniser.too_long.shortened, tokeniser.too_long.skipped) == (1, 0)
     # The same goal is shortened to the same text when a tactic is asked for.
     ids = encode_prompt(tokenizer, ask(goal), 390)
     assert len(ids) <= 390
@@ -93,7 +93,7 @@ def test_as_many_goals_go_as_are_too_many(tokenizer):
     tokeniser = Tokeniser(tokenizer, 400)
     (example,) = tokeniser.examples([row(state, "exact h.symm")])
     (asked,) = tokeniser.prompts([{"prompt": ask(state), "problem": state}])
-    assert (tokeniser.shortened, tokeniser.skipped) == (2, 0)
+    assert (tokeniser.too_long.shortened, tokeniser.too_long.skipped) == (2, 0)
     assert asked["problem"] == state
     ids = encode_prompt(tokenizer, ask(state), 400)
     assert ids == encode_prompt(tokenizer, asked["prompt"], None)
@@ -115,7 +115,7 @@ def test_the_first_goal_is_asked_about_where_nothing_fits(tiny_model):
 def test_what_cannot_fit_is_left_out_and_counted(tiny_model):
     tokeniser = Tokeniser(load_tokenizer(tiny_model), 30)
     assert not list(tokeniser.examples(ROWS))
-    assert tokeniser.skipped == 3
+    assert tokeniser.too_long.skipped == 3
 
 
 def test_a_tokenizer_without_template_and_padding_gets_both(tiny_model, tmp_path):
