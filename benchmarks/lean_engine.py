@@ -30,7 +30,7 @@ from typing import Any
 import psutil
 
 from lean_dojo_v2.lean import EnginePool, PoolConfig, Server
-from lean_dojo_v2.lean.embedded.launch import embedded_plan
+from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
 
 GOAL = "∀ (p q : Prop) (a b c : Nat), p ∧ q → a + b + c = c + b + a ∧ q"
 INTRO = "intro p q a b c h"

@@ -32,7 +32,7 @@ import psutil
 from lean_dojo_plugins.causal_lm.prover import HFProver
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_v2.database import DynamicDatabase, Repository
-from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import settings_of, source_in
 from lean_dojo_v2.prover.best_first import BestFirstSearch

@@ -17,12 +17,12 @@ import time
 from importlib import resources
 from pathlib import Path
 
-from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.tracing import LeanGitRepo
-from lean_dojo_v2.tracing.embedded import elaborate, lay_out
-from lean_dojo_v2.tracing.extract import extract
-from lean_dojo_v2.tracing.modules import module_path
-from lean_dojo_v2.tracing.workspace import read_workspace
+from lean_dojo_v2.tracing.project.modules import module_path
+from lean_dojo_v2.tracing.project.workspace import read_workspace
+from lean_dojo_v2.tracing.reading.extract import extract
+from lean_dojo_v2.tracing.running.embedded import elaborate, lay_out
 
 
 def main() -> None:

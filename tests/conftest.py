@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lean_dojo_v2.lean.embedded.launch import ensure_installed
-from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 
 if TYPE_CHECKING:
     from chromium import Chromium

@@ -43,7 +43,7 @@ def test_the_data_files_are_packaged(wheel_home, tmp_path):
         "assert (sample_project_path() / 'lean-toolchain').exists();"
         "assert (sample_project_path('extra') / 'lakefile.toml').exists();"
         "print(len(DynamicDatabase(sample_database_path()).repositories));"
-        "from lean_dojo_v2.lean.server import Server;"
+        "from lean_dojo_v2.lean.client.server import Server;"
         "s = Server(engine='embedded'); g = s.goal_start('1 + 1 = 2');"
         "print(s.goal_tactic(g, 'rfl').is_solved); s.close()"
     )

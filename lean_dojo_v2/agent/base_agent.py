@@ -17,9 +17,9 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.database import DynamicDatabase, Repository
 from lean_dojo_v2.database.errors import NotInDatabaseError
-from lean_dojo_v2.lean.pool import available_cores
-from lean_dojo_v2.lean.server import Server
-from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.pool.local import available_cores
+from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import merged_data_dir, safe_name
 from lean_dojo_v2.prover.base import BaseProver, source_in

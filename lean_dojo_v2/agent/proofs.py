@@ -15,7 +15,7 @@ import orjson
 
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_core.records import Position, Theorem
-from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.lean.text.source import SourceTheorem
 
 log = logging.getLogger(__name__)
 

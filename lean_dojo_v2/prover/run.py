@@ -12,12 +12,12 @@ from contextlib import contextmanager
 import attrs
 
 from lean_dojo_core.errors import EngineUnavailableError, LeanError
-from lean_dojo_v2.lean.advance import canonical
-from lean_dojo_v2.lean.checking import check_tactic
+from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError
-from lean_dojo_v2.lean.outcomes import ProofOutcome, TacticOutcome, Verdict
-from lean_dojo_v2.lean.records import GoalState
-from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.verify.advance import canonical
+from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
+from lean_dojo_v2.lean.verify.tactics import check_tactic
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.prover.result import Failure, SearchResult
 from lean_dojo_v2.prover.search_tree import Node, NodeStatus, SearchTree

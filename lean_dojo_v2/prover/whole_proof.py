@@ -9,10 +9,10 @@ import attrs
 
 from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.lean.checking import check_proof
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError
-from lean_dojo_v2.lean.server import Server
-from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.lean.verify.tactics import check_proof
 from lean_dojo_v2.prover.completions import proof_of
 from lean_dojo_v2.prover.result import Failure, SearchResult
 

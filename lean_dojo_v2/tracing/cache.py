@@ -21,8 +21,8 @@ from cattrs.preconf.orjson import OrjsonConverter, make_converter
 
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.paths import cache_dir
-from lean_dojo_v2.tracing.records import Elaboration, TracedFile
-from lean_dojo_v2.tracing.workspace import SourceFile
+from lean_dojo_v2.tracing.project.workspace import SourceFile
+from lean_dojo_v2.tracing.reading.records import Elaboration, TracedFile
 
 FORMAT = "5"
 """Raised whenever extraction gives something else for the same file."""

@@ -16,12 +16,12 @@ from lean_dojo_core.errors import LeanError, TraceError
 from lean_dojo_core.records import PremiseFile
 from lean_dojo_v2.database.repository import Repository, rated
 from lean_dojo_v2.tracing.cache import TraceCache, is_lasting
-from lean_dojo_v2.tracing.engines import Engine, choose_engine
-from lean_dojo_v2.tracing.extract import extract
-from lean_dojo_v2.tracing.names import resting_on_errors
-from lean_dojo_v2.tracing.records import FileError, TracedFile
-from lean_dojo_v2.tracing.repository import LeanGitRepo
-from lean_dojo_v2.tracing.workspace import SourceFile, Workspace, read_workspace
+from lean_dojo_v2.tracing.project.repository import LeanGitRepo
+from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, read_workspace
+from lean_dojo_v2.tracing.reading.extract import extract
+from lean_dojo_v2.tracing.reading.names import resting_on_errors
+from lean_dojo_v2.tracing.reading.records import FileError, TracedFile
+from lean_dojo_v2.tracing.running.engines import Engine, choose_engine
 
 _log = logging.getLogger(__name__)
 

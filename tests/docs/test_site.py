@@ -115,7 +115,7 @@ def test_every_environment_variable_is_described() -> None:
 
 
 def test_every_reason_of_refusal_is_described() -> None:
-    from lean_dojo_v2.lean.screening import Reason
+    from lean_dojo_v2.lean.verify.screening import Reason
 
     said = set(re.findall(r"`([a-z-]+)`", page("security.md")))
     # These two come of the second and third wall, which the page describes in words.

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.prover.suggestion import Suggestion
 
 Proposals = Sequence[tuple[str, float]]

@@ -11,8 +11,8 @@ from typing import TypeVar, TypeVarTuple
 
 import attrs
 
-from lean_dojo_v2.lean.pool import EnginePool
-from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.pool.local import EnginePool
 
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")

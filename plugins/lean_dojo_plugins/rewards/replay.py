@@ -12,14 +12,14 @@ import attrs
 
 from lean_dojo_core.errors import LeanDojoError, LeanError
 from lean_dojo_core.records import Position
-from lean_dojo_v2.lean.advance import canonical
-from lean_dojo_v2.lean.checking import Verdict, check_tactic, open_exact
+from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError, RequestError
-from lean_dojo_v2.lean.goal_text import GoalTextError, open_goal, parse_state
-from lean_dojo_v2.lean.records import GoalState
-from lean_dojo_v2.lean.screening import Reason
-from lean_dojo_v2.lean.server import Server
-from lean_dojo_v2.lean.source import SourceTheorem, read_source
+from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
+from lean_dojo_v2.lean.verify.advance import canonical
+from lean_dojo_v2.lean.verify.goal_text import GoalTextError, open_goal, parse_state
+from lean_dojo_v2.lean.verify.screening import Reason
+from lean_dojo_v2.lean.verify.tactics import Verdict, check_tactic, open_exact
 from lean_dojo_v2.tracing import LeanGitRepo
 
 _log = logging.getLogger(__name__)

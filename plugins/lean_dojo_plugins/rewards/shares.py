@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lean_dojo_plugins.rewards.replay import Judgement
-from lean_dojo_v2.lean.checking import Verdict
-from lean_dojo_v2.lean.screening import Reason
+from lean_dojo_v2.lean.verify.screening import Reason
+from lean_dojo_v2.lean.verify.tactics import Verdict
 
 MALFORMED = frozenset({
     Reason.EMPTY, Reason.TOO_LONG, Reason.SEVERAL_LINES, Reason.COMMENT, Reason.NESTING,

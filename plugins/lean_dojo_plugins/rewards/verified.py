@@ -14,8 +14,8 @@ from lean_dojo_plugins.rewards.engines import ProjectEngines
 from lean_dojo_plugins.rewards.judging import Judge, Question
 from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, spec_of, warm_up
 from lean_dojo_plugins.rewards.shares import MALFORMED, shares
-from lean_dojo_v2.lean.checking import Verdict
-from lean_dojo_v2.lean.pool import EnginePool
+from lean_dojo_v2.lean.pool.local import EnginePool
+from lean_dojo_v2.lean.verify.tactics import Verdict
 
 
 def _score(default: float, text: str) -> Any:
@@ -37,8 +37,8 @@ class PantographVerified:
     A completion is checked at the very state of its row: the theorem is replayed from its file to
     that tactic, without itself in scope; rows without that information are opened from the goal's
     text. A tactic *advances* if it closes the proof, or if no goal that it leaves is as hard as the
-    one it acted on, judged strictly (:mod:`lean_dojo_v2.lean.advance`). ``sorry`` in any spelling,
-    native code, metaprograms, options and the theorem itself are refused as cheating.
+    one it acted on, judged strictly (:mod:`lean_dojo_v2.lean.verify.advance`). ``sorry`` in any
+    spelling, native code, metaprograms, options and the theorem itself are refused as cheating.
 
     Equal tactics at equal states are checked once. Engines start when first needed, in each
     process; one that dies costs its tactic the reward and is replaced. Those of the last

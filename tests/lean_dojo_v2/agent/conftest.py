@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lean_dojo_v2.agent import ProverAgent
-from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import BaseProver
 

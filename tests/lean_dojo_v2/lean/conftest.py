@@ -38,7 +38,7 @@ def repl(tmp_path: Path) -> Path:
     """
     import shlex
 
-    from lean_dojo_v2.lean.embedded.launch import embedded_plan
+    from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
 
     plan = embedded_plan([])
     script = tmp_path / "bin" / "pantograph-repl"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lean_dojo_v2.lean.advance import advances, canonical
-from lean_dojo_v2.lean.goal_text import parse_state
+from lean_dojo_v2.lean.verify.advance import advances, canonical
+from lean_dojo_v2.lean.verify.goal_text import parse_state
 
 BEFORE = "n m : Nat\nh : n = m\n⊢ m = n"
 

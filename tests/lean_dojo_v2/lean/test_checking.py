@@ -6,7 +6,10 @@ import re
 
 import pytest
 
-from lean_dojo_v2.lean.checking import (
+from lean_dojo_v2.lean.errors import EngineLostError, LeanError
+from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.lean.verify.screening import Reason
+from lean_dojo_v2.lean.verify.tactics import (
     Verdict,
     check_goal_proof,
     check_proof,
@@ -14,9 +17,6 @@ from lean_dojo_v2.lean.checking import (
     open_exact,
     open_theorem,
 )
-from lean_dojo_v2.lean.errors import EngineLostError, LeanError
-from lean_dojo_v2.lean.screening import Reason
-from lean_dojo_v2.lean.source import SourceTheorem
 
 FILE = """\
 /-! A file with context: a namespace, variables, options, a definition, a cheat. -/
@@ -211,7 +211,7 @@ def test_a_theorem_is_not_in_its_own_scope_nor_is_what_follows(engine, source):
 
 
 def test_what_the_file_redefines_counts_against_nobody_but_a_changed_statement_does(engine, source):
-    from lean_dojo_v2.lean.checking import check_declaration
+    from lean_dojo_v2.lean.verify.tactics import check_declaration
 
     original = source("both")
     weaker = "theorem both (p q : Prop) (hp : p) (hq : q) : p ∨ q := by\n  exact Or.inl hp"
@@ -225,7 +225,7 @@ def test_what_the_file_redefines_counts_against_nobody_but_a_changed_statement_d
 
 
 def test_a_definition_is_no_proof(engine, source):
-    from lean_dojo_v2.lean.checking import check_declaration
+    from lean_dojo_v2.lean.verify.tactics import check_declaration
 
     as_def = "def both (p q : Prop) (hp : p) (hq : q) : p ∧ q := ⟨hp, hq⟩"
     assert not check_declaration(engine, source("both"), as_def).valid

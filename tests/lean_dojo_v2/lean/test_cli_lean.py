@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lean_dojo_v2.cli import main
-from lean_dojo_v2.lean.embedded import install as installer
+from lean_dojo_v2.lean.engines.embedded import install as installer
 
 
 @pytest.fixture(autouse=True)

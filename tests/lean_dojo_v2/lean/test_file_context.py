@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lean_dojo_v2.lean.checking import (
+from lean_dojo_v2.lean.verify.screening import Reason
+from lean_dojo_v2.lean.verify.tactics import (
     Verdict,
     check_declaration,
     check_proof,
     check_tactic,
     open_theorem,
 )
-from lean_dojo_v2.lean.screening import Reason
 
 OWN_SYNTAX = """\
 namespace Zoo

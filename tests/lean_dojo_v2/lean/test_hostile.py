@@ -10,18 +10,18 @@ import psutil
 import pytest
 
 from lean_dojo_plugins.rewards.verified import PantographVerified
-from lean_dojo_v2.lean.checking import (
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
+from lean_dojo_v2.lean.errors import EngineLostError
+from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.lean.verify.screening import Reason
+from lean_dojo_v2.lean.verify.tactics import (
     Verdict,
     check_declaration,
     check_proof,
     check_tactic,
     open_theorem,
 )
-from lean_dojo_v2.lean.embedded.launch import ensure_installed
-from lean_dojo_v2.lean.errors import EngineLostError
-from lean_dojo_v2.lean.screening import Reason
-from lean_dojo_v2.lean.server import Server
-from lean_dojo_v2.lean.source import SourceTheorem
 
 FILE = """\
 namespace Lair

@@ -12,13 +12,13 @@ import psutil
 import pytest
 
 from lean_dojo_core.errors import EngineUnavailableError
-from lean_dojo_v2.lean.embedded import install as installer
-from lean_dojo_v2.lean.embedded.launch import ensure_installed
-from lean_dojo_v2.lean.embedded.node import node_program, npm_program
+from lean_dojo_v2.lean.engines.embedded import install as installer
+from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
+from lean_dojo_v2.lean.engines.embedded.node import node_program, npm_program
 
 INSTALL = """
 import sys
-from lean_dojo_v2.lean.embedded.install import install
+from lean_dojo_v2.lean.engines.embedded.install import install
 print(install(archive=sys.argv[1] if len(sys.argv) > 1 else None).path)
 """
 

@@ -11,8 +11,8 @@ import threading
 
 import pytest
 
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineDiedError, StaleStateError
-from lean_dojo_v2.lean.server import Server
 
 PROGRAM = """
 import os, sys, threading, time

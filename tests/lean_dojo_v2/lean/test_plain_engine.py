@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from lean_dojo_v2.lean.checking import (
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
+from lean_dojo_v2.lean.errors import LeanError
+from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.lean.verify.screening import Reason
+from lean_dojo_v2.lean.verify.tactics import (
     Verdict,
     check_declaration,
     check_goal_proof,
@@ -16,11 +21,6 @@ from lean_dojo_v2.lean.checking import (
     open_exact,
     open_theorem,
 )
-from lean_dojo_v2.lean.embedded.launch import ensure_installed
-from lean_dojo_v2.lean.errors import LeanError
-from lean_dojo_v2.lean.screening import Reason
-from lean_dojo_v2.lean.server import Server
-from lean_dojo_v2.lean.source import SourceTheorem
 
 FILE = """\
 namespace Plain

@@ -14,13 +14,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import (
     EngineKilledError,
     EngineTimeoutError,
     ServerError,
 )
-from lean_dojo_v2.lean.pool import EnginePool, PoolConfig
-from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig
 
 pytestmark = pytest.mark.usefixtures("mini_repl")
 

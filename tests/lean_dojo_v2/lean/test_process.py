@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from lean_dojo_v2.lean.engines.process import LOG_LIMIT, EngineProcess, LaunchPlan
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     EngineLostError,
@@ -19,7 +20,6 @@ from lean_dojo_v2.lean.errors import (
     EngineTimeoutError,
     EngineUnavailableError,
 )
-from lean_dojo_v2.lean.process import LOG_LIMIT, EngineProcess, LaunchPlan
 
 ECHO = """
     print("ready.", flush=True)

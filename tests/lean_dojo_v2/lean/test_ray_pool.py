@@ -11,10 +11,10 @@ import pytest
 import ray
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, RequestError
-from lean_dojo_v2.lean.pool import PoolConfig
-from lean_dojo_v2.lean.ray_pool import RayEnginePool
-from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.pool.local import PoolConfig
+from lean_dojo_v2.lean.pool.ray import RayEnginePool
 
 pytestmark = pytest.mark.slow
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lean_dojo_v2.lean.messages import CompilationUnit, Message, Position, Severity
-from lean_dojo_v2.lean.records import (
+from lean_dojo_v2.lean.client.records import (
     Goal,
     GoalState,
     Session,
@@ -18,6 +17,8 @@ from lean_dojo_v2.lean.records import (
     Variable,
     serial_tactic,
 )
+from lean_dojo_v2.lean.client.units import CompilationUnit
+from lean_dojo_v2.lean.messages import Message, Position, Severity
 
 GOAL = {
     "name": "_uniq.61",

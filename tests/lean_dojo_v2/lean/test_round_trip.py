@@ -12,18 +12,18 @@ import pytest
 
 from lean_dojo_core.records import NO_GOALS, Theorem
 from lean_dojo_v2.database.codec import theorem_from_dict
-from lean_dojo_v2.lean.advance import canonical
-from lean_dojo_v2.lean.checking import (
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
+from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.lean.verify.advance import canonical
+from lean_dojo_v2.lean.verify.goal_text import GoalTextError, open_goal, parse_state
+from lean_dojo_v2.lean.verify.tactics import (
     ProofOutcome,
     check_declaration,
     check_proof,
     open_exact,
     open_theorem,
 )
-from lean_dojo_v2.lean.embedded.launch import ensure_installed
-from lean_dojo_v2.lean.goal_text import GoalTextError, open_goal, parse_state
-from lean_dojo_v2.lean.server import Server
-from lean_dojo_v2.lean.source import SourceTheorem
 from lean_dojo_v2.sample import SAMPLE_PROJECTS, sample_database_path, sample_project_path
 
 EVERY = 13

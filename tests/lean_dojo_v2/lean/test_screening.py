@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lean_dojo_v2.lean.screening import Reason, screen
+from lean_dojo_v2.lean.verify.screening import Reason, screen
 
 HOSTILE = [
     ("sorry", Reason.SORRY),

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_core.errors import EngineUnavailableError, UsageError
-from lean_dojo_v2.lean.embedded.node import node_program
-from lean_dojo_v2.lean.native import find_repl, native_plan
-from lean_dojo_v2.lean.selection import engine_plan, foreign_module, header_imports
+from lean_dojo_v2.lean.engines.embedded.node import node_program
+from lean_dojo_v2.lean.engines.native import find_repl, native_plan
+from lean_dojo_v2.lean.engines.selection import engine_plan, foreign_module, header_imports
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ import pickle
 
 import pytest
 
-from lean_dojo_v2.lean.connection import GC_THRESHOLD
+from lean_dojo_v2.lean.client.connection import GC_THRESHOLD
+from lean_dojo_v2.lean.client.records import Goal, Site, Variable
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import (
     ParseError,
     RequestError,
@@ -16,8 +18,6 @@ from lean_dojo_v2.lean.errors import (
     TacticFailure,
     TacticParseError,
 )
-from lean_dojo_v2.lean.records import Goal, Site, Variable
-from lean_dojo_v2.lean.server import Server
 
 OR_SWAP = "∀ (p q : Prop), p ∨ q → q ∨ p"
 

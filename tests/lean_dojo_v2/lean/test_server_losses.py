@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from lean_dojo_v2.lean.checking import Verdict, check_tactic
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     EngineMemoryError,
@@ -19,8 +19,8 @@ from lean_dojo_v2.lean.errors import (
     ServerError,
     StaleStateError,
 )
-from lean_dojo_v2.lean.pool import EnginePool, PoolConfig
-from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig
+from lean_dojo_v2.lean.verify.tactics import Verdict, check_tactic
 
 ENDLESS = "partial def loop (n : Nat) : Nat := loop (n + 1)\n#eval loop 0"
 BOMB = "#eval (Array.replicate 400000000 0).size"
@@ -80,7 +80,7 @@ def test_a_memory_bomb_meets_the_limit_and_the_pool_lives_on():
 
 
 def test_memory_is_watched_where_the_kernel_does_not(monkeypatch):
-    from lean_dojo_v2.lean.embedded import launch
+    from lean_dojo_v2.lean.engines.embedded import launch
 
     monkeypatch.setattr(launch, "DATA_OVERHEAD_MB", 10_000)
     with (

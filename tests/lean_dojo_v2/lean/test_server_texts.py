@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import (
     RequestError,
 )
 from lean_dojo_v2.lean.messages import Position, Severity
-from lean_dojo_v2.lean.server import Server
 
 
 def test_a_text_is_checked_command_by_command(engine):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.client.server import Server
 
 
 def test_eight_threads_share_one_engine(engine):

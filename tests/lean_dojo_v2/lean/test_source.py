@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lean_dojo_core.errors import LeanError
-from lean_dojo_v2.lean.lexer import without_comments
-from lean_dojo_v2.lean.source import SourceTheorem, read_source
-from lean_dojo_v2.lean.statement import split_statement
+from lean_dojo_v2.lean.text.lexer import without_comments
+from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
+from lean_dojo_v2.lean.text.statement import split_statement
 
 FILE = """\
 namespace A.B

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.prover.problem import TheoremProblem
 
 FILE = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.lean.records import Site
+from lean_dojo_v2.lean.client.records import Site
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.external import ExternalProver

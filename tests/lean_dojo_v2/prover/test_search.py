@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.prover.best_first import BestFirstSearch
 from lean_dojo_v2.prover.problem import GoalProblem, TheoremProblem
 from lean_dojo_v2.prover.result import Failure

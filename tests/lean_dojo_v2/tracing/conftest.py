@@ -17,13 +17,13 @@ import pytest
 
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_v2.database import Repository
-from lean_dojo_v2.lean.pool import PoolConfig
-from lean_dojo_v2.lean.server import Server
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.pool.local import PoolConfig
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
-from lean_dojo_v2.tracing.embedded import lay_out
-from lean_dojo_v2.tracing.lakefile import read_project
-from lean_dojo_v2.tracing.modules import module_path
-from lean_dojo_v2.tracing.workspace import Workspace, read_workspace
+from lean_dojo_v2.tracing.project.lakefile import read_project
+from lean_dojo_v2.tracing.project.modules import module_path
+from lean_dojo_v2.tracing.project.workspace import Workspace, read_workspace
+from lean_dojo_v2.tracing.running.embedded import lay_out
 
 DATA = Path(__file__).parents[2] / "data"
 EDGE_PROJECT = DATA / "edge_project"
@@ -148,7 +148,7 @@ def shared_pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedPool
 @pytest.fixture
 def one_engine(shared_pool: SharedPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Trace with the engine that all tests share."""
-    monkeypatch.setattr("lean_dojo_v2.tracing.engines.EnginePool", shared_pool)
+    monkeypatch.setattr("lean_dojo_v2.tracing.running.engines.EnginePool", shared_pool)
 
 
 @pytest.fixture(scope="session")
@@ -156,7 +156,7 @@ def edge(shared_pool: SharedPool, tmp_path_factory: pytest.TempPathFactory) -> R
     """The edge project, traced once for all tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAID_DIR", str(tmp_path_factory.mktemp("edge")))
-        patch.setattr("lean_dojo_v2.tracing.engines.EnginePool", shared_pool)
+        patch.setattr("lean_dojo_v2.tracing.running.engines.EnginePool", shared_pool)
         repo = LeanGitRepo.from_path(EDGE_PROJECT, url="https://example.org/edge/project")
         return trace_repository(repo, engine="embedded", date="2026-01-02T03:04:05")
 

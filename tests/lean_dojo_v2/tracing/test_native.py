@@ -13,11 +13,11 @@ import pytest
 from lean_dojo_core.errors import EngineUnavailableError, TraceError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.database import Repository
+from lean_dojo_v2.lean.text.positions import PositionMap
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
-from lean_dojo_v2.tracing.ilean import Ident, parse_ilean
-from lean_dojo_v2.tracing.infotree import read_messages, read_trees
-from lean_dojo_v2.tracing.positions import PositionMap
-from lean_dojo_v2.tracing.records import Command, Step
+from lean_dojo_v2.tracing.reading.ilean import Ident, parse_ilean
+from lean_dojo_v2.tracing.reading.infotree import read_messages, read_trees
+from lean_dojo_v2.tracing.reading.records import Command, Step
 
 EDGE = Path(__file__).parents[2] / "data" / "edge_project"
 

@@ -20,12 +20,12 @@ import pytest
 from lean_dojo_core.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.database import Repository
-from lean_dojo_v2.lean import native as native_engine
+from lean_dojo_v2.lean.engines import native as native_engine
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
-from lean_dojo_v2.tracing.lakefile import read_project
-from lean_dojo_v2.tracing.native import NativeLean
-from lean_dojo_v2.tracing.options import LeanArguments, read_arguments
-from lean_dojo_v2.tracing.workspace import read_workspace
+from lean_dojo_v2.tracing.project.lakefile import read_project
+from lean_dojo_v2.tracing.project.options import LeanArguments, read_arguments
+from lean_dojo_v2.tracing.project.workspace import read_workspace
+from lean_dojo_v2.tracing.running.native import NativeLean
 
 Project = Callable[..., Path]
 

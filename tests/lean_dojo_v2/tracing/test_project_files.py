@@ -10,10 +10,10 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from lean_dojo_core.errors import TraceError
-from lean_dojo_v2.lean.header import parse_header
-from lean_dojo_v2.tracing.lakefile import Dependency, Library, read_project
-from lean_dojo_v2.tracing.modules import ImportGraph
-from lean_dojo_v2.tracing.workspace import read_workspace
+from lean_dojo_v2.lean.text.header import parse_header
+from lean_dojo_v2.tracing.project.lakefile import Dependency, Library, read_project
+from lean_dojo_v2.tracing.project.modules import ImportGraph
+from lean_dojo_v2.tracing.project.workspace import read_workspace
 
 Project = Callable[..., Path]
 

@@ -12,7 +12,7 @@ import pytest
 
 from lean_dojo_core.records import Annotation, Theorem, TracedTactic, remove_marks
 from lean_dojo_v2.database import Repository
-from lean_dojo_v2.tracing.extract import UNKNOWN, dedent
+from lean_dojo_v2.tracing.reading.extract import UNKNOWN, dedent
 from lean_dojo_v2.tracing.tracer import ERRORS_KEY
 
 EDGE = Path(__file__).parents[2] / "data" / "edge_project"

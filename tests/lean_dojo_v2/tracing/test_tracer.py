@@ -18,10 +18,10 @@ from lean_dojo_v2.cli import main
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.tracing import FileDone, LeanGitRepo, trace_repository
 from lean_dojo_v2.tracing.cache import TraceCache
-from lean_dojo_v2.tracing.engines import Engine, Outcomes, choose_engine
-from lean_dojo_v2.tracing.records import Elaboration
+from lean_dojo_v2.tracing.project.workspace import SourceFile, read_workspace
+from lean_dojo_v2.tracing.reading.records import Elaboration
+from lean_dojo_v2.tracing.running.engines import Engine, Outcomes, choose_engine
 from lean_dojo_v2.tracing.tracer import trace_files
-from lean_dojo_v2.tracing.workspace import SourceFile, read_workspace
 
 Project = Callable[..., Path]
 
@@ -82,7 +82,7 @@ def test_only_what_changed_is_asked_again(project: Project) -> None:
 def test_a_second_trace_starts_no_engine(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = LeanGitRepo.from_path(project(FILES))
     first = trace_repository(repo, engine="embedded", jobs=1, date="2026-01-01")
-    monkeypatch.setattr("lean_dojo_v2.tracing.engines.EnginePool", None)
+    monkeypatch.setattr("lean_dojo_v2.tracing.running.engines.EnginePool", None)
     second = trace_repository(repo, engine="embedded", date="2026-01-01")
     assert second.to_dict() == first.to_dict()
 

@@ -13,7 +13,7 @@ from lean_dojo_core import Theorem
 from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.causal_lm.loading import load_tokenizer
 from lean_dojo_plugins.causal_lm.run_folder import FinishedStep, RunFolder, RunState
-from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import HFProver
 from lean_dojo_v2.prover.problem import GoalProblem, TheoremProblem

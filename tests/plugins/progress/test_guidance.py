@@ -9,7 +9,7 @@ from transformers import BertConfig, BertForSequenceClassification, PreTrainedTo
 
 from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
-from lean_dojo_v2.lean.source import SourceTheorem
+from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples
 from lean_dojo_v2.prover.base import BaseProver

@@ -10,7 +10,7 @@ import pytest
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.engines import ProjectEngines
-from lean_dojo_v2.lean.pool import EnginePool
+from lean_dojo_v2.lean.pool.local import EnginePool
 
 ONE, TWO, THREE = Path("one"), Path("two"), Path("three")
 

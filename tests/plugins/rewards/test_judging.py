@@ -10,8 +10,8 @@ import pytest
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_plugins.rewards.judging import Judge
 from lean_dojo_plugins.rewards.replay import Judgement, StateSpec
-from lean_dojo_v2.lean.checking import Verdict
 from lean_dojo_v2.lean.errors import EngineKilledError
+from lean_dojo_v2.lean.verify.tactics import Verdict
 
 SOLVED, FAILED = Judgement(Verdict.SOLVED), Judgement(Verdict.FAILED)
 HERE, THERE = StateSpec("⊢ here"), StateSpec("⊢ there", Path("elsewhere"))

@@ -12,8 +12,8 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import adapt
 from lean_dojo_plugins.rewards.verified import PantographVerified
-from lean_dojo_v2.lean.checking import Verdict
-from lean_dojo_v2.lean.pool import EnginePool
+from lean_dojo_v2.lean.pool.local import EnginePool
+from lean_dojo_v2.lean.verify.tactics import Verdict
 
 GOAL = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
 

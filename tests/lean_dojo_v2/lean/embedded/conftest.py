@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lean_dojo_v2.lean.embedded.launch import embedded_plan
+from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
 
 REQUEST_SECONDS = 120
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lean_dojo_core.errors import LeanDojoError
-from lean_dojo_v2.lean.embedded.patch_glue import GlueFormatError, patch_glue
+from lean_dojo_v2.lean.engines.embedded.patch_glue import GlueFormatError, patch_glue
 
 GLUE = (
     'var Module=typeof Module!="undefined"?Module:{};'

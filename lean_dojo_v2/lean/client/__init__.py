@@ -1,0 +1,1 @@
+"""The client of one engine: server, goals, environment, frontend, and their records."""

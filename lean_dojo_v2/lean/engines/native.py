@@ -1,0 +1,116 @@
+"""The native engine: Pantograph's REPL, with the user's own toolchain, in the user's project."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from lean_dojo_core.errors import EngineUnavailableError
+from lean_dojo_v2.lean.engines.groups import ProcessGroups
+from lean_dojo_v2.lean.engines.process import LaunchPlan
+
+VARIABLE = "LEAN_DOJO_PANTOGRAPH"
+_REPL = "pantograph-repl"
+_LAKE_TIMEOUT = 300.0
+
+
+def find_repl() -> Path | None:
+    """Find the program: ``LEAN_DOJO_PANTOGRAPH``, an installed PyPantograph, or the search path.
+
+    Raises:
+        EngineUnavailableError: The variable names something that cannot be run.
+    """
+    named = os.environ.get(VARIABLE)
+    if named:
+        found = shutil.which(named)
+        if found is None:
+            raise EngineUnavailableError(f"{VARIABLE} is {named!r}, which cannot be run.")
+        return Path(found).absolute()
+    spec = importlib.util.find_spec("pantograph")
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        program = Path(folder) / _REPL
+        if os.access(program, os.X_OK):
+            return program
+    on_path = shutil.which(_REPL)
+    return None if on_path is None else Path(on_path)
+
+
+def lake_lean_path(project: Path) -> str:
+    """Ask Lake where the project's compiled modules lie.
+
+    Args:
+        project: The folder with the lakefile.
+
+    Returns:
+        The value for ``LEAN_PATH``.
+
+    Raises:
+        EngineUnavailableError: Lake is not there, fails, or takes longer than five minutes.
+    """
+    argv = ["lake", "env", "printenv", "LEAN_PATH"]
+    try:
+        done = ProcessGroups().run(argv, cwd=project, timeout=_LAKE_TIMEOUT)
+    except FileNotFoundError as error:
+        raise EngineUnavailableError(
+            f"The native Lean engine needs `lake` for the project {project}. Install Lean with "
+            "elan, or give lean_path=… yourself."
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise EngineUnavailableError(
+            f"`{' '.join(argv)}` in {project} took longer than {_LAKE_TIMEOUT:.0f} s. Run "
+            "`lake build` there first."
+        ) from error
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()
+        raise EngineUnavailableError(
+            f"`{' '.join(argv)}` in {project} failed. Run `lake build` there first.\n{said[-1500:]}"
+        )
+    return os.fsdecode(done.stdout).strip()
+
+
+def is_lake_project(folder: Path) -> bool:
+    """Whether the folder has a lakefile."""
+    return any((folder / name).is_file() for name in ("lakefile.toml", "lakefile.lean"))
+
+
+def native_plan(
+    imports: Sequence[str],
+    *,
+    project: Path | None = None,
+    lean_path: str | None = None,
+    core_options: Sequence[str] = (),
+) -> LaunchPlan:
+    """Say how to start the native engine.
+
+    Args:
+        imports: Modules to import.
+        project: The Lake project, built; its toolchain is the one in its folder.
+        lean_path: Where compiled modules lie; asked from Lake when not given.
+        core_options: Options of Lean, each ``name=value``.
+
+    Raises:
+        EngineUnavailableError: There is no ``pantograph-repl``, or Lake cannot tell the path.
+    """
+    program = find_repl()
+    if program is None:
+        raise EngineUnavailableError(
+            "The native Lean engine is Pantograph's REPL, and there is none. Install PyPantograph "
+            f"for your Lean version (`pip install pantograph`), or set {VARIABLE} to the "
+            "executable."
+        )
+    if lean_path is None and project is not None and is_lake_project(project):
+        lean_path = lake_lean_path(project)
+    environment = dict(os.environ)
+    if lean_path:
+        environment["LEAN_PATH"] = lean_path
+    return LaunchPlan(
+        kind="native",
+        argv=(str(program), *imports, *(f"--{option}" for option in core_options)),
+        env=environment,
+        cwd=None if project is None else str(project),
+        what=f"native Lean engine ({program.name})",
+    )

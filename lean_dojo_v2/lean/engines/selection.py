@@ -1,0 +1,135 @@
+"""Choose the engine: the user's own Lean where the project needs it, else the embedded one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from lean_dojo_core.errors import EngineUnavailableError, UsageError
+from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
+from lean_dojo_v2.lean.engines.native import find_repl, native_plan
+from lean_dojo_v2.lean.engines.process import LaunchPlan
+from lean_dojo_v2.lean.text.header import parse_header
+
+EngineName: TypeAlias = Literal["auto", "native", "embedded"]
+VARIABLE = "LEAN_DOJO_ENGINE"
+CORE = frozenset({"Init", "Std", "Lean"})
+"""Roots of the modules that the embedded engine has."""
+
+_HEADER_BYTES = 65_536
+
+
+def engine_plan(
+    engine: EngineName | str,
+    imports: Sequence[str],
+    *,
+    project: Path | None = None,
+    lean_path: str | None = None,
+    core_options: Sequence[str] = (),
+    memory_limit_mb: int | None = None,
+) -> LaunchPlan:
+    """Choose an engine and say how to start it.
+
+    ``auto`` takes the native engine when modules outside core Lean are needed, or when the project
+    names a toolchain and Pantograph's REPL is there; else the embedded one. ``LEAN_DOJO_ENGINE``
+    takes the place of ``auto``; an engine that is asked for by name is never exchanged.
+
+    Args:
+        engine: ``"auto"``, ``"native"`` or ``"embedded"``.
+        imports: Modules that the engine imports.
+        project: The Lake project, if there is one.
+        lean_path: Where compiled modules lie, for the native engine.
+        core_options: Options of Lean, each ``name=value``.
+        memory_limit_mb: Hard limit for the engine's memory.
+
+    Raises:
+        UsageError: There is no engine of that name.
+        EngineUnavailableError: The engine cannot serve this project; the message says what to do.
+    """
+    name = _chosen(engine)
+    foreign = foreign_module(imports, project)
+    if name == "auto":
+        has_toolchain = project is not None and (project / "lean-toolchain").is_file()
+        needs_native = foreign is not None or (has_toolchain and find_repl() is not None)
+        name = "native" if needs_native else "embedded"
+        if foreign is not None and find_repl() is None:
+            raise _refused(*foreign)
+    if name == "native":
+        return native_plan(imports, project=project, lean_path=lean_path, core_options=core_options)
+    if foreign is not None:
+        raise _refused(*foreign)
+    return embedded_plan(
+        [module for module in imports if is_core(module)],
+        project=project,
+        core_options=core_options,
+        memory_limit_mb=memory_limit_mb,
+    )
+
+
+def is_core(module: str) -> bool:
+    """Whether a module comes with Lean itself."""
+    return _root(module) in CORE
+
+
+def foreign_module(imports: Sequence[str], project: Path | None) -> tuple[str, str] | None:
+    """Find a module that core Lean has not and the project itself has not.
+
+    Args:
+        imports: Modules that the engine is asked to import.
+        project: A project whose files are looked at, dependencies left out.
+
+    Returns:
+        The module and where it is imported, or ``None``.
+    """
+    files = {} if project is None else {p.relative_to(project): p for p in _sources(project)}
+    # Whatever its source folders are called, a module's root is a folder or a file somewhere in it.
+    own = {part.removesuffix(".lean") for place in files for part in place.parts}
+    for module in imports:
+        if _root(module) not in CORE | own:
+            return module, "the imports that were asked for"
+    for place, path in files.items():
+        for module in header_imports(path):
+            if _root(module) not in CORE | own | {"Lake"}:  # build scripts import Lake
+                return module, str(place)
+    return None
+
+
+def header_imports(path: Path) -> list[str]:
+    """List the modules that a file imports, comments left out."""
+    with path.open("rb") as stream:
+        text = stream.read(_HEADER_BYTES).decode(errors="replace")
+    return list(parse_header(text).imports)
+
+
+def _chosen(engine: str) -> str:
+    name, source = engine, "engine"
+    if engine == "auto":
+        name, source = os.environ.get(VARIABLE) or "auto", VARIABLE
+    if name not in get_args(EngineName):
+        raise UsageError(f"{source}={name!r} is no engine; there are auto, native and embedded.")
+    return name
+
+
+def _root(module: str) -> str:
+    return module.split(".", maxsplit=1)[0].strip("«»")
+
+
+def _sources(project: Path) -> Iterator[Path]:
+    """Walk over the project's own Lean files, leaving out ``.lake`` and other hidden folders."""
+    for folder, names, files in os.walk(project):
+        names[:] = sorted(name for name in names if not name.startswith(".") and name != "build")
+        for name in sorted(files):
+            # The lakefile is a program for Lake, not a module of the project.
+            if name.endswith(".lean") and name != "lakefile.lean":
+                yield Path(folder) / name
+
+
+def _refused(module: str, place: str) -> EngineUnavailableError:
+    return EngineUnavailableError(
+        f"{module} ({place}) is not part of core Lean, and the embedded engine has Init, Std and "
+        "Lean only. Use the native engine: install Lean with elan and PyPantograph for the "
+        "project's Lean version (`pip install pantograph`, or LEAN_DOJO_PANTOGRAPH=<executable>), "
+        "run `lake build` in the project, then use engine='native' or LEAN_DOJO_ENGINE=native."
+    )

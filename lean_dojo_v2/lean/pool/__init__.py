@@ -1,0 +1,1 @@
+"""Many engines: on this machine or over a Ray cluster, with one schedule."""

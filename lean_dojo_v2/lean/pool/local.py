@@ -1,0 +1,263 @@
+"""Several engines that share the work, on this machine.
+
+::
+
+    def check(server: Server, goal: str, tactic: str) -> bool:
+        state = server.goal_start(goal)
+        return server.goal_tactic(state, tactic).is_solved
+
+    with EnginePool(PoolConfig(size=4)) as pool:
+        future = pool.submit(check, "1 + 1 = 2", "rfl")
+        results = pool.map(check, [("1 + 1 = 2", "rfl"), ("2 + 2 = 4", "decide")])
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, wait
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar, TypeVarTuple
+
+import attrs
+
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.engines.selection import EngineName
+from lean_dojo_v2.lean.pool.scheduling import Request, Scheduler, Slot
+
+Ts = TypeVarTuple("Ts")
+R = TypeVar("R")
+_NAME_WIDTH = 120
+
+
+def available_cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@attrs.frozen
+class PoolConfig:
+    """What a pool is made of; plain data, so it may be pickled and sent to other processes.
+
+    Attributes:
+        size: Engines; one for each available core if not given.
+        imports: Modules that every engine imports.
+        project_path: A Lake project.
+        lean_path: Where compiled modules lie, for the native engine.
+        options: Pantograph's options.
+        core_options: Options of Lean, each ``"name=value"``.
+        engine: ``"auto"``, ``"native"`` or ``"embedded"``.
+        timeout: Seconds that one call to an engine may take.
+        memory_limit_mb: Resident megabytes at which an engine is killed, also during a request.
+            The embedded engine has about 1,000 when it has imported ``Init``, 2,100 with ``Lean``.
+        recycle_memory_mb: Resident megabytes at which an engine is replaced between two requests.
+        warm_headers: Different headers that an engine is taken to keep loaded.
+    """
+
+    size: int = attrs.field(factory=available_cores, validator=attrs.validators.ge(1))
+    imports: tuple[str, ...] = attrs.field(default=("Init",), converter=tuple)
+    project_path: str | Path | None = None
+    lean_path: str | None = None
+    options: Mapping[str, Any] = attrs.field(factory=dict)
+    core_options: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    engine: EngineName = "auto"
+    timeout: float = 60.0
+    memory_limit_mb: int | None = 4_000
+    recycle_memory_mb: int | None = 2_600
+    warm_headers: int = attrs.field(default=4, validator=attrs.validators.ge(0))
+
+    def server(self) -> Server:
+        """Make one server of the pool, not started yet."""
+        return Server(
+            imports=self.imports,
+            project_path=self.project_path,
+            lean_path=self.lean_path,
+            options=self.options,
+            core_options=self.core_options,
+            timeout=self.timeout,
+            engine=self.engine,
+            memory_limit_mb=self.memory_limit_mb,
+            start=False,
+        )
+
+
+class LocalSlot:
+    """An engine of this process's own."""
+
+    def __init__(self, config: PoolConfig) -> None:
+        self._config = config
+        self._server = config.server()
+
+    def call(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """Run ``fn(server, *args)``."""
+        return fn(self._server, *args)
+
+    def life(self) -> object:
+        """Give the engine's process id."""
+        return self._server.pid
+
+    def tidy(self) -> None:
+        """Stop an engine beyond ``recycle_memory_mb``; the next call starts another."""
+        limit = self._config.recycle_memory_mb
+        if limit is not None and self._server.memory_mb > limit:
+            self._server.close()
+
+    def interrupt(self) -> None:
+        """Kill the engine for good."""
+        self._server.retire()
+
+    def close(self) -> None:
+        """Stop the engine."""
+        self._server.close()
+
+
+class EnginePool:
+    """Engines that share the work; each starts when it is first needed.
+
+    A request is a function whose first argument is a :class:`Server`. It has that server for
+    itself while it runs; goal states do not outlive it. A request whose engine dies or outgrows
+    its memory is run again on a fresh engine, once; one that kills two engines is answered with
+    :class:`EngineKilledError`, which names it. A request that exceeds its time is not run again:
+    it is answered with :class:`EngineTimeoutError`. The other requests notice nothing.
+
+    Pickling a pool pickles its configuration; the copy opens engines of its own when it is first
+    used, and so does a forked child.
+
+    Args:
+        config: What the pool is made of.
+        **settings: Fields of :class:`PoolConfig`, in place of ``config``'s.
+    """
+
+    def __init__(self, config: PoolConfig | None = None, **settings: Any) -> None:
+        self.config = attrs.evolve(config or PoolConfig(), **settings)
+        self._lock = threading.Lock()
+        self._scheduler: Scheduler | None = None
+        self._finalizer: weakref.finalize[[Scheduler, int], EnginePool] | None = None
+        _pools.add(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[type[Self], tuple[PoolConfig]]:
+        return type(self), (self.config,)
+
+    def submit(
+        self,
+        fn: Callable[[Server, *Ts], R],
+        /,
+        *args: *Ts,
+        header: str | None = None,
+        name: str | None = None,
+    ) -> Future[R]:
+        """Queue a request.
+
+        Args:
+            fn: Called with a server and ``args``.
+            *args: Its arguments.
+            header: Key of the header that it loads (any text, for example the header itself);
+                requests with equal keys go to the same engine where that is possible.
+            name: What errors call it; its arguments if not given.
+
+        Returns:
+            The result to come.
+        """
+        request = Request(fn, args, name or _name_of(args), header)
+        self._open().submit(request)
+        return request.future
+
+    def map(
+        self,
+        fn: Callable[..., R],
+        items: Iterable[Any],
+        *,
+        header: Callable[[Any], str | None] | str | None = None,
+        name: Callable[[Any], str] | None = None,
+        return_exceptions: bool = False,
+    ) -> list[R]:
+        """Run ``fn(server, item)`` for every item and wait for all of them.
+
+        Args:
+            fn: Called with a server and an item (or, for an item that is a tuple, its parts).
+            items: The items.
+            header: Key of the header, for all items or for each; see :meth:`submit`.
+            name: What errors call an item.
+            return_exceptions: Put exceptions among the results instead of raising the first one.
+
+        Returns:
+            The results, in the order of the items.
+
+        Raises:
+            Exception: The first item's that failed, after all the others have been answered.
+        """
+        futures: list[Future[R]] = []
+        for item in items:
+            args = item if isinstance(item, tuple) else (item,)
+            key = header(item) if callable(header) else header
+            label = name(item) if name is not None else None
+            futures.append(self.submit(fn, *args, header=key, name=label))
+        wait(futures)
+        if return_exceptions:
+            return [future.exception() or future.result() for future in futures]  # type: ignore[misc]
+        return [future.result() for future in futures]
+
+    def close(self) -> None:
+        """Cancel waiting requests and stop all engines. The next request opens the pool again."""
+        with self._lock:
+            finalizer, self._finalizer = self._finalizer, None
+            self._scheduler = None
+        if finalizer is not None:  # without the lock: it waits for what runs
+            finalizer()
+
+    def _open(self) -> Scheduler:
+        """Give the scheduler; two first requests at once must not make two of them."""
+        with self._lock:
+            if self._scheduler is None:
+                slots = [self._make_slot() for _ in range(self.config.size)]
+                scheduler = Scheduler(slots, self.config.warm_headers)
+                self._scheduler = scheduler
+                self._finalizer = weakref.finalize(self, _close, scheduler, os.getpid())
+            return self._scheduler
+
+    def _forget(self) -> None:
+        """Begin without engines: in a forked child they are the parent's, and so is the lock."""
+        self._lock = threading.Lock()
+        self._scheduler = self._finalizer = None
+
+    def _make_slot(self) -> Slot:
+        return LocalSlot(self.config)
+
+
+_pools: weakref.WeakSet[EnginePool] = weakref.WeakSet()
+
+
+def _forget_all() -> None:
+    for pool in _pools:
+        pool._forget()  # noqa: SLF001 - a part of the class
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)
+
+
+def _close(scheduler: Scheduler, owner: int) -> None:
+    """Close a scheduler, unless this is a forked child, which has none of its threads."""
+    if os.getpid() == owner:
+        scheduler.close()
+
+
+def _name_of(args: tuple[Any, ...]) -> str:
+    text = ", ".join(map(repr, args))
+    return text if len(text) <= _NAME_WIDTH else f"{text[:_NAME_WIDTH]}…"

@@ -1,0 +1,156 @@
+"""The engine pool over a Ray cluster: the same interface, an actor for each engine.
+
+Ray is an extra (``pip install 'lean-dojo-v2[ray]'``) and is imported when such a pool is opened.
+Functions and arguments are sent to the actors by Ray, so they must be picklable; every node needs
+this package, and installs the embedded engine when it first uses it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.lean.errors import EngineDiedError, EngineUnavailableError
+from lean_dojo_v2.lean.pool.local import EnginePool, LocalSlot, PoolConfig
+from lean_dojo_v2.lean.pool.scheduling import Slot
+
+log = logging.getLogger(__name__)
+_STOP_TIMEOUT = 10.0
+
+
+class RayEnginePool(EnginePool):
+    """An :class:`EnginePool` whose engines live in Ray actors.
+
+    It uses the Ray of the running driver, and starts or joins one (``ray.init()``) if there is
+    none. Each actor asks for one CPU; ``resources`` asks for something else.
+
+    Args:
+        config: What the pool is made of; ``size`` counts engines over the whole cluster.
+        resources: Options of the actors (``ray.remote``), for example ``{"num_cpus": 0.5}``.
+        **settings: Fields of :class:`PoolConfig`, in place of ``config``'s.
+
+    Raises:
+        EngineUnavailableError: When it is opened, if Ray is not installed.
+    """
+
+    def __init__(
+        self,
+        config: PoolConfig | None = None,
+        *,
+        resources: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        super().__init__(config, **settings)
+        self.resources = {"num_cpus": 1, **(resources or {})}
+        for option in {"max_restarts", "max_concurrency"} & self.resources.keys():
+            raise UsageError(f"{option} is not yours to choose: the pool looks after its actors.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.config, self.resources)
+
+    def _make_slot(self) -> Slot:
+        return RaySlot(self.config, self.resources)
+
+
+class RaySlot:
+    """An engine in an actor; the actor starts with the first request."""
+
+    def __init__(self, config: PoolConfig, resources: dict[str, Any]) -> None:
+        self._ray = _ray()
+        self._config = config
+        self._resources = resources
+        self._actor: Any = None
+        self._life: object = None
+        self._retired = False
+
+    def call(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """Run ``fn(server, *args)`` in the actor; raise there what it raises here.
+
+        Raises:
+            EngineDiedError: The actor is gone, or closed for good.
+            Exception: Whatever ``fn`` raised there.
+        """
+        errors = self._ray.exceptions
+        if self._retired:
+            raise EngineDiedError("This engine is closed for good.")
+        if self._actor is None:
+            # Two threads: one for the request, one to stop the engine in the middle of it.
+            remote = self._ray.remote(**self._resources, max_concurrency=2)(EngineActor)
+            self._actor = remote.remote(self._config)
+        try:
+            self._life, result, error = self._ray.get(self._actor.call.remote(fn, args))
+        except errors.RayActorError as lost:
+            self._actor, self._life = None, None
+            raise EngineDiedError(f"The Ray actor of a Lean engine is gone: {lost}") from lost
+        if error is not None:
+            raise error
+        return result
+
+    def life(self) -> object:
+        """Give the engine's process id and node, as of the last request."""
+        return self._life
+
+    def tidy(self) -> None:
+        """Do nothing: the actor does it."""
+
+    def interrupt(self) -> None:
+        """Kill the actor and its engine for good."""
+        self._retired = True
+        self.close()
+
+    def close(self) -> None:
+        """Kill the actor; its engine ends with it."""
+        actor, self._actor = self._actor, None
+        if actor is None or not self._ray.is_initialized():
+            return
+        errors = self._ray.exceptions
+        try:  # a killed actor has no time to stop its engine
+            self._ray.get(actor.stop.remote(), timeout=_STOP_TIMEOUT)
+        except (errors.RayActorError, errors.GetTimeoutError):
+            log.warning("an engine's actor did not stop by itself; it is killed")
+        self._ray.kill(actor)
+
+
+class EngineActor:
+    """What runs in an actor: one engine."""
+
+    def __init__(self, config: PoolConfig) -> None:
+        self._slot = LocalSlot(config)
+
+    def call(
+        self, fn: Callable[..., Any], args: tuple[Any, ...]
+    ) -> tuple[object, Any, BaseException | None]:
+        """Run a request; give the engine's life, the result and the error.
+
+        The error is data here: raised, Ray would wrap it into a class of its own.
+        """
+        result, failure = None, None
+        try:
+            result = self._slot.call(fn, args)
+        except Exception as error:
+            failure = error.with_traceback(None)
+        self._slot.tidy()
+        return self._slot.life(), result, failure
+
+    def stop(self) -> None:
+        """Stop the engine for good, also during a request."""
+        self._slot.interrupt()
+
+
+def _rebuild(config: PoolConfig, resources: dict[str, Any]) -> RayEnginePool:
+    return RayEnginePool(config, resources=resources)
+
+
+def _ray() -> Any:
+    try:
+        import ray
+        import ray.exceptions
+    except ImportError as error:
+        raise EngineUnavailableError(
+            "A pool over a Ray cluster needs Ray: pip install 'lean-dojo-v2[ray]'."
+        ) from error
+    if not ray.is_initialized():
+        ray.init()
+    return ray

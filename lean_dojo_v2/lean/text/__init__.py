@@ -1,0 +1,1 @@
+"""How Lean is spelt: tokens, headers, statements, sources, positions."""

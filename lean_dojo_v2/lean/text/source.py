@@ -1,0 +1,207 @@
+"""A theorem in its file: where it stands, what it states, and the file around it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+from pathlib import Path
+
+import attrs
+
+from lean_dojo_core.errors import LeanError
+from lean_dojo_core.records import Position, Theorem
+from lean_dojo_v2.lean.text.lexer import Token, code_tokens
+from lean_dojo_v2.lean.text.statement import split_statement
+
+_NOT_ALONE = frozenset({".", "`"})
+"""Before a keyword they make it a part of a name: ``(f x).end``, `` `mutual``."""
+
+
+@attrs.frozen(slots=False)
+class SourceTheorem:
+    """A theorem and the text of its file.
+
+    Attributes:
+        text: The whole file.
+        full_name: The theorem's full name.
+        file_path: The file, relative to its repository.
+        start: Where the declaration starts (1-based line and column).
+        end: Where it ends (exclusive).
+        statement: Source text of the declaration up to and with ``:=``, if the trace says so.
+        header: Whether the text begins with imports of its own; else it continues the environment
+            of the server that is asked about it.
+
+    Raises:
+        LeanError: If the positions lie outside the text.
+    """
+
+    text: str = attrs.field(repr=False)
+    full_name: str
+    file_path: str
+    start: Position
+    end: Position
+    statement: str | None = None
+    header: bool = True
+
+    @classmethod
+    def of(cls, theorem: Theorem, text: str) -> SourceTheorem:
+        """Combine a traced theorem with its file's text."""
+        return cls(
+            text,
+            theorem.full_name,
+            theorem.file_path,
+            theorem.start,
+            theorem.end,
+            theorem.theorem_statement,
+        )
+
+    @cached_property
+    def before(self) -> str:
+        """The file up to the declaration: its context, without itself.
+
+        Raises:
+            LeanError: If the file ends before the declaration.
+        """
+        return self.text[: self.offset(self.start)]
+
+    @cached_property
+    def declaration(self) -> str:
+        """The declaration's own text.
+
+        Raises:
+            LeanError: If the file ends before the declaration.
+        """
+        return self.text[self.offset(self.start) : self.offset(self.end)]
+
+    @cached_property
+    def after(self) -> str:
+        """The file behind the declaration.
+
+        Raises:
+            LeanError: If the file ends before the declaration.
+        """
+        return self.text[self.offset(self.end) :]
+
+    @cached_property
+    def head(self) -> str:
+        """The declaration's text before its proof: attributes, name, binders and statement.
+
+        Raises:
+            LeanError: If the declaration has no ``:=`` and no alternatives (``| 0 => …``).
+        """
+        if self.full_name.rpartition(".")[2].strip("«»") not in self.declaration:
+            raise LeanError(
+                f"{self.file_path}:{self.start[0]}: {self.full_name} is not there; the file has "
+                "changed since it was traced. Trace it again."
+            )
+        if self.statement is not None and self.declaration.startswith(self.statement.rstrip()):
+            return self.statement.rstrip().removesuffix(":=").rstrip()
+        found = split_statement(self.declaration)
+        if found is None:
+            raise LeanError(
+                f"{self.file_path}:{self.start[0]}: {self.full_name} has no ':=' that a proof "
+                "could follow"
+            )
+        return self.declaration[: found[0]].rstrip()
+
+    @cached_property
+    def own_names(self) -> tuple[str, ...]:
+        """The full name and every suffix by which its file may call it."""
+        parts = self.full_name.split(".")
+        return tuple(".".join(parts[index:]) for index in range(len(parts)))
+
+    @cached_property
+    def in_mutual_block(self) -> bool:
+        """Whether the text before it leaves a ``mutual`` block open."""
+        words = _keywords(self.before, "mutual", "end")
+        return bool(words) and words[-1].text == "mutual"
+
+    @property
+    def closing(self) -> str:
+        """What follows the declaration where the file is cut off behind it."""
+        return "\nend\n" if self.in_mutual_block else "\n"
+
+    @cached_property
+    def rest_of_block(self) -> str:
+        """What follows the declaration where its command has to be whole.
+
+        Declarations of a ``mutual`` block may cite each other, so the others stay.
+        """
+        if not self.in_mutual_block:
+            return "\n"
+        ends = _keywords(self.after, "end")
+        return self.after[: ends[0].start] + "end\n" if ends else self.closing
+
+    def with_proof(self, proof: str) -> str:
+        """Give the declaration with another proof, a tactic block.
+
+        Args:
+            proof: Tactics, one a line; indentation within it is kept.
+
+        Raises:
+            LeanError: As :attr:`head`.
+        """
+        lines = proof.strip("\n").split("\n")
+        block = "\n".join(f"  {line}" if line.strip() else "" for line in lines)
+        return f"{self.head} := by\n{block}"
+
+    def offset(self, position: Position) -> int:
+        """Give the index into the text of a 1-based line and column.
+
+        Raises:
+            LeanError: If there is no such place.
+        """
+        line, column = position
+        try:
+            start = self._lines[line - 1]
+        except IndexError:
+            start = -1
+        if line < 1 or column < 1 or start < 0 or start + column - 1 > len(self.text):
+            raise LeanError(
+                f"{self.file_path} has no line {line}, column {column}; the file is not the one "
+                "that was traced. Trace it again."
+            )
+        return start + column - 1
+
+    def position(self, offset: int) -> Position:
+        """Give the 1-based line and column of an index into the text."""
+        line = bisect_right(self._lines, offset)
+        return line, offset - self._lines[line - 1] + 1
+
+    def occurrences(self, text: str) -> list[Position]:
+        """Give every place in the declaration where a text begins.
+
+        Raises:
+            LeanError: If the file ends before the declaration.
+        """
+        start, end = self.offset(self.start), self.offset(self.end)
+        found = re.finditer(f"(?={re.escape(text)})", self.text[start:end])
+        return [self.position(start + match.start()) for match in found]
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+
+def _keywords(text: str, *words: str) -> list[Token]:
+    """Give the places of keywords in a text: not in comments, strings or names."""
+    if words[0] not in text:  # most files have no `mutual`, and need not be read to the end
+        return []
+    found: list[Token] = []
+    last = ""
+    for token in code_tokens(text):
+        if token.text in words and last not in _NOT_ALONE:
+            found.append(token)
+        last = token.text
+    return found
+
+
+def read_source(file: Path) -> str:
+    r"""Read a file's text as Lean does: ``\r\n`` ends one line, a lone ``\r`` ends none.
+
+    Raises:
+        OSError: If it cannot be read.
+        UnicodeDecodeError: If it is not UTF-8.
+    """
+    return file.read_bytes().decode().replace("\r\n", "\n")

@@ -1,0 +1,1 @@
+"""Whether to believe it: screening, tactics, whole proofs."""

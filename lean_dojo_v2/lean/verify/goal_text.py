@@ -1,0 +1,208 @@
+"""Read goals as Lean prints them, and turn them back into something that Lean can start from.
+
+A traced ``state_before`` is text. Most of it can be read again: its hypotheses become the binders
+of a statement. Some can't: a printed ``⋯`` hides a proof, coercions and implicit arguments are left
+out, several goals may share metavariables. Then :class:`GoalTextError` says so, and the caller
+replays the theorem from its file (:func:`lean_dojo_v2.lean.verify.tactics.open_exact`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import attrs
+
+from lean_dojo_core.errors import LeanError
+from lean_dojo_core.records import NO_GOALS, remove_marks
+from lean_dojo_v2.lean.client.records import INACCESSIBLE, Goal, GoalState, Variable
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError
+from lean_dojo_v2.lean.verify.advance import canonical
+
+_CASE = re.compile(r"case (?P<tag>\S+)")
+_HYPOTHESIS = re.compile(r"(?P<names>[^\s:⊢(][^:⊢]*?) :(?!=) (?P<rest>.*)", re.DOTALL)
+_NAME = re.compile(r"[^\W\d][\w'!?.]*[✝¹²³⁴⁵⁶⁷⁸⁹⁰]+")
+_LEVEL = re.compile(r"\b(?:Sort|Type) (?:\(?)(?:max |imax )?([a-z]\w*)|\bu_\d+\b")
+_HIDDEN = re.compile(r"⋯|\?m[\w.✝]|\?_|\bsorry\b|‹|_fvar|\[mdata")
+
+
+class GoalTextError(LeanError):
+    """This text does not say enough to start from; replay the theorem from its file."""
+
+
+@attrs.frozen
+class GoalText:
+    """One printed goal.
+
+    Attributes:
+        variables: Its hypotheses, oldest first, one a name.
+        target: What is to be shown.
+        case: Its case tag, if it has one.
+    """
+
+    variables: tuple[Variable, ...]
+    target: str
+    case: str | None = None
+
+    @property
+    def goal(self) -> Goal:
+        """The same as a goal record without an engine's id."""
+        return Goal("", list(self.variables), self.target, name=self.case)
+
+
+def parse_state(text: str) -> list[GoalText]:
+    r"""Read a state as Lean prints it.
+
+    Args:
+        text: Goals separated by blank lines; premise marks are stripped.
+
+    Returns:
+        The goals; none for ``no goals``.
+
+    Raises:
+        GoalTextError: If the text is not a printed state.
+
+    >>> [goal] = parse_state("case inl\nn m : Nat\nh : n = m\n⊢ m = n")
+    >>> goal.case, [v.name for v in goal.variables], goal.target
+    ('inl', ['n', 'm', 'h'], 'm = n')
+    """
+    text = remove_marks(text).strip("\n")
+    if text.strip() in {NO_GOALS, ""}:
+        return []
+    return [_parse_goal(block) for block in re.split(r"\n\s*\n", text) if block.strip()]
+
+
+def _parse_goal(block: str) -> GoalText:
+    items: list[str] = []
+    for line in block.split("\n"):
+        if line.startswith((" ", "\t")) and items:
+            items[-1] += "\n" + line
+        else:
+            items.append(line)
+    case = None
+    if match := _CASE.fullmatch(items[0]):
+        case = match["tag"]
+        items = items[1:]
+    if not items or not items[-1].startswith("⊢ "):
+        raise GoalTextError(f"no line that starts with '⊢' in the goal {block!r:.200}")
+    variables = [variable for item in items[:-1] for variable in _parse_hypothesis(item)]
+    return GoalText(tuple(variables), _one_line(items[-1][2:]), case)
+
+
+def _parse_hypothesis(item: str) -> list[Variable]:
+    match = _HYPOTHESIS.fullmatch(item)
+    if match is None:
+        raise GoalTextError(f"cannot read the hypothesis {item!r:.200}")
+    names = match["names"].split()
+    kind, assigned, value = match["rest"].partition(" := ")
+    if assigned and len(names) == 1:
+        return [Variable(_one_line(kind), _one_line(value), names[0])]
+    return [Variable(_one_line(match["rest"]), None, name) for name in names]
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s*\n\s*", " ", text).strip()
+
+
+def statement(goal: GoalText) -> tuple[str, list[str]]:
+    r"""Turn a goal into a closed expression.
+
+    Args:
+        goal: The printed goal.
+
+    Returns:
+        The expression, and the universe levels that it names.
+
+    Raises:
+        GoalTextError: If the text hides something, such as a proof printed as ``⋯``.
+
+    >>> statement(parse_state("n : Nat\nh : n = 0\n⊢ 0 = n")[0])
+    ('∀ (n : Nat), ∀ (h : n = 0), 0 = n', [])
+    """
+    texts = [goal.target, *(f"{v.t} {v.v or ''}" for v in goal.variables)]
+    for text in texts:
+        if hidden := _HIDDEN.search(text):
+            raise GoalTextError(f"the printed goal hides something: {hidden[0]!r} in {text!r:.200}")
+    names = _writable(goal.variables)
+    binders = []
+    for variable in goal.variables:
+        name = names.get(variable.name or "_", variable.name or "_")
+        kind = _substitute(variable.t, names)
+        if variable.v is not None:
+            binders.append(f"let {name} : {kind} := {_substitute(variable.v, names)}; ")
+        elif variable.name and variable.name.startswith("inst") and INACCESSIBLE in variable.name:
+            binders.append(f"∀ [{name} : {kind}], ")
+        else:
+            binders.append(f"∀ ({name} : {kind}), ")
+    expression = "".join(binders) + _substitute(goal.target, names)
+    return expression, _levels(texts)
+
+
+def _writable(variables: Sequence[Variable]) -> dict[str, str]:
+    """Give every inaccessible name one that can be written, unlike all others."""
+    taken = {v.name for v in variables}
+    names: dict[str, str] = {}
+    for variable in variables:
+        name = variable.name or ""
+        if INACCESSIBLE in name:
+            base = name.partition(INACCESSIBLE)[0].replace(".", "_")
+            index = 1
+            while (fresh := f"{base}_{index}") in taken:
+                index += 1
+            taken.add(fresh)
+            names[name] = fresh
+    return names
+
+
+def _substitute(text: str, names: dict[str, str]) -> str:
+    return _NAME.sub(lambda match: names.get(match[0], match[0]), text)
+
+
+def _levels(texts: Sequence[str]) -> list[str]:
+    found = [m[1] or m[0] for text in texts for m in _LEVEL.finditer(text)]
+    return list(dict.fromkeys(found))
+
+
+def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalState:
+    """Start a proof from a printed state.
+
+    The result is checked: the opened goal must print as the given one does, up to names.
+
+    Args:
+        server: An engine that has imported what the goal speaks of.
+        text: The state as Lean printed it.
+        first_only: Open the first goal of several; otherwise several goals are refused.
+
+    Returns:
+        A state with that one goal, its hypotheses introduced.
+
+    Raises:
+        GoalTextError: If the text does not say enough.
+        EngineLostError: If the engine dies or the time is up.
+    """
+    goals = parse_state(text)
+    if not goals:
+        raise GoalTextError("the state has no goals")
+    if len(goals) > 1 and not first_only:
+        raise GoalTextError(f"{len(goals)} goals may share metavariables")
+    goal = goals[0]
+    expression, levels = statement(goal)
+    try:
+        state = server.goal_start(expression, levels=levels)
+        for variable in goal.variables:
+            accessible = variable.name and INACCESSIBLE not in variable.name
+            state = server.goal_tactic(state, f"intro {variable.name}" if accessible else "intro")
+    except (EngineLostError, EngineUnavailableError):
+        raise  # says nothing about the text
+    except LeanError as error:
+        raise GoalTextError(f"Lean cannot read the printed goal again: {error}") from error
+    opened = state.goals if goal.variables else _printed(server, state)
+    if [canonical(g) for g in opened] != [canonical(goal.goal)]:
+        raise GoalTextError("the printed goal, read again, is another one")
+    return state
+
+
+def _printed(server: Server, state: GoalState) -> list[Goal]:
+    """Ask what a just started goal looks like: its record repeats the text it was started with."""
+    return [Goal.parse(goal, {}) for goal in server.goal_print(state).get("goals", ())]

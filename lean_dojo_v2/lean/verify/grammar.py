@@ -1,0 +1,77 @@
+"""The second wall: what Lean's own parser sees in a completion.
+
+The embedded engine gives the syntax tree of a text that is exactly one tactic, without running it.
+What can be spelt in ways that a text search misses is refused by its kind of syntax. An engine
+without this extension (the native one) relies on Pantograph, which parses exactly one tactic too,
+on the text wall before it and on the axioms after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import RequestError, TacticParseError
+from lean_dojo_v2.lean.verify.screening import Reason, Refusal, screen
+
+_FORBIDDEN: tuple[tuple[Reason, re.Pattern[str]], ...] = tuple(
+    (reason, re.compile(pattern))
+    for reason, pattern in (
+        (Reason.SORRY, r"Lean\.Parser\.(Tactic\.tactic(Sorry|Admit|Stop_)|Term\.sorry)"),
+        (Reason.NATIVE, r"Lean\.Parser\.Tactic\.(nativeDecide|bvDecide|bvCheck|bvTrace)"),
+        (Reason.OPTION, r"Lean\.Parser\.(Tactic|Term|Command|Tactic\.Conv)\.set_option"),
+        (Reason.SCOPE, r"Lean\.Parser\.(Tactic|Term|Command|Tactic\.Conv)\.open\w*"),
+        (Reason.UNSAFE, r"Lean\.Parser\.Term\.(unsafe|dbgTrace|panic|attributes)"),
+        (
+            Reason.METAPROGRAM,
+            r"Lean\.(byElab|includeStr|Parser\.(Tactic|Term)\.(runTac|quot\w*))|.*\.(dynamicQ|q)uot",
+        ),
+        (Reason.SEARCH, r"Lean\.Parser\.Tactic\.(exact\?|apply\?|rewrites\?)"),
+        (Reason.COMMAND, r"Lean\.Parser\.(Command|Termination)\..*"),
+    )
+)
+
+
+def parse(
+    server: Server,
+    tactic: str,
+    *,
+    state: GoalState | None = None,
+    own_names: Collection[str] = (),
+    timeout: float | None = None,
+) -> Refusal | None:
+    """Have Lean parse a text as exactly one tactic and judge its syntax.
+
+    Args:
+        server: The engine.
+        tactic: The text.
+        state: The state it is for; its environment may know more syntax.
+        own_names: Names of the theorem that is being proved.
+        timeout: Seconds that it may take.
+
+    Returns:
+        The refusal, or ``None``: also where the engine cannot tell.
+
+    Raises:
+        TacticParseError: If it is not exactly one tactic.
+        StaleStateError: If the state belongs to an engine that is gone.
+        EngineLostError: If the engine died or the time was up.
+    """
+    try:
+        answer = server.parse_tactic(tactic, state, timeout=timeout)
+    except RequestError as error:
+        if error.code == "command":  # an engine without this extension
+            return None
+        raise
+    if "parseError" in answer:
+        raise TacticParseError(str(answer["parseError"]))
+    for kind in answer["kinds"]:
+        for reason, pattern in _FORBIDDEN:
+            if pattern.fullmatch(kind):
+                return Refusal(reason, f"contains the syntax {kind}")
+    # Names as Lean read them: escapes and joined spellings are gone.
+    names = " ".join(name for name in answer["identifiers"] if name)
+    # `exact`, because none of them is the name of a tactic.
+    return screen(f"exact {names}", whole_proof=True, own_names=own_names) if names else None

@@ -1,0 +1,117 @@
+"""Open the state of a theorem, or of a tactic in its proof, in its file's context.
+
+The engine's own command ``dojo.state_at`` gives the very state around a tactic. An engine without
+it (the native one) opens the goals of a ``sorry`` that is put in the tactic's place: the same
+goals, as long as what stands before the tactic elaborates on its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lean_dojo_core.errors import LeanError
+from lean_dojo_core.records import Position
+from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import RequestError
+from lean_dojo_v2.lean.text.source import SourceTheorem
+
+_BRACKETS = {"(": ")", "[": "]", "{": "}", "⟨": "⟩"}
+_STAND_IN = "all_goals "
+
+
+def open_theorem(server: Server, source: SourceTheorem) -> GoalState:
+    """Open the goal of a theorem in its file's context, without itself in scope.
+
+    Args:
+        server: An engine; with the repository as ``project_path`` if the file imports from it.
+        source: The theorem and its file.
+
+    Raises:
+        LeanError: If the statement does not elaborate.
+        EngineLostError: If the engine died or the time was up.
+    """
+    declaration = f"{source.head} := by\n  "
+    state = _state_at(server, source, declaration, f"skip{source.closing}")
+    if re.search(r"\bsorry\b", str(state)):  # what Lean puts where it could not elaborate
+        raise LeanError(
+            f"{source.file_path}:{source.start[0]}: the statement of {source.full_name} does not "
+            f"elaborate; Lean reads it as {state}"
+        )
+    return state
+
+
+def open_exact(server: Server, source: SourceTheorem, position: Position) -> GoalState:
+    """Open the state in which a theorem's own proof plays a tactic, by replaying it.
+
+    Args:
+        server: As for :func:`open_theorem`.
+        source: The theorem and its file.
+        position: Where the tactic starts in the file.
+
+    Raises:
+        LeanError: If there is no tactic at that place.
+        EngineLostError: If the engine died or the time was up.
+    """
+    start, place = source.offset(source.start), source.offset(position)
+    if not start <= place < source.offset(source.end):
+        raise LeanError(
+            f"{source.file_path}:{position[0]}:{position[1]} is not in {source.full_name}; the "
+            "file has changed since it was traced. Trace it again."
+        )
+    played, rest = source.text[start:place], source.text[place : source.offset(source.end)]
+    return _state_at(server, source, played, rest + source.closing)
+
+
+def _state_at(server: Server, source: SourceTheorem, played: str, rest: str) -> GoalState:
+    """Open the state between the two parts of a declaration."""
+    fields = {
+        "file": source.before + played + rest,
+        "fileName": source.file_path,
+        "position": len((source.before + played).encode()),
+        "stateBefore": True,
+        "prefix": len(source.before.encode()),
+        "header": source.header,
+    }
+    try:
+        return server.request_state("dojo.state_at", fields)[0]
+    except RequestError as error:
+        if error.code != "command":
+            raise
+    return _by_sorry(server, source, played)
+
+
+def _by_sorry(server: Server, source: SourceTheorem, played: str) -> GoalState:
+    """Do it with Pantograph's own commands."""
+    start = source.before + played + _STAND_IN
+    text = start + "sorry" + _closing_brackets(played) + source.closing
+    units = server.process(text, file_name=source.file_path, read_header=source.header, sorrys=True)
+    place = len(start.encode())
+    for unit in units:
+        ranges = unit.goal_src_boundaries or ()
+        wanted = [index for index, (begin, _) in enumerate(ranges) if begin == place]
+        if unit.goal_state is not None and wanted:
+            goals = [unit.goal_state.goals[index] for index in wanted]
+            if len(goals) == len(unit.goal_state.goals):
+                return unit.goal_state
+            return server.goal_resume(unit.goal_state, goals)
+    last = units[-1].errors if units else []
+    raise LeanError(
+        f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate to that "
+        "place" + "".join(f"; {error}" for error in last)
+    )
+
+
+def _closing_brackets(text: str) -> str:
+    """Give what closes the brackets that a text leaves open; pairs that do not match are ignored.
+
+    >>> _closing_brackets("exact foo (bar ⟨1, by ")
+    '⟩)'
+    """
+    open_ones: list[str] = []
+    for character in text:
+        if character in _BRACKETS:
+            open_ones.append(_BRACKETS[character])
+        elif open_ones and character == open_ones[-1]:
+            open_ones.pop()
+    return "".join(reversed(open_ones))

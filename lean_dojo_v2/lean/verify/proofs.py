@@ -1,0 +1,295 @@
+"""Check a whole proof: the finished theorem, elaborated again in its file's context.
+
+The file is cut off before the theorem, so that nothing can cite it, and the theorem is put there
+with its own statement and the new proof. The proof holds only if Lean reports no error, the theorem
+states what it stated before (compared as elaborated terms), it rests on the three usual axioms
+alone, and its proof defined no axiom and nothing that is not plain Lean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.client.units import CompilationUnit
+from lean_dojo_v2.lean.errors import (
+    EngineDiedError,
+    LeanError,
+    RequestError,
+    StaleStateError,
+    TacticParseError,
+)
+from lean_dojo_v2.lean.messages import Message, Severity
+from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.lean.verify.grammar import parse
+from lean_dojo_v2.lean.verify.opening import open_theorem
+from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
+from lean_dojo_v2.lean.verify.screening import Reason, Refusal, screen
+
+ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
+"""What Lean's own library rests on; every other axiom is refused."""
+PROOF_TIMEOUT = 60.0
+"""Seconds that Lean may take for a whole proof, its file's context included."""
+
+_GOAL_NAME = "lean_dojo_goal"
+_SORRY_WARNING = re.compile(r"declaration uses [`']sorry[`']")
+_AXIOM_LIST = re.compile(r"'(?P<name>.+?)' depends on axioms: \[(?P<axioms>.*)\]", re.DOTALL)
+_NO_AXIOMS = re.compile(r"'.+?' does not depend on any axioms")
+
+
+def check_proof(
+    server: Server, source: SourceTheorem, proof: str, *, timeout: float = PROOF_TIMEOUT
+) -> ProofOutcome:
+    """Check a proof of a theorem in its file.
+
+    Args:
+        server: An engine; with the repository as ``project_path`` if the file imports from it.
+        source: The theorem and its file.
+        proof: A tactic block, a model's completion: hostile input.
+        timeout: Seconds that Lean may take.
+
+    Returns:
+        Whether it holds, and if not, why.
+
+    Raises:
+        EngineLostError: If the engine died over it, or the time was up; the proof does not hold.
+    """
+    if refusal := screen(proof, whole_proof=True, own_names=source.own_names):
+        return _refused(refusal)
+    try:
+        refusal = _parse_block(server, source, proof, timeout)
+    except TacticParseError as error:
+        return ProofOutcome(False, f"not a block of tactics: {error}")
+    if refusal is not None:
+        return _refused(refusal)
+    return check_declaration(server, source, source.with_proof(proof), timeout=timeout)
+
+
+def _parse_block(
+    server: Server, source: SourceTheorem, proof: str, timeout: float
+) -> Refusal | None:
+    """Parse a proof as one tactic: in parentheses, what would end it early does not parse.
+
+    Raises:
+        TacticParseError: If it does not parse, in the file's own syntax either.
+        EngineLostError: If the engine died or the time was up.
+    """
+    block = "(\n" + _indented(proof) + "\n)"
+    try:
+        return parse(server, block, own_names=source.own_names, timeout=timeout)
+    except TacticParseError:
+        # The file may have notation and macros of its own; opening the theorem costs more.
+        state = open_theorem(server, source)
+        try:
+            return parse(server, block, state=state, own_names=source.own_names, timeout=timeout)
+        except StaleStateError as error:
+            raise EngineDiedError(f"The engine died while a proof was parsed: {error}") from error
+
+
+def check_declaration(
+    server: Server, source: SourceTheorem, declaration: str, *, timeout: float = PROOF_TIMEOUT
+) -> ProofOutcome:
+    """Check a declaration that is to take a theorem's place.
+
+    Args:
+        server: The engine.
+        source: The theorem and its file.
+        declaration: The whole declaration; its text has passed the screening of its proof.
+        timeout: Seconds that Lean may take.
+    """
+    try:
+        return _by_extension(server, source, declaration + source.rest_of_block, timeout)
+    except RequestError as error:
+        if error.code != "command":
+            raise
+    return _by_pantograph(server, source, declaration, timeout)
+
+
+def check_goal_proof(
+    server: Server, expression: str, proof: str, *, timeout: float = PROOF_TIMEOUT
+) -> ProofOutcome:
+    """Check a proof of a bare goal in the server's environment, with all that it has loaded.
+
+    Args:
+        server: The engine.
+        expression: The goal.
+        proof: A tactic block: hostile input.
+        timeout: Seconds that Lean may take.
+    """
+    head = f"theorem _root_.{_GOAL_NAME} : {expression}"
+    text = f"{head} := sorry"
+    lines = text.split("\n")
+    end = (len(lines), len(lines[-1]) + 1)
+    source = SourceTheorem(text, _GOAL_NAME, "<goal>", (1, 1), end, f"{head} :=", header=False)
+    return check_proof(server, source, proof, timeout=timeout)
+
+
+# --- engines with the extension ------------------------------------------------------------------
+
+
+def _by_extension(
+    server: Server, source: SourceTheorem, declaration: str, timeout: float
+) -> ProofOutcome:
+    answer = _dojo_check(server, source, declaration, timeout)
+    found = answer["declarations"][source.full_name]
+    messages = [Message.parse(message) for message in answer["messages"]]
+    first_line = source.before.count("\n") + 1
+    if problem := _problem([m for m in messages if m.pos.line >= first_line]):
+        return problem
+    if not found["exists"]:
+        return ProofOutcome(False, f"{source.full_name} was not defined")
+    if refusal := _strangers(answer["new_constants"], found["lean_name"]):
+        return _refused(refusal)
+    axioms = tuple(axiom["name"] for axiom in found["axioms"])
+    if own := [a["name"] for a in found["axioms"] if not a["library"] and a["name"] != "sorryAx"]:
+        detail = f"the finished theorem rests on the file's own axiom {own[0]}"
+        return _refused(Refusal(Reason.AXIOM, detail), axioms)
+    if (refusal := _bad_axioms(axioms)) or (refusal := _not_sound(found)):
+        return _refused(refusal, axioms)
+    if found["statement"] != _statement_of(server, source, timeout):
+        detail = f"{source.full_name} states something else than before"
+        return _refused(Refusal(Reason.STATEMENT, detail), axioms)
+    return ProofOutcome(True, axioms=axioms)
+
+
+def _dojo_check(
+    server: Server, source: SourceTheorem, declaration: str, timeout: float
+) -> dict[str, Any]:
+    fields = {
+        "file": source.before + declaration,
+        "fileName": source.file_path,
+        "names": [source.full_name],
+        "prefix": len(source.before.encode()),
+        "header": source.header,
+    }
+    return server.ask("dojo.check", fields, timeout)
+
+
+_statements: dict[tuple[str, str, str], str] = {}
+"""Digests of original statements; the same in every engine."""
+
+
+def _statement_of(server: Server, source: SourceTheorem, timeout: float) -> str:
+    """Give the digest of the theorem's own elaborated statement."""
+    key = (source.before, source.head, str(server.project_path))
+    if source.header and key in _statements:
+        return _statements[key]
+    given_up = f"{source.head} := by\n  sorry{source.closing}"
+    found = _dojo_check(server, source, given_up, timeout)["declarations"][source.full_name]
+    if not found["exists"]:
+        raise LeanError(
+            f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate with "
+            "sorry for its proof; trace its repository again"
+        )
+    digest = str(found["statement"])
+    if source.header:  # what a server has loaded may change
+        if len(_statements) >= 10_000:
+            _statements.clear()
+        _statements[key] = digest
+    return digest
+
+
+def _strangers(constants: Sequence[Mapping[str, Any]], own: str) -> Refusal | None:
+    """Refuse what a proof alone cannot define; equation lemmas and the like come by themselves."""
+    for constant in constants:
+        name = str(constant["name"])
+        if constant["kind"] == "axiom" and name != own:
+            return Refusal(Reason.AXIOM, f"defines the axiom {name}")
+        if constant.get("unsafe") or constant.get("implemented_by") or constant.get("extern"):
+            return Refusal(Reason.UNSAFE, f"defines {name}, which is not plain Lean")
+    return None
+
+
+def _not_sound(found: Mapping[str, Any]) -> Refusal | None:
+    if found["unsafe"]:
+        return Refusal(Reason.UNSAFE, f"rests on {', '.join(found['unsafe'])}")
+    if found["kind"] != "theorem":
+        return Refusal(Reason.STATEMENT, f"has become a {found['kind']}")
+    return None
+
+
+# --- any engine that speaks Pantograph -----------------------------------------------------------
+
+
+def _by_pantograph(
+    server: Server, source: SourceTheorem, declaration: str, timeout: float
+) -> ProofOutcome:
+    """Ask Lean itself, in the text, for the axioms and for the fully explicit statement."""
+    units = _inspected(server, source, declaration, timeout)
+    if len(units) != 3:
+        return ProofOutcome(False, f"the proof is {len(units) - 2} commands, not one")
+    theorem, statement, axioms = units
+    # A text that ends the theorem early breaks the command after it.
+    if problem := _problem([*theorem.messages, *statement.errors, *axioms.errors]):
+        return problem
+    names = _read_axioms(axioms.messages)
+    if names is None:
+        return ProofOutcome(False, "Lean did not list the axioms of the finished theorem")
+    if refusal := _bad_axioms(names):
+        return _refused(refusal, names)
+    original = _inspected(server, source, f"{source.head} := by\n  sorry", timeout)[1]
+    if [m.data for m in statement.messages] != [m.data for m in original.messages]:
+        detail = f"{source.full_name} states something else than before"
+        return _refused(Refusal(Reason.STATEMENT, detail), names)
+    return ProofOutcome(True, axioms=names)
+
+
+def _inspected(
+    server: Server, source: SourceTheorem, declaration: str, timeout: float
+) -> list[CompilationUnit]:
+    """Elaborate the declaration and two questions about it; give the units from it on."""
+    name = f"_root_.{source.full_name}"
+    questions = f"set_option pp.all true in\n#check @{name}\n#print axioms {name}\n"
+    text = f"{source.before}{declaration}{source.rest_of_block}{questions}"
+    units = server.process(
+        text, file_name=source.file_path, read_header=source.header, timeout=timeout
+    )
+    start = len(source.before.encode())
+    return [unit for unit in units if unit.i_end > start]
+
+
+def _read_axioms(messages: Sequence[Message]) -> tuple[str, ...] | None:
+    if len(messages) != 1 or messages[0].severity is not Severity.INFORMATION:
+        return None
+    if _NO_AXIOMS.fullmatch(messages[0].data.strip()):
+        return ()
+    match = _AXIOM_LIST.fullmatch(messages[0].data.strip())
+    return tuple(re.split(r",\s*", match["axioms"])) if match else None
+
+
+# --- judgement -----------------------------------------------------------------------------------
+
+
+def _problem(messages: Sequence[Message]) -> ProofOutcome | None:
+    """An error, a ``sorry``, or a message of an unknown shape is a failure, never a pass."""
+    for message in messages:
+        if message.kind == "hasSorry" or _SORRY_WARNING.search(message.data):
+            return _refused(Refusal(Reason.SORRY, "Lean says that it uses sorry"))
+        if message.severity is Severity.ERROR:
+            return ProofOutcome(False, str(message))
+    return None
+
+
+def _bad_axioms(axioms: Sequence[str]) -> Refusal | None:
+    others = [axiom for axiom in axioms if axiom not in ALLOWED_AXIOMS]
+    if not others:
+        return None
+    worst = "sorryAx" if "sorryAx" in others else others[0]
+    return Refusal(_reason_of(worst), f"the finished theorem rests on the axiom {worst}")
+
+
+def _reason_of(axiom: str) -> Reason:
+    if axiom == "sorryAx":
+        return Reason.SORRY
+    native = axiom.rpartition(".")[2] in {"ofReduceBool", "ofReduceNat", "trustCompiler"}
+    return Reason.NATIVE if native else Reason.AXIOM
+
+
+def _refused(refusal: Refusal, axioms: tuple[str, ...] = ()) -> ProofOutcome:
+    return ProofOutcome(False, str(refusal), refusal, axioms)
+
+
+def _indented(proof: str) -> str:
+    return "\n".join(f"  {line}" for line in proof.strip("\n").split("\n"))

@@ -1,0 +1,226 @@
+"""Refuse hostile completions by their text, before Lean sees them.
+
+A completion of a model is hostile input: a policy that is rewarded for "Lean said nothing bad"
+finds every way to make Lean say nothing bad. This is the first of three walls. The second is Lean's
+own parser (exactly one tactic, :mod:`lean_dojo_v2.lean.verify.tactics`), the third the axioms and
+the statement of the finished declaration. The text wall is cheap and says *why*; it is deliberately
+stricter than soundness needs, because a tactic that mentions ``sorry`` in a string is not a loss.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from enum import StrEnum
+
+import attrs
+
+MAX_TACTIC_CHARS = 2_000
+MAX_PROOF_CHARS = 50_000
+MAX_NESTING = 60
+MAX_NUMERAL_DIGITS = 60
+
+
+class Reason(StrEnum):
+    """Why a completion was refused; the values appear in logs and reports."""
+
+    EMPTY = "empty"
+    TOO_LONG = "too-long"
+    SEVERAL_LINES = "several-lines"
+    CONTROL_CHARACTER = "control-character"
+    COMMENT = "comment"
+    NESTING = "deep-nesting"
+    HUGE_NUMERAL = "huge-numeral"
+    SORRY = "sorry"
+    NATIVE = "native-code"
+    AXIOM = "axiom"
+    UNSAFE = "unsafe"
+    METAPROGRAM = "metaprogram"
+    OPTION = "option"
+    SCOPE = "scope"
+    COMMAND = "command"
+    SEARCH = "search-tactic"
+    ITSELF = "cites-itself"
+    STATEMENT = "statement-changed"
+
+
+@attrs.frozen
+class Refusal:
+    """A refused completion.
+
+    Attributes:
+        reason: The class of trick.
+        detail: One sentence about this completion.
+    """
+
+    reason: Reason
+    detail: str
+
+    def __str__(self) -> str:
+        """Give ``reason: detail``."""
+        return f"{self.reason}: {self.detail}"
+
+
+# Refused as any component of a dotted name: `Lean.sorryAx`, `x.sorry`.
+_COMPONENTS: dict[str, Reason] = {
+    **dict.fromkeys(
+        ["sorry", "sorryAx", "admit", "stop", "lcProof", "lcUnreachable", "lcAny"], Reason.SORRY
+    ),
+    **dict.fromkeys(
+        ["native_decide", "native", "ofReduceBool", "ofReduceNat", "reduceBool", "reduceNat",
+         "trustCompiler", "bv_decide", "implemented_by", "csimp"],
+        Reason.NATIVE,
+    ),
+    **dict.fromkeys(
+        ["unsafe", "unsafeCast", "unsafeIO", "unsafeBaseIO", "unsafeEIO", "ptrAddrUnsafe", "extern",
+         "IO", "BaseIO", "EIO", "dbg_trace", "dbgTrace", "dbgTraceVal", "dbgSleep", "dbgStackTrace",
+         "debug", "skipKernelTC"],
+        Reason.UNSAFE,
+    ),
+    **dict.fromkeys(
+        ["run_tac", "run_elab", "run_meta", "run_cmd", "by_elab", "eval_elab", "elab_rules",
+         "macro_rules", "declare_syntax_cat", "MetaM", "TacticM", "TermElabM", "CommandElabM",
+         "CoreM", "evalTactic", "elabTerm", "initialize", "builtin_initialize", "simproc",
+         "builtin_simproc", "dsimproc"],
+        Reason.METAPROGRAM,
+    ),
+}  # fmt: skip
+
+# Refused where they stand as a word of their own: keywords, which Lean never reads as names.
+_KEYWORDS: dict[str, Reason] = {
+    "axiom": Reason.AXIOM,
+    "set_option": Reason.OPTION,
+    **dict.fromkeys(
+        ["open", "local", "scoped", "attribute", "export", "namespace", "section", "end",
+         "universe", "variable", "include", "omit", "seal", "unseal", "import", "prelude",
+         "instance", "where"],
+        Reason.SCOPE,
+    ),
+    **dict.fromkeys(
+        ["elab", "macro", "syntax", "notation", "notation3", "infix", "infixl", "infixr", "prefix",
+         "postfix", "mixfix"],
+        Reason.METAPROGRAM,
+    ),
+    **dict.fromkeys(
+        ["theorem", "lemma", "def", "abbrev", "example", "opaque", "structure", "class",
+         "inductive", "coinductive", "mutual", "private", "protected", "public", "noncomputable",
+         "partial", "nonrec", "deriving", "meta", "module", "add_decl_doc", "register_option",
+         "termination_by", "decreasing_by"],
+        Reason.COMMAND,
+    ),
+    **dict.fromkeys(["exact?", "apply?", "rw?", "rewrites?", "try?"], Reason.SEARCH),
+}  # fmt: skip
+
+# Letters of other scripts that look like Latin ones, enough to spell the words above.
+_LOOK_ALIKES = str.maketrans(
+    "аαсԁеоοрѕхуүіјκмтṡṛẏɑɩοгҮΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+    "aacdeooрsxyyijkmtsryaiorYABEZHIKMNOPTYX".replace("р", "p"),
+)
+
+_WORD = re.compile(r"[^\W\d][\w'!]*(?:\?)?(?:\.[^\W\d][\w'!]*)*|(?<=#)[a-z]\w*")
+_DIGITS = re.compile(r"\d[\d_]*")
+_COMMENT = re.compile(r"--|/-|-/")
+# A word after a hash: a command, or a tactic or term that does what no proof needs (Mathlib's
+# `#search "…"` asks a server). No such name has one letter, but notation has: `#s` is the
+# cardinality of the set `s`; and `#univ` is Mathlib's.
+_HASH_WORD = re.compile(r"#\s*(?!univ\b)[a-z]\w*[a-z]")
+_PERCENT = re.compile(r"\b(eval|by_elab|binop|include_str|compile_time|declare)\w*%")
+# Where a word begins a tactic: there it is the tactic's name, as `ext` is in a proof of `Foo.ext`.
+_TACTIC_BEGINS = re.compile(r"(?:^|\n|;|<;>|·|\bby)\s*\Z")
+_INCLUDE = re.compile(r"\b(include_str|include_bytes)\b")
+
+
+def screen(
+    text: str, *, whole_proof: bool = False, own_names: Collection[str] = ()
+) -> Refusal | None:
+    """Judge a completion by its text alone.
+
+    Args:
+        text: One tactic, or with ``whole_proof`` the lines of a tactic block.
+        whole_proof: Allow several lines and comments, and a greater length.
+        own_names: Names of the theorem that is being proved; citing one is refused.
+
+    Returns:
+        The refusal, or ``None`` where the text shows no trick.
+
+    >>> str(screen("exact (sorry)"))
+    "sorry: uses 'sorry'"
+    >>> screen("rw [Nat.add_comm]") is None
+    True
+    """
+    for check in (_shape, _characters, _structure, _words):
+        if refusal := check(text, whole_proof):
+            return refusal
+    return _own_names(text, own_names)
+
+
+def _shape(text: str, whole_proof: bool) -> Refusal | None:
+    limit = MAX_PROOF_CHARS if whole_proof else MAX_TACTIC_CHARS
+    if not text.strip():
+        return Refusal(Reason.EMPTY, "nothing but white space")
+    if len(text) > limit:
+        return Refusal(Reason.TOO_LONG, f"{len(text)} characters, more than {limit}")
+    if not whole_proof and re.search(r"[\n\r\v\f\x85\u2028\u2029]", text.strip()):
+        return Refusal(Reason.SEVERAL_LINES, "a tactic is one line")
+    return None
+
+
+def _characters(text: str, whole_proof: bool) -> Refusal | None:  # noqa: ARG001 - one signature
+    for character in text:
+        category = unicodedata.category(character)
+        if category in {"Cc", "Cf", "Cs", "Co", "Cn"} and character not in "\n\t":
+            return Refusal(Reason.CONTROL_CHARACTER, f"contains U+{ord(character):04X}")
+    return None
+
+
+def _structure(text: str, whole_proof: bool) -> Refusal | None:
+    if not whole_proof and (match := _COMMENT.search(text)):
+        return Refusal(Reason.COMMENT, f"contains {match[0]!r}")
+    depth = deepest = 0
+    for character in text:
+        if character in "([{⟨⦃‹":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in ")]}⟩⦄›":
+            depth -= 1
+    if deepest > MAX_NESTING:
+        return Refusal(Reason.NESTING, f"brackets nested {deepest} deep, more than {MAX_NESTING}")
+    longest = max((len(match[0]) for match in _DIGITS.finditer(text)), default=0)
+    if longest > MAX_NUMERAL_DIGITS:
+        return Refusal(Reason.HUGE_NUMERAL, f"a numeral of {longest} digits")
+    return None
+
+
+def _words(text: str, whole_proof: bool) -> Refusal | None:  # noqa: ARG001 - one signature
+    if match := _PERCENT.search(text) or _INCLUDE.search(text):
+        return Refusal(Reason.METAPROGRAM, f"uses {match[0]!r}")
+    if match := _HASH_WORD.search(text):
+        return Refusal(Reason.COMMAND, f"contains the command {text[match.start() :][:12]!r}")
+    # «sorry» is the name sorry, and a look-alike is at best a mistake.
+    plain = unicodedata.normalize("NFKC", text).replace("«", "").replace("»", "")
+    for version in dict.fromkeys((plain, plain.translate(_LOOK_ALIKES))):
+        for match in _WORD.finditer(version):
+            word = match[0]
+            # `.` before a keyword makes it a field: `h.local` is no scope.
+            standalone = not version[: match.start()].endswith(".")
+            if standalone and (reason := _KEYWORDS.get(word)):
+                return Refusal(reason, f"uses {word!r}")
+            for part in re.split(r"[.?!]", word):
+                if reason := _COMPONENTS.get(part):
+                    return Refusal(reason, f"uses {part!r}")
+    return None
+
+
+def _own_names(text: str, own_names: Collection[str]) -> Refusal | None:
+    plain = text.replace("«", "").replace("»", "")
+    for name in own_names:
+        # Its auxiliaries (`foo.match_1`, `foo._unary`) start with the name; `foo'` is another one.
+        pattern = rf"(?<![\w'!?]){re.escape(name)}(?![\w'!?])"
+        for match in re.finditer(pattern, plain):
+            before = plain[: match.start()]
+            if "." not in name and _TACTIC_BEGINS.search(before):
+                continue
+            if not before.endswith(".") or before.endswith("_root_."):
+                return Refusal(Reason.ITSELF, f"cites {name!r}, which it should prove")
+    return None

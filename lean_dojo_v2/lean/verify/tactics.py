@@ -1,0 +1,114 @@
+"""Does a tactic work, does a proof hold?
+
+Three walls stand between a model's completion and a "yes": its text (:mod:`.screening`), Lean's own
+parser (exactly one tactic, of a kind that proves and does nothing else), and Lean's judgement: the
+goals that a tactic leaves, or for a whole proof the axioms and the statement of the finished
+theorem, elaborated again in its file's context without itself in scope.
+
+"No error and no sorry" verifies nothing: Lean says nothing at all about a new axiom,
+``native_decide`` or a skipped kernel check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from lean_dojo_v2.lean.client.records import GoalState, Site
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import (
+    EngineLostError,
+    EngineTimeoutError,
+    RequestError,
+    StaleStateError,
+    TacticFailure,
+    TacticParseError,
+)
+from lean_dojo_v2.lean.verify.advance import advances
+from lean_dojo_v2.lean.verify.grammar import parse
+from lean_dojo_v2.lean.verify.opening import open_exact, open_theorem
+from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
+from lean_dojo_v2.lean.verify.proofs import (
+    ALLOWED_AXIOMS,
+    check_declaration,
+    check_goal_proof,
+    check_proof,
+)
+from lean_dojo_v2.lean.verify.screening import screen
+
+__all__ = [
+    "ALLOWED_AXIOMS",
+    "ProofOutcome",
+    "TacticOutcome",
+    "Verdict",
+    "check_declaration",
+    "check_goal_proof",
+    "check_proof",
+    "check_tactic",
+    "open_exact",
+    "open_theorem",
+]
+
+TACTIC_TIMEOUT = 10.0
+"""Seconds that Lean may take for one tactic."""
+
+
+def check_tactic(
+    server: Server,
+    state: GoalState,
+    tactic: str,
+    *,
+    goal_index: int = 0,
+    own_names: Collection[str] = (),
+    strict: bool = False,
+    timeout: float = TACTIC_TIMEOUT,
+) -> TacticOutcome:
+    """Try one tactic at a state.
+
+    Args:
+        server: The engine that holds the state.
+        state: The goals.
+        tactic: A model's completion: hostile input.
+        goal_index: The goal it acts on.
+        own_names: Names of the theorem that is being proved; citing one is refused.
+        strict: For rewards: do not count moves that are open at nearly every goal as an advance,
+            such as ``exfalso`` (see :mod:`.advance`), nor a step that hides from its goals what
+            has still to be proved, and let no tactic rest on a theorem that was given up or on an
+            axiom of the file.
+        timeout: Seconds that Lean may take.
+
+    Returns:
+        What became of it. ``SOLVED`` means that no goal at all is open, siblings included.
+        An engine that died or hung is told by the verdict; the server starts another when it is
+        next asked.
+    """
+    text = tactic.strip()
+    # A hypothesis of the same name hides the theorem.
+    hypotheses = {variable.name for variable in state.goals[goal_index].variables}
+    own_names = [name for name in own_names if name not in hypotheses]
+    if refusal := screen(text, own_names=own_names):
+        return TacticOutcome(Verdict.REFUSED, detail=str(refusal), refusal=refusal)
+    try:
+        if refusal := parse(server, text, state=state, own_names=own_names, timeout=timeout):
+            return TacticOutcome(Verdict.REFUSED, detail=str(refusal), refusal=refusal)
+        site = Site(goal_index, auto_resume=True)
+        axioms = ALLOWED_AXIOMS if strict else None
+        after = server.goal_tactic(state, text, site, axioms=axioms, timeout=timeout)
+    except TacticParseError as error:
+        return TacticOutcome(Verdict.UNPARSED, detail=str(error))
+    except TacticFailure as error:
+        return TacticOutcome(Verdict.FAILED, detail=str(error))
+    except EngineTimeoutError as error:
+        return TacticOutcome(Verdict.TIMED_OUT, detail=str(error))
+    except (EngineLostError, StaleStateError) as error:
+        return TacticOutcome(Verdict.ENGINE_DIED, detail=str(error))
+    except RequestError as error:
+        return TacticOutcome(Verdict.FAILED, detail=str(error))
+    if after.is_solved:
+        return TacticOutcome(Verdict.SOLVED, after)
+    if strict and after.owed:
+        return TacticOutcome(Verdict.NO_ADVANCE, after, f"leaves this open, hidden:\n{after.owed}")
+    siblings = {goal.id for index, goal in enumerate(state.goals) if index != goal_index}
+    left = [goal for goal in after.goals if goal.id not in siblings]
+    if advances(state.goals[goal_index], left, strict=strict):
+        return TacticOutcome(Verdict.ADVANCED, after)
+    return TacticOutcome(Verdict.NO_ADVANCE, after, "leaves a goal that is no easier")

@@ -1,0 +1,1 @@
+"""The project to trace: git, lakefile, modules, workspace."""

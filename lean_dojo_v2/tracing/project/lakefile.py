@@ -1,0 +1,271 @@
+"""What Lake and elan say about a project: toolchain, libraries, dependencies."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import attrs
+
+from lean_dojo_core.errors import TraceError
+from lean_dojo_v2.lean.text.lexer import Token, code_tokens
+from lean_dojo_v2.tracing.project.modules import module_name, module_path
+
+TOOLCHAIN_FILE = "lean-toolchain"
+LAKEFILES = ("lakefile.lean", "lakefile.toml")
+"""As Lake, we take the first where a folder has both."""
+MANIFEST = "lake-manifest.json"
+_PACKAGES_DIR = PurePosixPath(".lake/packages")
+_OUTSIDE = frozenset({".lake", ".git", "lake-packages", "build"})
+
+
+@attrs.frozen
+class Library:
+    """A Lean library or executable of a project.
+
+    Attributes:
+        name: Its name in the lakefile.
+        src_dir: Folder of its sources, relative to the project.
+        roots: Its root modules; it holds every file that is one of them or below one.
+    """
+
+    name: str
+    src_dir: PurePosixPath
+    roots: tuple[str, ...]
+
+
+@attrs.frozen
+class Dependency:
+    """A package of ``lake-manifest.json``.
+
+    Attributes:
+        name: Its name, which is its folder below ``.lake/packages``.
+        url: Where it comes from; for a path dependency the path.
+        commit: The locked commit; empty for a path dependency.
+        path: The folder of a path dependency, relative to the project.
+    """
+
+    name: str
+    url: str
+    commit: str = ""
+    path: str | None = None
+
+
+@attrs.frozen
+class LakeProject:
+    """A Lean project on disk.
+
+    Attributes:
+        root: Its folder.
+        toolchain: Text of ``lean-toolchain``, for example ``leanprover/lean4:v4.28.0``.
+        libraries: Its libraries and executables.
+        dependencies: Its locked dependencies.
+        packages_dir: Where Lake puts them, relative to the project.
+    """
+
+    root: Path
+    toolchain: str
+    libraries: tuple[Library, ...]
+    dependencies: tuple[Dependency, ...] = ()
+    packages_dir: PurePosixPath = _PACKAGES_DIR
+
+    @property
+    def lean_version(self) -> str:
+        """The version part of the toolchain, for example ``v4.28.0``; empty if it is not said."""
+        return self.toolchain.rsplit(":", 1)[-1]
+
+    def place_of(self, dependency: Dependency) -> PurePosixPath:
+        """Give the folder that Lake has a dependency in, relative to the project."""
+        if dependency.path is not None:
+            return PurePosixPath(dependency.path)
+        return self.packages_dir / dependency.name
+
+    def sources(self) -> dict[str, PurePosixPath]:
+        """Give every source file of the libraries: module → path relative to the project.
+
+        Raises:
+            TraceError: If two files are the same module.
+        """
+        found: dict[str, PurePosixPath] = {}
+        for library in self.libraries:
+            for path in self._files(library):
+                module = module_name(path.relative_to(library.src_dir))
+                if found.setdefault(module, path) != path:
+                    raise TraceError(f"{self.root}: {found[module]} and {path} are both {module}")
+        return dict(sorted(found.items()))
+
+    def _files(self, library: Library) -> Iterator[PurePosixPath]:
+        base = self.root / library.src_dir
+        for root in library.roots:
+            file = base / module_path(root)
+            candidates = [file, *sorted(file.with_suffix("").rglob("*.lean"))]
+            for candidate in candidates:
+                inner = candidate.relative_to(base).parts
+                if candidate.is_file() and not _OUTSIDE & set(inner[:-1]):
+                    yield PurePosixPath(candidate.relative_to(self.root).as_posix())
+
+
+def find_lakefile(folder: Path) -> Path | None:
+    """Find the lakefile of a package, if it has one."""
+    return next((folder / name for name in LAKEFILES if (folder / name).is_file()), None)
+
+
+def read_project(root: Path) -> LakeProject:
+    """Read a project's lakefile, toolchain and manifest.
+
+    Raises:
+        TraceError: If the folder is no Lean project, or one of its files cannot be read.
+    """
+    toolchain = root / TOOLCHAIN_FILE
+    lakefile = find_lakefile(root)
+    if lakefile is None and not toolchain.is_file():
+        raise TraceError(
+            f"{root} is not a Lean project: it has neither a lakefile.toml, a lakefile.lean "
+            "nor a lean-toolchain; give the folder that has them"
+        )
+    libraries: Sequence[Library] = ()
+    if lakefile is not None:
+        text = lakefile.read_text(encoding="utf-8", errors="replace")
+        read = _toml_libraries if lakefile.suffix == ".toml" else _lean_libraries
+        try:
+            libraries = list(read(text))
+        except (tomllib.TOMLDecodeError, TypeError, AttributeError) as error:
+            raise TraceError(f"{lakefile}: cannot be read: {error}") from None
+    dependencies, packages = _manifest(root / MANIFEST)
+    return LakeProject(
+        root,
+        toolchain.read_text(encoding="utf-8").strip() if toolchain.is_file() else "",
+        tuple(libraries) or _everything(root),
+        dependencies,
+        packages,
+    )
+
+
+def lake_state(root: Path) -> str:
+    """Hash what Lake's files say now: lakefiles and the commits of the dependencies.
+
+    Compiled packages and their options follow from it; only a dependency that is a folder beside
+    the project has no commit, so its lakefile counts too.
+
+    Raises:
+        TraceError: If the manifest cannot be read.
+    """
+    dependencies, _ = _manifest(root / MANIFEST)
+    digest = sha256(repr(dependencies).encode())
+    for folder in (root, *(root / d.path for d in dependencies if d.path is not None)):
+        lakefile = find_lakefile(folder)
+        digest.update(sha256(lakefile.read_bytes() if lakefile else b"").digest())
+    return digest.hexdigest()
+
+
+def _everything(root: Path) -> tuple[Library, ...]:
+    """Take every top-level module of a folder whose lakefile names no library."""
+    names = {
+        path.stem
+        for path in root.iterdir()
+        if (path.suffix == ".lean" and path.is_file() and path.name not in LAKEFILES)
+        or (path.is_dir() and path.name not in _OUTSIDE and any(path.rglob("*.lean")))
+    }
+    return tuple(
+        Library(name, PurePosixPath(), (name,))
+        for name in sorted(names)
+        if not name.startswith(".")
+    )
+
+
+def _toml_libraries(text: str) -> Iterator[Library]:
+    data = tomllib.loads(text)
+    for key in ("lean_lib", "lean_exe"):
+        for entry in data.get(key, ()):
+            yield read_target(entry, str(data.get("srcDir", ".")), executable=key == "lean_exe")
+
+
+def read_target(
+    entry: Mapping[str, Any], package_dir: str = ".", *, executable: bool = False
+) -> Library:
+    """Read what a lakefile says of a library or an executable."""
+    name = str(entry["name"]) if "name" in entry else "<unnamed>"
+    folder = PurePosixPath(package_dir) / str(entry.get("srcDir", "."))
+    if executable:
+        roots: Sequence[str] = [str(entry.get("root", name))]
+    else:
+        globs = [str(g).removesuffix(".*").removesuffix(".+") for g in entry.get("globs", ())]
+        roots = [str(root) for root in entry.get("roots", ())] or globs or [name]
+        roots = list(dict.fromkeys([*roots, *globs]))
+    return Library(name, folder, tuple(roots))
+
+
+_DECLARATIONS = frozenset({"package", "lean_lib", "lean_exe", "require", "target", "script"})
+
+
+def _lean_libraries(text: str) -> Iterator[Library]:
+    """Read the plain declarations of a ``lakefile.lean``; computed values are beyond a reader."""
+    words = list(code_tokens(text))
+    starts = [i for i, token in enumerate(words) if token.text in _DECLARATIONS]
+    package_dir = "."
+    for begin, stop in zip(starts, [*starts[1:], len(words)], strict=True):
+        kind, block = words[begin].text, words[begin + 1 : stop]
+        if not block:
+            continue
+        fields = _fields(block)
+        if kind == "package":
+            package_dir = str(fields.get("srcDir", "."))
+        elif kind in {"lean_lib", "lean_exe"}:
+            entry = {"name": block[0].text.strip('"«»'), **fields}
+            yield read_target(entry, package_dir, executable=kind == "lean_exe")
+
+
+def _fields(block: Sequence[Token]) -> dict[str, Any]:
+    """Collect ``srcDir := "…"``, ``roots := #[`A, `B]`` and their like."""
+    fields: dict[str, Any] = {}
+    for name, assign, *rest in (block[i:] for i in range(len(block) - 2)):
+        if assign.text != ":=" or name.text not in {"srcDir", "roots", "globs", "root"}:
+            continue
+        if name.text == "srcDir":
+            fields["srcDir"] = rest[0].text.strip('"')
+            continue
+        values = []
+        for token in rest:
+            if token.text in {"]", ":=", "where"} or token.text.startswith("@"):
+                break
+            if token.kind == "ident" and token.text[0] != ".":
+                values.append(token.text.replace("«", "").replace("»", ""))
+                if name.text == "root":
+                    break
+        values = [value for value in values if value not in {"andSubmodules", "submodules", "one"}]
+        if values:
+            fields[name.text] = values[0] if name.text == "root" else values
+    return fields
+
+
+def _manifest(path: Path) -> tuple[tuple[Dependency, ...], PurePosixPath]:
+    """Read ``lake-manifest.json`` of any version.
+
+    Raises:
+        TraceError: If it is there and is not a manifest.
+    """
+    if not path.is_file():
+        return (), _PACKAGES_DIR
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        entries = [_package(entry) for entry in data.get("packages", ())]
+        return tuple(entries), PurePosixPath(data.get("packagesDir") or _PACKAGES_DIR)
+    except (ValueError, AttributeError, KeyError, TypeError) as error:
+        raise TraceError(
+            f"{path}: not a Lake manifest ({error}); make it anew: lake update"
+        ) from None
+
+
+def _package(entry: Mapping[str, Any]) -> Dependency:
+    for kind in ("git", "path"):  # manifests before version 7 nest the fields
+        if isinstance(entry.get(kind), dict):
+            entry = {"type": kind, **entry[kind]}
+    name = re.sub("[«»]", "", str(entry["name"]))
+    if entry.get("type") == "path":
+        return Dependency(name, str(entry["dir"]), path=str(entry["dir"]))
+    return Dependency(name, str(entry["url"]), str(entry["rev"]))

@@ -1,0 +1,173 @@
+"""A Lean repository at one commit: where it is, what it is called, and its files."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import attrs
+
+from lean_dojo_core.errors import TraceError, UnknownSourceError
+from lean_dojo_v2.tracing.project import git
+from lean_dojo_v2.tracing.project.lakefile import (
+    LAKEFILES,
+    MANIFEST,
+    TOOLCHAIN_FILE,
+    LakeProject,
+    read_project,
+)
+
+_NOT_SOURCES = frozenset({".git", ".lake", "lake-packages", "build"})
+_SCP_ADDRESS = re.compile(r"[\w.-]+@[\w.-]+:(?!//)")
+
+
+def _as_url(url: str | Path) -> str:
+    """Make folders absolute, so that an address means the same everywhere."""
+    text = str(url)
+    if "://" in text or _SCP_ADDRESS.match(text):
+        return text.rstrip("/")
+    return str(local_folder(text) or text)
+
+
+def local_folder(url: str) -> Path | None:
+    """Give the folder that an address names, if it names one on this machine."""
+    if url.startswith("file://"):
+        folder = Path(unquote(urlsplit(url).path))
+    elif "://" in url or _SCP_ADDRESS.match(url):
+        return None
+    else:
+        folder = Path(url).expanduser()
+    return folder.absolute() if folder.is_dir() else None
+
+
+def _or_default(commit: str | None) -> str:
+    return commit or ""
+
+
+def _resolve(url: str, commit: str) -> str:
+    """Turn what was asked for into a full commit, with the network only where it is needed."""
+    folder = local_folder(url)
+    if folder is not None and not git.is_repository(folder):
+        found = content_hash(folder)
+        if commit not in {"", found}:
+            raise TraceError(
+                f"{folder} is no git repository, and its files are not those of {commit} any more "
+                f"(they are {found}); trace it anew"
+            )
+        return found
+    if git.FULL_COMMIT.match(commit):
+        return commit
+    if folder is None and "://" not in url and not _SCP_ADDRESS.match(url):
+        raise UnknownSourceError(f"no such folder or git address: {url}")
+    return git.resolve(url, commit or "HEAD")
+
+
+@attrs.frozen(slots=False)
+class LeanGitRepo:
+    """A Lean repository at one commit.
+
+    Attributes:
+        url: Any address that git clones, or a folder.
+        commit: The full commit. A branch, a tag, a short commit or nothing (the default branch)
+            may be given and is looked up, which may clone; a full commit is taken as it is, so
+            that making the object needs no network. For a folder that is no git repository it is
+            a hash of its Lean files, 40 hexadecimal digits.
+
+    Raises:
+        TraceError: If there is no such repository or commit.
+    """
+
+    url: str = attrs.field(converter=_as_url)
+    commit: str = attrs.field(default="", converter=_or_default)
+    _folder: Path | None = attrs.field(default=None, eq=False, repr=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if self._folder is None:
+            object.__setattr__(self, "commit", _resolve(self.url, self.commit))
+
+    @classmethod
+    def from_path(cls, path: str | Path, *, url: str | None = None) -> LeanGitRepo:
+        """Take a folder as it is, without cloning or copying it.
+
+        The commit is git's where the folder is the root of a git repository without changes, else
+        a hash of its Lean files.
+
+        Args:
+            path: The project's folder.
+            url: The address to record; else ``origin`` of an unchanged git repository, else the
+                folder.
+
+        Raises:
+            TraceError: If the folder is not there.
+        """
+        folder = Path(path).expanduser().absolute()
+        if not folder.is_dir():
+            raise UnknownSourceError(f"no such folder: {folder}")
+        head = git.local_head(folder)
+        address = url or (git.origin(folder) if head else None) or str(folder)
+        return cls(address, head or content_hash(folder), folder=folder)
+
+    @property
+    def name(self) -> str:
+        """``owner/repository`` of an address, or the folder's name.
+
+        >>> LeanGitRepo("https://github.com/lean-dojo/lean4-example.git", "0" * 40).name
+        'lean-dojo/lean4-example'
+        """
+        parts = re.split(r"[/:]", self.url.removesuffix("/").removesuffix(".git"))
+        is_address = "://" in self.url or _SCP_ADDRESS.match(self.url)
+        if is_address and not self.url.startswith("file:") and len(parts) > 1 and parts[-2]:
+            return "/".join(parts[-2:])
+        return parts[-1] or "repository"
+
+    @cached_property
+    def path(self) -> Path:
+        """Folder with the files; the first use clones and checks out into ``raid/repos``.
+
+        Raises:
+            TraceError: If that fails.
+        """
+        if self._folder is not None:
+            return self._folder
+        folder = local_folder(self.url)
+        if folder is not None and not git.is_repository(folder):
+            return folder
+        return git.checkout(self.url, self.commit)
+
+    @cached_property
+    def project(self) -> LakeProject:
+        """Its toolchain, libraries and dependencies.
+
+        Raises:
+            TraceError: If it is no Lean project.
+        """
+        return read_project(self.path)
+
+    @property
+    def lean_version(self) -> str:
+        """The Lean version that the project asks for, for example ``v4.28.0``; may be empty."""
+        return self.project.lean_version
+
+    def __str__(self) -> str:
+        return f"{git.without_password(self.url)}@{self.commit[:12]}"
+
+
+def content_hash(folder: Path) -> str:
+    """Hash the files of a folder that decide what tracing gives: sources and Lake's files.
+
+    Returns:
+        40 hexadecimal digits, like a commit.
+    """
+    digest = sha256()
+    names = {TOOLCHAIN_FILE, MANIFEST, *LAKEFILES}
+    for path in sorted(folder.rglob("*")):
+        inner = path.relative_to(folder)
+        if _NOT_SOURCES & set(inner.parts[:-1]) or not path.is_file():
+            continue
+        if path.suffix == ".lean" or inner.as_posix() in names:
+            content = path.read_bytes()
+            digest.update(f"{inner.as_posix()}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()[:40]

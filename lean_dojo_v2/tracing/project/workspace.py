@@ -1,0 +1,178 @@
+"""All Lean files that take part in tracing a repository: its own and its dependencies'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+
+import attrs
+
+from lean_dojo_core.errors import EngineUnavailableError, TraceError
+from lean_dojo_v2.lean.text.header import Header, parse_header
+from lean_dojo_v2.lean.text.source import read_source
+from lean_dojo_v2.tracing.project import git
+from lean_dojo_v2.tracing.project.lakefile import Dependency, LakeProject, read_project
+from lean_dojo_v2.tracing.project.modules import ImportGraph, module_path
+
+CORE_ROOTS = frozenset({"Init", "Std", "Lean", "Lake"})
+"""Roots of the modules that come with Lean itself."""
+CORE_FOLDER = PurePosixPath(".lake/packages/lean4/src/lean")
+"""Where LeanDojo places Lean's own sources."""
+
+
+@attrs.frozen
+class SourceFile:
+    """A Lean file.
+
+    Attributes:
+        module: Its module.
+        path: Where it is, relative to the repository, with ``/``; files of dependencies lie below
+            ``.lake/packages``.
+        text: Its text, with Unix line ends, as Lean reads it.
+        header: Its imports.
+        package: The dependency that it belongs to; empty for the repository's own.
+    """
+
+    module: str
+    path: str
+    text: str
+    header: Header
+    package: str = ""
+
+
+@attrs.frozen
+class Workspace:
+    """The files of a repository and, where they are at hand, of its dependencies.
+
+    Attributes:
+        files: Every file by its module; of dependencies only what is imported.
+        graph: Which of them import which.
+        packages: For modules that are not at hand: the dependency by the root of the module.
+    """
+
+    files: Mapping[str, SourceFile]
+    graph: ImportGraph
+    packages: Mapping[str, str]
+
+    @property
+    def own(self) -> list[SourceFile]:
+        """The repository's own files, imported ones first."""
+        return [f for f in map(self.files.__getitem__, self.graph.order()) if not f.package]
+
+    @property
+    def all(self) -> list[SourceFile]:
+        """Every file, imported ones first."""
+        return [self.files[module] for module in self.graph.order()]
+
+    def closure(self, module: str) -> list[SourceFile]:
+        """Give the files that a module imports, directly or not, imported ones first."""
+        return [self.files[name] for name in self.graph.closure(module)]
+
+    def path_of(self, module: str) -> str | None:
+        """Give the file of any module, relative to the repository."""
+        if module in self.files:
+            return self.files[module].path
+        root = module.split(".", maxsplit=1)[0]
+        if root in CORE_ROOTS:
+            folder = CORE_FOLDER / "lake" if root == "Lake" else CORE_FOLDER
+            return str(folder / module_path(module))
+        package = self.packages.get(root.lower())
+        if package is None:
+            return None
+        return str(PurePosixPath(".lake/packages") / package / module_path(module))
+
+    def imports_of(self, file: SourceFile) -> tuple[str, ...]:
+        """Give the paths of a file's direct imports."""
+        return tuple(path for name in file.header.modules if (path := self.path_of(name)))
+
+    def foreign(self) -> tuple[str, str] | None:
+        """Find an import whose source is not at hand and that does not come with Lean.
+
+        Returns:
+            The module, and the file that imports it.
+        """
+        for file in self.all:
+            for name in file.header.modules:
+                if name not in self.files and name.split(".")[0] not in CORE_ROOTS:
+                    return name, file.path
+        return None
+
+
+def read_workspace(project: LakeProject, *, fetch: bool = False) -> Workspace:
+    """Read the files of a project and those of its dependencies that it imports.
+
+    Args:
+        project: The project.
+        fetch: Clone dependencies that Lake has not fetched.
+
+    Raises:
+        TraceError: If a file cannot be read, the project has none, or imports go in a circle.
+    """
+    files = {f.module: f for f in _read(project, project.root, PurePosixPath())}
+    if not files:
+        names = ", ".join(library.name for library in project.libraries) or "none"
+        raise TraceError(f"{project.root} has no Lean file in its libraries ({names})")
+    available: dict[str, SourceFile] = {}
+    for dependency in project.dependencies:
+        if needed := _missing(files, available):
+            available.update(_of_dependency(project, dependency, needed, fetch=fetch))
+    _add_imported(files, available)
+    graph = ImportGraph.build({module: file.header for module, file in files.items()})
+    return Workspace(files, graph, {d.name.lower(): d.name for d in project.dependencies})
+
+
+def _missing(*known: Mapping[str, SourceFile]) -> set[str]:
+    """Give the roots of imports that are not among the files, and do not come with Lean."""
+    present = {module for files in known for module in files}
+    imported = {name for files in known for f in files.values() for name in f.header.modules}
+    return {name.split(".")[0] for name in imported - present} - CORE_ROOTS
+
+
+def _add_imported(files: dict[str, SourceFile], available: Mapping[str, SourceFile]) -> None:
+    pending = [name for file in files.values() for name in file.header.modules]
+    while pending:
+        name = pending.pop()
+        if name not in files and name in available:
+            files[name] = available[name]
+            pending.extend(available[name].header.modules)
+
+
+def _of_dependency(
+    project: LakeProject, dependency: Dependency, roots: set[str], *, fetch: bool
+) -> dict[str, SourceFile]:
+    """Read a dependency's files, if they are at hand and any of the roots is one of its."""
+    place = project.place_of(dependency)
+    folder = project.root / place
+    if not folder.is_dir():
+        if not fetch or not dependency.commit:
+            return {}
+        folder = git.checkout(dependency.url, dependency.commit)
+    inner = read_project(folder)
+    tops = {root.split(".")[0] for library in inner.libraries for root in library.roots}
+    if not tops & roots or "Mathlib" in tops:
+        return {}
+    shown = PurePosixPath(".lake/packages") / dependency.name
+    if dependency.path is not None and ".." not in place.parts and not place.is_absolute():
+        shown = place
+    return {f.module: f for f in _read(inner, folder, shown, dependency.name)}
+
+
+def _read(
+    project: LakeProject, folder: Path, shown: PurePosixPath, package: str = ""
+) -> Iterable[SourceFile]:
+    for module, path in project.sources().items():
+        try:
+            text = read_source(folder / path)
+        except UnicodeDecodeError as error:
+            raise TraceError(f"{folder / path} is not UTF-8 text: {error}") from None
+        yield SourceFile(module, str(shown / path), text, parse_header(text), package)
+
+
+def refuse_foreign(module: str, path: str) -> EngineUnavailableError:
+    """Say that the embedded engine cannot import a module, and what to do."""
+    return EngineUnavailableError(
+        f"{path} imports {module}, and the embedded Lean engine has Lean's own library and sources "
+        "at hand only, no Mathlib and no compiled packages. Trace with the project's own Lean: "
+        "install it with elan (https://elan.lean-lang.org), run `lake exe cache get` (Mathlib) "
+        "and `lake build` in the project, then use --engine native (or LEAN_DOJO_ENGINE=native)."
+    )

@@ -1,0 +1,1 @@
+"""From what Lean elaborated to records: declarations, tactics, premises."""

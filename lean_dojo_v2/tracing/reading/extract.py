@@ -1,0 +1,258 @@
+"""From what an engine said about a file to theorems, tactics and premises.
+
+**Which tactics count.** LeanDojo's rule: every member of a tactic sequence of the source, at any
+depth, counts once: simple steps (``simp``), structured ones (``· …``, ``case … => …``,
+``induction … with …``, ``have : … := by …``) with their whole text, and the steps inside them.
+Parts of a step that are no members do not: ``a <;> b`` is one tactic, and so is ``rw [a, b]``.
+What macros run inside, what runs when nothing is left to prove, and what leaves the goals as they
+were is left out. A member that runs several times (``all_goals``, ``repeat``) counts with its first
+run. The readers select the members; the rest is decided here.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+
+from lean_dojo_core.records import (
+    MARK_CLOSE,
+    MARK_OPEN,
+    NO_GOALS,
+    Annotation,
+    Position,
+    Premise,
+    TracedTactic,
+)
+from lean_dojo_v2.lean.text.lexer import PART, code_tokens, tokens, without_comments
+from lean_dojo_v2.lean.text.positions import PositionMap
+from lean_dojo_v2.tracing.reading.declarations import Declaration, declarations, statement
+from lean_dojo_v2.tracing.reading.records import (
+    Elaboration,
+    FileError,
+    Problem,
+    Reference,
+    Step,
+    TracedFile,
+    TracedTheorem,
+)
+from lean_dojo_v2.tracing.reading.states import clean_state
+
+_IDENTIFIER = re.compile(rf"\.?{PART}(?:\.{PART})*\Z")
+_SORRY_WORDS = frozenset({"sorry", "admit", "sorryAx", "stop"})
+_SORRY_WARNING = re.compile(r"declaration uses ['`‘]sorry['`’]")
+
+_COMBINATORS = ("<;>", "<|>")
+_COMBINATOR_GAP = 200
+"""Characters before a tactic in which a combinator is looked for: line ends and indentation."""
+
+UNKNOWN: Position = (0, 0)
+"""Where a premise is defined, if nobody recorded it: before the first line, so inside no premise.
+
+The embedded engine's library says in which file a constant of Lean itself is, not where in it.
+"""
+
+PathOf = Callable[[str], str | None]
+"""Gives the file of a module, relative to the repository; ``None`` where it cannot be told."""
+
+
+def extract(
+    path: str, text: str, elaboration: Elaboration, imports: Sequence[str], path_of: PathOf
+) -> TracedFile:
+    """Make the record of a file.
+
+    Args:
+        path: The file, relative to its repository.
+        text: Its text, with Unix line ends.
+        elaboration: What the engine said.
+        imports: Paths of the files that it imports.
+        path_of: Where modules are.
+    """
+    places = PositionMap(text)
+    found = declarations(text, elaboration.commands, elaboration.definitions)
+    errors = [p for p in elaboration.problems if p.severity == "error"]
+    broken = _broken(found, errors, elaboration)
+    reader = _FileReader(text, places, elaboration, path_of)
+    return TracedFile(
+        path,
+        tuple(imports),
+        tuple(reader.theorem(d) for d in found if d.is_theorem and d.constant not in broken),
+        tuple(_premise(d, text, places) for d in found if d.constant not in broken),
+        tuple(FileError(*places.position(e.start), e.text.strip()) for e in errors),
+        tuple(broken),
+        dict(elaboration.uses or {}),
+    )
+
+
+def _broken(
+    found: Sequence[Declaration], errors: Sequence[Problem], elaboration: Elaboration
+) -> dict[str, None]:
+    """Give the constants that an error is in; where nobody says what rests on them, all later ones.
+
+    Lean goes on after an error as if the declaration were proven.
+    """
+    first = min((error.start for error in errors), default=None)
+    if first is None:
+        return {}
+    if elaboration.uses is None:
+        return dict.fromkeys(d.constant for d in found if d.end > first)
+    return dict.fromkeys(d.constant for d in found if _inside(d, errors))
+
+
+def _inside(declaration: Declaration, problems: Iterable[Problem]) -> bool:
+    return any(declaration.outer <= p.start < declaration.end for p in problems)
+
+
+def _premise(declaration: Declaration, text: str, places: PositionMap) -> Premise:
+    return Premise(
+        declaration.full_name,
+        without_comments(text[declaration.start : declaration.end]),
+        places.position(declaration.outer),
+        places.position(declaration.end),
+        declaration.keyword,
+    )
+
+
+class _FileReader:
+    """Reads theorems out of one file's elaboration.
+
+    Args:
+        text: The file.
+        places: Its positions.
+        elaboration: What the engine said.
+        path_of: Where modules are.
+    """
+
+    def __init__(
+        self, text: str, places: PositionMap, elaboration: Elaboration, path_of: PathOf
+    ) -> None:
+        self.text = text
+        self.places = places
+        self.path_of = path_of
+        self.steps = _counted(text, elaboration.steps)
+        self.step_starts = [step.start for step, _, _ in self.steps]
+        self.references = _usable(text, elaboration.references)
+        self.reference_starts = [reference.start for reference in self.references]
+        self.sorries = [
+            p for p in elaboration.problems if p.kind == "hasSorry" or _SORRY_WARNING.search(p.text)
+        ]
+
+    def theorem(self, declaration: Declaration) -> TracedTheorem:
+        """Make the record of a theorem."""
+        stated, proof = statement(self.text, declaration)
+        words = code_tokens(self.text, proof, declaration.end)
+        first = bisect_left(self.step_starts, declaration.start)
+        last = bisect_left(self.step_starts, declaration.end)
+        return TracedTheorem(
+            declaration.full_name,
+            declaration.constant,
+            stated,
+            self.places.position(declaration.start),
+            self.places.position(declaration.end),
+            tuple(self._tactic(*step, declaration.full_name) for step in self.steps[first:last]),
+            _inside(declaration, self.sorries) or any(w.text in _SORRY_WORDS for w in words),
+        )
+
+    def _tactic(self, step: Step, before: str, after: str, theorem: str) -> TracedTactic:
+        annotations: list[Annotation] = []
+        marked: list[str] = []
+        position = step.start
+        for reference in self._used(step, theorem):
+            path = self.path_of(reference.module)
+            if path is None:
+                continue
+            # A dot before a name (`.intro`, `h.symm`) is not part of the mark.
+            start = reference.start + self.text.startswith(".", reference.start)
+            name = self.text[start : reference.end]
+            marked += [self.text[position:start], f"{MARK_OPEN}{name}{MARK_CLOSE}"]
+            position = reference.end
+            annotations.append(
+                Annotation(
+                    reference.full_name,
+                    path,
+                    reference.def_start or UNKNOWN,
+                    reference.def_end or UNKNOWN,
+                )
+            )
+        marked.append(self.text[position : step.end])
+        column = self.places.position(step.start)[1] - 1
+        return TracedTactic(
+            dedent(self.text[step.start : step.end], column),
+            before,
+            after,
+            annotated=dedent("".join(marked), column),
+            premises=tuple(annotations),
+            start=self.places.position(step.start),
+            end=self.places.position(step.end),
+        )
+
+    def _used(self, step: Step, theorem: str) -> Iterable[Reference]:
+        """Give the references inside a step that do not overlap, in order."""
+        position = step.start
+        for index in range(bisect_left(self.reference_starts, step.start), len(self.references)):
+            reference = self.references[index]
+            if reference.start >= step.end:
+                break
+            if reference.start >= position and reference.full_name != theorem:
+                yield reference
+                position = reference.end
+
+
+def _counted(text: str, steps: Iterable[Step]) -> list[tuple[Step, str, str]]:
+    """Keep the steps that count, each once, outer ones before what is inside them.
+
+    Macros make sequences of what the source has elsewhere: ``have : p := by …`` of the members of
+    its ``by``, which count, and ``a <;> b`` of ``a`` and ``b``, which do not. The latter two are
+    told by where they stand: at the start of a longer member, or after the combinator.
+    """
+    found: dict[int, dict[int, Step]] = {}
+    for step in steps:
+        before_it = text[max(step.start - _COMBINATOR_GAP, 0) : step.start].rstrip()
+        if step.start < step.end and not before_it.endswith(_COMBINATORS):
+            found.setdefault(step.start, {}).setdefault(step.end, step)
+    counted: list[tuple[Step, str, str]] = []
+    for start in sorted(found):
+        step = found[start][max(found[start])]
+        before, after = clean_state(step.before), clean_state(step.after)
+        if before not in {NO_GOALS, after}:
+            counted.append((step, before, after))
+    return counted
+
+
+def _usable(text: str, references: Iterable[Reference]) -> list[Reference]:
+    """Keep references that are identifiers in the text; one for each place, in order."""
+    best: dict[tuple[int, int], Reference] = {}
+    for reference in references:
+        name = text[reference.start : reference.end]
+        if not _IDENTIFIER.match(name):
+            continue
+        key = (reference.start, reference.end)
+        plain = name.lstrip(".").replace("«", "").replace("»", "").removeprefix("_root_.")
+        if key not in best or (
+            reference.full_name.endswith(plain) and not best[key].full_name.endswith(plain)
+        ):
+            best[key] = reference
+    return [best[key] for key in sorted(best, key=lambda key: (key[0], -key[1]))]
+
+
+def dedent(tactic: str, column: int) -> str:
+    r"""Move a tactic of several lines to the left margin, so that it can be run by itself.
+
+    Args:
+        tactic: Its text as it stands in the file.
+        column: Column of its first character, from 0.
+
+    >>> dedent("cases h with\n    | inl a => exact a", 4)
+    'cases h with\n| inl a => exact a'
+    """
+    if "\n" not in tactic:
+        return tactic
+    strings = [(t.start, t.end) for t in tokens(tactic) if t.kind == "string" and "\n" in t.text]
+    lines: list[str] = []
+    position = 0
+    for line in tactic.split("\n"):
+        blanks = len(line) - len(line.lstrip(" "))
+        inside = any(start < position < end for start, end in strings)
+        lines.append(line if inside or not lines else line[min(blanks, column) :])
+        position += len(line) + 1
+    return "\n".join(lines)

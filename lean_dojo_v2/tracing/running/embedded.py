@@ -1,0 +1,104 @@
+"""Trace with the embedded engine: one request a file gives everything that is known of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from lean_dojo_core.errors import TraceError
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import RequestError
+from lean_dojo_v2.lean.text.positions import PositionMap
+from lean_dojo_v2.tracing.project.modules import module_path
+from lean_dojo_v2.tracing.project.workspace import SourceFile
+from lean_dojo_v2.tracing.reading.ilean import Home, definitions, parse_ilean, references
+from lean_dojo_v2.tracing.reading.infotree import read_problems
+from lean_dojo_v2.tracing.reading.records import Command, Elaboration, Step
+
+TRACE_COMMAND = "dojo.trace"
+_NOWHERE: Home = ("", None)
+
+
+def lay_out(files: Iterable[SourceFile], folder: Path) -> None:
+    """Write files where the engine looks for modules: all below one folder.
+
+    A project's own layout has several source folders and packages; and the engine may read what
+    it is given and nothing else.
+    """
+    for file in files:
+        path = folder / module_path(file.module)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file.text, encoding="utf-8", newline="\n")
+
+
+def elaborate(server: Server, file: SourceFile, timeout: float) -> Elaboration:
+    """Have an engine elaborate a file; what it imports, the engine reads from its project folder.
+
+    Args:
+        server: The engine.
+        file: The file.
+        timeout: Seconds that it may take.
+
+    Raises:
+        RequestError: If the engine refuses the file (its imports, for example).
+        EngineLostError: If the engine died or took too long.
+        TraceError: If its answer cannot be read.
+    """
+    request = {
+        "file": file.text,
+        "fileName": str(module_path(file.module)),
+        "module": file.module,
+        "sequenceOnly": True,
+        "ilean": True,
+    }
+    answer = server.run(TRACE_COMMAND, request, timeout=timeout)
+    if "error" in answer:
+        raise RequestError(str(answer.get("desc") or answer["error"]), str(answer["error"]))
+    return read_answer(answer, PositionMap(file.text))
+
+
+def read_answer(answer: Mapping[str, Any], places: PositionMap) -> Elaboration:
+    """Read the answer to ``dojo.trace``; ``bytes`` are positions in the text that was sent.
+
+    Raises:
+        TraceError: If it has not the form that it should have.
+    """
+
+    def span(item: Mapping[str, Any]) -> tuple[int, int]:
+        start, end = item["bytes"]
+        return places.index_of_byte(start), places.index_of_byte(end)
+
+    try:
+        known = parse_ilean(json.loads(answer["ilean"]))
+        homes = {item["lean_name"]: _home(item) for item in answer["references"]}
+        return Elaboration(
+            commands=tuple(Command(*span(command)) for command in answer["commands"]),
+            steps=tuple(
+                Step(*span(tactic), tactic["state_before"], tactic["state_after"])
+                for tactic in answer["tactics"]
+                if tactic["in_sequence"]
+            ),
+            definitions=tuple(definitions(known, places)),
+            references=tuple(
+                references(known, places, lambda ident: homes.get(ident.name, _NOWHERE))
+            ),
+            problems=tuple(read_problems(answer["messages"], places)),
+            uses={
+                declared["lean_name"]: tuple(declared["uses"])
+                for declared in answer["declarations"]
+                if declared["lean_name"] is not None
+            },
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise TraceError(
+            f"the engine's answer to {TRACE_COMMAND} is malformed: {error!r}"
+        ) from error
+
+
+def _home(item: Mapping[str, Any]) -> Home:
+    start, end = item["def_pos"], item["def_end_pos"]
+    if start is None or end is None:
+        return item["module"] or "", None
+    return item["module"] or "", ((int(start[0]), int(start[1])), (int(end[0]), int(end[1])))

@@ -1,0 +1,176 @@
+"""The engines behind one door: files in, elaborations out, in whatever order they are done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol, TypeAlias, get_args
+
+import psutil
+
+from lean_dojo_core.errors import EngineUnavailableError, LeanError, UsageError
+from lean_dojo_v2.lean.engines.embedded import install
+from lean_dojo_v2.lean.engines.selection import VARIABLE, EngineName
+from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig, available_cores
+from lean_dojo_v2.tracing.project.lakefile import LakeProject
+from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, refuse_foreign
+from lean_dojo_v2.tracing.reading.records import Elaboration
+from lean_dojo_v2.tracing.running import embedded
+from lean_dojo_v2.tracing.running.native import NativeLean, has_lake
+
+ENGINE_MB = 1_300
+"""Memory that one embedded engine takes while it traces."""
+MEMORY_LIMIT_MB = 4_000
+
+Outcome: TypeAlias = Elaboration | LeanError
+Outcomes: TypeAlias = Generator[tuple[SourceFile, Outcome], None, None]
+"""To be closed by whoever does not take all: the engines work on behind it."""
+
+
+class Engine(Protocol):
+    """Something that elaborates files."""
+
+    @property
+    def identity(self) -> str:
+        """What it is, with its version: what it says about a file depends on it."""
+
+    def state(self) -> str:
+        """Say what a result depends on besides that and the texts of the project's files.
+
+        Raises:
+            TraceError: The project's own files say it, and they cannot be read.
+        """
+
+    def run(self, files: Sequence[SourceFile]) -> Outcomes:
+        """Elaborate files; one that the engine breaks down on gives its error.
+
+        Raises:
+            EngineUnavailableError: The engine cannot be started.
+        """
+
+
+class EmbeddedEngine:
+    """The embedded engine, several of it.
+
+    Args:
+        workspace: The files.
+        jobs: Engines; if not given, one a core, as far as memory goes.
+        timeout: Seconds a file.
+
+    Raises:
+        EngineUnavailableError: A file imports something that it cannot import.
+    """
+
+    def __init__(self, workspace: Workspace, jobs: int | None, timeout: float) -> None:
+        if foreign := workspace.foreign():
+            raise refuse_foreign(*foreign)
+        self._workspace = workspace
+        self._jobs = jobs
+        self._timeout = timeout
+        self.identity = f"embedded {install.PACKAGE}@{install.VERSION} Lean {install.LEAN_VERSION}"
+
+    def state(self) -> str:
+        """Say that nothing else counts: it has Lean's own library, and no options of projects."""
+        return ""
+
+    def run(self, files: Sequence[SourceFile]) -> Outcomes:
+        """Elaborate files; see :class:`Engine`."""
+        room = psutil.virtual_memory().available // (ENGINE_MB << 20)
+        size = self._jobs or max(1, min(available_cores(), room))
+        with TemporaryDirectory(prefix="lean-dojo-") as folder:
+            embedded.lay_out(self._workspace.all, Path(folder))
+            config = PoolConfig(
+                size=min(size, len(files)),
+                engine="embedded",
+                project_path=folder,
+                timeout=self._timeout,
+                memory_limit_mb=MEMORY_LIMIT_MB,
+            )
+            with EnginePool(config) as pool:
+                waiting = {self._submit(pool, file): file for file in files}
+                yield from _results(waiting)
+
+    def _submit(self, pool: EnginePool, file: SourceFile) -> Future[Elaboration]:
+        """Queue a file; those with the same imports go to the same engine, which has them."""
+        imported = [source.module for source in self._workspace.closure(file.module)]
+        return pool.submit(
+            embedded.elaborate, file, self._timeout, header=" ".join(imported), name=file.path
+        )
+
+
+class NativeEngine:
+    """The project's own Lean, several processes of it.
+
+    Args:
+        project: The project.
+        jobs: Processes; one a core if not given.
+        timeout: Seconds a file.
+
+    Raises:
+        EngineUnavailableError: There is no Lake, or no Lean that is new enough.
+    """
+
+    def __init__(self, project: LakeProject, jobs: int | None, timeout: float) -> None:
+        self._lean = NativeLean(project)
+        self._jobs = jobs or available_cores()
+        self._timeout = timeout
+        self.identity = f"native {self._lean.version}"
+
+    def state(self) -> str:
+        """Say what Lake's files say; see :class:`Engine`."""
+        return self._lean.state()
+
+    def run(self, files: Sequence[SourceFile]) -> Outcomes:
+        """Build the project and elaborate files; see :class:`Engine`."""
+        self._lean.build()
+        with ThreadPoolExecutor(min(self._jobs, len(files))) as pool:
+            try:
+                waiting = {
+                    pool.submit(self._lean.elaborate, file, self._timeout): file for file in files
+                }
+                yield from _results(waiting)
+            except BaseException:  # Ctrl-C among them, which reaches none of the processes
+                pool.shutdown(wait=False, cancel_futures=True)
+                self._lean.stop()
+                raise
+
+
+def _results(waiting: dict[Future[Elaboration], SourceFile]) -> Outcomes:
+    for future in as_completed(waiting):
+        error = future.exception()
+        if error is None:
+            yield waiting[future], future.result()
+        elif isinstance(error, LeanError) and not isinstance(error, EngineUnavailableError):
+            yield waiting[future], error
+        else:
+            raise error
+
+
+def choose_engine(
+    name: EngineName | str,
+    project: LakeProject,
+    workspace: Workspace,
+    *,
+    jobs: int | None = None,
+    timeout: float = 600.0,
+) -> Engine:
+    """Choose what elaborates a project's files.
+
+    ``auto`` (or ``LEAN_DOJO_ENGINE`` in its place) takes the project's own Lean where Lake is
+    installed, since that is exact, and the embedded engine where it is not.
+
+    Raises:
+        UsageError: There is no engine of that name.
+        EngineUnavailableError: The engine cannot serve this project; the message says what to do.
+    """
+    source = "engine"
+    if name == "auto":
+        name, source = os.environ.get(VARIABLE) or "auto", VARIABLE
+    if name not in get_args(EngineName):
+        raise UsageError(f"{source}={name!r} is no engine; there are auto, native and embedded.")
+    if name == "native" or (name == "auto" and has_lake()):
+        return NativeEngine(project, jobs, timeout)
+    return EmbeddedEngine(workspace, jobs, timeout)
