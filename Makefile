@@ -10,7 +10,7 @@ DEMO_OUTPUT ?= demo-output
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-all lint format docs clean
+.PHONY: help setup demo test test-slow test-all house lint format docs clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -42,6 +42,9 @@ test-slow: $(STAMP) ## Run the slow tests alone.
 	$(BIN)/python -m pytest -m slow
 
 test-all: test test-slow ## Run all tests.
+
+house: $(STAMP) ## Print the rooms: lines, floors, circles of imports.
+	$(BIN)/python benchmarks/house.py
 
 lint: $(STAMP) ## ruff, mypy --strict, import layers.
 	$(BIN)/ruff check .

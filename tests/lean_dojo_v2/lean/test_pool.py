@@ -131,10 +131,9 @@ def test_a_killed_engine_loses_no_request():
 
 def test_a_request_over_its_time_is_answered_as_such_and_not_run_again():
     with EnginePool(config(timeout=0.5)) as pool:
-        start = time.monotonic()
+        endless = pool.submit(nap, 3600, name="endless")  # longer than this test may take
         with pytest.raises(EngineTimeoutError) as caught:
-            pool.submit(nap, 60, name="endless").result()
-        assert time.monotonic() - start < 10
+            endless.result()
         assert caught.value.__notes__ == ["Request: endless"]
         assert pool.submit(nap, 0).result() > 0
 

@@ -39,7 +39,7 @@ def test_a_proof_of_several_steps(engine, zoo, scripted):
     assert result.expansions == 3
     assert result.lean_calls >= 5  # the root, three tactics, the whole proof
     assert result.reason is None
-    assert 0 < result.seconds < 600
+    assert result.seconds > 0
 
 
 def test_every_one_of_several_goals(engine, zoo, scripted):
