@@ -35,8 +35,8 @@ from lean_dojo_v2.database import DynamicDatabase, Repository
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import settings_of, source_in
-from lean_dojo_v2.prover.best_first import BestFirstSearch
 from lean_dojo_v2.prover.problem import TheoremProblem
+from lean_dojo_v2.prover.search.best_first import BestFirstSearch
 from lean_dojo_v2.prover.suggestion import Suggestion
 from lean_dojo_v2.sample import sample_database_path, sample_project_path
 

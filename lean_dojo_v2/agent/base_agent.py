@@ -23,9 +23,9 @@ from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import merged_data_dir, safe_name
 from lean_dojo_v2.prover.base import BaseProver, source_in
-from lean_dojo_v2.prover.drawing import save_drawing
 from lean_dojo_v2.prover.problem import TheoremProblem
-from lean_dojo_v2.prover.result import Failure, SearchResult
+from lean_dojo_v2.prover.search.drawing import save_drawing
+from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.suggestion import GeneratorError, Patience
 from lean_dojo_v2.prover.whole_proof import prove_whole
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from lean_dojo_plugins.causal_lm.prover import HFProver
     from lean_dojo_plugins.retrieval.prover import RetrievalProver
     from lean_dojo_v2.prover.base import BaseProver
-    from lean_dojo_v2.prover.best_first import BestFirstSearch
     from lean_dojo_v2.prover.external import ExternalProver
-    from lean_dojo_v2.prover.result import SearchResult
+    from lean_dojo_v2.prover.search.best_first import BestFirstSearch
+    from lean_dojo_v2.prover.search.result import SearchResult
 
 __all__ = [
     "BaseProver",
@@ -26,9 +26,9 @@ __all__ = [
 
 _HOMES = {
     "BaseProver": "base",
-    "BestFirstSearch": "best_first",
+    "BestFirstSearch": "search.best_first",
     "ExternalProver": "external",
-    "SearchResult": "result",
+    "SearchResult": "search.result",
 }
 
 

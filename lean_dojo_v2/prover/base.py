@@ -13,11 +13,11 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
-from lean_dojo_v2.prover.best_first import BestFirstSearch
-from lean_dojo_v2.prover.display import print_batch
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
-from lean_dojo_v2.prover.result import SearchResult
-from lean_dojo_v2.prover.run import SearchSettings
+from lean_dojo_v2.prover.search.best_first import BestFirstSearch
+from lean_dojo_v2.prover.search.display import print_batch
+from lean_dojo_v2.prover.search.result import SearchResult
+from lean_dojo_v2.prover.search.theorem import SearchSettings
 from lean_dojo_v2.prover.suggestion import PremiseSource, ProgressEstimator, TacticGenerator
 from lean_dojo_v2.upward import reach
 

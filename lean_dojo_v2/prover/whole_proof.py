@@ -14,7 +14,7 @@ from lean_dojo_v2.lean.errors import EngineLostError
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.tactics import check_proof
 from lean_dojo_v2.prover.completions import proof_of
-from lean_dojo_v2.prover.result import Failure, SearchResult
+from lean_dojo_v2.prover.search.result import Failure, SearchResult
 
 if TYPE_CHECKING:
     from lean_dojo_v2.prover.base import BaseProver

@@ -162,8 +162,8 @@ def _proofs(folder: Path) -> Iterator[Proof]:
 
 
 def _trees(folder: Path) -> Iterator[Tree]:
-    from lean_dojo_v2.prover.drawing import draw
-    from lean_dojo_v2.prover.search_tree import SearchTree
+    from lean_dojo_v2.prover.search.drawing import draw
+    from lean_dojo_v2.prover.search.tree import SearchTree
 
     for file in sorted(folder.glob("**/trees/**/*.json")):
         tree = SearchTree.load(file)

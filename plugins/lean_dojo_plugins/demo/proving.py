@@ -23,7 +23,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import PROGRESS_VARIABLE, source_in
 from lean_dojo_v2.prover.problem import TheoremProblem
-from lean_dojo_v2.prover.result import SearchResult
+from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.tracing import LeanGitRepo
 
 

@@ -10,7 +10,7 @@ import pytest
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.agent.proofs import ProofLog
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.prover.result import Failure
+from lean_dojo_v2.prover.search.result import Failure
 from lean_dojo_v2.prover.suggestion import GeneratorError
 
 GAPS = {"Tiny.gap_pair", "Tiny.gap_false", "gap_chain", "gap_term"}

@@ -11,7 +11,7 @@ import pytest
 
 from lean_dojo_core import registry
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.prover.search_tree import SearchTree
+from lean_dojo_v2.prover.search.tree import SearchTree
 
 ANSWERS = ("rfl", "exact ⟨hp, hq⟩", "exact hqr (hpq hp)")
 

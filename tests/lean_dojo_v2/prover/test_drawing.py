@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from lean_dojo_core.errors import DataError
-from lean_dojo_v2.prover.drawing import draw, save_drawing
-from lean_dojo_v2.prover.search_tree import NodeStatus, SearchTree
+from lean_dojo_v2.prover.search.drawing import draw, save_drawing
+from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.prover.best_first import BestFirstSearch
 from lean_dojo_v2.prover.problem import TheoremProblem
-from lean_dojo_v2.prover.run import SearchSettings
+from lean_dojo_v2.prover.search.best_first import BestFirstSearch
+from lean_dojo_v2.prover.search.theorem import SearchSettings
 
 
 def endless() -> str:

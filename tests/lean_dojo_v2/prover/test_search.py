@@ -12,11 +12,11 @@ import pytest
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.prover.best_first import BestFirstSearch
 from lean_dojo_v2.prover.problem import GoalProblem, TheoremProblem
-from lean_dojo_v2.prover.result import Failure
-from lean_dojo_v2.prover.run import SearchSettings
-from lean_dojo_v2.prover.search_tree import NodeStatus, SearchTree
+from lean_dojo_v2.prover.search.best_first import BestFirstSearch
+from lean_dojo_v2.prover.search.result import Failure
+from lean_dojo_v2.prover.search.theorem import SearchSettings
+from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
 from lean_dojo_v2.prover.suggestion import GeneratorError, Suggestion
 
 CHAIN = {"⊢ r": [("apply hqr", -1.0)], "⊢ q": [("apply hpq", -1.0)], "⊢ p": [("exact hp", -0.5)]}

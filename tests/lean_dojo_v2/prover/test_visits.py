@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lean_dojo_v2.prover.best_first import BestFirstSearch
-from lean_dojo_v2.prover.result import Failure
-from lean_dojo_v2.prover.run import SearchSettings
+from lean_dojo_v2.prover.search.best_first import BestFirstSearch
+from lean_dojo_v2.prover.search.result import Failure
+from lean_dojo_v2.prover.search.theorem import SearchSettings
 from lean_dojo_v2.prover.suggestion import Suggestion
 
 

@@ -25,9 +25,9 @@ import attrs
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.prover.problem import Problem
-from lean_dojo_v2.prover.result import Failure, SearchResult
-from lean_dojo_v2.prover.run import Child, Run, SearchSettings
-from lean_dojo_v2.prover.search_tree import Node
+from lean_dojo_v2.prover.search.result import Failure, SearchResult
+from lean_dojo_v2.prover.search.theorem import Child, Run, SearchSettings
+from lean_dojo_v2.prover.search.tree import Node
 from lean_dojo_v2.prover.suggestion import (
     GeneratorError,
     Patience,

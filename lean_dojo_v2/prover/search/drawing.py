@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 import attrs
 
 from lean_dojo_v2.atomic import atomic_write_text
-from lean_dojo_v2.prover.search_tree import Node, NodeStatus, SearchTree
+from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
 
 _COLUMN, _ROW, _WIDTH, _HEIGHT, _MARGIN = 230, 30, 200, 22, 16
 _LETTERS = 26

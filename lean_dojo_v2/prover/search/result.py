@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_v2.prover.search_tree import SearchTree
+from lean_dojo_v2.prover.search.tree import SearchTree
 
 
 class Failure(StrEnum):

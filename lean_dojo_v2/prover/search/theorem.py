@@ -19,8 +19,8 @@ from lean_dojo_v2.lean.verify.advance import canonical
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.tactics import check_tactic
 from lean_dojo_v2.prover.problem import Problem
-from lean_dojo_v2.prover.result import Failure, SearchResult
-from lean_dojo_v2.prover.search_tree import Node, NodeStatus, SearchTree
+from lean_dojo_v2.prover.search.result import Failure, SearchResult
+from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
 from lean_dojo_v2.prover.suggestion import Suggestion
 
 KEPT_STATES = 512

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from lean_dojo_v2.prover.search_tree import Node
+from lean_dojo_v2.prover.search.tree import Node
 from lean_dojo_v2.prover.suggestion import Suggestion
 
 

@@ -1,0 +1,1 @@
+"""Best-first proof search: its limits, its tree, its result."""
