@@ -44,7 +44,7 @@ def export_and_format(folder: Path, suffix: str) -> None:
     """Export, then make the chat rows of every training theorem."""
     export(folder, suffix)
     from lean_dojo_plugins.causal_lm.formatters import TacticChat
-    from lean_dojo_v2.database.exported import read_theorems
+    from lean_dojo_v2.database.export.read import read_theorems
 
     formatter = TacticChat()
     train = folder / f"export-{suffix}" / "random" / "train.json"

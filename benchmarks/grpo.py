@@ -45,7 +45,7 @@ from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.database.exported import read_theorems
+from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.sample import SAMPLE_PROJECTS, sample_database_path, sample_project_path
 
 Measured: TypeAlias = dict[str, SampledEvaluation]

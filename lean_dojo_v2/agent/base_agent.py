@@ -15,8 +15,8 @@ from tqdm import tqdm
 from lean_dojo_core.errors import LeanError, UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
+from lean_dojo_v2.data.errors import NotInDatabaseError
 from lean_dojo_v2.database import DynamicDatabase, Repository
-from lean_dojo_v2.database.errors import NotInDatabaseError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.pool.local import available_cores
 from lean_dojo_v2.lean.text.source import SourceTheorem

@@ -1,13 +1,12 @@
-"""Traced data: the database, its repositories, splits, curriculum and export."""
+"""Traced data in files: the database, its splits, its curriculum and what is exported from it."""
 
 from __future__ import annotations
 
-from lean_dojo_v2.database.database import DynamicDatabase
-from lean_dojo_v2.database.difficulty import difficulty
-from lean_dojo_v2.database.errors import NotInDatabaseError
-from lean_dojo_v2.database.export import export_merged_data
-from lean_dojo_v2.database.repository import Repository
-from lean_dojo_v2.database.splits import split_of
+from lean_dojo_v2.data.difficulty import difficulty
+from lean_dojo_v2.data.errors import NotInDatabaseError
+from lean_dojo_v2.data.repository import Repository
+from lean_dojo_v2.database.database import DynamicDatabase, export_merged_data
+from lean_dojo_v2.database.export.splits import split_of
 
 __all__ = [
     "DynamicDatabase",

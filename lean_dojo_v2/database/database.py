@@ -14,14 +14,14 @@ import click
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem, TracedTactic
 from lean_dojo_v2.atomic import atomic_writer
-from lean_dojo_v2.database import export
-from lean_dojo_v2.database.difficulty import easiest_first
-from lean_dojo_v2.database.errors import located
-from lean_dojo_v2.database.json_file import repositories_from_dict
-from lean_dojo_v2.database.json_lines import write_repositories
-from lean_dojo_v2.database.json_storage import JsonStorage
-from lean_dojo_v2.database.proofs import log_proof
-from lean_dojo_v2.database.repository import Repository, rated
+from lean_dojo_v2.data.difficulty import easiest_first
+from lean_dojo_v2.data.errors import located
+from lean_dojo_v2.data.repository import Repository, log_proof, rated
+from lean_dojo_v2.database.export.source import ExportSource, MemorySource
+from lean_dojo_v2.database.export.write import write_merged_data
+from lean_dojo_v2.database.json.file import repositories_from_dict
+from lean_dojo_v2.database.json.lines import write_repositories
+from lean_dojo_v2.database.json.storage import JsonStorage
 from lean_dojo_v2.database.storage import Storage, all_repositories, is_sqlite_path, missing
 
 _log = logging.getLogger(__name__)
@@ -183,7 +183,7 @@ class DynamicDatabase:
             NotInDatabaseError: If one of them is not in the database.
         """
         with self.storage.snapshot():
-            export.export_merged_data([self._resolve(repo) for repo in repositories], output_path)
+            export_merged_data([self._resolve(repo) for repo in repositories], output_path)
 
     def _resolve(self, repo: HasUrlAndCommit) -> Repository:
         key = (repo.url, repo.commit)
@@ -285,10 +285,33 @@ class DynamicDatabase:
         return (type(self), (self.json_path,))
 
 
+def export_merged_data(repositories: Sequence[Repository], output_path: str | Path) -> None:
+    """Write splits, corpus, traced files and metadata of the repositories into a folder.
+
+    Each file is replaced in one step; other files in the folder are left alone. The same
+    repositories give the same bytes, from whichever storage they come.
+
+    Args:
+        repositories: In curriculum order.
+        output_path: The folder; made if it is missing.
+
+    Raises:
+        DatabaseError: If the corpus has a circle of imports, or a stored record is damaged.
+    """
+    unique = list(dict.fromkeys(repositories))
+    write_merged_data(unique, [export_source(repo) for repo in unique], Path(output_path))
+
+
+def export_source(repository: Repository) -> ExportSource:
+    """Give what an export reads of a repository, from its file if nothing of it was loaded."""
+    stored = getattr(repository, "stored_source", None)
+    return stored() if stored is not None else MemorySource(repository)
+
+
 def open_storage(path: Path) -> Storage:
     """Open the storage that a path's suffix names."""
     if is_sqlite_path(path):
-        from lean_dojo_v2.database.sqlite_storage import SqliteStorage
+        from lean_dojo_v2.database.sqlite.storage import SqliteStorage
 
         return SqliteStorage(path)
     return JsonStorage(path)

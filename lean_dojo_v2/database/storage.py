@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.database.errors import NotInDatabaseError
-from lean_dojo_v2.database.repository import Repository, RepositoryKey
+from lean_dojo_v2.data.errors import NotInDatabaseError
+from lean_dojo_v2.data.repository import Repository, RepositoryKey
 
 SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 

@@ -24,7 +24,7 @@ def examples_of_database(path: Path) -> Iterator[ProgressExample]:
     proofs would guide the search to them.
     """
     from lean_dojo_v2.database import DynamicDatabase
-    from lean_dojo_v2.database.splits import split_of
+    from lean_dojo_v2.database.export.splits import split_of
 
     for repository in DynamicDatabase(path).repositories:
         for theorem in repository.iter_theorems():

@@ -11,8 +11,8 @@ import attrs
 
 from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.database.difficulty import category, difficulty, thresholds
-from lean_dojo_v2.database.exported import read_theorems
+from lean_dojo_v2.data.difficulty import category, difficulty, thresholds
+from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.report.reading import read_json
 
 METADATA = "metadata.json"

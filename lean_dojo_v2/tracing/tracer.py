@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from lean_dojo_core.errors import LeanError, TraceError
 from lean_dojo_core.records import PremiseFile
-from lean_dojo_v2.database.repository import Repository, rated
+from lean_dojo_v2.data.repository import Repository, rated
 from lean_dojo_v2.tracing.cache import TraceCache, is_lasting
 from lean_dojo_v2.tracing.project.repository import LeanGitRepo
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, read_workspace

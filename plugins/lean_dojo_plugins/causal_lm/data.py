@@ -9,7 +9,7 @@ from typing import Any
 
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import DataError, UsageError
-from lean_dojo_v2.database.exported import read_theorems
+from lean_dojo_v2.database.export.read import read_theorems
 
 SPLITS = ("train", "val", "test")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_plugins.causal_lm.data import repository_name, split_file
 from lean_dojo_plugins.causal_lm.evaluation import mean_loss
-from lean_dojo_v2.database.exported import read_theorems
+from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.report.forgetting import Forgetting
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.prover import HFProver
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.database.splits import split_of
+from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import PROGRESS_VARIABLE, source_in

@@ -28,7 +28,7 @@ from lean_dojo_plugins.demo.settings import SAMPLE_URLS, DemoSettings
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.database.exported import read_theorems
+from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import RAID_VARIABLE

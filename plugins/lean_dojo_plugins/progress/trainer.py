@@ -50,7 +50,7 @@ from lean_dojo_plugins.progress.dataset import Examples, ProgressDataset, tokeni
 from lean_dojo_plugins.progress.grouping import GroupingTrainer
 from lean_dojo_plugins.progress.metrics import compute_metrics, draw_predictions, flat, measures
 from lean_dojo_v2.atomic import atomic_write_text
-from lean_dojo_v2.database.splits import split_of
+from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.report.environment import record_environment

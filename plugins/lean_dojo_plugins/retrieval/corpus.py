@@ -19,7 +19,7 @@ from lean_dojo_core import Position, Premise, PremiseFile
 from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.retrieval.imports import Bits, closure, resolve_imports
 from lean_dojo_plugins.retrieval.texts import PremiseTexts, TextTable, TextTableBuilder
-from lean_dojo_v2.database.exported import read_corpus
+from lean_dojo_v2.database.export.read import read_corpus
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 Mask: TypeAlias = npt.NDArray[np.bool_]

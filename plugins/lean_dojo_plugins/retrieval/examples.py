@@ -15,7 +15,7 @@ from lean_dojo_core import DatasetFormatter, Theorem
 from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.retrieval.corpus import Corpus, Numbers, pack_position
 from lean_dojo_plugins.retrieval.texts import TextTable, TextTableBuilder
-from lean_dojo_v2.database.exported import read_theorems
+from lean_dojo_v2.database.export.read import read_theorems
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from lean_dojo_core.records import Annotation, Theorem, TracedTactic
-from lean_dojo_v2.database.codec import (
+from lean_dojo_v2.data.codec import (
     exported_theorem,
     position_from_json,
     premise_file_from_dict,
@@ -16,7 +16,7 @@ from lean_dojo_v2.database.codec import (
     theorem_from_dict,
     theorem_to_dict,
 )
-from lean_dojo_v2.database.errors import MalformedError
+from lean_dojo_v2.data.errors import MalformedError
 
 # What LeanDojo-v2 1.x and its relatives really wrote, in small.
 TACTIC = {"tactic": "simp", "state_before": "⊢ True", "state_after": "no goals"}

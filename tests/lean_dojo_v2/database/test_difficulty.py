@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.database import DynamicDatabase, Repository
-from lean_dojo_v2.database.difficulty import (
+from lean_dojo_v2.data.difficulty import (
     category,
     difficulty,
     easiest_first,
     thresholds,
 )
+from lean_dojo_v2.database import DynamicDatabase, Repository
 
 
 @pytest.mark.parametrize(

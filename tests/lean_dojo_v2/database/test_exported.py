@@ -11,9 +11,9 @@ import pytest
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import Theorem
+from lean_dojo_v2.data.codec import exported_theorem
 from lean_dojo_v2.database import DynamicDatabase, Repository
-from lean_dojo_v2.database.codec import exported_theorem
-from lean_dojo_v2.database.exported import read_corpus, read_theorems, split_of
+from lean_dojo_v2.database.export.read import read_corpus, read_theorems, split_of
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from lean_dojo_v2.database import DynamicDatabase, Repository
 SCRIPT = """
 import resource, sys
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.database.exported import read_theorems
+from lean_dojo_v2.database.export.read import read_theorems
 path, out = sys.argv[1:]
 with DynamicDatabase(path) as database:
     database.sort_repositories_by_difficulty()

@@ -13,8 +13,8 @@ import pytest
 
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.database import DynamicDatabase, Repository
-from lean_dojo_v2.database.exported import read_theorems
-from lean_dojo_v2.database.splits import novel_premises_split_of, split_of
+from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.database.export.splits import novel_premises_split_of, split_of
 
 Where = dict[str, dict[tuple[str, str, str], str]]
 

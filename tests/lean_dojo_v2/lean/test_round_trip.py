@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 
 from lean_dojo_core.records import NO_GOALS, Theorem
-from lean_dojo_v2.database.codec import theorem_from_dict
+from lean_dojo_v2.data.codec import theorem_from_dict
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 from lean_dojo_v2.lean.text.source import SourceTheorem

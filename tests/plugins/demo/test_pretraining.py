@@ -20,7 +20,7 @@ from lean_dojo_plugins.causal_lm.tokenisation import Tokeniser
 from lean_dojo_plugins.demo.pretraining import TACTIC_WEIGHT, _Collator, pretrain
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.database.exported import read_theorems
+from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.sample import sample_database_path
 
 
@@ -69,7 +69,7 @@ LEARNER = """
 import sys
 from pathlib import Path
 from lean_dojo_plugins.demo.pretraining import pretrain
-from lean_dojo_v2.database.exported import read_theorems
+from lean_dojo_v2.database.export.read import read_theorems
 start, data, folder = map(Path, sys.argv[1:])
 pretrain(start, read_theorems(data), folder, max_steps=24, batch_size=8, lr=5e-3)
 """

@@ -11,7 +11,7 @@ from lean_dojo_plugins.causal_lm.generator import TacticGenerator
 from lean_dojo_plugins.causal_lm.tokenisation import encode
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.database.exported import read_theorems
+from lean_dojo_v2.database.export.read import read_theorems
 
 MANY = "\n\n".join(f"case c{k}\nh : x{k} = {k}\n⊢ {k} = x{k}" for k in range(60))
 

@@ -222,9 +222,9 @@ def test_without_data_it_says_where_to_get_some(encoder):
 
 
 def test_it_trains_from_a_database_that_it_streams(tmp_path, encoder, monkeypatch):
+    from lean_dojo_v2.data.repository import Repository
     from lean_dojo_v2.database import DynamicDatabase
-    from lean_dojo_v2.database.repository import Repository
-    from lean_dojo_v2.database.splits import split_of
+    from lean_dojo_v2.database.export.splits import split_of
     from lean_dojo_v2.lean_progress.create_sample_dataset import create
     from lean_dojo_v2.sample import sample_database_path
 

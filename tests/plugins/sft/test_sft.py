@@ -23,7 +23,7 @@ from trl import SFTTrainer as TrlTrainer
 from lean_dojo_core.errors import ConfigError, DataError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.formatters import TacticChat
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.database.exported import read_theorems
+from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.trainer.sft_trainer import SFTDataset, SFTTrainer
 
 SCRIPT = Path(__file__).with_name("training_process.py")

@@ -9,7 +9,7 @@ import orjson
 
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.database.codec import Json, theorem_to_dict
+from lean_dojo_v2.data.codec import Json, theorem_to_dict
 
 INFINITE = b"1e999"
 """Infinity as valid JSON: every reader that takes doubles gives ``inf`` for it."""

@@ -13,12 +13,11 @@ import attrs
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.atomic import atomic_writer
-from lean_dojo_v2.database.encode import dump_theorem
-from lean_dojo_v2.database.json_file import read_repositories
-from lean_dojo_v2.database.json_lines import write_repositories
+from lean_dojo_v2.data.encode import dump_theorem
+from lean_dojo_v2.data.repository import Repository, RepositoryKey
+from lean_dojo_v2.database.json.file import read_repositories
+from lean_dojo_v2.database.json.lines import write_repositories
 from lean_dojo_v2.database.locking import file_lock
-from lean_dojo_v2.database.proofs import keep_proofs
-from lean_dojo_v2.database.repository import Repository, RepositoryKey
 from lean_dojo_v2.database.storage import missing
 
 _Stamp: TypeAlias = tuple[int, int, int]
@@ -165,3 +164,20 @@ def _adopt(repository: Repository, content: Repository) -> None:
     """Give a repository object the content of another."""
     for field in attrs.fields(Repository):
         setattr(repository, field.name, getattr(content, field.name))
+
+
+def keep_proofs(winner: Repository, other: Repository) -> None:
+    """Move theorems that ``other`` has proven out of the unproved ones of ``winner``.
+
+    So a proof is never lost because somebody stores a copy from before it was found.
+    """
+    proofs = {theorem.identity: theorem for theorem in other.sorry_theorems_proved}
+    if not proofs:
+        return
+    found = [t.identity for t in winner.sorry_theorems_unproved if t.identity in proofs]
+    if found:
+        done = set(found)
+        winner.sorry_theorems_unproved[:] = [
+            theorem for theorem in winner.sorry_theorems_unproved if theorem.identity not in done
+        ]
+        winner.sorry_theorems_proved.extend(proofs[identity] for identity in found)

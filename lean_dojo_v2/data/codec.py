@@ -25,7 +25,7 @@ from lean_dojo_core.records import (
     Theorem,
     TracedTactic,
 )
-from lean_dojo_v2.database.errors import MalformedError
+from lean_dojo_v2.data.errors import MalformedError
 
 Json: TypeAlias = dict[str, Any]
 PositionForm: TypeAlias = Callable[[Position], Any]

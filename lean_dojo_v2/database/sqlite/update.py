@@ -8,10 +8,10 @@ from itertools import count, islice
 
 import attrs
 
-from lean_dojo_v2.database.repository import THEOREM_LISTS, Repository
-from lean_dojo_v2.database.sqlite_file import SqliteFile
-from lean_dojo_v2.database.sqlite_repository import COLLECTIONS, StoredRepository
-from lean_dojo_v2.database.sqlite_rows import TheoremRow, premise_file_row, theorem_row
+from lean_dojo_v2.data.repository import THEOREM_LISTS, Repository
+from lean_dojo_v2.database.sqlite.file import SqliteFile
+from lean_dojo_v2.database.sqlite.repository import COLLECTIONS, StoredRepository
+from lean_dojo_v2.database.sqlite.rows import TheoremRow, premise_file_row, theorem_row
 
 _BATCH = 500
 _PROVED = THEOREM_LISTS.index("sorry_theorems_proved")

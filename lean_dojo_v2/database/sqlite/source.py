@@ -8,9 +8,9 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import DatabaseError
-from lean_dojo_v2.database.export_source import ExportEntry
-from lean_dojo_v2.database.repository import THEOREM_LISTS, TheoremList
-from lean_dojo_v2.database.sqlite_file import Row, SqliteFile
+from lean_dojo_v2.data.repository import THEOREM_LISTS, TheoremList
+from lean_dojo_v2.database.export.source import ExportEntry
+from lean_dojo_v2.database.sqlite.file import Row, SqliteFile
 
 CHUNK = 256
 """Rows read at a time: queries end quickly, so that no reader holds up the log's clean-up."""

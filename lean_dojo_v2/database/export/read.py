@@ -16,9 +16,9 @@ import orjson
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import PremiseFile, Theorem
-from lean_dojo_v2.database.codec import premise_file_from_dict, theorem_from_dict
-from lean_dojo_v2.database.errors import MalformedError
-from lean_dojo_v2.database.splits import Split, novel_premises_split_of, split_of
+from lean_dojo_v2.data.codec import premise_file_from_dict, theorem_from_dict
+from lean_dojo_v2.data.errors import MalformedError
+from lean_dojo_v2.database.export.splits import Split, novel_premises_split_of, split_of
 
 __all__ = ["Split", "novel_premises_split_of", "read_corpus", "read_theorems", "split_of"]
 

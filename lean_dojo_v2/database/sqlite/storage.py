@@ -11,18 +11,18 @@ import orjson
 
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.database.encode import dumps
-from lean_dojo_v2.database.metadata import metadata_to_json
-from lean_dojo_v2.database.repository import (
+from lean_dojo_v2.data.encode import dumps
+from lean_dojo_v2.data.metadata import metadata_to_json
+from lean_dojo_v2.data.repository import (
     THEOREM_LISTS,
     Repository,
     RepositoryKey,
     not_found,
 )
-from lean_dojo_v2.database.sqlite_file import SqliteFile
-from lean_dojo_v2.database.sqlite_repository import StoredRepository
-from lean_dojo_v2.database.sqlite_rows import theorem_row
-from lean_dojo_v2.database.sqlite_update import (
+from lean_dojo_v2.database.sqlite.file import SqliteFile
+from lean_dojo_v2.database.sqlite.repository import StoredRepository
+from lean_dojo_v2.database.sqlite.rows import theorem_row
+from lean_dojo_v2.database.sqlite.update import (
     append_to_proved,
     insert_contents,
     replace_record,

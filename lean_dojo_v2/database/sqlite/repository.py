@@ -10,12 +10,12 @@ from typing import Any, cast
 import attrs
 
 from lean_dojo_core.records import PremiseFile, Theorem
-from lean_dojo_v2.database.errors import located
-from lean_dojo_v2.database.export_source import ExportSource
-from lean_dojo_v2.database.repository import THEOREM_LISTS, Repository, TheoremList
-from lean_dojo_v2.database.sqlite_file import SqliteFile
-from lean_dojo_v2.database.sqlite_rows import premise_file_of_row, theorem_of_row
-from lean_dojo_v2.database.sqlite_source import StoredSource
+from lean_dojo_v2.data.errors import located
+from lean_dojo_v2.data.repository import THEOREM_LISTS, Repository, TheoremList
+from lean_dojo_v2.database.export.source import ExportSource, MemorySource
+from lean_dojo_v2.database.sqlite.file import SqliteFile
+from lean_dojo_v2.database.sqlite.rows import premise_file_of_row, theorem_of_row
+from lean_dojo_v2.database.sqlite.source import StoredSource
 
 COLLECTIONS = (*THEOREM_LISTS, "premise_files", "files_traced")
 SORRY_LISTS = THEOREM_LISTS[1:]
@@ -222,8 +222,8 @@ class StoredRepository(Repository):
 
     # --- export --------------------------------------------------------------------------------
 
-    def export_source(self) -> ExportSource:
+    def stored_source(self) -> ExportSource:
         """Give what an export reads: the stored lines as they are, unless something was loaded."""
         if any(map(self.is_loaded, COLLECTIONS)):
-            return super().export_source()
+            return MemorySource(self)
         return self._stored

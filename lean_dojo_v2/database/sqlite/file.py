@@ -15,13 +15,13 @@ import attrs
 
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_v2.database.locking import PATIENCE, file_lock
-from lean_dojo_v2.database.sqlite_connection import (
+from lean_dojo_v2.database.sqlite.connection import (
     check_header_if_unused,
     connect,
     disconnect,
     file_size,
 )
-from lean_dojo_v2.database.sqlite_schema import create_database
+from lean_dojo_v2.database.sqlite.schema import create_database
 
 Row: TypeAlias = tuple[Any, ...]
 

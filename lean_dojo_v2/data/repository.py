@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import attrs
 
 from lean_dojo_core.records import PremiseFile, Theorem
-from lean_dojo_v2.database.codec import (
+from lean_dojo_v2.data.codec import (
     Json,
     premise_file_from_dict,
     premise_file_to_dict,
@@ -23,11 +23,9 @@ from lean_dojo_v2.database.codec import (
     theorem_from_dict,
     theorem_to_dict,
 )
-from lean_dojo_v2.database.difficulty import difficulty
-from lean_dojo_v2.database.errors import MalformedError, NotInDatabaseError
-from lean_dojo_v2.database.export_source import ExportSource, MemorySource
-from lean_dojo_v2.database.metadata import date_from_metadata, metadata_to_json, name_of_url
-from lean_dojo_v2.database.proofs import log_proof
+from lean_dojo_v2.data.difficulty import difficulty
+from lean_dojo_v2.data.errors import MalformedError, NotInDatabaseError
+from lean_dojo_v2.data.metadata import date_from_metadata, metadata_to_json, name_of_url
 
 TheoremList: TypeAlias = Literal[
     "proven_theorems", "sorry_theorems_proved", "sorry_theorems_unproved"
@@ -192,10 +190,6 @@ class Repository:
         """Give the repository as an object that needs no file: itself, or a copy."""
         return self
 
-    def export_source(self) -> ExportSource:
-        """Give what an export reads of the repository."""
-        return MemorySource(self)
-
     def get_theorem(self, full_name: str, file_path: str | Path) -> Theorem | None:
         """Find a theorem by name and file; None if there is none."""
         path = str(file_path)
@@ -321,7 +315,19 @@ class Repository:
         )
 
 
-# --- helpers shared by the storages ------------------------------------------------------------
+# --- helpers -----------------------------------------------------------------------------------
+
+
+def log_proof(log_file: str | Path, theorem: Theorem) -> None:
+    """Append a line about a proof that was found."""
+    path = Path(log_file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(
+            f"{when} {theorem.url} {theorem.commit}: {theorem.full_name} "
+            f"({theorem.file_path}) changed from sorry to proven\n"
+        )
 
 
 def rated(theorem: Theorem) -> Theorem:

@@ -13,9 +13,9 @@ from typing import Any
 import orjson
 
 from lean_dojo_core.errors import DatabaseError
-from lean_dojo_v2.database.errors import MalformedError, located
-from lean_dojo_v2.database.json_lines import NotOurLayoutError, read_lines
-from lean_dojo_v2.database.repository import Repository
+from lean_dojo_v2.data.errors import MalformedError, located
+from lean_dojo_v2.data.repository import Repository
+from lean_dojo_v2.database.json.lines import NotOurLayoutError, read_lines
 
 # An infinite difficulty: 1e999 is ours, the words are Python's. The unescaped quotes cannot stand
 # inside a JSON string, so this never touches the text of a theorem.
@@ -25,7 +25,7 @@ _NOT_FINITE = re.compile(rb'("difficulty_rating":\s*)(?:1e999|-?Infinity|NaN)')
 def read_repositories(path: Path) -> list[Repository]:
     """Read a whole database file.
 
-    A file in the layout of :mod:`~lean_dojo_v2.database.json_lines` is read line by line, which
+    A file in the layout of :mod:`~lean_dojo_v2.database.json.lines` is read line by line, which
     takes a third of the time and memory; any other, and any in which something is wrong, is
     parsed as a whole.
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from lean_dojo_v2.database.codec import Json
-from lean_dojo_v2.database.errors import MalformedError
+from lean_dojo_v2.data.codec import Json
+from lean_dojo_v2.data.errors import MalformedError
 
 
 def name_of_url(url: str) -> str:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import attrs
 
 from lean_dojo_core.records import PremiseFile, Theorem
-from lean_dojo_v2.database.codec import exported_theorem, premise_file_to_dict
-from lean_dojo_v2.database.encode import dumps
-from lean_dojo_v2.database.splits import SPLITS, novel_premises_split_of, split_of
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.database.repository import Repository
+from lean_dojo_v2.data.codec import exported_theorem, premise_file_to_dict
+from lean_dojo_v2.data.encode import dumps
+from lean_dojo_v2.data.repository import Repository
+from lean_dojo_v2.database.export.splits import SPLITS, novel_premises_split_of, split_of
 
 
 class ExportEntry(NamedTuple):

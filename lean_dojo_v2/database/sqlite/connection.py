@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_v2.database.locking import PATIENCE
-from lean_dojo_v2.database.sqlite_schema import APPLICATION_ID, SCHEMA_VERSION
+from lean_dojo_v2.database.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION
 
 _FileId: TypeAlias = tuple[int, int]
 

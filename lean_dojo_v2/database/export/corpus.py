@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lean_dojo_core.errors import DatabaseError
-from lean_dojo_v2.database.export_source import ExportSource
+from lean_dojo_v2.database.export.source import ExportSource
 
 
 def merged_corpus(sources: Sequence[ExportSource]) -> Iterator[bytes]:

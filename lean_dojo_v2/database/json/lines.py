@@ -20,15 +20,15 @@ from typing import IO, Any
 import orjson
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.database.codec import (
+from lean_dojo_v2.data.codec import (
     premise_file_from_dict,
     premise_file_to_dict,
     text_from_json,
     theorem_from_dict,
 )
-from lean_dojo_v2.database.encode import INFINITE, dump_theorem, dumps
-from lean_dojo_v2.database.errors import MalformedError
-from lean_dojo_v2.database.repository import THEOREM_LISTS, Repository, rated
+from lean_dojo_v2.data.encode import INFINITE, dump_theorem, dumps
+from lean_dojo_v2.data.errors import MalformedError
+from lean_dojo_v2.data.repository import THEOREM_LISTS, Repository, rated
 
 _BEGIN = b'{"repositories": [\n'
 _END = b"]}\n"

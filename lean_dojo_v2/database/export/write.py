@@ -16,12 +16,12 @@ from typing import IO, Any
 import attrs
 
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
-from lean_dojo_v2.database.corpus import merged_corpus
-from lean_dojo_v2.database.encode import dumps
-from lean_dojo_v2.database.export_source import ExportSource
-from lean_dojo_v2.database.metadata import metadata_to_json
-from lean_dojo_v2.database.repository import Repository
-from lean_dojo_v2.database.splits import SPLITS, STRATEGIES
+from lean_dojo_v2.data.encode import dumps
+from lean_dojo_v2.data.metadata import metadata_to_json
+from lean_dojo_v2.data.repository import Repository
+from lean_dojo_v2.database.export.corpus import merged_corpus
+from lean_dojo_v2.database.export.source import ExportSource
+from lean_dojo_v2.database.export.splits import SPLITS, STRATEGIES
 
 TOTALS = (
     "total_theorems",
@@ -33,29 +33,28 @@ TOTALS = (
 )
 
 
-def export_merged_data(repositories: Sequence[Repository], output_path: str | Path) -> None:
-    """Write splits, corpus, traced files and metadata of the repositories into a folder.
-
-    Each file is replaced in one step; other files in the folder are left alone. The same
-    repositories give the same bytes, from whichever storage they come.
+def write_merged_data(
+    repositories: Sequence[Repository], sources: Sequence[ExportSource], folder: Path
+) -> None:
+    """Write splits, corpus, traced files and metadata; see ``export_merged_data``.
 
     Args:
-        repositories: In curriculum order.
-        output_path: The folder; made if it is missing.
+        repositories: In curriculum order, each once.
+        sources: What is to be read of each.
+        folder: Made if it is missing.
 
     Raises:
         DatabaseError: If the corpus has a circle of imports, or a stored record is damaged.
     """
-    folder = Path(output_path)
-    unique = list(dict.fromkeys(repositories))
-    sources = [repository.export_source() for repository in unique]
-    _write_splits(unique, sources, folder)
+    _write_splits(repositories, sources, folder)
     with atomic_writer(folder / "corpus.jsonl") as stream:
         stream.writelines(line + b"\n" for line in merged_corpus(sources))
     files = dict.fromkeys(file for source in sources for file in source.files_traced())
     with atomic_writer(folder / "traced_files.jsonl") as stream:
         stream.writelines(dumps({"traced_file_path": file}) + b"\n" for file in files)
-    atomic_write_bytes(folder / "metadata.json", dumps(_metadata(unique), indented=True) + b"\n")
+    atomic_write_bytes(
+        folder / "metadata.json", dumps(_metadata(repositories), indented=True) + b"\n"
+    )
 
 
 def _metadata(repositories: Sequence[Repository]) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Repositories in a JSON file: ``dynamic_database.json``."""

@@ -1,0 +1,1 @@
+"""Repositories in an SQLite file."""
