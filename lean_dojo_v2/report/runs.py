@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from lean_dojo_v2.report import figures
-from lean_dojo_v2.report.forgetting import FILE as FORGETTING_FILE
-from lean_dojo_v2.report.forgetting import Forgetting
+from lean_dojo_v2.report.forgetting import FILE as FORGETTING_FILE, Forgetting
 from lean_dojo_v2.report.reading import read_json, read_lines
 
 if TYPE_CHECKING:

@@ -136,21 +136,31 @@ def _by_extension(
     found = answer["declarations"][source.full_name]
     messages = [Message.parse(message) for message in answer["messages"]]
     first_line = source.before.count("\n") + 1
-    if problem := _problem([m for m in messages if m.pos.line >= first_line]):
+    if problem := judge_messages([m for m in messages if m.pos.line >= first_line]):
         return problem
     if not found["exists"]:
         return ProofOutcome(False, f"{source.full_name} was not defined")
     if refusal := _strangers(answer["new_constants"], found["lean_name"]):
         return _refused(refusal)
+    outcome = judge_declaration(found)
+    if outcome.valid and found["statement"] != _statement_of(server, source, timeout):
+        detail = f"{source.full_name} states something else than before"
+        return _refused(Refusal(Reason.STATEMENT, detail), outcome.axioms)
+    return outcome
+
+
+def judge_declaration(found: Mapping[str, Any]) -> ProofOutcome:
+    """Judge a finished theorem by what it rests on.
+
+    Args:
+        found: How the engine describes it: ``kind``, ``axioms``, ``unsafe``.
+    """
     axioms = tuple(axiom["name"] for axiom in found["axioms"])
     if own := [a["name"] for a in found["axioms"] if not a["library"] and a["name"] != "sorryAx"]:
         detail = f"the finished theorem rests on the file's own axiom {own[0]}"
         return _refused(Refusal(Reason.AXIOM, detail), axioms)
     if (refusal := _bad_axioms(axioms)) or (refusal := _not_sound(found)):
         return _refused(refusal, axioms)
-    if found["statement"] != _statement_of(server, source, timeout):
-        detail = f"{source.full_name} states something else than before"
-        return _refused(Refusal(Reason.STATEMENT, detail), axioms)
     return ProofOutcome(True, axioms=axioms)
 
 
@@ -222,7 +232,7 @@ def _by_pantograph(
         return ProofOutcome(False, f"the proof is {len(units) - 2} commands, not one")
     theorem, statement, axioms = units
     # A text that ends the theorem early breaks the command after it.
-    if problem := _problem([*theorem.messages, *statement.errors, *axioms.errors]):
+    if problem := judge_messages([*theorem.messages, *statement.errors, *axioms.errors]):
         return problem
     names = _read_axioms(axioms.messages)
     if names is None:
@@ -262,8 +272,8 @@ def _read_axioms(messages: Sequence[Message]) -> tuple[str, ...] | None:
 # --- judgement -----------------------------------------------------------------------------------
 
 
-def _problem(messages: Sequence[Message]) -> ProofOutcome | None:
-    """An error, a ``sorry``, or a message of an unknown shape is a failure, never a pass."""
+def judge_messages(messages: Sequence[Message]) -> ProofOutcome | None:
+    """Find what Lean said against a text: an error, or that it uses ``sorry``."""
     for message in messages:
         if message.kind == "hasSorry" or _SORRY_WARNING.search(message.data):
             return _refused(Refusal(Reason.SORRY, "Lean says that it uses sorry"))

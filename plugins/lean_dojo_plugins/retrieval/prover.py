@@ -19,8 +19,7 @@ from lean_dojo_plugins.retrieval.seq2seq import Seq2SeqGenerator
 from lean_dojo_plugins.retrieval.texts import premise_text
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.prover.base import BaseProver
-from lean_dojo_v2.prover.suggestion import Place
-from lean_dojo_v2.prover.suggestion import TacticGenerator as TacticSource
+from lean_dojo_v2.prover.suggestion import Place, TacticGenerator as TacticSource
 
 if TYPE_CHECKING:
     from lean_dojo_v2.lean_agent.config import ProverConfig

@@ -17,8 +17,7 @@ from lean_dojo_plugins.causal_lm.curriculum import CausalTrainer
 from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.trainer import TACTIC_TOKENS, GRPOTrainer
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.trainer.grpo_trainer import GRPODataset
-from lean_dojo_v2.trainer.grpo_trainer import GRPOTrainer as Documented
+from lean_dojo_v2.trainer.grpo_trainer import GRPODataset, GRPOTrainer as Documented
 
 SCRIPT = Path(__file__).with_name("grpo_process.py")
 

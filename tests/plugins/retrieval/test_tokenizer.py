@@ -4,8 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer as RawTokenizer
-from tokenizers import models, pre_tokenizers, processors, trainers
+from tokenizers import Tokenizer as RawTokenizer, models, pre_tokenizers, processors, trainers
 from transformers import ByT5Tokenizer, PreTrainedTokenizerFast
 
 from lean_dojo_core.errors import TrainingError

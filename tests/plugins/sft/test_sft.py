@@ -17,8 +17,7 @@ from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.testing import assert_close
 from transformers import AutoModelForCausalLM, AutoTokenizer
-from trl import SFTConfig
-from trl import SFTTrainer as TrlTrainer
+from trl import SFTConfig, SFTTrainer as TrlTrainer
 
 from lean_dojo_core.errors import ConfigError, DataError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.formatters import TacticChat

@@ -9,10 +9,11 @@ const { canonical, sexp } = require('./expressions.js');
 function checkCommands(engine) {
   const { rt, constants, frontend } = engine;
   /**
-   * `dojo.check` {file, names?, prefix?, header?, fileName?, options?}; for `prefix` see warm.js.
+   * `dojo.check` {file, names?, all?, prefix?, header?, fileName?, options?}; for `prefix` see warm.js. With `all`
+   * every declaration that is written in the text is described, with its place, not those of `names` alone.
    */
   function check(request) {
-    const { names = [] } = request;
+    const { names = [], all = false } = request;
     return rt.scope(() => {
       const start = engine.warm.open(request);
       const messages = [...start.messages];
@@ -23,12 +24,18 @@ function checkCommands(engine) {
       const env = rt.field(end, COMMAND_STATE.env);
       rt.hold(end);
       rt.drop(end);
+      const added = constants.added(base, env);
+      const own = all ? added.map(([name]) => name).filter((name) => placeOf(env, name)) : [];
       return {
         messages,
-        declarations: Object.fromEntries(names.map((name) => [name, describe(env, name)])),
-        new_constants: constants
-          .added(base, env)
-          .map(([name, info]) => constantRecord(env, name, info)),
+        declarations: Object.fromEntries([
+          ...own.map((name) => [
+            constants.userName(name),
+            { ...described(env, name), ...placeOf(env, name) },
+          ]),
+          ...names.map((name) => [name, describe(env, name)]),
+        ]),
+        new_constants: added.map(([name, info]) => constantRecord(env, name, info)),
         warm: start.warm,
       };
     });
@@ -46,7 +53,10 @@ function checkCommands(engine) {
 
   function describe(env, written) {
     const name = lookUp(env, written);
-    if (name === null) return { exists: false };
+    return name === null ? { exists: false } : described(env, name);
+  }
+
+  function described(env, name) {
     const info = constants.find(env, name);
     const universes = constants.levelParams(info).map(rt.nameText);
     return {
@@ -60,6 +70,9 @@ function checkCommands(engine) {
       ...constants.restsOn(env, [name]),
     };
   }
+
+  /** Where a declaration stands; null for what Lean makes by itself: equation lemmas, matchers, parts of proofs. */
+  const placeOf = (env, name) => constants.declarationRange(env, name);
 
   /** A digest of a statement with all the definitions it rests on, so that a redefined symbol is a different statement. */
   function statementDigest(env, type, universes) {

@@ -1,0 +1,137 @@
+"""Check a whole file: what its theorems rest on, and whether they state what they had to.
+
+"No error and no ``sorry``" says little about a text that somebody else wrote: it may declare an
+axiom, run native code, or prove another statement than the one that was asked for. Here every
+theorem of the text is judged by what it rests on; with a reference text, the same theorems must be
+there with the same statements, compared as elaborated terms together with all definitions that they
+rest on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.messages import Message, Severity
+from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
+from lean_dojo_v2.lean.verify.proofs import judge_declaration, judge_messages
+from lean_dojo_v2.lean.verify.screening import Reason, Refusal
+
+FILE_TIMEOUT = 300.0
+"""Seconds that Lean may take for a whole file."""
+
+
+@attrs.frozen
+class DeclarationOutcome:
+    """What became of one theorem of a file.
+
+    Attributes:
+        name: Its full name.
+        line: Its first line, from 1.
+        outcome: Whether it holds, and on which axioms it rests.
+    """
+
+    name: str
+    line: int
+    outcome: ProofOutcome
+
+
+@attrs.frozen
+class FileOutcome:
+    """The judgement of a whole file.
+
+    Attributes:
+        valid: Whether the file has no error and no ``sorry``, declares no axiom, and all of its
+            theorems hold; with a reference, also whether they are the theorems asked for.
+        detail: Why not, in one sentence.
+        refusal: The trick, if that is why.
+        theorems: Every theorem of the file, in its order.
+        messages: All that Lean said.
+    """
+
+    valid: bool
+    detail: str = ""
+    refusal: Refusal | None = None
+    theorems: tuple[DeclarationOutcome, ...] = ()
+    messages: tuple[Message, ...] = attrs.field(default=(), repr=False)
+
+
+def check_file(
+    server: Server,
+    text: str,
+    *,
+    reference: str | None = None,
+    file_name: str = "<input>",
+    timeout: float = FILE_TIMEOUT,
+) -> FileOutcome:
+    """Check a whole file.
+
+    Args:
+        server: An engine that can describe declarations (``dojo.check``).
+        text: The file, with its ``import`` lines: hostile input.
+        reference: A file that states what was to be proved, with ``sorry`` for every proof; its
+            theorems must stand in ``text`` with the same statements.
+        file_name: What messages call the file.
+        timeout: Seconds that Lean may take for each of the two texts.
+
+    Raises:
+        RequestError: The file cannot be opened: its header does not parse, or a module is missing.
+        EngineLostError: The engine died over it, or the time was up.
+    """
+    answer = _elaborated(server, text, file_name, timeout)
+    messages = tuple(Message.parse(message) for message in answer["messages"])
+    found: Mapping[str, Mapping[str, Any]] = answer["declarations"]
+    theorems = tuple(
+        DeclarationOutcome(name, record["start"][0], judge_declaration(record))
+        for name, record in sorted(found.items(), key=lambda item: item[1]["start"])
+        if record["kind"] == "theorem"
+    )
+    problem = (
+        judge_messages(messages)
+        or _axiom(answer["new_constants"])
+        or next((t.outcome for t in theorems if not t.outcome.valid), None)
+    )
+    if problem is None and reference is not None:
+        problem = _differs(server, found, reference, file_name, timeout)
+    if problem is None:
+        return FileOutcome(True, theorems=theorems, messages=messages)
+    return FileOutcome(False, problem.detail, problem.refusal, theorems, messages)
+
+
+def _elaborated(server: Server, text: str, file_name: str, timeout: float) -> Mapping[str, Any]:
+    return server.ask("dojo.check", {"file": text, "fileName": file_name, "all": True}, timeout)
+
+
+def _axiom(constants: list[Mapping[str, Any]]) -> ProofOutcome | None:
+    for constant in constants:
+        if constant["kind"] == "axiom":
+            refusal = Refusal(Reason.AXIOM, f"declares the axiom {constant['name']}")
+            return ProofOutcome(False, str(refusal), refusal)
+    return None
+
+
+def _differs(
+    server: Server,
+    found: Mapping[str, Mapping[str, Any]],
+    reference: str,
+    file_name: str,
+    timeout: float,
+) -> ProofOutcome | None:
+    """Say which theorem of the reference is missing from a file, or states something else there."""
+    answer = _elaborated(server, reference, f"reference of {file_name}", timeout)
+    errors = [Message.parse(message) for message in answer["messages"]]
+    if error := next((m for m in errors if m.severity is Severity.ERROR), None):
+        return ProofOutcome(False, f"the reference itself does not elaborate: {error}")
+    wanted = {name: r for name, r in answer["declarations"].items() if r["kind"] == "theorem"}
+    if not wanted:
+        return ProofOutcome(False, "the reference states no theorem")
+    for name, record in wanted.items():
+        if name not in found:
+            return ProofOutcome(False, f"{name} is missing")
+        if found[name]["kind"] != "theorem" or found[name]["statement"] != record["statement"]:
+            refusal = Refusal(Reason.STATEMENT, f"{name} states something else than asked for")
+            return ProofOutcome(False, str(refusal), refusal)
+    return None
