@@ -43,7 +43,7 @@ def export(folder: Path, suffix: str) -> None:
 def export_and_format(folder: Path, suffix: str) -> None:
     """Export, then make the chat rows of every training theorem."""
     export(folder, suffix)
-    from lean_dojo_plugins.causal_lm.formatters import TacticChat
+    from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
     from lean_dojo_v2.database.export.read import read_theorems
 
     formatter = TacticChat()

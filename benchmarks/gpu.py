@@ -28,13 +28,13 @@ from peft import LoraConfig
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, TrainerCallback
 from transformers.utils import logging as transformers_logging
 
-from lean_dojo_plugins.causal_lm.data import formatted_rows, split_file
-from lean_dojo_plugins.causal_lm.formatters import TacticPrompt
-from lean_dojo_plugins.causal_lm.loop import CurriculumStep
+from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.sft.trainer import SFTTrainer
+from lean_dojo_plugins.training.data import formatted_rows, split_file
+from lean_dojo_plugins.training.loop import CurriculumStep
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.sample import sample_database_path
 

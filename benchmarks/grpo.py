@@ -36,14 +36,14 @@ from transformers.utils import logging as transformers_logging
 from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer as PlainTrainer
 
-from lean_dojo_plugins.causal_lm.data import formatted_rows, split_file
-from lean_dojo_plugins.causal_lm.formatters import TacticPrompt
+from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
 from lean_dojo_plugins.demo.pretraining import pretrain
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_plugins.grpo.evaluation import SampledEvaluation
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_plugins.sft.trainer import SFTTrainer
+from lean_dojo_plugins.training.data import formatted_rows, split_file
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.sample import SAMPLE_PROJECTS, sample_database_path, sample_project_path

@@ -25,15 +25,15 @@ from transformers import T5Config, T5EncoderModel
 
 import lean_dojo_v2
 from lean_dojo_core import Premise, PremiseFile
-from lean_dojo_plugins.retrieval.batches import LengthGroupedBatches
-from lean_dojo_plugins.retrieval.corpus import Corpus, pack_position
-from lean_dojo_plugins.retrieval.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.embedding import embed_all
-from lean_dojo_plugins.retrieval.hardware import inference_autocast
-from lean_dojo_plugins.retrieval.model import PremiseRetriever, weighted_mse
-from lean_dojo_plugins.retrieval.tokenizer import ByteTokenizer
-from lean_dojo_plugins.retrieval.tokens import TokenStore
-from lean_dojo_plugins.retrieval.topk import UsableAt, top_k
+from lean_dojo_plugins.retrieval.data.batches import LengthGroupedBatches
+from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
+from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
+from lean_dojo_plugins.retrieval.data.tokenizer import ByteTokenizer
+from lean_dojo_plugins.retrieval.data.tokens import TokenStore
+from lean_dojo_plugins.retrieval.model.embedding import embed_all
+from lean_dojo_plugins.retrieval.model.hardware import inference_autocast
+from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever, weighted_mse
+from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
 from lean_dojo_v2.database import DynamicDatabase
 
 MATHLIB_FILES, MATHLIB_PREMISES, DIMENSIONS = 5_000, 170_000, 1_472

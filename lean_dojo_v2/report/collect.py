@@ -11,9 +11,9 @@ import attrs
 
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.report.datasets import Dataset, datasets
-from lean_dojo_v2.report.environment import FILE as ENVIRONMENT_FILE, environment
-from lean_dojo_v2.report.reading import read_json, read_lines
 from lean_dojo_v2.report.runs import Forgot, Run, matrices, runs
+from lean_dojo_v2.runs.environment import FILE as ENVIRONMENT_FILE, environment
+from lean_dojo_v2.runs.files import read_json, read_lines
 
 STATES_DRAWN = 40
 """States of a search tree that the page shows at most."""

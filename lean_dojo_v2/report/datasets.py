@@ -10,14 +10,10 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import EmptyDatasetError
-from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.data.difficulty import category, difficulty, thresholds
 from lean_dojo_v2.database.export.read import read_theorems
-from lean_dojo_v2.report.reading import read_json
+from lean_dojo_v2.runs.files import COPY, METADATA, read_json
 
-METADATA = "metadata.json"
-COPY = "data.json"
-"""What trainers copy the metadata of their data to, in their output folder."""
 SPLITS = ("train", "val", "test")
 GRADES = ("Easy", "Medium", "Hard", "No proof")
 
@@ -66,13 +62,6 @@ class Dataset:
     def counted(self) -> bool:
         """Whether its split files were there to be counted."""
         return any(repository.splits for repository in self.repositories)
-
-
-def copy_metadata(data_path: Path, folder: Path) -> None:
-    """Keep a dataset's metadata with the run that learns from it, where the dataset has any."""
-    file = data_path / METADATA
-    if file.is_file():
-        atomic_write_bytes(folder / COPY, file.read_bytes())
 
 
 def datasets(folder: Path) -> list[Dataset]:

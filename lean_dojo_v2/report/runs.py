@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from lean_dojo_v2.report import figures
-from lean_dojo_v2.report.forgetting import FILE as FORGETTING_FILE, Forgetting
-from lean_dojo_v2.report.reading import read_json, read_lines
+from lean_dojo_v2.runs import figures, metrics
+from lean_dojo_v2.runs.files import STATE_FILE, read_json
+from lean_dojo_v2.runs.forgetting import FILE as FORGETTING_FILE, Forgetting
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-STATE_FILE = "training_state.json"
-METRICS_FILE = "metrics.jsonl"
 PICTURES = ("predictions",)
 """Pictures that a trainer leaves of more than what it logs."""
 
@@ -96,7 +94,7 @@ def runs(root: Path) -> list[Run]:
     Raises:
         DataError: If a file cannot be read.
     """
-    marks = (STATE_FILE, METRICS_FILE)
+    marks = (STATE_FILE, metrics.FILE)
     folders = {file.parent for mark in marks for file in root.rglob(mark)}
     found = [(_began(folder), str(folder), _run(root, folder)) for folder in folders]
     return [run for *_, run in sorted(found, key=lambda item: item[:2])]
@@ -117,7 +115,7 @@ def matrices(root: Path) -> list[Forgot]:
 
 
 def _began(folder: Path) -> float:
-    first = next(read_lines(folder / METRICS_FILE), {})
+    first = next(iter(metrics.read(folder)), {})
     return float(first.get("time", float("inf")))
 
 
@@ -128,7 +126,7 @@ def _name(root: Path, folder: Path) -> str:
 def _run(root: Path, folder: Path) -> Run:
     state_file = folder / STATE_FILE
     state = read_json(state_file) if state_file.exists() else {}
-    rows = [row for row in read_lines(folder / METRICS_FILE) if "step" in row]
+    rows = metrics.read(folder)
     name = _name(root, folder)
     last: dict[str, float] = {}
     for row in rows:

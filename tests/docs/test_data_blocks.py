@@ -34,7 +34,7 @@ def read_as_what_it_is(text: str, file: Path) -> None:
     else:
         from trl.trainer.grpo_config import GRPOConfig
 
-        from lean_dojo_plugins.causal_lm.arguments import check_trainer_args
+        from lean_dojo_plugins.training.arguments import check_trainer_args
 
         check_trainer_args(GRPOConfig, yaml.safe_load(text), {})
 

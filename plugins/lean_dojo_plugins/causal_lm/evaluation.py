@@ -10,16 +10,16 @@ import torch
 
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import EmptyDatasetError
-from lean_dojo_plugins.causal_lm.generator import TacticGenerator
-from lean_dojo_plugins.causal_lm.label_head import label_log_probs, restore_forward
-from lean_dojo_plugins.causal_lm.tokenisation import (
+from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
+from lean_dojo_plugins.causal_lm.model.label_head import label_log_probs, restore_forward
+from lean_dojo_plugins.causal_lm.text.tokenisation import (
     IGNORED,
     Example,
     Tokeniser,
     TooLong,
-    chunks,
     nothing_fits,
 )
+from lean_dojo_plugins.training.rows import chunks
 
 BATCH = 8
 TACTIC_TOKENS = 128

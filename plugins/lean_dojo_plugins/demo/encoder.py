@@ -6,7 +6,7 @@ from pathlib import Path
 
 from transformers import AutoTokenizer, BertConfig, BertModel, set_seed
 
-from lean_dojo_plugins.causal_lm.reporting import bars_on_terminals_only
+from lean_dojo_plugins.training.reporting import bars_on_terminals_only
 
 
 def build_tiny_encoder(

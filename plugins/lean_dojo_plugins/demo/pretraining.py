@@ -28,12 +28,12 @@ from transformers import (
 )
 
 from lean_dojo_core import Theorem
-from lean_dojo_plugins.causal_lm.loading import choose_device
-from lean_dojo_plugins.causal_lm.renaming import RenamedTacticChat
-from lean_dojo_plugins.causal_lm.reporting import bars_on_terminals_only, show_only_a_bar
-from lean_dojo_plugins.causal_lm.run_folder import last_checkpoint
-from lean_dojo_plugins.causal_lm.tokenisation import IGNORED, Tokeniser
+from lean_dojo_plugins.causal_lm.text.renaming import RenamedTacticChat
+from lean_dojo_plugins.causal_lm.text.tokenisation import IGNORED, Tokeniser
 from lean_dojo_plugins.demo.muon import MuonWithAdamW
+from lean_dojo_plugins.training.devices import choose_device
+from lean_dojo_plugins.training.reporting import bars_on_terminals_only, show_only_a_bar
+from lean_dojo_plugins.training.run_folder import last_checkpoint
 
 TACTIC_WEIGHT = 4.0
 """What a tactic's token weighs in the loss, beside 1 for a token of its goal."""

@@ -15,7 +15,7 @@ import orjson
 from tqdm import tqdm
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_plugins.causal_lm.prover import HFProver
+from lean_dojo_plugins.causal_lm.generate.prover import HFProver
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.splits import split_of

@@ -20,7 +20,7 @@ import torch
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.causal_lm.formatters import TacticChat
+from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.demo.encoder import build_tiny_encoder
 from lean_dojo_plugins.demo.pretraining import pretrain
 from lean_dojo_plugins.demo.proving import Arena, StageResult, choose_tasks

@@ -83,7 +83,7 @@ def build_tiny_model(
         raise ValueError(msg)
     from transformers import LlamaForCausalLM, set_seed
 
-    from lean_dojo_plugins.causal_lm.reporting import bars_on_terminals_only
+    from lean_dojo_plugins.training.reporting import bars_on_terminals_only
 
     folder = Path(output_dir)
     tokenizer = _train_tokenizer(texts, vocab_size, max_length)

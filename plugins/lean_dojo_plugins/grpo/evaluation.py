@@ -11,9 +11,9 @@ from typing import Any
 import attrs
 
 from lean_dojo_plugins.causal_lm.evaluation import Evaluation
-from lean_dojo_plugins.causal_lm.generator import TacticGenerator
-from lean_dojo_plugins.causal_lm.tokenisation import chunks
+from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
 from lean_dojo_plugins.rewards.adapter import AdaptedReward, Scores
+from lean_dojo_plugins.training.rows import chunks
 
 GOALS_AT_ONCE = 16
 

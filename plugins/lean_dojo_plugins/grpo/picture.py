@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lean_dojo_plugins.causal_lm.reporting import Reporter
-from lean_dojo_v2.report import figures
+from lean_dojo_v2.runs import figures, metrics
 
 PICTURES = {
     "rewards.svg": figures.rewards,
@@ -21,6 +20,6 @@ def draw_rewards(output_dir: Path | str) -> None:
         output_dir: The run's output folder.
     """
     folder = Path(output_dir)
-    rows = Reporter(folder, tensorboard=False).rows()
+    rows = metrics.read(folder)
     for name, draw in PICTURES.items():
         figures.save(draw(rows), folder / name)

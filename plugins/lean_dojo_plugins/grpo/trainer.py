@@ -16,21 +16,21 @@ from transformers import TrainingArguments
 from trl.trainer.grpo_config import GRPOConfig
 
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_plugins.causal_lm import fields
-from lean_dojo_plugins.causal_lm.curriculum import CausalTrainer
-from lean_dojo_plugins.causal_lm.data import formatted_rows, split_file
-from lean_dojo_plugins.causal_lm.fields import about
-from lean_dojo_plugins.causal_lm.generator import TacticGenerator, end_tokens
-from lean_dojo_plugins.causal_lm.label_head import add_label_head
-from lean_dojo_plugins.causal_lm.loop import CurriculumStep
-from lean_dojo_plugins.causal_lm.settings import plain
-from lean_dojo_plugins.causal_lm.tokenisation import Tokeniser
+from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator, end_tokens
+from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
+from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser
+from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.grpo.evaluation import SampledEvaluation, sample_and_score
 from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
 from lean_dojo_plugins.grpo.picture import draw_rewards
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
+from lean_dojo_plugins.training import fields
+from lean_dojo_plugins.training.data import formatted_rows, split_file
+from lean_dojo_plugins.training.fields import about
+from lean_dojo_plugins.training.loop import CurriculumStep
+from lean_dojo_plugins.training.settings import plain
 
 TACTIC_TOKENS = 96
 """Default completion length: one tactic. TRL's own default, 512, suits essays."""

@@ -13,7 +13,7 @@ from datasets import Dataset
 from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_core.errors import EmptyDatasetError
-from lean_dojo_plugins.causal_lm.tokenisation import CHUNK, chunks
+from lean_dojo_plugins.training.rows import CHUNK, chunks
 from lean_dojo_v2.lean_progress.examples import ProgressExample, locate_examples, read_at
 
 

@@ -13,8 +13,9 @@ from transformers import (
 )
 
 from lean_dojo_core.errors import CheckpointError
-from lean_dojo_plugins.causal_lm.loading import choose_device, fetch
 from lean_dojo_plugins.progress.dataset import encode
+from lean_dojo_plugins.training.devices import choose_device
+from lean_dojo_plugins.training.hub import fetch
 from lean_dojo_v2.lean_progress.examples import progress_text
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 from datasets import Dataset
 from transformers import Trainer
 
-from lean_dojo_plugins.causal_lm.batches import LengthGroups
+from lean_dojo_plugins.training.batches import LengthGroups
 
 
 class GroupingTrainer(Trainer):

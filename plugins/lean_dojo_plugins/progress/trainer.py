@@ -26,34 +26,34 @@ from transformers import (
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.causal_lm import fields
-from lean_dojo_plugins.causal_lm.arguments import check_trainer_args
-from lean_dojo_plugins.causal_lm.loading import choose_device, fetch, resolve_model
-from lean_dojo_plugins.causal_lm.reporting import (
+from lean_dojo_plugins.progress.dataset import Examples, ProgressDataset, tokenised
+from lean_dojo_plugins.progress.grouping import GroupingTrainer
+from lean_dojo_plugins.progress.metrics import compute_metrics, draw_predictions, flat, measures
+from lean_dojo_plugins.training import fields
+from lean_dojo_plugins.training.arguments import check_trainer_args
+from lean_dojo_plugins.training.devices import choose_device
+from lean_dojo_plugins.training.hub import fetch, resolve_model
+from lean_dojo_plugins.training.reporting import (
     ReportCallback,
     Reporter,
     bars_on_terminals_only,
     errors_only,
     show_only_a_bar,
 )
-from lean_dojo_plugins.causal_lm.rows import open_rows, write_rows
-from lean_dojo_plugins.causal_lm.run_folder import (
+from lean_dojo_plugins.training.rows import chunks, open_rows, write_rows
+from lean_dojo_plugins.training.run_folder import (
     FinishedStep,
     RunFolder,
     RunState,
     check_same_run,
     last_checkpoint,
 )
-from lean_dojo_plugins.causal_lm.settings import plain_settings
-from lean_dojo_plugins.causal_lm.tokenisation import chunks
-from lean_dojo_plugins.progress.dataset import Examples, ProgressDataset, tokenised
-from lean_dojo_plugins.progress.grouping import GroupingTrainer
-from lean_dojo_plugins.progress.metrics import compute_metrics, draw_predictions, flat, measures
+from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples
 from lean_dojo_v2.paths import merged_data_dir
-from lean_dojo_v2.report.environment import record_environment
+from lean_dojo_v2.runs.environment import record_environment
 
 EXPORTED_NAME = "leanprogress.jsonl"
 HINT = "export LEANPROGRESS_MODEL={path}"

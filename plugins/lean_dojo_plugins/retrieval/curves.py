@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import math
-import time
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 
 from lean_dojo_v2.atomic import atomic_writer
+from lean_dojo_v2.runs import metrics
 
-METRICS = "metrics.jsonl"
 PICTURE = "loss.png"
 
 
@@ -50,13 +47,10 @@ class Curves(pl.Callback):
 
     def _write(self, trainer: pl.Trainer, names: dict[str, str]) -> None:
         found = {key: trainer.callback_metrics.get(name) for key, name in names.items()}
-        numbers = {k: float(v) for k, v in found.items() if v is not None and math.isfinite(v)}
-        if not trainer.is_global_zero or not numbers:
-            return
-        row = {"step": trainer.global_step, "repository": self.name, "time": time.time(), **numbers}
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / METRICS).open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(row) + "\n")
+        numbers = metrics.numbers_of({k: float(v) for k, v in found.items() if v is not None})
+        if trainer.is_global_zero and numbers:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            metrics.append(self.folder, trainer.global_step, self.name, numbers)
 
 
 def draw(folder: Path) -> None:
@@ -67,12 +61,7 @@ def draw(folder: Path) -> None:
     from matplotlib.figure import Figure
 
     series: dict[str, dict[int, float]] = {"loss": {}, "Recall@10_val": {}}
-    file = folder / METRICS
-    for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
+    for row in metrics.read(folder):
         for name, points in series.items():
             if name in row:
                 points[row["step"]] = row[name]

@@ -11,17 +11,17 @@ import orjson
 
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import DataError
-from lean_dojo_plugins.retrieval.bm25 import BM25
-from lean_dojo_plugins.retrieval.corpus import Corpus
-from lean_dojo_plugins.retrieval.embedding import embed_all
-from lean_dojo_plugins.retrieval.examples import Examples
-from lean_dojo_plugins.retrieval.index import PremiseIndex
-from lean_dojo_plugins.retrieval.metrics import Scores, Tally
-from lean_dojo_plugins.retrieval.model import PremiseRetriever
+from lean_dojo_plugins.retrieval.data.corpus import Corpus
+from lean_dojo_plugins.retrieval.data.examples import Examples
+from lean_dojo_plugins.retrieval.data.tokenizer import load_tokenizer
+from lean_dojo_plugins.retrieval.data.tokens import TokenStore
+from lean_dojo_plugins.retrieval.model.embedding import embed_all
+from lean_dojo_plugins.retrieval.model.metrics import Scores, Tally
+from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
+from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
 from lean_dojo_plugins.retrieval.report import EvaluationReport, Row
-from lean_dojo_plugins.retrieval.tokenizer import load_tokenizer
-from lean_dojo_plugins.retrieval.tokens import TokenStore
-from lean_dojo_plugins.retrieval.topk import UsableAt, top_k
+from lean_dojo_plugins.retrieval.search.bm25 import BM25
+from lean_dojo_plugins.retrieval.search.index import PremiseIndex
 from lean_dojo_v2 import paths
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from pytorch_lightning.plugins import TorchCheckpointIO
 from tqdm import tqdm
 
 from lean_dojo_plugins.retrieval.curves import Curves
-from lean_dojo_plugins.retrieval.hardware import choose_hardware
+from lean_dojo_plugins.retrieval.model.hardware import choose_hardware
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.lean_agent.config import TrainingConfig

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import orjson
 
-from lean_dojo_plugins.retrieval.metrics import Scores
+from lean_dojo_plugins.retrieval.model.metrics import Scores
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 
 ANCHORS = (

@@ -13,22 +13,23 @@ import orjson
 
 from lean_dojo_core import Theorem, registry
 from lean_dojo_core.errors import TrainingError
-from lean_dojo_plugins.retrieval import checkpoints, lightning, processes
-from lean_dojo_plugins.retrieval.batches import TrainBatch, TrainItems
-from lean_dojo_plugins.retrieval.datamodule import RetrievalDataModule
+from lean_dojo_plugins.retrieval import lightning, processes
+from lean_dojo_plugins.retrieval.data.batches import TrainBatch, TrainItems
+from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
+from lean_dojo_plugins.retrieval.data.examples import Examples
 from lean_dojo_plugins.retrieval.evaluation import CORPUS, score
-from lean_dojo_plugins.retrieval.ewc import Consolidation, fisher_information
-from lean_dojo_plugins.retrieval.examples import Examples
-from lean_dojo_plugins.retrieval.hardware import best_device
-from lean_dojo_plugins.retrieval.index import PremiseIndex
-from lean_dojo_plugins.retrieval.model import PremiseRetriever
+from lean_dojo_plugins.retrieval.model import checkpoints
+from lean_dojo_plugins.retrieval.model.ewc import Consolidation, fisher_information
+from lean_dojo_plugins.retrieval.model.hardware import best_device
+from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.runs import Run
+from lean_dojo_plugins.retrieval.search.index import PremiseIndex
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.lean_agent.config import TrainingConfig
-from lean_dojo_v2.report.datasets import copy_metadata
-from lean_dojo_v2.report.environment import record_environment
-from lean_dojo_v2.report.forgetting import Forgetting
+from lean_dojo_v2.runs.environment import record_environment
+from lean_dojo_v2.runs.files import copy_metadata
+from lean_dojo_v2.runs.forgetting import Forgetting
 
 log = logging.getLogger(__name__)
 

@@ -12,12 +12,13 @@ import pytorch_lightning as pl
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import EmptyDatasetError
-from lean_dojo_plugins.retrieval import checkpoints, lightning, processes
+from lean_dojo_plugins.retrieval import lightning, processes
 from lean_dojo_plugins.retrieval.evaluation import Evaluation
-from lean_dojo_plugins.retrieval.hardware import best_device
+from lean_dojo_plugins.retrieval.model import checkpoints
+from lean_dojo_plugins.retrieval.model.hardware import best_device
 from lean_dojo_plugins.retrieval.report import EvaluationReport
-from lean_dojo_plugins.retrieval.retriever import Retriever
 from lean_dojo_plugins.retrieval.runs import Run, request_fingerprint
+from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_plugins.retrieval.step import Step, train_step
 from lean_dojo_v2 import paths
 from lean_dojo_v2.lean_agent.config import TrainingConfig

@@ -24,13 +24,13 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
     """Offer ``tactic-chat`` and ``tactic-chat-renamed``."""
     yield DatasetFormatterSpec(
         name="tactic-chat",
-        target="lean_dojo_plugins.causal_lm.formatters:TacticChat",
+        target="lean_dojo_plugins.causal_lm.text.formatters:TacticChat",
         summary="Chat rows: instruction and goal in, the next tactic out.",
         columns=("prompt", "completion"),
     )
     yield DatasetFormatterSpec(
         name="tactic-chat-renamed",
-        target="lean_dojo_plugins.causal_lm.renaming:RenamedTacticChat",
+        target="lean_dojo_plugins.causal_lm.text.renaming:RenamedTacticChat",
         summary="Rows of tactic-chat, also under other names of their variables, for small data.",
         columns=("prompt", "completion"),
     )

@@ -11,11 +11,11 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from trl.trainer import sft_trainer as trl_sft
 from trl.trainer.sft_config import SFTConfig
 
-from lean_dojo_plugins.causal_lm.batches import LengthGroups
-from lean_dojo_plugins.causal_lm.curriculum import CausalTrainer
-from lean_dojo_plugins.causal_lm.label_head import add_label_head
-from lean_dojo_plugins.causal_lm.loop import CurriculumStep
-from lean_dojo_plugins.causal_lm.tokenisation import Tokeniser
+from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
+from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser
+from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
+from lean_dojo_plugins.training.batches import LengthGroups
+from lean_dojo_plugins.training.loop import CurriculumStep
 
 _DOCUMENTED = "the documents fix it for SFTTrainer"
 
@@ -31,7 +31,7 @@ class SFTTrainer(CausalTrainer):
 
     The documents say that the model is loaded in bfloat16. Weights in bfloat16 hardly learn at
     usual learning rates, so those that train are float32 and the arithmetic is bfloat16 (see
-    :mod:`lean_dojo_plugins.causal_lm.loading`).
+    :mod:`lean_dojo_plugins.causal_lm.model.loading`).
 
     >>> trainer = SFTTrainer(model_name="owner/model", batch_size=2, trainer_args={"packing": True})
     Traceback (most recent call last):

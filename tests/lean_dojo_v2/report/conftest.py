@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
-from lean_dojo_v2.report.forgetting import Forgetting
+from lean_dojo_v2.runs.forgetting import Forgetting
 
 PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><rect width="90" height="90"/></svg>'
 URLS = ("https://example.org/lean/<one>", "https://example.org/lean/two")

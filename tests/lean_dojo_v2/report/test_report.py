@@ -12,7 +12,7 @@ from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.report.collect import collect
 from lean_dojo_v2.report.page import write_report
-from lean_dojo_v2.report.reading import read_lines
+from lean_dojo_v2.runs.files import read_lines
 
 
 class Page(HTMLParser):

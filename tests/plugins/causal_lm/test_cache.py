@@ -6,7 +6,12 @@ import torch
 from transformers import AutoModelForCausalLM, DynamicCache
 from transformers.cache_utils import DynamicLayer
 
-from lean_dojo_plugins.causal_lm.cache import ROOM, RoomyLayer, make_roomy, one_token_at_a_time
+from lean_dojo_plugins.causal_lm.generate.cache import (
+    ROOM,
+    RoomyLayer,
+    make_roomy,
+    one_token_at_a_time,
+)
 
 
 def states(batch: int, tokens: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lean_dojo_core import Theorem, TracedTactic
-from lean_dojo_plugins.causal_lm.formatters import SYSTEM, TacticChat, TacticPrompt
+from lean_dojo_plugins.causal_lm.text.formatters import SYSTEM, TacticChat, TacticPrompt
 
 
 def theorem(*tactics: TracedTactic) -> Theorem:

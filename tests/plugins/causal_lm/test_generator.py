@@ -11,8 +11,8 @@ from torch.testing import assert_close
 from transformers import AutoModelForCausalLM
 
 from lean_dojo_core.errors import CheckpointError, TrainingError, UsageError
-from lean_dojo_plugins.causal_lm.generator import TacticGenerator, end_tokens
-from lean_dojo_plugins.causal_lm.loading import load_tokenizer
+from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator, end_tokens
+from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 
 GOALS = ["⊢ x1 + 0 = 0 + x1", "h1 : x1 = 2\nh2 : x2 = 3\n⊢ x5 + 0 = 0 + x5", "⊢ True"]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from lean_dojo_plugins.causal_lm.hub import _can_be_asked, hub_options
+from lean_dojo_plugins.training.hub import _can_be_asked, hub_options
 
 CODE = """
 import sys
 from lean_dojo_core import LeanDojoError
-from lean_dojo_plugins.causal_lm.loading import load_tokenizer
+from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 try:
     load_tokenizer("no-such-model")
 except LeanDojoError as error:

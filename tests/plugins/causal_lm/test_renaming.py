@@ -8,8 +8,8 @@ import shutil
 import pytest
 
 from lean_dojo_core import Theorem, TracedTactic, registry
-from lean_dojo_plugins.causal_lm.formatters import TacticChat
-from lean_dojo_plugins.causal_lm.renaming import RenamedTacticChat, renamed
+from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
+from lean_dojo_plugins.causal_lm.text.renaming import RenamedTacticChat, renamed
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_v2.database import DynamicDatabase

@@ -6,9 +6,9 @@ import pytest
 import trl
 
 from lean_dojo_core.errors import ConfigError, DataError
-from lean_dojo_plugins.causal_lm.arguments import check_trainer_args
-from lean_dojo_plugins.causal_lm.batches import LengthGroups
-from lean_dojo_plugins.causal_lm.rows import open_rows, write_rows
+from lean_dojo_plugins.training.arguments import check_trainer_args
+from lean_dojo_plugins.training.batches import LengthGroups
+from lean_dojo_plugins.training.rows import open_rows, write_rows
 
 
 def test_nested_rows_come_back_in_order(tmp_path):

@@ -10,7 +10,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from lean_dojo_core.errors import CheckpointError, UsageError
-from lean_dojo_plugins.causal_lm.run_folder import (
+from lean_dojo_plugins.training.run_folder import (
     FinishedStep,
     RunFolder,
     RunState,

@@ -7,9 +7,9 @@ import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import SFTConfig, SFTTrainer
 
-from lean_dojo_plugins.causal_lm.formatters import ask
-from lean_dojo_plugins.causal_lm.loading import load_tokenizer
-from lean_dojo_plugins.causal_lm.tokenisation import (
+from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
+from lean_dojo_plugins.causal_lm.text.formatters import ask
+from lean_dojo_plugins.causal_lm.text.tokenisation import (
     IGNORED,
     PLAIN_TEMPLATE,
     Tokeniser,

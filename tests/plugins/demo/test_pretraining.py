@@ -15,8 +15,8 @@ from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from lean_dojo_core import Theorem
-from lean_dojo_plugins.causal_lm.formatters import TacticChat
-from lean_dojo_plugins.causal_lm.tokenisation import Tokeniser
+from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
+from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser
 from lean_dojo_plugins.demo.pretraining import TACTIC_WEIGHT, _Collator, pretrain
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_v2.database import DynamicDatabase

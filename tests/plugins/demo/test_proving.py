@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.causal_lm.formatters import TacticChat
+from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.demo.proving import Arena, choose_tasks
 from lean_dojo_plugins.demo.run import Demo
 from lean_dojo_plugins.demo.settings import SAMPLE_URLS, DemoSettings

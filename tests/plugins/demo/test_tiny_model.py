@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from lean_dojo_plugins.causal_lm.formatters import ask
+from lean_dojo_plugins.causal_lm.text.formatters import ask
 from lean_dojo_plugins.demo.tiny_model import BOS, EOS, PAD, build_tiny_model
 
 TEXTS = [

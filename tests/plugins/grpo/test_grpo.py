@@ -13,7 +13,7 @@ from peft import LoraConfig
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from lean_dojo_core.errors import ConfigError, RewardError, UnknownNameError
-from lean_dojo_plugins.causal_lm.curriculum import CausalTrainer
+from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.trainer import TACTIC_TOKENS, GRPOTrainer
 from lean_dojo_v2.database import DynamicDatabase

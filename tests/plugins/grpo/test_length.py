@@ -7,8 +7,8 @@ import json
 import pytest
 
 from lean_dojo_core.errors import ConfigError, EmptyDatasetError
-from lean_dojo_plugins.causal_lm.generator import TacticGenerator
-from lean_dojo_plugins.causal_lm.tokenisation import encode
+from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
+from lean_dojo_plugins.causal_lm.text.tokenisation import encode
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems

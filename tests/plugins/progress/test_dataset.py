@@ -13,10 +13,10 @@ from transformers import AutoTokenizer
 
 from lean_dojo_core import Theorem, TracedTactic
 from lean_dojo_core.errors import DataError, EmptyDatasetError
-from lean_dojo_plugins.causal_lm.tokenisation import CHUNK
 from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
 from lean_dojo_plugins.progress.formatter import ProgressText
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
+from lean_dojo_plugins.training.rows import CHUNK
 from lean_dojo_v2.lean_progress.examples import (
     ProgressExample,
     examples_of,

@@ -10,7 +10,7 @@ import torch
 from transformers import T5Config, T5EncoderModel
 
 from lean_dojo_core import Premise, PremiseFile
-from lean_dojo_plugins.retrieval.corpus import Corpus
+from lean_dojo_plugins.retrieval.data.corpus import Corpus
 from lean_dojo_v2.database import DynamicDatabase, Repository
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 

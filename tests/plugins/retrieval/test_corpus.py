@@ -7,8 +7,8 @@ import pytest
 
 from lean_dojo_core import PremiseFile
 from lean_dojo_core.errors import DataError
-from lean_dojo_plugins.retrieval.corpus import Corpus, pack_position
-from lean_dojo_plugins.retrieval.texts import premise_text
+from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
+from lean_dojo_plugins.retrieval.data.texts import premise_text
 
 
 def names(corpus, numbers):

@@ -7,12 +7,12 @@ import torch
 
 from lean_dojo_core import Annotation, PremiseFile, Theorem, TracedTactic
 from lean_dojo_core.errors import DataError, EmptyDatasetError
-from lean_dojo_plugins.retrieval.batches import LengthGroupedBatches
-from lean_dojo_plugins.retrieval.corpus import Corpus, pack_position
-from lean_dojo_plugins.retrieval.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.examples import Examples
-from lean_dojo_plugins.retrieval.formatter import PremisePairs
-from lean_dojo_plugins.retrieval.negatives import sample_negatives
+from lean_dojo_plugins.retrieval.data.batches import LengthGroupedBatches
+from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
+from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
+from lean_dojo_plugins.retrieval.data.examples import Examples
+from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
+from lean_dojo_plugins.retrieval.data.negatives import sample_negatives
 
 
 def use(name, path, line):

@@ -8,14 +8,14 @@ import sys
 import pytest
 import torch
 
-from lean_dojo_plugins.retrieval.corpus import Corpus
-from lean_dojo_plugins.retrieval.datamodule import RetrievalDataModule
+from lean_dojo_plugins.retrieval.data.corpus import Corpus
+from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
+from lean_dojo_plugins.retrieval.data.examples import Examples
+from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
 from lean_dojo_plugins.retrieval.evaluation import score
-from lean_dojo_plugins.retrieval.examples import Examples
-from lean_dojo_plugins.retrieval.formatter import PremisePairs
-from lean_dojo_plugins.retrieval.index import PremiseIndex
-from lean_dojo_plugins.retrieval.model import PremiseRetriever
+from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.runs import Run
+from lean_dojo_plugins.retrieval.search.index import PremiseIndex
 from lean_dojo_v2 import paths
 
 SCRIPT = """

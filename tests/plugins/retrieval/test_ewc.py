@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from lean_dojo_core.errors import CheckpointError
-from lean_dojo_plugins.retrieval.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.ewc import Consolidation, fisher_information
-from lean_dojo_plugins.retrieval.model import PremiseRetriever
+from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
+from lean_dojo_plugins.retrieval.model.ewc import Consolidation, fisher_information
+from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 
 
 @pytest.fixture

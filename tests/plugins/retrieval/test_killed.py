@@ -27,7 +27,7 @@ RetrievalTrainer(TrainingConfig.from_json(sys.argv[2])).train(repos, database)
 """
 DIES_WITH_ITS_ROW = """
 import os, signal
-from lean_dojo_v2.report.forgetting import Forgetting
+from lean_dojo_v2.runs.forgetting import Forgetting
 write = Forgetting.write
 def dies(self, folder):
     if len(self.steps) == int(os.environ["ROWS"]):

@@ -9,9 +9,9 @@ import torch
 from transformers import ByT5Tokenizer, T5Config, T5ForConditionalGeneration
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.causal_lm.formatters import TacticChat
-from lean_dojo_plugins.retrieval.prover import RetrievalProver, WithPremises
-from lean_dojo_plugins.retrieval.seq2seq import Seq2SeqGenerator
+from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
+from lean_dojo_plugins.retrieval.search.prover import RetrievalProver, WithPremises
+from lean_dojo_plugins.retrieval.search.seq2seq import Seq2SeqGenerator
 from lean_dojo_v2.agent import LeanAgent
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean_agent.config import ProverConfig

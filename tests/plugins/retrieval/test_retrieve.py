@@ -8,19 +8,19 @@ import pytrec_eval
 import torch
 
 from lean_dojo_core.errors import CheckpointError, UsageError
-from lean_dojo_plugins.retrieval.bm25 import BM25
-from lean_dojo_plugins.retrieval.corpus import Corpus, pack_position
-from lean_dojo_plugins.retrieval.embedding import embed_all, length_sorted_batches
+from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
+from lean_dojo_plugins.retrieval.data.examples import Examples
+from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
+from lean_dojo_plugins.retrieval.data.tokenizer import ByteTokenizer
+from lean_dojo_plugins.retrieval.data.tokens import TokenStore
 from lean_dojo_plugins.retrieval.evaluation import score
-from lean_dojo_plugins.retrieval.examples import Examples
-from lean_dojo_plugins.retrieval.formatter import PremisePairs
-from lean_dojo_plugins.retrieval.index import PremiseIndex, path_beside
-from lean_dojo_plugins.retrieval.metrics import Tally
-from lean_dojo_plugins.retrieval.model import PremiseRetriever
-from lean_dojo_plugins.retrieval.retriever import Retriever
-from lean_dojo_plugins.retrieval.tokenizer import ByteTokenizer
-from lean_dojo_plugins.retrieval.tokens import TokenStore
-from lean_dojo_plugins.retrieval.topk import UsableAt, top_k
+from lean_dojo_plugins.retrieval.model.embedding import embed_all, length_sorted_batches
+from lean_dojo_plugins.retrieval.model.metrics import Tally
+from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
+from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
+from lean_dojo_plugins.retrieval.search.bm25 import BM25
+from lean_dojo_plugins.retrieval.search.index import PremiseIndex, path_beside
+from lean_dojo_plugins.retrieval.search.retriever import Retriever
 
 
 @pytest.fixture

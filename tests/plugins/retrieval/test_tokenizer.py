@@ -8,8 +8,8 @@ from tokenizers import Tokenizer as RawTokenizer, models, pre_tokenizers, proces
 from transformers import ByT5Tokenizer, PreTrainedTokenizerFast
 
 from lean_dojo_core.errors import TrainingError
-from lean_dojo_plugins.retrieval.tokenizer import ByteTokenizer, HubTokenizer, load_tokenizer
-from lean_dojo_plugins.retrieval.tokens import KEPT_CACHES, TokenStore
+from lean_dojo_plugins.retrieval.data.tokenizer import ByteTokenizer, HubTokenizer, load_tokenizer
+from lean_dojo_plugins.retrieval.data.tokens import KEPT_CACHES, TokenStore
 
 TEXTS = [
     "⊢ ∀ (a b : ℕ), a + b = b + a",

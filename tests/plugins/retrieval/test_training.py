@@ -10,9 +10,9 @@ import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from lean_dojo_core.errors import DataError, EmptyDatasetError
-from lean_dojo_plugins.retrieval.checkpoints import find_best, find_latest
-from lean_dojo_plugins.retrieval.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.model import PremiseRetriever
+from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
+from lean_dojo_plugins.retrieval.model.checkpoints import find_best, find_latest
+from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.runs import Run
 from lean_dojo_v2 import paths
 from lean_dojo_v2.lean_agent.config import TrainingConfig

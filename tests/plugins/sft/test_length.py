@@ -8,7 +8,7 @@ import re
 import pytest
 
 from lean_dojo_core.errors import EmptyDatasetError
-from lean_dojo_plugins.causal_lm.generator import TacticGenerator
+from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.prover import HFProver

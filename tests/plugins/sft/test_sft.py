@@ -20,7 +20,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import SFTConfig, SFTTrainer as TrlTrainer
 
 from lean_dojo_core.errors import ConfigError, DataError, EmptyDatasetError, UsageError
-from lean_dojo_plugins.causal_lm.formatters import TacticChat
+from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.trainer.sft_trainer import SFTDataset, SFTTrainer

@@ -15,8 +15,8 @@ from typing import Any
 from peft import LoraConfig
 from transformers import TrainerCallback, TrainerState
 
-from lean_dojo_plugins.causal_lm.run_folder import RunFolder
 from lean_dojo_plugins.sft import trainer as sft
+from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_v2.database import DynamicDatabase
 
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import attrs
 
-from lean_dojo_plugins.causal_lm.generator import TacticGenerator
-from lean_dojo_plugins.causal_lm.tokenisation import chunks
+from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
+from lean_dojo_plugins.training.rows import chunks
 from lean_dojo_v2.trainer.sft_trainer import SFTTrainer
 
 BATCH = 32

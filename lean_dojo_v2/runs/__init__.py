@@ -1,0 +1,1 @@
+"""What a training run leaves: its files, metrics, forgetting, environment and figures."""

@@ -1,0 +1,57 @@
+"""``metrics.jsonl``: one line a report, in one form for every trainer.
+
+A line holds ``step`` (steps of the optimiser, counted through all repositories), ``repository``,
+``time`` (seconds since 1970) and numbers by name.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lean_dojo_v2.atomic import atomic_write_text
+from lean_dojo_v2.runs.files import read_lines
+
+FILE = "metrics.jsonl"
+
+
+def numbers_of(metrics: Mapping[str, Any]) -> dict[str, float]:
+    """Keep what is a finite number.
+
+    >>> numbers_of({"loss": 1, "lr": float("nan"), "note": "x"})
+    {'loss': 1.0}
+    """
+    return {
+        key: float(value)
+        for key, value in metrics.items()
+        if isinstance(value, int | float) and math.isfinite(value)
+    }
+
+
+def append(folder: Path, step: int, repository: str, numbers: Mapping[str, float]) -> None:
+    """Write a line.
+
+    Args:
+        folder: The run's output folder.
+        step: Steps of the optimiser so far.
+        repository: Name of the repository that is trained on.
+        numbers: Numbers by name.
+    """
+    row = {"step": step, "repository": repository, "time": round(time.time(), 3), **numbers}
+    with (folder / FILE).open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(row) + "\n")
+
+
+def read(folder: Path) -> list[dict[str, Any]]:
+    """Read what a run has reported, without a line that a killed process left half written."""
+    return [row for row in read_lines(folder / FILE) if "step" in row]
+
+
+def forget_after(folder: Path, step: int) -> None:
+    """Drop what was reported after a step: a resumed run reports it again."""
+    kept = [row for row in read(folder) if row["step"] <= step]
+    atomic_write_text(folder / FILE, "".join(json.dumps(row) + "\n" for row in kept))

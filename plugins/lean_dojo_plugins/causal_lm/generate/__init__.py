@@ -1,0 +1,1 @@
+"""Tactics out of a causal language model, and the prover that asks for them."""

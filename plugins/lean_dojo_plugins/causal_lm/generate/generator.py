@@ -1,0 +1,391 @@
+"""Sample tactics for many goals at once, each with its log-probability.
+
+The prompt is the formatter's, as in training. A prompt is run through the model once; its keys
+and values are then repeated for the samples. A tactic ends with its line, or with its turn.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+import attrs
+import torch
+from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
+
+from lean_dojo_core import DatasetFormatter, registry
+from lean_dojo_core.errors import CheckpointError, UsageError
+from lean_dojo_plugins.causal_lm.generate.cache import make_roomy, one_token_at_a_time
+from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
+from lean_dojo_plugins.causal_lm.model.loading import (
+    ADAPTER_FILE,
+    load_for_inference,
+    load_tokenizer,
+)
+from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
+from lean_dojo_plugins.training.devices import choose_device
+from lean_dojo_plugins.training.hub import resolve_model
+from lean_dojo_plugins.training.rows import chunks
+from lean_dojo_plugins.training.run_folder import trained_settings
+
+KEPT_SHARE = 0.75
+"""Samples that have ended are computed until no more than this share of the batch goes on: to drop
+them copies the cache."""
+
+MAX_LENGTH = 2048
+"""Longest prompt and tactic, in tokens, of a model whose folder does not say how it was trained."""
+
+Suggestion: TypeAlias = tuple[str, float]
+"""A tactic and its log-probability (natural, summed over its tokens and its end)."""
+
+
+@attrs.frozen
+class _Choice:
+    """How the next token is chosen."""
+
+    temperature: float
+    top_p: float
+    generator: torch.Generator
+
+    def of(self, log_probs: torch.Tensor) -> torch.Tensor:
+        """Choose one token a row out of ``(rows, vocabulary)`` log-probabilities."""
+        if self.temperature == 0:
+            return log_probs.argmax(-1)
+        probabilities = torch.softmax(log_probs / self.temperature, dim=-1)
+        if self.top_p < 1:
+            ordered, order = probabilities.sort(dim=-1, descending=True)
+            # Keep a token as long as those before it do not reach top_p; the first always stays.
+            ordered[ordered.cumsum(-1) - ordered >= self.top_p] = 0.0
+            probabilities = torch.zeros_like(probabilities).scatter(1, order, ordered)
+        return torch.multinomial(probabilities, 1, generator=self.generator).squeeze(1)
+
+
+class TacticGenerator:
+    """Suggests tactics.
+
+    Args:
+        model_path: A folder or hub id; a folder with a LoRA adapter is loaded onto its base.
+        use_lora: Whether ``model_path`` must be an adapter.
+        device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
+        formatter: Name of the dataset formatter that the model was trained with, or one itself.
+        max_length: Longest prompt and tactic together, in tokens; longer goals are shortened. By
+            default the training's, which stands beside a model of ``sft`` or ``grpo``; else 2048.
+        batch_tokens: About how many tokens go through the model at once; bounds memory.
+
+    Raises:
+        UsageError: If there is no model at that path.
+        CheckpointError: If ``use_lora`` is set and it is not an adapter.
+    """
+
+    def __init__(
+        self,
+        model_path: str | Path,
+        use_lora: bool = False,
+        device: str = "auto",
+        formatter: str | DatasetFormatter = "tactic-chat",
+        *,
+        max_length: int | None = None,
+        batch_tokens: int = 16384,
+    ) -> None:
+        if use_lora and not (Path(model_path) / ADAPTER_FILE).is_file():
+            raise CheckpointError(
+                f"{model_path}: no LoRA adapter is there (no {ADAPTER_FILE}); train with "
+                "lora_config first, or leave use_lora out"
+            )
+        if max_length is None:
+            trained = trained_settings(Path(resolve_model(model_path)))
+            max_length = trained.get("max_length", MAX_LENGTH)
+        chosen = choose_device(device)
+        model = load_for_inference(model_path, chosen)
+        self.attach(model, load_tokenizer(model_path), formatter, max_length, batch_tokens)
+
+    @classmethod
+    def from_model(
+        cls,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        formatter: str | DatasetFormatter = "tactic-chat",
+        *,
+        max_length: int | None = MAX_LENGTH,
+        batch_tokens: int = 16384,
+    ) -> TacticGenerator:
+        """Make a generator of a model that is loaded already; it stays where and as it is.
+
+        With ``max_length=None`` the model's context is the only limit.
+        """
+        made = cls.__new__(cls)
+        restore_forward(model)
+        made.attach(model, tokenizer, formatter, max_length, batch_tokens)
+        return made
+
+    def attach(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        formatter: str | DatasetFormatter,
+        max_length: int | None,
+        batch_tokens: int,
+    ) -> None:
+        """Use this model from now on; parameters as in :meth:`from_model`."""
+        self.model = model
+        self.tokenizer = tokenizer
+        self.formatter: DatasetFormatter = (
+            registry.dataset_formatters[formatter].create()
+            if isinstance(formatter, str)
+            else formatter
+        )
+        context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        self.max_length = min((n for n in (max_length, context) if n), default=MAX_LENGTH)
+        self.batch_tokens = batch_tokens
+        self.ends = torch.tensor(end_tokens(tokenizer, model), device=model.device)
+
+    def generate(
+        self,
+        goals: Sequence[str],
+        num_samples: int = 1,
+        temperature: float = 1.0,
+        *,
+        top_p: float = 1.0,
+        max_new_tokens: int = 128,
+        beam: bool = False,
+        premises: Sequence[Sequence[str]] | None = None,
+        seed: int | None = None,
+        merge: bool = True,
+    ) -> list[list[Suggestion]]:
+        """Suggest tactics for each goal.
+
+        Args:
+            goals: States as Lean prints them.
+            num_samples: How many tactics to sample (or beams to search) per goal; equal ones are
+                merged, so fewer may come back.
+            temperature: Of sampling; 0 gives the one greedy tactic.
+            top_p: Sample from the smallest set of tokens with that probability.
+            max_new_tokens: Longest tactic; one that does not end by then is dropped.
+            beam: Beam search instead of sampling.
+            premises: Texts of retrieved premises for each goal.
+            seed: Makes sampling repeatable.
+            merge: Merge equal tactics and drop what is none; otherwise every sample comes back as
+                it was drawn, and one that did not end as empty text.
+
+        Returns:
+            For each goal distinct tactics, most probable first. The log-probability is the
+            model's own, whatever the temperature.
+
+        Raises:
+            UsageError: For a number out of range, or a model whose state cannot be repeated for
+                several samples (linear attention).
+        """
+        if num_samples < 1 or temperature < 0 or not 0 < top_p <= 1 or max_new_tokens < 1:
+            raise UsageError(
+                "num_samples and max_new_tokens must be at least 1, temperature at least 0 and "
+                f"0 < top_p <= 1; got {num_samples}, {max_new_tokens}, {temperature}, {top_p}"
+            )
+        samples = 1 if temperature == 0 and not beam else num_samples
+        generator = torch.Generator(self.model.device)
+        generator.manual_seed(secrets.randbits(63) if seed is None else seed)
+        given = premises or [()] * len(goals)
+        prompts = [
+            self.prompt_ids(goal, texts, max_new_tokens)
+            for goal, texts in zip(goals, given, strict=True)
+        ]
+        results: list[list[Suggestion]] = [[] for _ in goals]
+        training = self.model.training
+        self.model.train(False)
+        try:
+            for batch in self._batches(prompts, samples, max_new_tokens):
+                ids = [prompts[index] for index in batch]
+                if beam and samples > 1:
+                    found = self._beams(ids, samples, max_new_tokens)
+                else:  # a search with one beam is greedy
+                    choice = _Choice(0.0 if beam else temperature, top_p, generator)
+                    found = self._sample(ids, samples, choice, max_new_tokens)
+                for index, suggestions in zip(batch, found, strict=True):
+                    results[index] = _distinct(suggestions) if merge else list(suggestions)
+        finally:
+            self.model.train(training)
+        return results
+
+    def prompt_ids(
+        self, goal: str, premises: Sequence[str] = (), max_new_tokens: int = 128
+    ) -> list[int]:
+        """Give the token ids that the model is asked with at a goal."""
+        prompt = self.formatter.prompt(goal, premises=premises)
+        return encode_prompt(self.tokenizer, prompt, max(self.max_length - max_new_tokens, 1))
+
+    def longest_answer(self, wanted: int) -> int:
+        """Bound an answer's tokens so that a short ``max_length`` leaves half to the prompt."""
+        return max(1, min(wanted, self.max_length // 2))
+
+    def _batches(
+        self, prompts: Sequence[list[int]], samples: int, new_tokens: int
+    ) -> Iterator[list[int]]:
+        """Group prompts of similar length so that a batch stays within its tokens."""
+        order = sorted(range(len(prompts)), key=lambda index: -len(prompts[index]))
+        while order:
+            width = (len(prompts[order[0]]) + new_tokens) * samples
+            size = max(1, self.batch_tokens // width)
+            yield order[:size]
+            order = order[size:]
+
+    @torch.inference_mode()
+    def _sample(
+        self,
+        prompts: Sequence[list[int]],
+        samples: int,
+        choice: _Choice,
+        max_new_tokens: int,
+    ) -> list[list[Suggestion]]:
+        ids, mask = self._pad(prompts)
+        output = self.model(
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=(mask.cumsum(1) - 1).clamp(min=0),
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        make_roomy(output.past_key_values)
+        try:
+            output.past_key_values.batch_repeat_interleave(samples)
+        except AttributeError as error:  # linear attention, and other states of their own
+            raise UsageError(
+                f"{type(self.model).__name__} keeps a state that transformers cannot repeat for "
+                "several samples; serve the model with `vllm serve` and use ExternalProver"
+            ) from error
+        with one_token_at_a_time(self.model):
+            scored = self._go_on(
+                output.past_key_values,
+                output.logits[:, -1].repeat_interleave(samples, dim=0),
+                mask.repeat_interleave(samples, dim=0),
+                choice,
+                max_new_tokens,
+            )
+        return list(chunks(scored, samples))
+
+    def _go_on(
+        self,
+        cache: Cache,
+        logits: torch.Tensor,
+        mask: torch.Tensor,
+        choice: _Choice,
+        max_new_tokens: int,
+    ) -> list[Suggestion]:
+        """Write completions after prompts that are in the cache.
+
+        Args:
+            cache: Keys and values of the prompts, a row a sample.
+            logits: ``(samples, vocabulary)`` after the prompts.
+            mask: ``(samples, length)`` of the prompts.
+            choice: How tokens are chosen.
+            max_new_tokens: Longest completion; one that does not end by then gives empty text.
+        """
+        rows = torch.arange(len(mask), device=mask.device)  # the samples that are computed
+        ended = torch.zeros(len(mask), dtype=torch.bool, device=mask.device)
+        totals = torch.zeros(len(mask), device=mask.device)
+        texts: list[list[int]] = [[] for _ in range(len(mask))]
+        for _ in range(max_new_tokens):
+            log_probs = torch.log_softmax(logits.float(), dim=-1)
+            chosen = choice.of(log_probs)
+            going_on = ~ended[rows]
+            gained = log_probs.gather(1, chosen[:, None]).squeeze(1)
+            totals[rows] += torch.where(going_on, gained, 0.0)
+            for sample, token, counts in zip(
+                rows.tolist(), chosen.tolist(), going_on.tolist(), strict=True
+            ):
+                if counts:
+                    texts[sample].append(token)
+            ended[rows] |= torch.isin(chosen, self.ends)
+            keep = (~ended[rows]).nonzero().squeeze(1)
+            if len(keep) == 0:
+                break
+            if len(keep) <= KEPT_SHARE * len(rows):
+                cache.batch_select_indices(keep)
+                rows, chosen, mask = rows[keep], chosen[keep], mask[keep]
+            mask = torch.cat([mask, mask.new_ones(len(mask), 1)], dim=1)
+            output = self.model(
+                input_ids=chosen[:, None],
+                attention_mask=mask,
+                position_ids=mask.sum(1, keepdim=True) - 1,
+                past_key_values=cache,
+                use_cache=True,
+            )
+            cache, logits = output.past_key_values, output.logits[:, -1]
+        return [
+            (self._text(tokens) if over else "", total)
+            for tokens, total, over in zip(texts, totals.tolist(), ended.tolist(), strict=True)
+        ]
+
+    @torch.inference_mode()
+    def _beams(
+        self, prompts: Sequence[list[int]], beams: int, max_new_tokens: int
+    ) -> list[list[Suggestion]]:
+        ids, mask = self._pad(prompts)
+        output: Any = self.model.generate(  # type: ignore[operator]
+            input_ids=ids,
+            attention_mask=mask,
+            num_beams=beams,
+            num_return_sequences=beams,
+            do_sample=False,
+            temperature=None,
+            top_p=None,
+            top_k=None,
+            length_penalty=0.0,  # scores are then sums of log-probabilities
+            max_new_tokens=max_new_tokens,
+            eos_token_id=self.ends.tolist(),
+            pad_token_id=self.tokenizer.pad_token_id,
+            return_dict_in_generate=True,
+            output_scores=True,
+        )
+        rows = output.sequences[:, ids.shape[1] :].tolist()
+        scores = output.sequences_scores.tolist()
+        ends = set(self.ends.tolist())
+        scored = [
+            (self._text(tokens) if ends.intersection(tokens) else "", score)
+            for tokens, score in zip(rows, scores, strict=True)
+        ]
+        return list(chunks(scored, beams))
+
+    def _pad(self, prompts: Sequence[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Pad on the left: ids and mask, both ``(prompts, longest)``."""
+        width = max(map(len, prompts))
+        pad = self.tokenizer.pad_token_id
+        ids = [[pad] * (width - len(prompt)) + prompt for prompt in prompts]
+        mask = [[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts]
+        device = self.model.device
+        return torch.tensor(ids, device=device), torch.tensor(mask, device=device)
+
+    def _text(self, tokens: list[int]) -> str:
+        """Give the first line of what the tokens say, up to the first that ends a tactic."""
+        ends = set(self.ends.tolist())
+        stop = next((i for i, token in enumerate(tokens) if token in ends), len(tokens))
+        text = cast("str", self.tokenizer.decode(tokens[: stop + 1], skip_special_tokens=True))
+        return text.partition("\n")[0].strip()
+
+
+def end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> list[int]:
+    """Give the tokens that end a tactic: of the sequence, of the turn, of the line."""
+    ends: set[int] = set()
+    for value in (tokenizer.eos_token_id, model.generation_config.eos_token_id):
+        ends.update(value if isinstance(value, list) else [] if value is None else [value])
+    turn = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "x"}]
+    rendered = tokenizer.apply_chat_template(turn, tokenize=False)
+    tail = cast("str", rendered).rpartition("x")[2]
+    ids = cast("list[int]", tokenizer(tail, add_special_tokens=False)["input_ids"])
+    ends.update(set(ids) & set(tokenizer.all_special_ids))
+    # Byte-level vocabularies write a newline as Ċ, byte-fallback ones as <0x0A>.
+    ends.update(
+        index
+        for text, index in tokenizer.get_vocab().items()
+        if "Ċ" in text or "\n" in text or text == "<0x0A>"
+    )
+    return sorted(ends)
+
+
+def _distinct(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
+    """Merge equal tactics, drop empty ones and broken characters; most probable first."""
+    best: dict[str, float] = {}
+    for text, score in suggestions:
+        if text and "\ufffd" not in text and score > best.get(text, float("-inf")):
+            best[text] = score
+    return sorted(best.items(), key=lambda item: -item[1])

@@ -1,0 +1,137 @@
+"""The prover on a causal language model that SFT or GRPO trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+
+from lean_dojo_core.records import Theorem
+from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
+from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
+from lean_dojo_v2.prover.base import BaseProver
+from lean_dojo_v2.prover.completions import unfenced, whole_proof_prompt
+from lean_dojo_v2.prover.suggestion import Suggestion
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.lean_agent.config import ProverConfig
+
+WHOLE_PROOF_TOKENS = 512
+"""Longest proof that is written in one go."""
+
+
+class HFProver(BaseProver):
+    """Proves with a model that ``SFTTrainer`` or ``GRPOTrainer`` saved.
+
+    The prompt is the training prompt: the same formatter, the same chat template. A goal that is
+    longer than the training's ``max_length`` is shortened as there.
+
+    Args:
+        ckpt_path: The trainer's ``output_dir``, or any causal language model.
+        use_lora: Whether it must be a LoRA adapter, which is loaded onto its base model.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        config: Limits of the search.
+        formatter: Dataset formatter that the model was trained with.
+        temperature: Sampling temperature.
+        max_new_tokens: Longest tactic, in tokens; at most half of ``max_length``.
+        seed: Seed of the sampling; each batch draws on from it.
+        max_length: Longest prompt and tactic together, in tokens; by default the training's, which
+            stands beside a model of ``SFTTrainer`` or ``GRPOTrainer``, else 2048.
+
+    Raises:
+        UsageError: If there is no model at that path, or ``config`` asks for vLLM.
+        CheckpointError: If ``use_lora`` is set and it is not an adapter.
+    """
+
+    def __init__(
+        self,
+        ckpt_path: str | Path,
+        use_lora: bool = False,
+        device: str = "auto",
+        *,
+        config: ProverConfig | None = None,
+        formatter: str = "tactic-chat",
+        temperature: float = 1.0,
+        max_new_tokens: int = 128,
+        seed: int = 0,
+        max_length: int | None = None,
+    ) -> None:
+        super().__init__(config)
+        self.tactics = TacticGenerator(
+            ckpt_path, use_lora, device, formatter, max_length=max_length
+        )
+        self._sampler = Sampler(
+            self.tactics, temperature=temperature, max_new_tokens=max_new_tokens, seed=seed
+        )
+
+    @property
+    def generator(self) -> Sampler:
+        """What proposes tactics."""
+        return self._sampler
+
+    def generate_whole_proof(self, theorem: Theorem | str) -> str:
+        """Write a complete proof; see :meth:`BaseProver.generate_whole_proof`."""
+        return write_proof(self.tactics, theorem)
+
+
+def write_proof(tactics: TacticGenerator, theorem: Theorem | str) -> str:
+    """Have a causal model write a complete proof, the most probable token at each step.
+
+    Raises:
+        UsageError: If a traced theorem has no statement.
+    """
+    model, tokenizer = tactics.model, tactics.tokenizer
+    longest = tactics.longest_answer(WHOLE_PROOF_TOKENS)
+    prompt = encode_prompt(tokenizer, whole_proof_prompt(theorem), tactics.max_length - longest)
+    ids = torch.tensor([prompt], device=model.device)
+    with torch.inference_mode():
+        output = cast("Any", model).generate(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=longest,
+            do_sample=False,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+    text = tokenizer.decode(output[0, ids.shape[1] :], skip_special_tokens=True)
+    return unfenced(cast("str", text))
+
+
+class Sampler:
+    """A tactic generator as the search asks it: samples, as records.
+
+    Args:
+        tactics: The generator.
+        temperature: Sampling temperature.
+        max_new_tokens: Longest tactic, in tokens; at most half of the generator's ``max_length``.
+        seed: Seed of the first batch.
+    """
+
+    def __init__(
+        self,
+        tactics: TacticGenerator,
+        *,
+        temperature: float = 1.0,
+        max_new_tokens: int = 128,
+        seed: int = 0,
+    ) -> None:
+        self._tactics = tactics
+        self._temperature = temperature
+        self._max_new_tokens = tactics.longest_answer(max_new_tokens)
+        self._seed = seed
+
+    def generate(
+        self, goals: Sequence[str], *, num_samples: int, premises: Sequence[Sequence[str]] = ()
+    ) -> list[list[Suggestion]]:
+        """Sample tactics; see :class:`lean_dojo_v2.prover.suggestion.TacticGenerator`."""
+        self._seed += 1
+        found = self._tactics.generate(
+            goals,
+            num_samples,
+            self._temperature,
+            max_new_tokens=self._max_new_tokens,
+            premises=premises or None,
+            seed=self._seed,
+        )
+        return [[Suggestion(tactic, logprob) for tactic, logprob in each] for each in found]

@@ -1,0 +1,206 @@
+"""Load a causal language model and its tokenizer for training, in what learns and is fast.
+
+Precision. AdamW on bfloat16 *weights* at usual learning rates hardly learns: an update is smaller
+than half the distance to the next bfloat16 number and is rounded away. So the weights that are
+trained (all of them, or the LoRA adapter) are float32, and the arithmetic runs in bfloat16
+(autocast) where the device has it: on a GPU, and on a CPU with AVX-512-bf16 or AMX. The frozen
+base under a LoRA adapter is held in bfloat16 there.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from lean_dojo_core.errors import CheckpointError, TrainingError, UsageError
+from lean_dojo_plugins.causal_lm.text.tokenisation import PLAIN_TEMPLATE
+from lean_dojo_plugins.training.devices import Device, choose_device
+from lean_dojo_plugins.training.hub import fetch, resolve_model
+
+if TYPE_CHECKING:
+    from peft import LoraConfig
+
+ADAPTER_FILE = "adapter_config.json"
+
+
+def load_tokenizer(name: str | Path) -> PreTrainedTokenizerBase:
+    """Load a tokenizer and give it what training needs: a chat template and a padding token.
+
+    Raises:
+        UsageError: If there is none at that path.
+        TrainingError: If the hub does not give it.
+    """
+    source = resolve_model(name)
+    folder, gguf = _gguf(source)
+    options = {"gguf_file": gguf} if gguf else {}
+    tokenizer = fetch(AutoTokenizer.from_pretrained, folder, what="tokenizer", **options)
+    if tokenizer.chat_template is None:
+        tokenizer.chat_template = PLAIN_TEMPLATE
+    if tokenizer.pad_token is None:
+        if tokenizer.eos_token is None:
+            raise TrainingError(
+                f"{name}: its tokenizer has neither a padding nor an end token; set one of them "
+                "in its tokenizer_config.json"
+            )
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer  # type: ignore[no-any-return]
+
+
+def load_model(
+    name: str | Path,
+    *,
+    lora: LoraConfig | None = None,
+    device: Device | None = None,
+) -> PreTrainedModel:
+    """Load a model for training, ready to learn (see the module's text for precisions).
+
+    ``name`` may be a folder, a hub id, a GGUF file or a folder with one, or a folder with a LoRA
+    adapter: the adapter is merged into its base, unless ``lora`` is given, when it trains on.
+
+    Args:
+        name: The model.
+        lora: Train an adapter of this kind and nothing else.
+        device: Where it will run; chosen by what is there by default.
+
+    Raises:
+        UsageError: If there is no model at that path.
+        TrainingError: If the hub does not give it, or it cannot be read.
+    """
+    device = device or choose_device()
+    source = resolve_model(name)
+    adapter = source if (Path(source) / ADAPTER_FILE).is_file() else None
+    dtype = device.frozen_dtype if lora is not None else torch.float32
+    base = load_base(_base_of_adapter(source) if adapter else source, dtype=dtype)
+    if adapter is None and lora is None:
+        return base
+    from peft import PeftModel, get_peft_model
+
+    if adapter is None:
+        # peft writes into the configuration that it is given.
+        own = copy.deepcopy(lora)
+        assert own is not None
+        own.task_type = own.task_type or "CAUSAL_LM"
+        return cast("PreTrainedModel", get_peft_model(base, own))
+    wrapped = PeftModel.from_pretrained(base, adapter, is_trainable=lora is not None)
+    if lora is None:
+        merged = cast("PreTrainedModel", wrapped.merge_and_unload())
+        merged.requires_grad_(True)
+        return merged
+    _check_same_adapter(wrapped.peft_config["default"], lora, adapter)
+    return cast("PreTrainedModel", wrapped)
+
+
+def load_for_inference(name: str | Path, device: Device) -> PreTrainedModel:
+    """Load a model, or a LoRA adapter merged into its base, to generate with.
+
+    Args:
+        name: A folder, hub id, GGUF file, or folder with an adapter.
+        device: Where it will run; its precision is that of the arithmetic.
+
+    Raises:
+        UsageError: If there is no model at that path.
+        TrainingError: If the hub does not give it, or it cannot be read.
+        CheckpointError: If an adapter's base is not there any more.
+    """
+    source = resolve_model(name)
+    adapted = (Path(source) / ADAPTER_FILE).is_file()
+    model = load_base(_base_of_adapter(source) if adapted else source, dtype=device.frozen_dtype)
+    if adapted:
+        from peft import PeftModel
+
+        model = PeftModel.from_pretrained(model, source).merge_and_unload()
+    return cast("PreTrainedModel", cast("torch.nn.Module", model).to(device.name).eval())
+
+
+def load_base(source: str, *, dtype: torch.dtype) -> PreTrainedModel:
+    """Load the bare model of a folder, hub id or GGUF file in one type of weights.
+
+    Raises:
+        TrainingError: If it is not there or cannot be read.
+    """
+    folder, gguf = _gguf(source)
+    if gguf is None:
+        return fetch(  # type: ignore[no-any-return]
+            AutoModelForCausalLM.from_pretrained,
+            folder,
+            what="model",
+            dtype=dtype,
+        )
+    quantised = fetch(
+        AutoModelForCausalLM.from_pretrained, folder, what="model", gguf_file=gguf, dtype=dtype
+    )
+    # transformers refuses to save what came out of a GGUF file; a fresh model of the same
+    # configuration with the same weights has no such memory.
+    config = AutoConfig.from_pretrained(folder, gguf_file=gguf)
+    model = AutoModelForCausalLM.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]
+    model.load_state_dict(quantised.state_dict())
+    model.generation_config = quantised.generation_config
+    return model  # type: ignore[no-any-return]
+
+
+def describe_parameters(model: Any) -> str:
+    """Say how many parameters train, for people.
+
+    >>> describe_parameters(torch.nn.Linear(10, 10))
+    'trainable parameters: 110 of 110 (100.00 %)'
+    """
+    total = sum(parameter.numel() for parameter in model.parameters())
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    return f"trainable parameters: {trained:,} of {total:,} ({100 * trained / max(total, 1):.2f} %)"
+
+
+def print_parameters(model: Any) -> None:
+    """Print how many parameters train, to standard error."""
+    print(describe_parameters(model), file=sys.stderr)
+
+
+def _gguf(source: str) -> tuple[str, str | None]:
+    """Split a GGUF file, or a folder that holds nothing but one, into folder and file name."""
+    path = Path(source)
+    if path.suffix == ".gguf" and path.is_file():
+        return str(path.parent), path.name
+    if path.is_dir() and not (path / "config.json").exists():
+        files = sorted(path.glob("*.gguf"))
+        if len(files) == 1:
+            return source, files[0].name
+    return source, None
+
+
+def _base_of_adapter(folder: str) -> str:
+    from peft import PeftConfig
+
+    base = PeftConfig.from_pretrained(folder).base_model_name_or_path
+    try:
+        return resolve_model(base)
+    except UsageError as error:
+        raise CheckpointError(
+            f"{folder}: its adapter was trained on the model {base}, which is not there any more; "
+            f"put it back, or correct base_model_name_or_path in {ADAPTER_FILE}"
+        ) from error
+
+
+def _check_same_adapter(found: Any, wanted: LoraConfig, folder: str) -> None:
+    for key in ("r", "lora_alpha", "target_modules"):
+        ours, theirs = getattr(wanted, key), getattr(found, key)
+        if ours is None:  # peft fills in the architecture's usual modules
+            continue
+        if isinstance(ours, str) or isinstance(theirs, str):
+            same = ours == theirs
+        else:
+            same = set(ours) == set(theirs) if key == "target_modules" else ours == theirs
+        if not same:
+            raise UsageError(
+                f"lora_config.{key} = {ours!r}, but the adapter in {folder} has {theirs!r}; use "
+                "the same values to train it on, or merge it into its base model first"
+            )

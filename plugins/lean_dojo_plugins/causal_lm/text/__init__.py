@@ -1,0 +1,1 @@
+"""What a causal language model reads and learns to write."""

@@ -1,0 +1,126 @@
+"""States and tactics under other names of their variables: the same proof steps, differently spelt.
+
+What a proof step says does not depend on whether a proposition is called ``p`` or ``q``. A model
+that has seen few theorems learns names by heart instead of where to copy them from; the same step
+under other names teaches the copying.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, TypeAlias
+
+from lean_dojo_core import Row, Theorem
+from lean_dojo_plugins.causal_lm.text.formatters import TacticChat, ask, goal_of, label_of
+
+Step: TypeAlias = tuple[str, str]
+"""A state as Lean prints it, and a tactic."""
+
+# A variable of one letter, or a hypothesis that is named after variables: `hpq` is about p and q.
+_NAME = re.compile(r"(?<![\w.'])(h?)([a-z]{1,3})(?![\w'✝])")
+_HYPOTHESIS = re.compile(r"^([^\s:⊢][^:⊢\n]*?) : (.*)$", re.MULTILINE)
+_PROPOSITIONS = "pqrs"
+
+
+def renamed(step: Step, copies: int, rng: random.Random) -> Iterator[Step]:
+    r"""Give a step under other names.
+
+    Variables of one letter change places with others of the same type; propositions may also take
+    a name that the step does not use. Hypotheses follow the variables that they are named after.
+
+    >>> step = ("p q : Prop\nhp : p\nhq : q\n⊢ q ∧ p", "exact ⟨hq, hp⟩")
+    >>> for state, tactic in renamed(step, 1, random.Random(3)):
+    ...     print(state.replace("\n", "; "), "=>", tactic)
+    q r : Prop; hq : q; hr : r; ⊢ r ∧ q => exact ⟨hr, hq⟩
+
+    Args:
+        step: The step.
+        copies: How many at most; fewer where there are not so many spellings.
+        rng: Chooses the names.
+    """
+    types = _variables(step[0])
+    words = set(re.findall(r"[\w']+", " ".join(step)))
+    seen = {step}
+    for _ in range(3 * copies):
+        if len(seen) > copies:
+            return
+        names = _other_names(types, words, rng)
+        if len({_spelt(word, names) for word in words}) < len(words):
+            continue  # two names would become one: `hs` was there, and `hp` is about `s` now
+        new = _spelt(step[0], names), _spelt(step[1], names)
+        if new not in seen:
+            seen.add(new)
+            yield new
+
+
+def _variables(state: str) -> dict[str, list[str]]:
+    """Give the variables of one letter, by their types; not those with another type elsewhere."""
+    types: dict[str, set[str]] = {}
+    for match in _HYPOTHESIS.finditer(state):
+        for name in match[1].split():
+            if re.fullmatch("[a-z]", name):
+                types.setdefault(name, set()).add(match[2])
+    found: dict[str, list[str]] = {}
+    for name, kinds in types.items():
+        if len(kinds) == 1:
+            found.setdefault(kinds.pop(), []).append(name)
+    return found
+
+
+def _other_names(
+    types: Mapping[str, list[str]], words: set[str], rng: random.Random
+) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for kind, variables in types.items():
+        free = [name for name in _PROPOSITIONS if kind == "Prop" and name not in words]
+        chosen = rng.sample([*variables, *free], len(variables))
+        names.update(zip(variables, chosen, strict=True))
+    return names
+
+
+def _spelt(text: str, names: Mapping[str, str]) -> str:
+    def other(match: re.Match[str]) -> str:
+        prefix, letters = match.groups()
+        is_name = prefix or len(letters) == 1
+        is_keyword = match[0] == "have"
+        # `n` in `foo (n := m)` is an argument of `foo`.
+        is_argument = text[: match.start()].endswith("(") and text[match.end() :].startswith(" :=")
+        if not is_name or is_keyword or is_argument or not names.keys() >= set(letters):
+            return match[0]
+        return prefix + "".join(names[letter] for letter in letters)
+
+    return _NAME.sub(other, text)
+
+
+class RenamedTacticChat(TacticChat):
+    r"""The rows of ``tactic-chat``, each also under other names of its variables.
+
+    For small data, and models that start from nothing: a model that was pretrained on much text has
+    learnt to copy names already. The names follow from the theorem alone, so rows are repeatable.
+
+    >>> from lean_dojo_core import TracedTactic
+    >>> step = TracedTactic("exact hq", "p q : Prop\nhp : p\nhq : q\n⊢ q", "no goals")
+    >>> theorem = Theorem("one", "A.lean", (1, 1), (1, 20), "u", "c", traced_tactics=(step,))
+    >>> [row["completion"][0]["content"] for row in RenamedTacticChat().rows(theorem)]
+    ['exact hq', 'exact hs', 'exact hq', 'exact hq']
+    """
+
+    copies: ClassVar[int] = 3
+    """Other spellings of each row, at most."""
+
+    evaluate_with: ClassVar[str] = "tactic-chat"
+    """Held-out tactics count once, as they were written."""
+
+    def rows(self, theorem: Theorem) -> Iterator[Row]:
+        """Give each tactic that can be learnt as it is, then under other names."""
+        rng = random.Random(f"{theorem.file_path}\n{theorem.full_name}")
+        for tactic in theorem.traced_tactics:
+            label = label_of(tactic)
+            if label is None:
+                continue
+            step = goal_of(tactic), label
+            for goal, text in [step, *renamed(step, self.copies, rng)]:
+                completion = [{"role": "assistant", "content": text}]
+                yield {"prompt": ask(goal), "completion": completion}

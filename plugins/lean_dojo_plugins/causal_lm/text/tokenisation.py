@@ -1,0 +1,250 @@
+"""Turn chat rows into token ids and labels, and fit a prompt into a length.
+
+The labels are those that TRL gives prompt/completion rows with ``completion_only_loss=True``:
+everything from where the rendered prompt ends, the end-of-turn token included. Doing it here, in
+one batched pass, allows a goal that is too long to be shortened where it hurts least (TRL would
+cut the tactic off) and keeps TRL from writing caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, cast
+
+import attrs
+from transformers import PreTrainedTokenizerBase
+
+from lean_dojo_core import Message
+from lean_dojo_plugins.training.rows import CHUNK, chunks
+
+PLAIN_TEMPLATE = (
+    "{% for message in messages %}"
+    "{% if message['role'] == 'system' %}{{ message['content'] + '\n\n' }}"
+    "{% elif message['role'] == 'user' %}{{ '### Goal\n' + message['content'] + '\n\n' }}"
+    "{% else %}{{ '### Tactic\n' + message['content'] + (eos_token or '') }}{% endif %}"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}{{ '### Tactic\n' }}{% endif %}"
+)
+"""Chat template for base models that come without one; saved with the tokenizer."""
+
+IGNORED = -100
+"""Label of a token that carries no loss."""
+
+_ATTEMPTS = 8
+
+
+@attrs.frozen
+class Example:
+    """One tokenised training example.
+
+    Attributes:
+        input_ids: Prompt and completion.
+        labels: As ``input_ids`` in the completion, -100 in the prompt.
+    """
+
+    input_ids: list[int]
+    labels: list[int]
+
+
+@attrs.define
+class TooLong:
+    """What became of the examples that were too long.
+
+    Attributes:
+        shortened: How many had their goal shortened.
+        skipped: How many did not fit even so, and were left out.
+
+    >>> TooLong(shortened=12, skipped=3).describe(1024)
+    'max_length=1024: 12 goals shortened, 3 examples left out'
+    """
+
+    shortened: int = 0
+    skipped: int = 0
+
+    def describe(self, max_length: int | None) -> str:
+        """Say both numbers; nothing if both are zero."""
+        if not self.shortened and not self.skipped:
+            return ""
+        return (
+            f"max_length={max_length}: {self.shortened} goals shortened, "
+            f"{self.skipped} examples left out"
+        )
+
+
+def nothing_fits(examples: int, max_length: int | None) -> str:
+    """Say that all examples were left out for their length."""
+    return (
+        f"none of {examples} examples fits into max_length={max_length}, even with its goal "
+        "shortened; raise max_length"
+    )
+
+
+@attrs.define
+class Tokeniser:
+    """Tokenises prompt/completion rows for one model.
+
+    Attributes:
+        tokenizer: The model's tokenizer, with a chat template.
+        max_length: Longest example, in tokens; ``None`` for no limit.
+        too_long: Counts those that were longer.
+    """
+
+    tokenizer: PreTrainedTokenizerBase
+    max_length: int | None = 1024
+    too_long: TooLong = attrs.field(factory=TooLong)
+
+    def examples(self, rows: Iterable[dict[str, Any]]) -> Iterator[Example]:
+        """Tokenise rows with ``prompt`` and ``completion``, lists of messages, in order."""
+        for chunk in chunks(rows, CHUNK):
+            prompts = encode(self.tokenizer, [row["prompt"] for row in chunk], ask=True)
+            whole = encode(
+                self.tokenizer, [row["prompt"] + row["completion"] for row in chunk], ask=False
+            )
+            for row, prompt_ids, ids in zip(chunk, prompts, whole, strict=True):
+                if self.max_length is None or len(ids) <= self.max_length:
+                    yield labelled(prompt_ids, ids)
+                elif (prompt := self._fit(row["prompt"], row["completion"])) is not None:
+                    (asked,) = encode(self.tokenizer, [prompt], ask=True)
+                    (both,) = encode(self.tokenizer, [prompt + row["completion"]], ask=False)
+                    yield labelled(asked, both)
+
+    def prompts(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Shorten the prompts of rows where they are longer; their other columns stay whole."""
+        if self.max_length is None:
+            yield from rows
+            return
+        for chunk in chunks(rows, CHUNK):
+            asked = encode(self.tokenizer, [row["prompt"] for row in chunk], ask=True)
+            for row, ids in zip(chunk, asked, strict=True):
+                if len(ids) <= self.max_length:
+                    yield row
+                elif (prompt := self._fit(row["prompt"])) is not None:
+                    yield {**row, "prompt": prompt}
+
+    def _fit(
+        self, prompt: list[Message], completion: Sequence[Message] = ()
+    ) -> list[Message] | None:
+        """Shorten a prompt that is too long, and count it."""
+        assert self.max_length is not None
+        shorter = fit(self.tokenizer, prompt, self.max_length, completion)
+        if shorter is None:
+            self.too_long.skipped += 1
+        else:
+            self.too_long.shortened += 1
+        return shorter
+
+
+def encode(
+    tokenizer: PreTrainedTokenizerBase, conversations: Sequence[list[Message]], *, ask: bool
+) -> list[list[int]]:
+    """Render conversations by the chat template and tokenise them.
+
+    Args:
+        tokenizer: With a chat template.
+        conversations: The messages of each.
+        ask: Whether the assistant is to answer next.
+    """
+    texts = cast(
+        "list[str]",
+        tokenizer.apply_chat_template(
+            list(conversations), tokenize=False, add_generation_prompt=ask
+        ),
+    )
+    # The template writes special tokens itself; a warning of too long texts comes too early here.
+    encoded = tokenizer(texts, add_special_tokens=False, verbose=False)
+    return cast("list[list[int]]", encoded["input_ids"])
+
+
+def encode_prompt(
+    tokenizer: PreTrainedTokenizerBase, prompt: list[Message], max_tokens: int | None
+) -> list[int]:
+    """Tokenise a prompt, its goal shortened as in training so that it fits into ``max_tokens``.
+
+    Where not even the instruction fits, the first goal alone is asked about, cut on the left.
+    """
+    (ids,) = encode(tokenizer, [prompt], ask=True)
+    if max_tokens is None or len(ids) <= max_tokens:
+        return ids
+    shorter = fit(tokenizer, prompt, max_tokens)
+    if shorter is None:
+        shorter = _with_goal(prompt, _goals(prompt[-1]["content"])[0])
+    (ids,) = encode(tokenizer, [shorter], ask=True)
+    return ids[-max_tokens:]
+
+
+def fit(
+    tokenizer: PreTrainedTokenizerBase,
+    prompt: list[Message],
+    max_tokens: int,
+    completion: Sequence[Message] = (),
+) -> list[Message] | None:
+    """Shorten a prompt's goal until prompt and completion have at most ``max_tokens``.
+
+    Returns:
+        The prompt; ``None`` if it cannot be made to fit.
+    """
+    for _ in range(_ATTEMPTS):
+        (ids,) = encode(tokenizer, [[*prompt, *completion]], ask=not completion)
+        if len(ids) <= max_tokens:
+            return prompt
+        shorter = shorten(tokenizer, prompt, len(ids) - max_tokens)
+        if shorter is None:
+            return None
+        prompt = shorter
+    return None
+
+
+def labelled(prompt_ids: Sequence[int], ids: list[int]) -> Example:
+    """Mask everything up to where the prompt and the whole conversation diverge."""
+    start = 0
+    for start, (left, right) in enumerate(zip(prompt_ids, ids, strict=False)):  # noqa: B007
+        if left != right:
+            break
+    else:
+        start = min(len(prompt_ids), len(ids))
+    return Example(ids, [IGNORED] * start + ids[start:])
+
+
+def shorten(
+    tokenizer: PreTrainedTokenizerBase, prompt: list[Message], excess: int
+) -> list[Message] | None:
+    """Make the last message about ``excess`` tokens shorter; ``None`` if it has not that many.
+
+    Goals after the first go first (a tactic works on the first one), then hypotheses from the
+    top; what stands next to ``⊢`` stays.
+    """
+    content = prompt[-1]["content"]
+    goals = _goals(content)
+    if len(goals) > 1:
+        shorter = _first_goals(tokenizer, goals, excess)
+    else:
+        ids = cast("list[int]", tokenizer(content, add_special_tokens=False)["input_ids"])
+        if excess >= len(ids):
+            return None
+        shorter = cast("str", tokenizer.decode(ids[excess:])).lstrip("\ufffd")
+        # A hypothesis cut in two is worth nothing: go on at the next whole line.
+        _, newline, rest = shorter.partition("\n")
+        if newline and "⊢" in rest:
+            shorter = rest
+    return _with_goal(prompt, shorter)
+
+
+def _goals(content: str) -> list[str]:
+    """Split a state into its goals; any other text is one piece."""
+    goals = content.split("\n\n")
+    return goals if all("⊢" in goal for goal in goals) else [content]
+
+
+def _first_goals(tokenizer: PreTrainedTokenizerBase, goals: list[str], excess: int) -> str:
+    """Drop goals from the end until the excess is covered, or the first one is left alone."""
+    texts = [f"\n\n{goal}" for goal in goals[1:]]
+    ids = cast("list[list[int]]", tokenizer(texts, add_special_tokens=False)["input_ids"])
+    lengths = [len(each) for each in ids]
+    while lengths and excess > 0:
+        excess -= lengths.pop()
+    return "\n\n".join(goals[: 1 + len(lengths)])
+
+
+def _with_goal(prompt: list[Message], goal: str) -> list[Message]:
+    *head, last = prompt
+    return [*head, {**last, "content": goal}]

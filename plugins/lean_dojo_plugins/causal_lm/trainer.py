@@ -1,0 +1,382 @@
+"""The loop that trainers of causal language models share.
+
+Repositories come one after another; each step trains on the merged data of all so far, for one
+trainer run, and ends with the model and tokenizer saved. A trainer derives from
+:class:`CausalTrainer` and builds the transformers trainer of one step; export, formatting, saving,
+resuming, several processes, logs and the model card are done here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import attrs
+import torch
+import transformers
+from accelerate import PartialState
+from datasets import Dataset
+from peft import LoraConfig
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from lean_dojo_core import DatasetFormatter, Theorem, registry
+from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
+from lean_dojo_core.preview import PreviewExample
+from lean_dojo_plugins.causal_lm.evaluation import Evaluation, evaluate_rows
+from lean_dojo_plugins.causal_lm.model.loading import load_model, load_tokenizer, print_parameters
+from lean_dojo_plugins.causal_lm.text.preview import preview
+from lean_dojo_plugins.causal_lm.text.tokenisation import TooLong
+from lean_dojo_plugins.training import fields
+from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args, check_values
+from lean_dojo_plugins.training.data import formatted_rows, split_file
+from lean_dojo_plugins.training.devices import Device, choose_device
+from lean_dojo_plugins.training.fields import about
+from lean_dojo_plugins.training.hub import resolve_model
+from lean_dojo_plugins.training.loop import CurriculumStep, Loop
+from lean_dojo_plugins.training.run_folder import RunFolder, RunState, check_same_run
+from lean_dojo_plugins.training.settings import plain_settings
+
+
+@attrs.define(slots=False, eq=False)
+class CausalTrainer:
+    """Base of trainers that walk a curriculum with one causal language model.
+
+    A subclass sets the class variables, may extend :meth:`prepare_rows`, and implements
+    :meth:`build_step_trainer`.
+
+    Raises:
+        ConfigError: For a setting of a wrong type or value.
+        UsageError: If ``model_name`` can only be a path and nothing is there.
+    """
+
+    config_class: ClassVar[type[transformers.TrainingArguments]] = transformers.TrainingArguments
+    """Configuration class of the step's trainer, against which ``trainer_args`` is checked."""
+    fixed_args: ClassVar[Mapping[str, str]] = {}
+    """Further settings that ``trainer_args`` may not give, each with the reason."""
+    required_columns: ClassVar[tuple[str, ...]] = ("prompt",)
+    """Columns that the formatter's rows must have."""
+
+    model_name: str = attrs.field(
+        converter=fields.text_of_path,
+        validator=fields.non_empty_text,
+        metadata=about("Model to start from: a folder or a Hugging Face hub id."),
+    )
+    output_dir: str = attrs.field(
+        default="outputs",
+        converter=fields.text_of_path,
+        validator=fields.non_empty_text,
+        metadata=about("Folder for the trained model and its tokenizer."),
+    )
+    epochs_per_repo: int = attrs.field(
+        default=1,
+        validator=fields.positive_int,
+        metadata=about("Passes over the merged data at each repository."),
+    )
+    batch_size: int = attrs.field(
+        default=1,
+        validator=fields.positive_int,
+        metadata=about("Training batch per device."),
+    )
+    lr: float = attrs.field(
+        default=2e-5, validator=fields.positive, metadata=about("Peak learning rate.")
+    )
+    lora_config: LoraConfig | None = attrs.field(
+        default=None,
+        converter=fields.lora_of,
+        metadata=about("Train a LoRA adapter of this kind only."),
+    )
+    formatter: str = attrs.field(
+        default="tactic-chat",
+        kw_only=True,
+        metadata=about("Dataset formatter that turns theorems into rows."),
+    )
+    trainer_args: Mapping[str, Any] = attrs.field(
+        factory=dict,
+        kw_only=True,
+        metadata=about("Further settings of the TRL trainer, by name."),
+    )
+    max_length: int | None = attrs.field(
+        default=1024,
+        kw_only=True,
+        validator=fields.positive_int_or_none,
+        metadata=about("Longest example in tokens; longer goals are shortened."),
+    )
+    seed: int = attrs.field(
+        default=42,
+        kw_only=True,
+        validator=fields.not_negative_int,
+        metadata=about("Seed of everything random."),
+    )
+    resume: bool = attrs.field(
+        default=True,
+        kw_only=True,
+        metadata=about("Go on with an interrupted run in output_dir."),
+    )
+    report_to: str = attrs.field(
+        default="tensorboard",
+        kw_only=True,
+        metadata=about("Where metrics go besides metrics.jsonl: comma-separated, or 'none'."),
+    )
+    look_back: int = attrs.field(
+        default=0,
+        kw_only=True,
+        validator=fields.not_negative_int,
+        metadata=about(
+            "After each repository, measure the loss on so many held-out tactics of every "
+            "repository so far (forgetting.json); 0: not."
+        ),
+    )
+    device: str = attrs.field(
+        default="auto", kw_only=True, metadata=about("'auto', 'cpu', 'cuda' or 'mps'.")
+    )
+    too_long: TooLong = attrs.field(factory=TooLong, init=False, repr=False)
+    _model: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
+    _tokenizer: PreTrainedTokenizerBase | None = attrs.field(default=None, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Check what can be checked without loading a model."""
+        check_trainer_args(self.config_class, self.trainer_args, {**FIXED, **self.fixed_args})
+        source = Path(resolve_model(self.model_name))
+        if source.exists() and source.resolve() == Path(self.output_dir).resolve():
+            raise UsageError(
+                f"output_dir is the folder of the model to start from ({self.output_dir}); "
+                "training would overwrite it: use another output_dir"
+            )
+        check_values(self.trainer_args, on_cpu=choose_device(self.device).name == "cpu")
+        self.make_formatter()
+
+    # --- what a subclass gives ------------------------------------------------------------------
+
+    def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Turn the formatter's rows into those of the training dataset, as a stream.
+
+        They are written to disk once per step. The base class keeps them as they are. What is cut
+        or left out for its length is counted in ``self.too_long``.
+        """
+        yield from rows
+
+    def build_step_trainer(
+        self,
+        dataset: Dataset,  # noqa: ARG002
+        step: CurriculumStep,  # noqa: ARG002
+    ) -> transformers.Trainer:
+        """Build the trainer of one step around ``self.model`` and ``self.tokenizer``.
+
+        Args:
+            dataset: The rows of :meth:`prepare_rows`.
+            step: Which step it is; :meth:`step_config` makes its configuration.
+
+        Raises:
+            TypeError: If the subclass does not define it.
+        """
+        raise TypeError(f"{type(self).__name__} must define build_step_trainer")
+
+    def finish_step(self) -> None:
+        """Do something more when a step is trained, on the main process; nothing by default."""
+
+    # --- what a subclass uses -------------------------------------------------------------------
+
+    @property
+    def model(self) -> PreTrainedModel:
+        """The model, loaded on first use: that of a run in ``output_dir``, or ``model_name``.
+
+        Raises:
+            UsageError: If that run had other settings.
+            TrainingError: If it cannot be loaded.
+        """
+        if self._model is None:
+            self._model = load_model(
+                self._source(), lora=self.lora_config, device=self.chosen_device
+            )
+            cast("torch.nn.Module", self._model).to(self.chosen_device.name)
+            if self.lora_config is not None and PartialState().is_main_process:
+                print_parameters(self._model)
+        return self._model
+
+    @property
+    def tokenizer(self) -> PreTrainedTokenizerBase:
+        """The tokenizer, with a chat template and a padding token; loaded on first use."""
+        if self._tokenizer is None:
+            self._tokenizer = load_tokenizer(self.model_name)
+        return self._tokenizer
+
+    @property
+    def row_length(self) -> int | None:
+        """Longest row of the training dataset, in tokens."""
+        return self.max_length
+
+    @property
+    def chosen_device(self) -> Device:
+        """The device and precision that this trainer runs on."""
+        device = choose_device(self.device)
+        wants = False if self.trainer_args.get("fp16") else self.trainer_args.get("bf16")
+        return device if wants is None else attrs.evolve(device, bf16=bool(wants))
+
+    def make_formatter(self) -> DatasetFormatter:
+        """Load the dataset formatter and check that it gives the columns needed.
+
+        Raises:
+            ConfigError: If it does not.
+        """
+        made = registry.dataset_formatters[self.formatter].create()
+        missing = [column for column in self.required_columns if column not in made.columns]
+        if missing:
+            raise ConfigError(
+                f"formatter {self.formatter!r} has no column {', '.join(missing)}, which "
+                f"{type(self).__name__} needs; its columns are {', '.join(made.columns)}"
+            )
+        return made
+
+    def evaluation_formatter(self) -> DatasetFormatter:
+        """Load the formatter whose rows have human tactics: the trainer's own if it gives them.
+
+        One that multiplies its rows may name another one to measure with, in ``evaluate_with``.
+        """
+        own = self.make_formatter()
+        other = getattr(own, "evaluate_with", None)
+        if other is None and "completion" in own.columns:
+            return own
+        return registry.dataset_formatters[other or "tactic-chat"].create()
+
+    def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
+        """Make the configuration of one step's trainer.
+
+        Args:
+            step: The step.
+            **fixed: Settings that the subclass decides; they win over everything else.
+
+        Raises:
+            ConfigError: If the library refuses the combination.
+        """
+        device = self.chosen_device
+        on_cpu = device.name == "cpu"
+        others = [name for name in self.reports() if name not in {"tensorboard", "none"}]
+        arguments: dict[str, Any] = {
+            "bf16": device.bf16,
+            "activation_checkpointing": self.trainer_args.get("gradient_checkpointing", not on_cpu),
+            "logging_steps": 1 if on_cpu else 10,
+            "logging_first_step": True,
+            "save_strategy": "steps",
+            "save_steps": 500,
+            "save_total_limit": 1,
+            "disable_tqdm": not sys.stderr.isatty(),
+            "dataloader_pin_memory": not on_cpu,
+            **self.trainer_args,
+            "output_dir": str(step.folder),
+            "num_train_epochs": self.epochs_per_repo,
+            "per_device_train_batch_size": self.batch_size,
+            "learning_rate": self.lr,
+            "seed": step.seed,
+            "report_to": others or "none",
+            "use_cpu": on_cpu,
+            **fixed,
+        }
+        try:
+            return self.config_class(**arguments)
+        except (ValueError, TypeError) as error:
+            raise ConfigError(f"trainer_args: {error}") from error
+
+    def settings(self) -> dict[str, Any]:
+        """Give all that shapes the result, as plain data; a run goes on only with the same."""
+        return plain_settings(self)
+
+    def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
+        """Give the first examples as the model reads them; only the tokenizer is loaded.
+
+        Args:
+            theorems: Read only as far as needed.
+            limit: How many examples at most.
+
+        Raises:
+            TrainingError: If the tokenizer cannot be loaded.
+        """
+        formatter, longest = self.make_formatter(), self.row_length
+        return preview(self.tokenizer, formatter, theorems, limit=limit, max_length=longest)
+
+    # --- training -------------------------------------------------------------------------------
+
+    def train(self, repos: Sequence[Any], database: Any, data_path: Path | str) -> None:
+        """Train on the repositories in their order, each time on the merged data of all so far.
+
+        After every repository the model (or adapter) and tokenizer are in ``output_dir``. A run
+        that was interrupted goes on when called again: after the last finished repository, and
+        inside a repository from its last checkpoint.
+
+        Args:
+            repos: Repositories with ``url`` and ``commit``.
+            database: Has ``export_merged_data(repos, data_path)``.
+            data_path: Folder for the merged data.
+
+        Raises:
+            EmptyDatasetError: If no repository gives anything to learn from.
+            UsageError: If ``output_dir`` holds another run.
+        """
+        repos = list(repos)
+        if not repos:
+            raise UsageError("there are no repositories to train on")
+        try:
+            Loop(self, repos, database, Path(data_path)).run()
+        except BaseException:
+            self.forget_model()  # half trained; the next call starts from what is on disk
+            raise
+
+    def forget_model(self) -> None:
+        """Let the model go; the next use loads it anew."""
+        self._model = None
+
+    def _source(self) -> str:
+        """Where the model is; ``train`` with ``resume=False`` has made ``output_dir`` empty."""
+        state = self.run_state() if self.resume else RunFolder(Path(self.output_dir)).load()
+        return self.output_dir if state is not None and state.finished else self.model_name
+
+    def evaluate(
+        self, data_path: Path | str, split: str = "val", *, limit: int | None = None
+    ) -> Evaluation:
+        """Measure the model on held-out tactics.
+
+        Before training it is the model to start from that is measured; after it, or in a later
+        process on the same ``output_dir``, the trained one, also with ``resume=False``. Says on
+        standard error which.
+
+        Args:
+            data_path: Folder of merged data, or a split's file.
+            split: ``"val"``, ``"test"`` or ``"train"``.
+            limit: Take only this many tactics, from the start.
+
+        Raises:
+            EmptyDatasetError: If the split has no tactic to learn, or none that fits.
+            UsageError: If ``output_dir`` holds a run with other settings, unless ``resume=False``.
+        """
+        file = split_file(data_path, split)
+        formatter = self.evaluation_formatter()
+        rows = list(islice(formatted_rows(file, formatter), limit))
+        if not rows:
+            raise EmptyDatasetError("no theorem has a one-line tactic without sorry", path=file)
+        if PartialState().is_main_process:
+            print(f"measuring {self._source()} on {file}", file=sys.stderr)
+        cut, limit = TooLong(), self.max_length
+        found = evaluate_rows(
+            self.model, self.tokenizer, formatter, rows, max_length=limit, too_long=cut
+        )
+        if (text := cut.describe(limit)) and PartialState().is_main_process:
+            print(text, file=sys.stderr)
+        return found
+
+    def run_state(self) -> RunState | None:
+        """Read what a run in ``output_dir`` has finished; ``None`` where there has been none.
+
+        Raises:
+            UsageError: If that run had other settings.
+        """
+        folder = RunFolder(Path(self.output_dir))
+        state = folder.load()
+        if state is not None and folder.holds_work(state):
+            check_same_run(state, type(self).__name__, self.settings(), Path(self.output_dir))
+        return state
+
+    def reports(self) -> list[str]:
+        """Give the names in ``report_to``."""
+        return [name.strip() for name in self.report_to.split(",") if name.strip()]

@@ -1,0 +1,1 @@
+"""What a retriever learns from: premises, states, batches."""

@@ -1,0 +1,195 @@
+"""Batches: which items go together, and the tensors of a batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias, TypedDict
+
+import attrs
+import numpy as np
+import torch
+from torch.utils.data import Dataset
+
+from lean_dojo_plugins.retrieval.data.corpus import Numbers, Visibility
+from lean_dojo_plugins.retrieval.data.negatives import sample_negatives
+from lean_dojo_plugins.retrieval.data.tokens import TokenStore
+
+Key: TypeAlias = tuple[int, int]
+"""(epoch, item): with the seed, all that a training item depends on."""
+
+
+class TrainBatch(TypedDict):
+    """A training batch of B items, with N negatives each.
+
+    ``B`` rows (states) meet ``C = B * (1 + N)`` columns: the B positives, then for each ``j`` the
+    ``j``-th negative of every row. Texts that occur more than once are held, and encoded, once.
+    """
+
+    queries: torch.Tensor
+    """``int64[U, L]``: the different states."""
+    rows: torch.Tensor
+    """``int64[B]``: the state of each row, as an index into ``queries``."""
+    premises: torch.Tensor
+    """``int64[V, M]``: the different premises."""
+    columns: torch.Tensor
+    """``int64[C]``: the premise of each column, as an index into ``premises``."""
+    labels: torch.Tensor
+    """``float32[B, C]``: 1 where the column is a positive of the row."""
+    weights: torch.Tensor
+    """``float32[B, C]``: 0 where the column is neither positive nor usable for the row, or where a
+    row had fewer than N negatives; those entries do not count."""
+
+
+class EvalBatch(TypedDict):
+    """States to evaluate: ``queries`` ``int64[B, L]`` and their example numbers ``int64[B]``."""
+
+    queries: torch.Tensor
+    examples: torch.Tensor
+
+
+@attrs.frozen(eq=False)
+class TrainItems(Dataset[tuple[int, Numbers]]):
+    """The training items of a split: (tactic, one positive premise), with fresh negatives.
+
+    It holds numbers only, no text, so data-loading processes stay small; and an item depends on
+    nothing but the seed and its key, so it is the same in whichever process it is made.
+
+    Attributes:
+        visibility: Who may see what.
+        example_of: ``int64[I]``: each item's tactic.
+        premise_of: ``int64[I]``: each item's positive premise.
+        files: Files of the tactics.
+        befores: Packed starts of their theorems.
+        positive_starts: Where each tactic's positives start.
+        positives: Positives of all tactics.
+        num_negatives: Negatives per item.
+        num_in_file_negatives: Of these, from the positive's file.
+        seed: Seed.
+        queries: Tokens of the states.
+        premises: Tokens of the premises.
+        max_length: Most tokens of a text.
+    """
+
+    visibility: Visibility
+    example_of: Numbers
+    premise_of: Numbers
+    files: Numbers
+    befores: Numbers
+    positive_starts: Numbers
+    positives: Numbers
+    num_negatives: int
+    num_in_file_negatives: int
+    seed: int
+    queries: TokenStore
+    premises: TokenStore
+    max_length: int
+
+    def __len__(self) -> int:
+        return len(self.example_of)
+
+    def __getitem__(self, key: Key) -> tuple[int, Numbers]:
+        """Give the item's number and its negatives for an epoch."""
+        epoch, item = key
+        example = int(self.example_of[item])
+        negatives = sample_negatives(
+            self.visibility,
+            file=int(self.files[example]),
+            before=int(self.befores[example]),
+            positive=int(self.premise_of[item]),
+            positives=self._positives(example),
+            count=self.num_negatives,
+            in_file=self.num_in_file_negatives,
+            rng=np.random.default_rng([self.seed, epoch, item]),
+        )
+        return item, negatives
+
+    def collate(self, items: Sequence[tuple[int, Numbers]]) -> TrainBatch:
+        """Make the tensors of a batch."""
+        numbers = np.array([item for item, _ in items], dtype=np.int64)
+        examples = self.example_of[numbers]
+        columns = np.full((1 + self.num_negatives, len(items)), -1, dtype=np.int64)
+        columns[0] = self.premise_of[numbers]
+        for row, (_, negatives) in enumerate(items):
+            columns[1 : 1 + len(negatives), row] = negatives
+        flat = columns.ravel()
+        # A missing negative is a column like any other that weighs nothing.
+        filled = np.where(flat < 0, columns[0, 0], flat)
+        unique_premises, column_index = np.unique(filled, return_inverse=True)
+        unique_queries, rows = np.unique(examples, return_inverse=True)
+        labels = np.zeros((len(items), len(flat)), dtype=np.float32)
+        weights = np.zeros_like(labels)
+        for row, example in enumerate(examples):
+            labels[row] = np.isin(flat, self._positives(int(example)))
+            usable = self.visibility.sees(
+                int(self.files[example]), int(self.befores[example]), filled
+            )
+            weights[row] = (usable & (flat >= 0)) | (labels[row] > 0)
+        return TrainBatch(
+            queries=self.queries.pad(unique_queries, self.max_length),
+            rows=torch.from_numpy(rows),
+            premises=self.premises.pad(unique_premises, self.max_length),
+            columns=torch.from_numpy(column_index),
+            labels=torch.from_numpy(labels),
+            weights=torch.from_numpy(weights),
+        )
+
+    def _positives(self, example: int) -> Numbers:
+        return self.positives[self.positive_starts[example] : self.positive_starts[example + 1]]
+
+
+@attrs.define(eq=False)
+class LengthGroupedBatches:
+    """Which items form which batch: items of like length together, batches in random order.
+
+    The order follows from (seed, epoch) alone. With several processes, batches are dealt out in
+    turn; every process gets equally many (the first ones fill up a last incomplete round), so
+    that all take the same number of optimiser steps.
+
+    Attributes:
+        lengths: Length of each item's state in tokens.
+        batch_size: Items per batch.
+        seed: Seed.
+        rank: Number of this process.
+        world: Number of processes.
+        epoch: The epoch, set by Lightning through :meth:`set_epoch`.
+        start: Batches to pass over: what a resumed epoch has done already.
+    """
+
+    lengths: Numbers
+    batch_size: int
+    seed: int
+    rank: int = 0
+    world: int = 1
+    epoch: int = 0
+    start: int = 0
+
+    GROUP = 50
+    """Batches that are shuffled together before they are sorted by length."""
+
+    @property
+    def sampler(self) -> LengthGroupedBatches:
+        """Where Lightning looks for ``set_epoch``."""
+        return self
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the epoch."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return math.ceil(self._count() / self.world)
+
+    def __iter__(self) -> Iterator[list[Key]]:
+        rng = np.random.default_rng([self.seed, self.epoch])
+        order = rng.permutation(len(self.lengths))
+        size = self.GROUP * self.batch_size
+        groups = [order[first : first + size] for first in range(0, len(order), size)]
+        sorted_items = [group[np.argsort(-self.lengths[group], kind="stable")] for group in groups]
+        items = np.concatenate(sorted_items) if sorted_items else order
+        batches = np.resize(rng.permutation(self._count()), len(self) * self.world)
+        for batch in batches[self.rank :: self.world][self.start :]:
+            chosen = items[batch * self.batch_size : (batch + 1) * self.batch_size]
+            yield [(self.epoch, int(item)) for item in chosen]
+
+    def _count(self) -> int:
+        return math.ceil(len(self.lengths) / self.batch_size)

@@ -1,0 +1,180 @@
+"""Examples: every tactic with the premises it uses, as arrays."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from lean_dojo_core import DatasetFormatter, Theorem
+from lean_dojo_core.errors import DataError
+from lean_dojo_plugins.retrieval.data.corpus import Corpus, Numbers, pack_position
+from lean_dojo_plugins.retrieval.data.texts import TextTable, TextTableBuilder
+from lean_dojo_v2.database.export.read import read_theorems
+
+log = logging.getLogger(__name__)
+
+
+@attrs.frozen(eq=False)
+class Examples:
+    """The tactics of a split that use at least one premise of the corpus.
+
+    Attributes:
+        states: The goal states before the tactics: the queries.
+        files: ``int64[E]``: the file of each tactic's theorem.
+        befores: ``int64[E]``: packed start of the theorem; what ends before it is usable.
+        theorems: ``int64[E]``: which theorem, as an index into ``keys``.
+        positive_starts: ``int64[E + 1]``: where each tactic's positives start.
+        positives: The positives of all tactics, premise numbers, each tactic's sorted and unique.
+        keys: One 64-bit key per theorem of the split, from its file and name, whatever
+            its commit: the same theorem traced again has the same key.
+        num_theorems: Theorems of the split, those without such a tactic included.
+    """
+
+    states: TextTable
+    files: Numbers
+    befores: Numbers
+    theorems: Numbers
+    positive_starts: Numbers
+    positives: Numbers
+    keys: npt.NDArray[np.uint64]
+    num_theorems: int
+
+    @classmethod
+    def read(
+        cls,
+        path: Path | str,
+        corpus: Corpus,
+        formatter: DatasetFormatter,
+        keep: Callable[[Theorem], bool] = lambda _: True,
+    ) -> Examples:
+        """Read a split file.
+
+        Args:
+            path: ``train.json``, ``val.json`` or ``test.json``.
+            corpus: Where its premises are.
+            formatter: Gives the columns ``state`` and ``premises``.
+            keep: Which theorems to take.
+
+        Raises:
+            DataError: If the file is missing or bad, or the formatter lacks a column.
+        """
+        return cls.build(filter(keep, read_theorems(path)), corpus, formatter, source=path)
+
+    @classmethod
+    def build(
+        cls,
+        theorems: Iterable[Theorem],
+        corpus: Corpus,
+        formatter: DatasetFormatter,
+        *,
+        source: Path | str = "theorems",
+    ) -> Examples:
+        """Collect the examples of theorems; what lies outside the corpus is counted and logged.
+
+        Raises:
+            DataError: If the formatter lacks a column.
+        """
+        collected = _Collector(corpus)
+        for theorem in theorems:
+            collected.add(theorem, formatter)
+        return collected.finish(source)
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def positives_of(self, example: int) -> Numbers:
+        """Give the positive premises of one tactic."""
+        return self.positives[self.positive_starts[example] : self.positive_starts[example + 1]]
+
+    def pairs(self) -> tuple[Numbers, Numbers]:
+        """Give the training items: for each (tactic, positive) the example and the premise."""
+        counts = np.diff(self.positive_starts)
+        return np.repeat(np.arange(len(self), dtype=np.int64), counts), self.positives
+
+    def state_keys(self) -> npt.NDArray[np.uint64]:
+        """Give a 64-bit key of each state's text, ``uint64[E]``."""
+        return np.array([text_key(state) for state in self.states], dtype=np.uint64)
+
+
+def text_key(*parts: str) -> int:
+    """Hash texts to 64 bits, the same on every machine and in every run."""
+    raw = "\0".join(parts).encode()
+    return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "little")
+
+
+class _Collector:
+    """Examples under construction."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._states = TextTableBuilder()
+        self._files: list[int] = []
+        self._befores: list[int] = []
+        self._theorems: list[int] = []
+        self._starts = [0]
+        self._positives: list[int] = []
+        self._keys: list[int] = []
+        self._unknown_files: set[str] = set()
+        self._lost = 0
+
+    def add(self, theorem: Theorem, formatter: DatasetFormatter) -> None:
+        number = len(self._keys)
+        self._keys.append(text_key(theorem.file_path, theorem.full_name))
+        file = self._corpus.file_number(theorem.file_path)
+        if file is None:
+            self._unknown_files.add(theorem.file_path)
+            return
+        for row in formatter.rows(theorem):
+            try:
+                state, premises = row["state"], row["premises"]
+            except KeyError as error:
+                raise DataError(
+                    f"the formatter {type(formatter).__name__} gives no column {error}; retrieval "
+                    "needs the columns 'state' and 'premises'"
+                ) from error
+            found = [
+                self._corpus.locate(p["def_path"], p["def_pos"], p["full_name"]) for p in premises
+            ]
+            self._lost += found.count(None)
+            positives = sorted({number for number in found if number is not None})
+            if not positives:
+                continue
+            self._states.add(state)
+            self._files.append(file)
+            self._befores.append(pack_position(theorem.start))
+            self._theorems.append(number)
+            self._positives.extend(positives)
+            self._starts.append(len(self._positives))
+
+    def finish(self, source: Path | str) -> Examples:
+        if self._unknown_files:
+            log.warning(
+                "%s: theorems of %d file(s) that the corpus lacks were left out, for example %s",
+                source,
+                len(self._unknown_files),
+                min(self._unknown_files),
+            )
+        if self._lost:
+            log.info(
+                "%s: %d premise(s) are not in the corpus and were left out", source, self._lost
+            )
+
+        def numbers(values: list[int]) -> Numbers:
+            return np.array(values, dtype=np.int64)
+
+        return Examples(
+            states=self._states.table(),
+            files=numbers(self._files),
+            befores=numbers(self._befores),
+            theorems=numbers(self._theorems),
+            positive_starts=numbers(self._starts),
+            positives=numbers(self._positives),
+            keys=np.array(self._keys, dtype=np.uint64),
+            num_theorems=len(self._keys),
+        )

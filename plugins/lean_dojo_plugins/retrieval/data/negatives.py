@@ -1,0 +1,81 @@
+"""Negative premises: some from the positive's own file, the rest from whatever else is usable."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lean_dojo_plugins.retrieval.data.corpus import Numbers, Visibility
+
+
+def sample_negatives(
+    visibility: Visibility,
+    *,
+    file: int,
+    before: int,
+    positive: int,
+    positives: Numbers,
+    count: int,
+    in_file: int,
+    rng: np.random.Generator,
+) -> Numbers:
+    """Draw distinct premises that the theorem may use and that are no positives of its tactic.
+
+    Args:
+        visibility: Who may see what.
+        file: The theorem's file.
+        before: Packed start of the theorem.
+        positive: The item's positive premise, whose file gives the hard negatives.
+        positives: All positives of the tactic.
+        count: How many to draw.
+        in_file: How many of them from the positive's file.
+        rng: Source of chance.
+
+    Returns:
+        At most ``count`` premise numbers. Where one kind runs short the other fills up; where both
+        do, there are fewer.
+    """
+    home = int(visibility.file_of[positive])
+    near = np.arange(visibility.file_starts[home], visibility.file_starts[home + 1])
+    near = near[visibility.sees(file, before, near) & ~np.isin(near, positives)]
+    near = rng.permutation(near)
+    wanted_near = min(in_file, count, len(near))
+    far = _far(
+        visibility,
+        file=file,
+        before=before,
+        home=home,
+        positives=positives,
+        count=count - wanted_near,
+        rng=rng,
+    )
+    return np.concatenate([near[: count - len(far)], far])
+
+
+def _far(
+    visibility: Visibility,
+    *,
+    file: int,
+    before: int,
+    home: int,
+    positives: Numbers,
+    count: int,
+    rng: np.random.Generator,
+) -> Numbers:
+    """Draw from the usable premises outside the file ``home``, uniformly."""
+    seen = visibility.files_seen(file)
+    seen[home] = False
+    files = np.flatnonzero(seen)
+    firsts = visibility.file_starts[files]
+    sizes = visibility.file_starts[files + 1] - firsts
+    own = visibility.in_file(file, before) if file != home else np.zeros(0, dtype=np.int64)
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    imported = int(bounds[-1])
+    total = imported + len(own)
+    # Enough draws that all positives may be among them.
+    drawn = rng.choice(total, size=min(total, count + len(positives)), replace=False, shuffle=True)
+    outside = drawn[drawn < imported]
+    place = np.searchsorted(bounds, outside, side="right") - 1
+    premises = np.empty(len(drawn), dtype=np.int64)
+    premises[drawn < imported] = firsts[place] + outside - bounds[place]
+    premises[drawn >= imported] = own[drawn[drawn >= imported] - imported]
+    return premises[~np.isin(premises, positives)][:count]

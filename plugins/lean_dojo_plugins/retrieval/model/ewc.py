@@ -1,0 +1,124 @@
+"""Elastic weight consolidation: what was learnt before resists change where it matters.
+
+Kirkpatrick et al. 2017, "Overcoming catastrophic forgetting in neural networks". Over several
+repositories the Fisher information adds up and the anchor is the latest model (Schwarz et al.
+2018, "Progress & Compress", online EWC with decay 1), so one penalty stands for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import attrs
+import torch
+from torch import nn
+from tqdm import tqdm
+
+from lean_dojo_core.errors import CheckpointError
+from lean_dojo_plugins.retrieval.data.batches import TrainBatch
+
+
+class Retriever(Protocol):
+    """What the Fisher information is computed of."""
+
+    def named_parameters(self) -> Iterable[tuple[str, nn.Parameter]]:
+        """Give the parameters."""
+
+    def similarity_loss(self, batch: TrainBatch) -> torch.Tensor:
+        """Give the loss of a batch, without any penalty."""
+
+
+@attrs.frozen(eq=False)
+class Consolidation:
+    """What EWC remembers.
+
+    Attributes:
+        fisher: Diagonal Fisher information of each parameter, of the parameter's shape.
+        anchor: The parameters after the repository, θ*.
+    """
+
+    fisher: dict[str, torch.Tensor]
+    anchor: dict[str, torch.Tensor]
+
+    def penalty(self, model: Retriever) -> torch.Tensor:
+        """Compute Σ F (θ − θ*)² over all parameters: a scalar that can be differentiated."""
+        terms = [
+            (self.fisher[name] * (parameter - self.anchor[name]).square()).sum()
+            for name, parameter in model.named_parameters()
+            if name in self.fisher
+        ]
+        return torch.stack(terms).sum()
+
+    def to(self, device: torch.device) -> Consolidation:
+        """Move to a device."""
+        return Consolidation(
+            {name: value.to(device) for name, value in self.fisher.items()},
+            {name: value.to(device) for name, value in self.anchor.items()},
+        )
+
+    def to_state(self) -> dict[str, Any]:
+        """Give what a checkpoint keeps."""
+        return {"fisher": self.fisher, "anchor": self.anchor}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], model: nn.Module) -> Consolidation:
+        """Read what :meth:`to_state` gave.
+
+        Raises:
+            CheckpointError: If it belongs to another model.
+        """
+        shapes = {name: parameter.shape for name, parameter in model.named_parameters()}
+        found = {name: value.shape for name, value in state["fisher"].items()}
+        if found != shapes:
+            odd = min(set(found.items()) ^ set(shapes.items()))[0]
+            raise CheckpointError(
+                f"the checkpoint's Fisher information is not of this model: {odd} differs"
+            )
+        return cls(dict(state["fisher"]), dict(state["anchor"]))
+
+    @classmethod
+    def after(
+        cls, model: Retriever, fisher: dict[str, torch.Tensor], before: Consolidation | None
+    ) -> Consolidation:
+        """Consolidate a repository: add its Fisher information, anchor at the model as it is."""
+        total = {
+            name: value + before.fisher[name] if before else value for name, value in fisher.items()
+        }
+        anchor = {n: p.detach().clone() for n, p in model.named_parameters() if n in fisher}
+        return cls(total, anchor)
+
+
+def fisher_information(
+    model: Retriever, batches: Iterable[TrainBatch], *, total: int | None = None
+) -> dict[str, torch.Tensor]:
+    """Compute the diagonal of the empirical Fisher information.
+
+    F = (1/n) Σᵢ (∂ lossᵢ / ∂θ)², over training items one by one: squaring the gradient of a whole
+    batch would be another and much smaller number. In several processes each takes its share.
+
+    Args:
+        model: The model, in evaluation mode, its parameters requiring gradients.
+        batches: Batches of one item each, on the model's device.
+        total: How many will come, for the progress bar.
+
+    Returns:
+        For every trainable parameter a tensor of its shape.
+    """
+    parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
+    squares = {name: torch.zeros_like(parameter) for name, parameter in parameters.items()}
+    count = 0
+    for batch in tqdm(batches, "Fisher information", total=total, disable=None, unit="item"):
+        loss = model.similarity_loss(batch)
+        gradients = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True)
+        for square, gradient in zip(squares.values(), gradients, strict=True):
+            if gradient is not None:
+                square.addcmul_(gradient, gradient)
+        count += 1
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        counted = torch.tensor([count], device=next(iter(squares.values())).device)
+        torch.distributed.all_reduce(counted)
+        count = int(counted)
+        for square in squares.values():
+            torch.distributed.all_reduce(square)
+    return {name: square / max(count, 1) for name, square in squares.items()}

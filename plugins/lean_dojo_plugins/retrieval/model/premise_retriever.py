@@ -1,0 +1,348 @@
+"""The retriever: a T5 encoder as a LightningModule, with EWC and honest validation."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from torch.nn import functional
+from transformers import PreTrainedModel, get_cosine_schedule_with_warmup
+
+from lean_dojo_core.errors import CheckpointError
+from lean_dojo_plugins.retrieval.data.batches import EvalBatch, TrainBatch
+from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
+from lean_dojo_plugins.retrieval.data.tokenizer import PAD_ID
+from lean_dojo_plugins.retrieval.model.embedding import embed_all
+from lean_dojo_plugins.retrieval.model.encoder import build_encoder, load_encoder
+from lean_dojo_plugins.retrieval.model.ewc import Consolidation
+from lean_dojo_plugins.retrieval.model.metrics import Tally
+from lean_dojo_plugins.retrieval.model.seen import Seen
+from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
+
+KIND = "lean-dojo-v2 retriever"
+"""How a checkpoint of ours says what it is."""
+
+
+class PremiseRetriever(pl.LightningModule):
+    """Scores how relevant a premise is to a proof state: the cosine of their embeddings.
+
+    Yang et al. 2023, "LeanDojo: Theorem Proving with Retrieval-Augmented Language Models".
+
+    Args:
+        model_name: T5-type encoder: a hub id or a local folder.
+        lr: Peak learning rate.
+        warmup_steps: Steps of linear warm-up, after which the rate falls as a cosine.
+        max_seq_len: Most tokens of a text.
+        num_retrieved: Premises retrieved per state in validation.
+        tokenizer_name: The tokenizer of its texts.
+        gradient_checkpointing: Recompute activations: less memory, more time.
+        cap_warmup: Never warm up longer than a tenth of the training.
+        encoder_config: Configuration of the encoder, kept by checkpoints; with it nothing is
+            loaded by name.
+
+    Raises:
+        CheckpointError: If the encoder cannot be loaded or is of another kind.
+    """
+
+    def __init__(
+        self,
+        model_name: str,
+        lr: float = 1e-3,
+        warmup_steps: int = 1000,
+        max_seq_len: int = 512,
+        num_retrieved: int = 100,
+        *,
+        tokenizer_name: str = "google/byt5-small",
+        gradient_checkpointing: bool = False,
+        cap_warmup: bool = True,
+        encoder_config: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        self.save_hyperparameters()
+        self.model_name = model_name
+        self.lr = lr
+        self.warmup_steps = warmup_steps
+        self.max_seq_len = max_seq_len
+        self.num_retrieved = num_retrieved
+        self.tokenizer_name = tokenizer_name
+        self.cap_warmup = cap_warmup
+        self.encoder: PreTrainedModel = (
+            build_encoder(encoder_config) if encoder_config else load_encoder(model_name)
+        )
+        if gradient_checkpointing:
+            self.encoder.activation_checkpointing_enable()
+        self.ewc_lambda = 0.0
+        self.consolidation: Consolidation | None = None
+        self.seen = Seen()
+        self._embeddings: torch.Tensor | None = None
+        self._tally = Tally()
+
+    # --- loading -------------------------------------------------------------------------------
+
+    @classmethod
+    def load(
+        cls,
+        path: Path | str,
+        device: torch.device | str = "cpu",
+        *,
+        freeze: bool = True,
+        **settings: Any,
+    ) -> PremiseRetriever:
+        """Load a Lightning checkpoint, all of it or nothing.
+
+        Args:
+            path: The ``.ckpt`` file.
+            device: Where to put the model.
+            freeze: Evaluation mode without gradients; otherwise ready to train on.
+            **settings: Constructor arguments that replace those of the checkpoint.
+
+        Raises:
+            CheckpointError: If the file is missing, broken, of another kind, or its weights do
+                not fit.
+        """
+        model = cls._restore(path, read_checkpoint(path), settings)
+        model = model.to(torch.device(device))
+        if freeze:
+            model.freeze()
+        else:
+            model.unfreeze()
+            model.encoder.train()
+        return model
+
+    @classmethod
+    def _restore(
+        cls, path: Path | str, checkpoint: dict[str, Any], changes: dict[str, Any]
+    ) -> PremiseRetriever:
+        known = set(cls.__init__.__annotations__) - {"return"}
+        settings = {**(checkpoint.get("hyper_parameters") or {}), **changes}
+        if "model_name" not in settings or "state_dict" not in checkpoint:
+            raise CheckpointError(f"{path} is a checkpoint, but not of a premise retriever")
+        model = cls(**{key: value for key, value in settings.items() if key in known})
+        try:
+            model.load_state_dict(checkpoint["state_dict"], strict=True)
+        except RuntimeError as error:
+            lines = [line.strip() for line in str(error).splitlines()[1:3]]
+            raise CheckpointError(
+                f"{path} does not fit its encoder: {' '.join(lines)[:300]}"
+            ) from error
+        model._read_extras(checkpoint)
+        return model
+
+    def set_lambda(self, value: float) -> None:
+        """Set the weight of the EWC penalty; 0 switches it off."""
+        self.ewc_lambda = value
+
+    # --- the model -----------------------------------------------------------------------------
+
+    def embed(self, ids: torch.Tensor) -> torch.Tensor:
+        """Encode texts.
+
+        Args:
+            ids: ``int64[B, L]``, padded with 0.
+
+        Returns:
+            ``float[B, D]`` of norm 1: the mean over the text's tokens.
+        """
+        mask = ids != PAD_ID
+        states = self.encoder(input_ids=ids, attention_mask=mask.long()).last_hidden_state
+        weights = mask.unsqueeze(-1).to(states.dtype)
+        mean = (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
+        return functional.normalize(mean.float(), dim=1)
+
+    def embed_by_length(self, ids: torch.Tensor) -> torch.Tensor:
+        """Give what :meth:`embed` gives, encoding texts of like length together.
+
+        The premises of a batch differ much in length; padding all to the longest would be most of
+        the work.
+        """
+        lengths = (ids != PAD_ID).sum(dim=1)
+        ordered = torch.argsort(lengths, descending=True, stable=True)
+        sizes = lengths[ordered].tolist()
+        parts = [
+            self.embed(ids[ordered[first:last], : sizes[first]])
+            for first, last in length_groups(sizes)
+        ]
+        return torch.cat(parts)[torch.argsort(ordered)]
+
+    def forward(self, batch: TrainBatch) -> torch.Tensor:
+        """Give the cosine of every state with every column, ``float32[B, C]``."""
+        queries = self.embed_by_length(batch["queries"])[batch["rows"]]
+        premises = self.embed_by_length(batch["premises"])[batch["columns"]]
+        return queries @ premises.T
+
+    def similarity_loss(self, batch: TrainBatch) -> torch.Tensor:
+        """Give the mean squared error of the cosines against the labels, where they count."""
+        return weighted_mse(self(batch), batch)
+
+    def training_step(self, batch: TrainBatch, batch_index: int) -> torch.Tensor:
+        """Give the loss of a batch, with the EWC penalty where it is on."""
+        del batch_index
+        # Through forward(): that is the call in which DDP gathers gradients.
+        similarity = self(batch)
+        loss = weighted_mse(similarity, batch)
+        size = len(batch["rows"])
+        self.log("loss_train", loss, prog_bar=True, batch_size=size)
+        if self.ewc_lambda > 0 and self.consolidation is not None:
+            penalty = self.ewc_lambda * self.consolidation.penalty(self)
+            self.log("ewc_penalty", penalty, batch_size=size)
+            loss = loss + penalty
+        return loss
+
+    def configure_optimizers(self) -> Any:
+        """Use AdamW with linear warm-up and cosine decay."""
+        # Not trainer.estimated_stepping_batches: that makes the loader before Lightning restores
+        # a run, and the loader's place in the epoch would be lost.
+        per_epoch = math.ceil(
+            len(self._data.training_batches()) / self.trainer.accumulate_grad_batches
+        )
+        steps = per_epoch * (self.trainer.max_epochs or 1)
+        warmup = min(self.warmup_steps, steps // 10) if self.cap_warmup else self.warmup_steps
+        optimizer = torch.optim.AdamW(self.parameters(), lr=self.lr)
+        schedule = get_cosine_schedule_with_warmup(optimizer, warmup, steps)
+        return {
+            "optimizer": optimizer,
+            "lr_scheduler": {"scheduler": schedule, "interval": "step"},
+        }
+
+    def on_fit_start(self) -> None:
+        """Move what EWC remembers to the model's device."""
+        if self.consolidation is not None:
+            self.consolidation = self.consolidation.to(self.device)
+
+    # --- validation ----------------------------------------------------------------------------
+
+    @property
+    def _data(self) -> RetrievalDataModule:
+        module: RetrievalDataModule = self.trainer.datamodule  # type: ignore[attr-defined]
+        return module
+
+    def on_validation_epoch_start(self) -> None:
+        """Encode the corpus; each process encodes its share."""
+        store = self._data.premises
+        world, rank = self.trainer.world_size, self.trainer.global_rank
+        if world == 1:
+            self._embeddings = embed_all(self, store, description="Encoding premises")
+        else:
+            share = -(-len(store) // world)
+            # The last share is filled up with the first premises, so that all are equally long.
+            numbers = np.arange(rank * share, (rank + 1) * share) % len(store)
+            part = embed_all(self, store, numbers=numbers)
+            gathered = part.new_empty((world * share, part.shape[1]))
+            torch.distributed.all_gather_single(gathered, part)
+            self._embeddings = gathered[: len(store)]
+        self._tally = Tally()
+
+    def validation_step(self, batch: EvalBatch, batch_index: int) -> None:
+        """Retrieve for a batch of states and count the hits."""
+        del batch_index
+        assert self._embeddings is not None
+        examples = self._data.val_examples
+        numbers = batch["examples"].cpu().numpy()
+        usable = UsableAt(
+            self._data.corpus.visibility, examples.files[numbers], examples.befores[numbers]
+        )
+        queries = self.embed(batch["queries"])
+        _, found = top_k(queries, self._embeddings, self.num_retrieved, usable)
+        for number, retrieved in zip(numbers, found.cpu().numpy(), strict=True):
+            self._tally.add(retrieved, examples.positives_of(int(number)))
+
+    def on_validation_epoch_end(self) -> None:
+        """Log the metrics over all processes; no state is counted twice."""
+        self._embeddings = None
+        sums = torch.from_numpy(self._tally.sums).to(self.device, torch.float32)
+        total = self.trainer.strategy.reduce(sums, reduce_op="sum")
+        scores = Tally(np.asarray(total.cpu(), dtype=np.float64)).scores()
+        if scores.count:
+            # Equal in all processes already; sync_dist only tells Lightning so.
+            self.log("Recall@1_val", scores.recall_at_1, sync_dist=True)
+            self.log("Recall@10_val", scores.recall_at_10, prog_bar=True, sync_dist=True)
+            self.log("MRR", scores.mrr, sync_dist=True)
+
+    # --- checkpoints ---------------------------------------------------------------------------
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Add what is needed to load the checkpoint alone, EWC's memory and what was seen."""
+        checkpoint["kind"] = KIND
+        settings = dict(checkpoint.get("hyper_parameters") or self.hparams)
+        settings["encoder_config"] = plain_config(self.encoder)
+        checkpoint["hyper_parameters"] = settings
+        checkpoint["seen"] = self.seen.to_state()
+        if self.consolidation is not None:
+            checkpoint["ewc"] = self.consolidation.to_state()
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Read it back when Lightning resumes a run."""
+        self._read_extras(checkpoint)
+
+    def _read_extras(self, checkpoint: dict[str, Any]) -> None:
+        self.seen = Seen.from_state(checkpoint.get("seen"))
+        if "ewc" in checkpoint:
+            self.consolidation = Consolidation.from_state(checkpoint["ewc"], self)
+
+    def fingerprint(self) -> str:
+        """Give a digest of the encoder's weights; indexes are tied to it."""
+        digest = hashlib.blake2b(
+            f"{self.max_seq_len} {self.tokenizer_name}".encode(), digest_size=16
+        )
+        for name, value in sorted(self.encoder.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(value.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+        return digest.hexdigest()
+
+
+def length_groups(sizes: list[int]) -> list[tuple[int, int]]:
+    """Split lengths, longest first, into runs in which the shortest is over 2/3 of the longest.
+
+    >>> length_groups([300, 250, 100, 90, 10])
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    groups = []
+    first = 0
+    for last in range(1, len(sizes) + 1):
+        if last == len(sizes) or 3 * sizes[last] <= 2 * sizes[first]:
+            groups.append((first, last))
+            first = last
+    return groups
+
+
+def weighted_mse(similarity: torch.Tensor, batch: TrainBatch) -> torch.Tensor:
+    """Give the mean squared error over the entries that count.
+
+    Without weights of 0 this is the plain mean over the B × B(1 + N) matrix.
+    """
+    weights = batch["weights"]
+    error = (similarity.float() - batch["labels"]).square()
+    return (error * weights).sum() / weights.sum().clamp(min=1)
+
+
+def plain_config(encoder: PreTrainedModel) -> dict[str, Any]:
+    """Give an encoder's configuration as plain values, as safe loading wants them."""
+    config = encoder.config.to_dict()
+    return {
+        key: value
+        for key, value in config.items()
+        if value is None or isinstance(value, (str, int, float, bool))
+    }
+
+
+def read_checkpoint(path: Path | str) -> dict[str, Any]:
+    """Read a checkpoint file as plain data; no code in it is run.
+
+    Raises:
+        CheckpointError: If it is missing, broken, or holds other than plain data.
+    """
+    if not Path(path).is_file():
+        raise CheckpointError(f"{path}: there is no such checkpoint")
+    try:
+        loaded = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # a broken file can raise anything
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise CheckpointError(f"{path} cannot be read as a checkpoint: {reason}") from error
+    if not isinstance(loaded, dict):
+        raise CheckpointError(f"{path} is not a Lightning checkpoint")
+    return loaded

@@ -1,0 +1,1 @@
+"""A trained retriever at work: index, retrieval, proving."""

@@ -1,0 +1,177 @@
+"""The prover that shows retrieved premises to its generator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from transformers import AutoConfig
+
+from lean_dojo_core import DatasetFormatter, Message, remove_marks
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.records import Theorem
+from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
+from lean_dojo_plugins.causal_lm.generate.prover import Sampler, write_proof
+from lean_dojo_plugins.causal_lm.model.loading import ADAPTER_FILE
+from lean_dojo_plugins.retrieval.data.texts import premise_text
+from lean_dojo_plugins.retrieval.search.retriever import Retriever
+from lean_dojo_plugins.retrieval.search.seq2seq import Seq2SeqGenerator
+from lean_dojo_plugins.training.hub import fetch
+from lean_dojo_v2.paths import merged_data_dir
+from lean_dojo_v2.prover.base import BaseProver
+from lean_dojo_v2.prover.suggestion import Place, TacticGenerator as TacticSource
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.lean_agent.config import ProverConfig
+
+DEFAULT_GENERATOR = "kaiyuy/leandojo-lean4-retriever-tacgen-byt5-small"
+"""The generator of ReProver (Yang et al. 2023, "LeanDojo"), which reads retrieved premises."""
+
+
+class RetrievalProver(BaseProver):
+    """Proves with a generator that reads, with every goal, the premises retrieved for it.
+
+    The generator is of either type. A sequence-to-sequence model (such as ReProver's) gets the
+    premises and then the goal, separated by blank lines. A causal model, such as one that
+    ``SFTTrainer`` has saved, gets its training prompt with the premises before the goal.
+
+    Args:
+        ret_ckpt_path: Retriever: a checkpoint file, or an encoder's folder or hub id.
+        gen_ckpt_path: Generator: a folder or hub id; :data:`DEFAULT_GENERATOR` if not given.
+        indexed_corpus_path: The ``corpus.jsonl``; ``raid/data/merged/corpus.jsonl`` if not given.
+            Its embeddings are kept beside the retriever's checkpoint file.
+        config: Limits of the search.
+        num_premises: Premises retrieved for a goal; a generator's context may take fewer.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        seed: Seed of the sampling.
+
+    Raises:
+        UsageError: If there is no corpus or no generator at that path.
+        CheckpointError: If the retriever cannot be loaded.
+        DataError: If the corpus cannot be read.
+    """
+
+    def __init__(
+        self,
+        ret_ckpt_path: str | Path,
+        gen_ckpt_path: str | Path | None = None,
+        indexed_corpus_path: str | Path | None = None,
+        *,
+        config: ProverConfig | None = None,
+        num_premises: int = 20,
+        device: str = "auto",
+        seed: int = 0,
+    ) -> None:
+        super().__init__(config)
+        corpus = Path(indexed_corpus_path or merged_data_dir() / "corpus.jsonl")
+        if not corpus.is_file():
+            raise UsageError(
+                f"{corpus}: there is no such corpus; export one with `lean-dojo database export`, "
+                "or name one"
+            )
+        where = None if device == "auto" else device
+        self._premises = Premises(Retriever.open(ret_ckpt_path, corpus, device=where), num_premises)
+        name = str(gen_ckpt_path or DEFAULT_GENERATOR)
+        self._causal: TacticGenerator | None = None
+        self._generator: TacticSource
+        if _is_seq2seq(name):
+            self._generator = Seq2SeqGenerator(name, device=device, seed=seed)
+        else:
+            self._causal = TacticGenerator(name, device=device)
+            self._causal.formatter = WithPremises(self._causal.formatter)
+            self._generator = Sampler(self._causal, seed=seed)
+
+    @property
+    def generator(self) -> TacticSource:
+        """What proposes tactics."""
+        return self._generator
+
+    @property
+    def premises(self) -> Premises:
+        """What retrieves premises."""
+        return self._premises
+
+    def generate_whole_proof(self, theorem: Theorem | str) -> str:
+        """Write a complete proof; see :meth:`BaseProver.generate_whole_proof`.
+
+        Raises:
+            UsageError: If the generator is a sequence-to-sequence model, which writes tactics.
+        """
+        if self._causal is None:
+            raise UsageError(
+                "this generator writes one tactic at a time; search with it, or give a causal "
+                "language model to write whole proofs"
+            )
+        return write_proof(self._causal, theorem)
+
+
+class Premises:
+    """Retrieves the premises that a theorem may use.
+
+    Args:
+        retriever: The model with its corpus.
+        count: Premises for a goal at most.
+    """
+
+    def __init__(self, retriever: Retriever, count: int) -> None:
+        self.retriever = retriever
+        self.count = count
+
+    def retrieve(self, goals: Sequence[str], places: Sequence[Place | None]) -> list[list[str]]:
+        """Give texts of premises; see :class:`lean_dojo_v2.prover.suggestion.PremiseSource`.
+
+        A theorem of a file that the corpus does not have may use every premise: Lean says no to
+        what is not in scope.
+        """
+        known = [
+            (place.file_path, place.start)
+            if place and self.retriever.corpus.file_number(place.file_path) is not None
+            else None
+            for place in places
+        ]
+        found = self.retriever.retrieve_at(goals, known, k=self.count)
+        return [
+            [premise_text(hit.premise.full_name, hit.premise.code) for hit in hits]
+            for hits in found
+        ]
+
+
+class WithPremises:
+    """A dataset formatter's prompt with premises before the goal, in the last user turn.
+
+    Args:
+        formatter: The formatter that the generator was trained with.
+        letters: Characters that the premises may have together; the best come first, the first
+            always stays.
+    """
+
+    def __init__(self, formatter: DatasetFormatter, letters: int = 2000) -> None:
+        self._formatter = formatter
+        self._letters = letters
+        self.columns = formatter.columns
+        self.rows = formatter.rows
+
+    def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:
+        """Give the conversation that asks for a tactic."""
+        turns = list(self._formatter.prompt(goal, premises=premises))
+        chosen: list[str] = []
+        room = self._letters
+        for text in map(remove_marks, premises):
+            room -= len(text)
+            if chosen and room < 0:
+                break
+            chosen.append(text)
+        if chosen:
+            last = turns[-1]
+            content = "\n\n".join([*chosen, last["content"]])
+            turns[-1] = {"role": last["role"], "content": content}
+        return turns
+
+
+def _is_seq2seq(name: str) -> bool:
+    if (Path(name) / ADAPTER_FILE).is_file():
+        return False
+    if Path(name).is_absolute() and not Path(name).exists():
+        raise UsageError(f"{name}: there is no generator")
+    return bool(fetch(AutoConfig.from_pretrained, name, what="model").is_encoder_decoder)

@@ -1,0 +1,145 @@
+"""Tactics from a sequence-to-sequence model: premises and goal in, a tactic out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PreTrainedTokenizerBase
+from transformers.models.byt5.tokenization_byt5 import ByT5Tokenizer
+
+from lean_dojo_core import remove_marks
+from lean_dojo_plugins.training.devices import choose_device
+from lean_dojo_plugins.training.hub import fetch
+from lean_dojo_v2.prover.suggestion import Suggestion
+
+
+class Seq2SeqGenerator:
+    """Samples tactics from a model such as ReProver's (Yang et al. 2023, "LeanDojo").
+
+    Args:
+        name: A folder or hub id.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        max_length: Tokens of premises and goal together; the goal stays, then the best premises.
+        max_new_tokens: Tokens of a tactic at most.
+        batch_samples: Tactics sampled at once; bounds memory.
+        seed: Seed of the sampling; each batch draws on from it.
+
+    Raises:
+        TrainingError: If it cannot be loaded.
+    """
+
+    def __init__(
+        self,
+        name: str | Path,
+        *,
+        device: str = "auto",
+        max_length: int = 2300,
+        max_new_tokens: int = 256,
+        batch_samples: int = 256,
+        seed: int = 0,
+    ) -> None:
+        chosen = choose_device(device)
+        model = fetch(
+            AutoModelForSeq2SeqLM.from_pretrained,
+            str(name),
+            what="generator",
+            dtype=chosen.frozen_dtype,
+        )
+        self.model: Any = model.to(chosen.name).eval()
+        self.tokenizer = _tokenizer(str(name))
+        self.max_length = max_length
+        self.max_new_tokens = max_new_tokens
+        self.batch_samples = batch_samples
+        self._random = torch.Generator().manual_seed(seed)
+
+    def generate(
+        self, goals: Sequence[str], *, num_samples: int, premises: Sequence[Sequence[str]] = ()
+    ) -> list[list[Suggestion]]:
+        """Sample tactics; see :class:`lean_dojo_v2.prover.suggestion.TacticGenerator`."""
+        given = premises or [()] * len(goals)
+        ids = [self.input_ids(goal, texts) for goal, texts in zip(goals, given, strict=True)]
+        size = max(1, self.batch_samples // num_samples)
+        found: list[list[Suggestion]] = []
+        for start in range(0, len(ids), size):
+            found += self._sample(ids[start : start + size], num_samples)
+        return found
+
+    def input_ids(self, goal: str, premises: Sequence[str]) -> list[int]:
+        """Give the tokens of premises and goal, the premises best first, as many as fit."""
+        end = self.tokenizer.eos_token_id
+        state = self._encode(remove_marks(goal))[-(self.max_length - 1) :]
+        room = self.max_length - 1 - len(state)
+        before: list[int] = []
+        for premise in premises:
+            tokens = self._encode(f"{premise}\n\n")
+            if len(tokens) > room - len(before):
+                break
+            before += tokens
+        return [*before, *state, *([] if end is None else [end])]
+
+    def _encode(self, text: str) -> list[int]:
+        ids: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return ids
+
+    @torch.inference_mode()
+    def _sample(self, prompts: Sequence[list[int]], samples: int) -> list[list[Suggestion]]:
+        device = self.model.device
+        width = max(map(len, prompts))
+        pad = self.tokenizer.pad_token_id or 0
+        ids = torch.tensor([p + [pad] * (width - len(p)) for p in prompts], device=device)
+        mask = torch.tensor([[1] * len(p) + [0] * (width - len(p)) for p in prompts], device=device)
+        seed = int(torch.randint(2**31, (1,), generator=self._random))
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            output = self.model.generate(
+                input_ids=ids,
+                attention_mask=mask,
+                do_sample=True,
+                top_k=0,
+                num_beams=1,
+                num_return_sequences=samples,
+                max_new_tokens=self.max_new_tokens,
+                return_dict_in_generate=True,
+                output_logits=True,
+            )
+        rows = output.sequences[:, 1:]  # without the decoder's start token
+        steps = zip(output.logits, rows.T, strict=True)
+        chosen = torch.stack(
+            [torch.log_softmax(logits.float(), -1).gather(1, row[:, None])[:, 0]
+             for logits, row in steps],
+            dim=1,
+        )  # fmt: skip
+        ended = rows == self.tokenizer.eos_token_id
+        until_end = (ended.cumsum(1) - ended.long()) == 0
+        totals = (chosen * until_end).sum(1).tolist()
+        texts = self.tokenizer.batch_decode(rows, skip_special_tokens=True)
+        finished = ended.any(1).tolist()
+        return [
+            _distinct(texts[start : start + samples], totals[start:], finished[start:])
+            for start in range(0, len(texts), samples)
+        ]
+
+
+def _distinct(
+    texts: Sequence[str], logprobs: Sequence[float], finished: Sequence[bool]
+) -> list[Suggestion]:
+    """Give each complete tactic once, on one line; broken ones are left out."""
+    best: dict[str, float] = {}
+    for text, logprob, whole in zip(texts, logprobs, finished, strict=False):
+        tactic = remove_marks(text).strip()
+        if whole and tactic and "\n" not in tactic and "\ufffd" not in tactic:
+            best[tactic] = max(logprob, best.get(tactic, logprob))
+    return [Suggestion(tactic, logprob) for tactic, logprob in best.items()]
+
+
+def _tokenizer(name: str) -> PreTrainedTokenizerBase:
+    """Load the tokenizer; ByT5's needs no file."""
+    if Path(name).is_dir() and not (Path(name) / "tokenizer_config.json").is_file():
+        return ByT5Tokenizer()
+    loaded: PreTrainedTokenizerBase = fetch(
+        AutoTokenizer.from_pretrained, name, what="generator's tokenizer"
+    )
+    return loaded

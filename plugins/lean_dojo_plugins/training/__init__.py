@@ -1,0 +1,1 @@
+"""What every trainer stands on: runs that go on, rows, devices, metrics."""

@@ -1,0 +1,64 @@
+"""Where a model runs and in what precision, by what the machine has."""
+
+from __future__ import annotations
+
+import os
+
+import attrs
+import torch
+
+from lean_dojo_core.errors import UsageError
+
+
+@attrs.frozen
+class Device:
+    """Where and in what precision a model runs.
+
+    Attributes:
+        name: ``"cuda"``, ``"mps"`` or ``"cpu"``.
+        bf16: Whether its arithmetic should run in bfloat16.
+    """
+
+    name: str
+    bf16: bool
+
+    @property
+    def frozen_dtype(self) -> torch.dtype:
+        """Type of weights that are not trained."""
+        return torch.bfloat16 if self.bf16 else torch.float32
+
+
+def choose_device(name: str = "auto") -> Device:
+    """Choose the device and precision by what is there.
+
+    Args:
+        name: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``. ``"auto"`` takes a GPU if there is
+            one, unless ``accelerate launch --cpu`` (``ACCELERATE_USE_CPU``) says otherwise.
+
+    Raises:
+        UsageError: If the device asked for is not there.
+    """
+    kind = name.partition(":")[0]
+    if kind == "auto":
+        on_cpu = os.environ.get("ACCELERATE_USE_CPU", "").lower() in {"1", "true", "yes"}
+        kind = "cpu" if on_cpu else _accelerator()
+        name = kind
+    if kind not in {"cpu", "cuda", "mps"}:
+        raise UsageError(f"device {name!r} is unknown; use 'auto', 'cpu', 'cuda' or 'mps'")
+    if kind != "cpu" and kind != _accelerator():
+        raise UsageError(f"device {name!r} is not available here; use 'auto' or 'cpu'")
+    if kind == "cuda":
+        return Device(name, torch.cuda.is_bf16_supported())
+    return Device(name, kind == "cpu" and _cpu_has_bf16())
+
+
+def _accelerator() -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _cpu_has_bf16() -> bool:
+    """Whether the CPU multiplies bfloat16 in hardware; emulated it is slower than float32."""
+    capabilities = torch.cpu.get_capabilities()
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))

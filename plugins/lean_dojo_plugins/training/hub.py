@@ -1,0 +1,84 @@
+"""Models by name: a folder here or an id of the Hugging Face hub, which may be out of reach."""
+
+from __future__ import annotations
+
+import functools
+import socket
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from huggingface_hub import constants
+
+from lean_dojo_core.errors import TrainingError, UsageError
+from lean_dojo_plugins.training.reporting import bars_on_terminals_only
+
+
+def looks_like_path(name: str) -> bool:
+    """Whether a model's name can only be meant as a local path (a hub id is ``owner/name``)."""
+    return name.startswith((".", "/", "~", "\\")) or name.count("/") > 1 or name.endswith(".gguf")
+
+
+def resolve_model(name: str | Path) -> str:
+    """Give the local folder or file that a name means, or the hub id as it is.
+
+    Raises:
+        UsageError: If it can only be a path and nothing is there.
+    """
+    path = Path(name).expanduser()
+    if path.exists():
+        return str(path)
+    if isinstance(name, Path) or looks_like_path(str(name)):
+        raise UsageError(
+            f"model_name: there is no model at {name}; give a folder that holds one, or the "
+            "hub id of a model ('owner/name')"
+        )
+    return str(name)
+
+
+def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
+    """Call a ``from_pretrained`` and turn its many ways to fail into one clear message.
+
+    Raises:
+        TrainingError: If it is not there or cannot be read; says which, and what to do.
+    """
+    try:
+        with bars_on_terminals_only():
+            return load(source, **hub_options(source), **options)
+    except (OSError, ValueError, ImportError, KeyError) as error:
+        reason = " ".join(str(error).split())[:400]
+        if Path(source).exists():
+            raise TrainingError(
+                f"{source}: no {what} can be loaded from there: {reason}"
+            ) from error
+        raise TrainingError(
+            f"{what} {source!r}: there is no such folder here, and the Hugging Face hub did not "
+            f"give it ({reason}). Check the name and the connection, or give a local folder."
+        ) from error
+
+
+def hub_options(source: str) -> dict[str, Any]:
+    """Give the options with which ``from_pretrained`` does not wait for a hub that is out of reach.
+
+    Without a network the libraries ask again and again, for about a minute and with a warning each
+    time, before they say that there is no such model; what is cached needs no asking.
+
+    Args:
+        source: A folder or a hub id.
+    """
+    if Path(source).exists() or _can_be_asked(constants.ENDPOINT):
+        return {}
+    return {"local_files_only": True}
+
+
+@functools.cache
+def _can_be_asked(endpoint: str) -> bool:
+    """Whether the endpoint has an address; behind a proxy only the proxy knows."""
+    if getproxies().keys() & {"https", "http", "all"}:
+        return True
+    try:
+        socket.getaddrinfo(urlsplit(endpoint).hostname, None)
+    except OSError:
+        return False
+    return True

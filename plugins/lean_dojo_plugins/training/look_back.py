@@ -1,0 +1,84 @@
+"""What a causal language model forgets over a curriculum: the loss on each repository so far."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from lean_dojo_core import DatasetFormatter
+from lean_dojo_plugins.causal_lm.evaluation import mean_loss
+from lean_dojo_plugins.training.data import repository_name, split_file
+from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.runs.forgetting import Forgetting
+
+if TYPE_CHECKING:
+    from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
+    from lean_dojo_plugins.training.loop import CurriculumStep
+
+METRIC = "loss (nats per token)"
+SPLITS = ("val", "test")
+
+_Repository: TypeAlias = tuple[str, str]
+
+
+def look_back(trainer: CausalTrainer, step: CurriculumStep, data_path: Path) -> None:
+    """Measure the model on held-out tactics of every repository so far.
+
+    Adds a row to ``forgetting.json`` in the trainer's output folder and draws it anew. The
+    training's random numbers are left alone.
+
+    Args:
+        trainer: Its model has just been trained.
+        step: The step that has just ended.
+        data_path: Folder of the step's merged data.
+    """
+    wanted = {(str(r.url), str(r.commit)): _named(r) for r in step.repositories}
+    rows = held_out_rows(
+        data_path, trainer.evaluation_formatter(), list(wanted), limit=trainer.look_back
+    )
+    values = {
+        name: mean_loss(
+            trainer.model, trainer.tokenizer, rows[repository], max_length=trainer.max_length
+        )
+        for repository, name in wanted.items()
+    }
+    folder = Path(trainer.output_dir)
+    matrix = read_matrix(folder)
+    matrix.add(_named(step.repository), step.folder.name, values)
+    matrix.write(folder)
+
+
+def read_matrix(folder: Path) -> Forgetting:
+    """Give what was measured after the earlier steps of a run.
+
+    Raises:
+        DataError: If the file cannot be read.
+    """
+    return Forgetting(METRIC, higher_is_better=False).resumed(folder)
+
+
+def _named(repository: Any) -> str:
+    return f"{repository_name(repository)}@{str(repository.commit)[:7]}"
+
+
+def held_out_rows(
+    data_path: Path, formatter: DatasetFormatter, repositories: list[_Repository], *, limit: int
+) -> dict[_Repository, list[dict[str, Any]]]:
+    """Collect the first held-out rows of each repository, as a stream over the split files.
+
+    Args:
+        data_path: Folder of merged data.
+        formatter: Makes the rows.
+        repositories: Addresses and commits.
+        limit: Rows of each repository at most.
+    """
+    rows: dict[_Repository, list[dict[str, Any]]] = {key: [] for key in repositories}
+    for split in SPLITS:
+        for theorem in read_theorems(split_file(data_path, split)):
+            mine = rows.get((theorem.url, theorem.commit))
+            if mine is not None and len(mine) < limit:
+                mine.extend(formatter.rows(theorem))
+                del mine[limit:]
+                if all(len(found) == limit for found in rows.values()):
+                    return rows
+    return rows

@@ -1,0 +1,174 @@
+"""What a run leaves for people: ``metrics.jsonl``, TensorBoard events, a picture of the loss."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+from transformers import (
+    PrinterCallback,
+    ProgressCallback,
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
+from transformers.utils import logging as transformers_logging
+
+from lean_dojo_v2.runs import figures, metrics
+
+PICTURE_FILE = "loss.svg"
+
+
+@contextmanager
+def bars_on_terminals_only() -> Iterator[None]:
+    """Keep transformers' bars for loading and saving out of logs and pipes.
+
+    With them goes a warning that TRL's use of transformers raises and no user can act upon.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+        with _no_bars():
+            yield
+
+
+@contextmanager
+def errors_only() -> Iterator[None]:
+    """Keep what transformers says about a model that is loaded to itself; the caller says it."""
+    level = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(level)
+
+
+@contextmanager
+def _no_bars() -> Iterator[None]:
+    if sys.stderr.isatty() or not transformers_logging.is_progress_bar_enabled():
+        yield
+        return
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+class TrainingBar(ProgressCallback):
+    """transformers' bar, with the latest numbers behind it instead of dictionaries on stdout."""
+
+    def on_log(
+        self,
+        args: TrainingArguments,  # noqa: ARG002
+        state: TrainerState,
+        control: TrainerControl,  # noqa: ARG002
+        logs: dict[str, Any] | None = None,
+        **kwargs: Any,  # noqa: ARG002
+    ) -> None:
+        """Show the loss and the reward; everything is in the metrics file."""
+        bar = self.training_bar
+        shown = {key: value for key, value in (logs or {}).items() if key in _SHOWN}
+        if state.is_world_process_zero and bar is not None and shown:
+            bar.set_postfix({key: f"{float(value):.3g}" for key, value in shown.items()})
+
+
+_SHOWN = ("loss", "reward")
+
+
+def show_only_a_bar(trainer: Trainer) -> None:
+    """Have a trainer print nothing but its bar, and that on a terminal only."""
+    trainer.remove_callback(PrinterCallback)
+    if trainer.pop_callback(ProgressCallback) is not None:
+        trainer.add_callback(TrainingBar())
+
+
+@attrs.define
+class Reporter:
+    """Writes a run's metrics; the steps of all repositories count through.
+
+    Attributes:
+        folder: The run's output folder.
+        tensorboard: Whether to write TensorBoard events to ``runs/``.
+    """
+
+    folder: Path
+    tensorboard: bool = True
+    _writer: Any = None
+
+    def resume_at(self, step: int) -> None:
+        """Forget what was reported after ``step``: a resumed run reports it again."""
+        metrics.forget_after(self.folder, step)
+        self.close()
+        if self.tensorboard:
+            from torch.utils.tensorboard import SummaryWriter
+
+            self._writer = SummaryWriter(str(self.folder / "runs"), purge_step=step + 1)
+
+    def write(self, step: int, repository: str, reported: Mapping[str, Any]) -> None:
+        """Report the numbers of one step."""
+        numbers = metrics.numbers_of(reported)
+        metrics.append(self.folder, step, repository, numbers)
+        if self._writer is not None:
+            for key, value in numbers.items():
+                self._writer.add_scalar(f"train/{key}", value, step)
+            self._writer.flush()
+
+    def draw(self) -> None:
+        """Draw the loss over the steps, one colour per repository."""
+        figures.save(figures.loss(metrics.read(self.folder)), self.folder / PICTURE_FILE)
+
+    def close(self) -> None:
+        """Close the TensorBoard file."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+
+class ReportCallback(TrainerCallback):
+    """Passes what a trainer logs to a reporter, from the main process.
+
+    Args:
+        reporter: Where to.
+        repository: Name of the repository that this step adds.
+        offset: Steps of the optimiser before this repository.
+    """
+
+    def __init__(self, reporter: Reporter, repository: str, offset: int) -> None:
+        self.reporter = reporter
+        self.repository = repository
+        self.offset = offset
+
+    def on_log(
+        self,
+        args: TrainingArguments,  # noqa: ARG002
+        state: TrainerState,
+        control: TrainerControl,  # noqa: ARG002
+        logs: dict[str, Any] | None = None,
+        **kwargs: Any,  # noqa: ARG002
+    ) -> None:
+        """Report one record."""
+        if state.is_world_process_zero and logs:
+            self.reporter.write(self.offset + state.global_step, self.repository, logs)
+
+
+class NoFinalCheckpoint(TrainerCallback):
+    """Leaves out the checkpoint after the last step: the model itself is saved right then."""
+
+    def on_step_end(
+        self,
+        args: TrainingArguments,  # noqa: ARG002
+        state: TrainerState,
+        control: TrainerControl,
+        **kwargs: Any,  # noqa: ARG002
+    ) -> TrainerControl:
+        """Take back what the default flow asked for."""
+        if state.global_step >= state.max_steps:
+            control.should_save = False
+        return control

@@ -1,0 +1,110 @@
+"""Stream rows into an Arrow file on disk and open it as a dataset, in bounded memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+import datasets
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from lean_dojo_core.errors import DataError
+from lean_dojo_v2.atomic import atomic_writer
+
+CHUNK = 1000
+"""Rows that are tokenised and written at once."""
+
+Item = TypeVar("Item")
+
+
+@attrs.frozen
+class Written:
+    """What was written.
+
+    Attributes:
+        rows: How many rows.
+        digest: SHA-256 of their content, the same for the same rows in the same order.
+    """
+
+    rows: int
+    digest: str
+
+
+class _Hashing:
+    """A binary stream that also computes the digest of what goes through it."""
+
+    closed = False
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.digest = hashlib.sha256()
+
+    def write(self, data: Any) -> int:
+        self.digest.update(data)
+        return int(self.stream.write(data))
+
+    def flush(self) -> None:
+        self.stream.flush()
+
+
+def write_rows(rows: Iterable[dict[str, Any]], path: Path) -> Written:
+    """Write rows to an Arrow stream file, atomically.
+
+    Args:
+        rows: Flat or nested rows, all with the same keys.
+        path: The file to write.
+
+    Raises:
+        DataError: If a column changes its type from one row to another.
+    """
+    count = 0
+    schema: pa.Schema | None = None
+    with atomic_writer(path) as stream:
+        sink = _Hashing(stream)
+        writer: Any = None
+        for chunk in chunks(rows, CHUNK):
+            try:
+                if schema is None:
+                    schema = _without_nulls(pa.Table.from_pylist(chunk).schema)
+                    writer = pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), schema)
+                writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
+            except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+                raise DataError(
+                    f"the formatter's rows do not have one type per column: {error}",
+                    place=f"rows {count}-{count + len(chunk)}",
+                ) from error
+            count += len(chunk)
+        if writer is not None:
+            writer.close()
+    return Written(count, sink.digest.hexdigest())
+
+
+def open_rows(path: Path) -> datasets.Dataset:
+    """Open a file of :func:`write_rows` without reading it into memory."""
+    return datasets.Dataset.from_file(str(path))
+
+
+def _without_nulls(schema: pa.Schema) -> pa.Schema:
+    """Type columns that were empty in the first rows (``None``, ``[]``) as text."""
+    return pa.schema([field.with_type(_concrete(field.type)) for field in schema])
+
+
+def _concrete(kind: Any) -> Any:
+    if pa.types.is_null(kind):
+        return pa.string()
+    if pa.types.is_list(kind):
+        return pa.list_(_concrete(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_concrete(field.type)) for field in kind])
+    return kind
+
+
+def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Split a stream into lists of at most ``size`` items."""
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk

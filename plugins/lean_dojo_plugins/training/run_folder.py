@@ -1,0 +1,281 @@
+"""The output folder of a run: what is finished, and how a new model gets in without a gap.
+
+A model is written to a staging folder, flushed to disk, announced in the state file and then
+moved in file by file, the weights last. A killed process leaves one of three things: an unannounced
+staging folder (thrown away; the step goes on from its checkpoint), an announced one (the next run
+moves in the rest), or a finished step. At every moment the folder's weights are one consistent
+set: they are one file, or shards with names of their own that a new index brings in at once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lean_dojo_core.errors import CheckpointError, UsageError
+from lean_dojo_v2.atomic import atomic_write_text, flush
+from lean_dojo_v2.runs.files import STATE_FILE
+
+STAGING = ".staging"
+CHECKPOINTS = "checkpoints"
+_REPORTS = (
+    "metrics.jsonl", "forgetting.json", "data.json", "environment.json",
+    "forgetting.svg", "loss.svg", "rewards.svg", "verified.svg", "refusals.svg",
+)  # fmt: skip
+_VERSION = 1
+_ENTRY_POINTS = {"model.safetensors", "model.safetensors.index.json", "adapter_model.safetensors"}
+_WEIGHTS = re.compile(
+    r"(model|adapter_model|pytorch_model)[^/]*\.(safetensors|bin)(\.index\.json)?"
+    r"|adapter_config\.json"
+)
+
+
+@attrs.frozen
+class FinishedStep:
+    """One repository that the model in the folder has been trained on.
+
+    Attributes:
+        url: The repository.
+        commit: Its commit.
+        rows: Rows of the merged dataset; 0 for a repository that was skipped.
+        optimizer_steps: Steps of the optimiser.
+        data: Digest of the rows.
+    """
+
+    url: str
+    commit: str
+    rows: int
+    optimizer_steps: int
+    data: str
+
+
+@attrs.define
+class RunState:
+    """What the state file holds.
+
+    Attributes:
+        trainer: Name of the trainer's class.
+        settings: Everything that shapes the result; a run goes on only with the same.
+        finished: The repositories trained on, in order.
+        pending: The steps whose model is being moved in.
+        pending_files: The files of that model.
+    """
+
+    trainer: str
+    settings: dict[str, Any]
+    finished: list[FinishedStep] = attrs.field(factory=list)
+    pending: list[FinishedStep] | None = None
+    pending_files: list[str] = attrs.field(factory=list)
+
+    @property
+    def optimizer_steps(self) -> int:
+        """Steps of the optimiser over all finished repositories."""
+        return sum(step.optimizer_steps for step in self.finished)
+
+
+@attrs.frozen
+class RunFolder:
+    """Reads and writes one output folder; writing is for the main process only."""
+
+    path: Path
+
+    @property
+    def staging(self) -> Path:
+        """Where a model waits to be moved in."""
+        return self.path / STAGING
+
+    def load(self) -> RunState | None:
+        """Read the state; ``None`` where no run has been.
+
+        Raises:
+            CheckpointError: If the file is not a state of ours.
+        """
+        file = self.path / STATE_FILE
+        if not file.exists():
+            return None
+        try:
+            data = json.loads(file.read_text())
+            if data["version"] != _VERSION:
+                raise CheckpointError(f"{file}: written by another version of this trainer")
+            pending = data["pending"]
+            return RunState(
+                data["trainer"],
+                data["settings"],
+                [FinishedStep(**step) for step in data["finished"]],
+                None if pending is None else [FinishedStep(**step) for step in pending],
+                list(data["pending_files"]),
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(
+                f"{file}: not a training state ({error}); use another output_dir, or start anew "
+                "with resume=False"
+            ) from error
+
+    def holds_work(self, state: RunState) -> bool:
+        """Whether a run got as far as a checkpoint; one that failed at its start did not."""
+        saved = (self.path / CHECKPOINTS).glob("*/checkpoint-*")
+        return bool(state.finished or state.pending) or next(saved, None) is not None
+
+    def save(self, state: RunState) -> None:
+        """Write the state, atomically."""
+        data = {"version": _VERSION, **attrs.asdict(state)}
+        atomic_write_text(self.path / STATE_FILE, json.dumps(data, indent=2) + "\n")
+
+    def recover(self) -> RunState | None:
+        """Finish what a killed process began, throw away what it had not announced.
+
+        Returns:
+            The state after that, as :meth:`load`.
+        """
+        state = self.load()
+        if state is not None and state.pending is not None:
+            self._move_in(state)
+        shutil.rmtree(self.staging, ignore_errors=True)
+        if state is not None:
+            self._drop_checkpoints(len(state.finished))
+        return state
+
+    def start_anew(self) -> None:
+        """Forget an earlier run; its model stays until the new one's first is there."""
+        (self.path / STATE_FILE).unlink(missing_ok=True)
+        for folder in (self.path / CHECKPOINTS, self.path / "runs", self.staging):
+            shutil.rmtree(folder, ignore_errors=True)
+        for name in _REPORTS:
+            (self.path / name).unlink(missing_ok=True)
+
+    def publish(self, state: RunState, steps: list[FinishedStep]) -> None:
+        """Make the model in the staging folder the folder's model, and its steps finished."""
+        _name_shards(self.staging, tag=f"{len(state.finished) + len(steps):04d}")
+        mode = (self.path / STATE_FILE).stat().st_mode & 0o777
+        for file in _files(self.staging):
+            file.chmod(mode)  # safetensors makes files that only their owner may read
+            flush(file)
+        flush(self.staging)
+        state.pending = steps
+        state.pending_files = sorted(file.name for file in _files(self.staging))
+        self.save(state)
+        self._move_in(state)
+        shutil.rmtree(self.staging, ignore_errors=True)
+        self._drop_checkpoints(len(state.finished))
+
+    def _move_in(self, state: RunState) -> None:
+        assert state.pending is not None
+        for file in sorted(_files(self.staging), key=_moving_order):
+            file.replace(self.path / file.name)
+        flush(self.path)
+        for file in _files(self.path):  # weights of the model before
+            if _WEIGHTS.fullmatch(file.name) and file.name not in state.pending_files:
+                file.unlink()
+        state.finished.extend(state.pending)
+        state.pending, state.pending_files = None, []
+        self.save(state)
+
+    def step_folder(self, index: int, name: str) -> Path:
+        """Where the step with that 0-based index keeps its data and checkpoints."""
+        return self.path / CHECKPOINTS / f"{index + 1}-{name}"
+
+    def _drop_checkpoints(self, finished: int) -> None:
+        folder = self.path / CHECKPOINTS
+        if not folder.is_dir():
+            return
+        for entry in list(folder.iterdir()):
+            number = entry.name.partition("-")[0]
+            if number.isdigit() and int(number) <= finished:
+                shutil.rmtree(entry, ignore_errors=True)
+        if not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def trained_settings(folder: Path) -> Mapping[str, Any]:
+    """Give the settings that a folder's model was trained with; none where nothing says so."""
+    try:
+        state = RunFolder(folder).load()
+    except CheckpointError:  # a file of somebody else's
+        return {}
+    # Before its first repository is finished, a run says nothing about the model that is there.
+    return {} if state is None or not state.finished else state.settings
+
+
+def last_checkpoint(folder: Path, processes: int) -> Path | None:
+    """Find the newest complete checkpoint of a step and delete the incomplete ones.
+
+    transformers writes ``trainer_state.json`` last on the main process; every process writes the
+    state of its own random numbers.
+
+    Args:
+        folder: The step's folder.
+        processes: How many processes train.
+    """
+    found: list[tuple[int, Path]] = []
+    for entry in folder.glob("checkpoint-*"):
+        number = entry.name.rpartition("-")[2]
+        if number.isdigit() and _complete(entry, processes):
+            found.append((int(number), entry))
+        else:
+            shutil.rmtree(entry, ignore_errors=True)
+    return max(found)[1] if found else None
+
+
+def _complete(checkpoint: Path, processes: int) -> bool:
+    try:
+        json.loads((checkpoint / "trainer_state.json").read_text())
+    except (OSError, ValueError):
+        return False
+    names = (
+        ["rng_state.pth"] if processes == 1 else [f"rng_state_{i}.pth" for i in range(processes)]
+    )
+    return all((checkpoint / name).exists() for name in names)
+
+
+def check_same_run(state: RunState, trainer: str, settings: Mapping[str, Any], path: Path) -> None:
+    """Refuse to continue a run whose settings were others.
+
+    Raises:
+        UsageError: Names every difference.
+    """
+    if state.trainer != trainer:
+        raise UsageError(
+            f"output_dir {path} holds a run of {state.trainer}, not of {trainer}; use another "
+            "output_dir, or start anew in it with resume=False"
+        )
+    keys = sorted({*state.settings, *settings})
+    differences = [
+        f"{key} was {state.settings.get(key)!r} and is {settings.get(key)!r}"
+        for key in keys
+        if state.settings.get(key) != settings.get(key)
+    ]
+    if differences:
+        raise UsageError(
+            f"output_dir {path} holds a run with other settings: {'; '.join(differences)}. Use the "
+            "same settings to go on with it, another output_dir, or resume=False to start anew."
+        )
+
+
+def _name_shards(folder: Path, tag: str) -> None:
+    """Give shards names of their own, so that old and new ones can lie side by side."""
+    index = folder / "model.safetensors.index.json"
+    if not index.exists():
+        return
+    data = json.loads(index.read_text())
+    names = {
+        name: name.replace("model-", f"model-{tag}-", 1) for name in data["weight_map"].values()
+    }
+    for old, new in names.items():
+        (folder / old).replace(folder / new)
+    data["weight_map"] = {key: names[name] for key, name in data["weight_map"].items()}
+    atomic_write_text(index, json.dumps(data, indent=2, sort_keys=True) + "\n")
+
+
+def _moving_order(file: Path) -> tuple[bool, bool, str]:
+    """Put what points to the weights last, the weights themselves before it."""
+    return (file.name in _ENTRY_POINTS, _WEIGHTS.fullmatch(file.name) is not None, file.name)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return iter([entry for entry in folder.iterdir() if entry.is_file()] if folder.is_dir() else [])
