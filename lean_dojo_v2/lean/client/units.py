@@ -106,17 +106,42 @@ class CheckTrackResult:
     Attributes:
         src_messages: What Lean said about the statements.
         dst_messages: What Lean said about the proofs.
-        failure: Why not; ``None`` if it does.
+        failure: Where the two differ; ``None`` if nowhere.
     """
 
     src_messages: list[Message]
     dst_messages: list[Message]
     failure: str | None = None
 
+    @classmethod
+    def parse(cls, payload: Mapping[str, Any]) -> Self:
+        """Read the answer to ``frontend.track``."""
+        return cls(
+            [Message.parse(message) for message in payload["srcMessages"]],
+            [Message.parse(message) for message in payload["dstMessages"]],
+            payload.get("failure"),
+        )
+
+    @property
+    def hasSrcError(self) -> bool:  # noqa: N802 - PyPantograph's name
+        """Whether the statements have an error."""
+        return any(message.severity is Severity.ERROR for message in self.src_messages)
+
+    @property
+    def hasDstError(self) -> bool:  # noqa: N802 - PyPantograph's name
+        """Whether the proofs have an error."""
+        return any(message.severity is Severity.ERROR for message in self.dst_messages)
+
     @property
     def succeeded(self) -> bool:
-        """Whether it does."""
-        return self.failure is None
+        """Whether it does: neither text has an error, and nothing differs."""
+        return self.failure is None and not self.hasSrcError and not self.hasDstError
+
+    @property
+    def feedback(self) -> list[str]:
+        """What to tell whoever wrote the proofs: Lean's messages, then where they differ."""
+        said = [str(message) for message in self.dst_messages]
+        return said if self.failure is None else [*said, self.failure]
 
 
 @attrs.frozen
@@ -124,3 +149,8 @@ class SearchTarget:
     """The open ``sorry``s of a text, as one goal state to work on."""
 
     goal_state: GoalState
+
+    @classmethod
+    def parse(cls, payload: Mapping[str, Any], session: Session) -> Self:
+        """Read a target of the answer to ``frontend.distil``."""
+        return cls(GoalState.parse(int(payload["stateId"]), payload["goals"], session))
