@@ -14,7 +14,7 @@ import venv
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -159,6 +159,25 @@ def engine() -> Iterator[Server]:
     """One embedded engine for all tests that leave it as they found it."""
     ensure_installed()
     with Server(engine="embedded", timeout=60) as server:
+        yield server
+
+
+class PlainServer(Server):
+    """An engine that knows no command but Pantograph's, as a native one."""
+
+    def run(
+        self, cmd: str, payload: Mapping[str, Any], *, timeout: float | None = None
+    ) -> dict[str, Any]:
+        if cmd.startswith("dojo."):
+            return {"error": "command", "desc": f"Unknown command {cmd}"}
+        return super().run(cmd, payload, timeout=timeout)
+
+
+@pytest.fixture(scope="session")
+def plain_engine() -> Iterator[Server]:
+    """One engine without our extensions, for all tests that leave it as they found it."""
+    ensure_installed()
+    with PlainServer(engine="embedded", timeout=60) as server:
         yield server
 
 

@@ -14,8 +14,8 @@ import attrs
 from lean_dojo_core.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineLostError
-from lean_dojo_v2.lean.verify.advance import canonical
+from lean_dojo_v2.lean.errors import EngineLostError, StaleStateError
+from lean_dojo_v2.lean.verify.digests import digest
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.tactics import check_tactic
 from lean_dojo_v2.prover.problem import Problem
@@ -83,7 +83,7 @@ class Run:
         self._queue: list[tuple[float, int, Node]] = []
         self._order = itertools.count()
         self._alive: dict[int, GoalState] = {}
-        self._seen: set[str] = set()
+        self._seen: set[tuple[str, ...]] = set()
         self._visits: Counter[int] = Counter()
         self._tried: dict[int, set[str]] = defaultdict(set)
         self._spent = 0.0
@@ -103,7 +103,7 @@ class Run:
                 return []
             root = self.tree.add(None, "", str(state), 0.0, 0.0)
             self._alive[root.id] = state
-            self._seen.add(_key(state))
+            self._is_new(state)
             heapq.heappush(self._queue, (0.0, next(self._order), root))
             return []
 
@@ -138,16 +138,29 @@ class Run:
                 continue
             self._tried[node.id].add(suggestion.tactic)
             outcome = self._try(node, suggestion.tactic)
-            if outcome.state is None or not outcome.advances:
+            if outcome.state is None:
                 node.failures[str(outcome.verdict)] += 1
                 continue
             child = Child(node, suggestion.tactic, node.logprob + suggestion.logprob, outcome.state)
             if outcome.verdict is Verdict.SOLVED:
                 if self._confirm(child):
                     break
-            elif (key := _key(outcome.state)) not in self._seen:
-                self._seen.add(key)
+            elif self._is_new(outcome.state):
                 children.append(child)
+            else:
+                node.failures["seen before"] += 1
+
+    def _is_new(self, state: GoalState) -> bool:
+        """Whether no state that says the same was reached before."""
+        self._lean_calls += 1
+        try:
+            key = digest(self.server, state, timeout=self.settings.tactic_timeout).goals
+        except (EngineLostError, StaleStateError):
+            return False  # what costs an engine its life when it is read is no state to go on from
+        if key in self._seen:
+            return False
+        self._seen.add(key)
+        return True
 
     def _try(self, node: Node, tactic: str) -> TacticOutcome:
         """Run a tactic.
@@ -344,8 +357,3 @@ def _best_first(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
     for suggestion in sorted(suggestions, key=lambda s: -s.logprob):
         best.setdefault(suggestion.tactic.strip(), suggestion)
     return list(best.values())
-
-
-def _key(state: GoalState) -> str:
-    """Two states with the same key differ in names alone."""
-    return "\n\n".join(map(canonical, state.goals))

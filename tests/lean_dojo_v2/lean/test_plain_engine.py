@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
 import pytest
 
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.screening import Reason
@@ -66,22 +62,9 @@ end Plain
 """
 
 
-class PlainServer(Server):
-    """An engine that knows no command but Pantograph's."""
-
-    def run(
-        self, cmd: str, payload: Mapping[str, Any], *, timeout: float | None = None
-    ) -> dict[str, Any]:
-        if cmd.startswith("dojo."):
-            return {"error": "command", "desc": f"Unknown command {cmd}"}
-        return super().run(cmd, payload, timeout=timeout)
-
-
-@pytest.fixture(scope="module")
-def plain() -> Iterator[Server]:
-    ensure_installed()
-    with PlainServer(engine="embedded", timeout=60) as server:
-        yield server
+@pytest.fixture
+def plain(plain_engine: Server) -> Server:
+    return plain_engine
 
 
 def source(name: str) -> SourceTheorem:
@@ -218,5 +201,8 @@ def test_the_same_statement_in_other_words_is_the_same(plain):
 
 def test_a_goal_is_checked_where_it_was_opened(plain):
     plain.load_definitions("def loaded (n : Nat) := n + 1")
-    assert check_goal_proof(plain, "loaded 1 = 2", "rfl").valid
-    assert not check_goal_proof(plain, "loaded 1 = 3", "rfl").valid
+    try:
+        assert check_goal_proof(plain, "loaded 1 = 2", "rfl").valid
+        assert not check_goal_proof(plain, "loaded 1 = 3", "rfl").valid
+    finally:
+        plain.restart()

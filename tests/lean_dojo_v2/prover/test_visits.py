@@ -37,7 +37,7 @@ def test_a_later_draw_may_hold_the_proof_and_repeats_nothing(engine, zoo):
     result, calls = search(engine, zoo("both"), visits=5)
     assert result.success
     assert calls == result.expansions == 3
-    assert result.tree.nodes[0].failures["no-advance"] == 1, "a tactic is tried once at a state"
+    assert result.tree.nodes[0].failures["seen before"] == 1, "a tactic is tried once at a state"
 
 
 def test_the_expansion_limit_holds(engine, zoo):

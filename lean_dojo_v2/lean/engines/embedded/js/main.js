@@ -12,6 +12,7 @@ const { checkCommands } = require('./check.js');
 const { createConstants } = require('./constants.js');
 const { createContexts } = require('./contexts.js');
 const { createDeclarations } = require('./declarations.js');
+const { digestCommands } = require('./digests.js');
 const { createDrafts } = require('./drafts.js');
 const { createEnvironments } = require('./environments.js');
 const { createFiles } = require('./files.js');
@@ -112,6 +113,7 @@ function commandsOf(engine) {
     ...syntaxCommands(engine),
     ...traceCommands(engine),
     ...checkCommands(engine),
+    ...digestCommands(engine),
     ...engine.replay.commands,
   };
 }

@@ -1,0 +1,129 @@
+"""What goals say, as digests that the engine gives: states are compared by terms, never by text.
+
+Two goals share a digest if their hypotheses and targets are the same terms, in this order. Names do
+not matter, nor do printing options or arguments that Lean does not print. Whether a hypothesis has
+a name that a proof can write does: after ``rename_i`` more can be said.
+
+The embedded engine answers ``dojo.digest``. A native engine is asked for Pantograph's
+s-expressions, from which the names are taken out here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+
+from lean_dojo_v2.lean.client.records import INACCESSIBLE, GoalState
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import RequestError, StaleStateError
+
+_WORD = re.compile(r'"(?:\\.|[^"\\])*"|[()]|[^\s()"]+')
+_BINDERS = frozenset({":lambda", ":forall", ":let"})
+_VARIABLES = frozenset({":fv", ":mv"})
+_Tree: TypeAlias = "str | list[_Tree]"
+
+
+@attrs.frozen
+class StateDigest:
+    """What a state says.
+
+    Attributes:
+        goals: A digest (64 hexadecimal digits) for each open goal, in order.
+        has_sorry: Whether a goal mentions ``sorry``, as Lean writes what it could not elaborate.
+    """
+
+    goals: tuple[str, ...]
+    has_sorry: bool
+
+
+def digest(server: Server, state: GoalState, *, timeout: float | None = None) -> StateDigest:
+    """Ask an engine what a state says.
+
+    Args:
+        server: The engine that holds the state.
+        state: The state.
+        timeout: Seconds it may take, in place of the server's.
+
+    Raises:
+        StaleStateError: The state belongs to an engine that is gone.
+        EngineLostError: The engine died or the time was up.
+    """
+    if not server.holds(state):
+        raise StaleStateError(f"Goal state {state.state_id} belongs to an engine that is gone.")
+    try:
+        answer = server.ask("dojo.digest", {"stateId": state.state_id}, timeout)
+    except RequestError as error:
+        if error.code != "command":
+            raise
+        return _by_expressions(server, state, timeout)
+    return StateDigest(tuple(answer["goals"]), bool(answer["hasSorry"]))
+
+
+def _by_expressions(server: Server, state: GoalState, timeout: float | None) -> StateDigest:
+    """Do it with Pantograph's own commands."""
+    server.ask("options.set", {"printExprAST": True}, timeout)
+    try:
+        answer = server.goal_print(state, timeout=timeout)
+    finally:
+        server.ask("options.set", {"printExprAST": False}, timeout)
+    goals = answer.get("goals") or ()
+    numbers: dict[str, int] = {}
+    texts = ["\n".join(_goal_lines(goal, numbers)) for goal in goals]
+    return StateDigest(
+        tuple(hashlib.sha256(text.encode()).hexdigest() for text in texts),
+        any("(:c sorryAx)" in text for text in texts),
+    )
+
+
+def _goal_lines(goal: Mapping[str, Any], numbers: dict[str, int]) -> Iterator[str]:
+    for variable in goal.get("vars", ()):
+        name = str(variable.get("userName") or INACCESSIBLE)
+        parts = [variable.get("type"), variable.get("value")]
+        texts = [anonymous(part["sexp"], numbers) if part else "" for part in parts]
+        numbers.setdefault(str(variable.get("name")), len(numbers))
+        yield "|".join(["nameless" if INACCESSIBLE in name else "named", *texts])
+    yield f"{goal.get('fragment', '')} {anonymous(goal['target']['sexp'], numbers)}"
+
+
+def anonymous(sexp: str, numbers: dict[str, int]) -> str:
+    """Take the names out of an s-expression of Pantograph.
+
+    Args:
+        sexp: The expression.
+        numbers: Numbers of the free and metavariables met so far; new ones are added.
+
+    Returns:
+        The same expression without names of binders, its variables numbered.
+
+    >>> anonymous("(:forall n (:c Nat) ((:c P) 0 (:fv _uniq.7)))", {"_uniq.7": 0})
+    '(:forall (:c Nat) ((:c P) 0 (:fv 0)))'
+    """
+    return _written(_parsed(sexp), numbers)
+
+
+def _parsed(sexp: str) -> _Tree:
+    stack: list[list[_Tree]] = [[]]
+    for word in _WORD.findall(sexp):
+        if word == "(":
+            stack.append([])
+        elif word == ")" and len(stack) > 1:
+            done = stack.pop()
+            stack[-1].append(done)
+        else:
+            stack[-1].append(word)
+    return stack[0][0] if len(stack[0]) == 1 else stack[0]
+
+
+def _written(tree: _Tree, numbers: dict[str, int]) -> str:
+    if isinstance(tree, str):
+        return tree
+    match tree:
+        case [str() as head, str() as name] if head in _VARIABLES:
+            return f"({head} {numbers.setdefault(name, len(numbers))})"
+        case [str() as head, _, *parts] if head in _BINDERS:
+            return f"({' '.join([head, *(_written(part, numbers) for part in parts)])})"
+    return f"({' '.join(_written(part, numbers) for part in tree)})"
