@@ -5,19 +5,25 @@ A value keeps the place it was written at, so that an error can say ``sft.yaml, 
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import attrs
-import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from lean_dojo_core.errors import ConfigError, LeanDojoError
 from lean_dojo_core.settings import Setting, settings_of
 from lean_dojo_v2.structuring import WrongValue, structure, suggestion
 
 KeyPath: TypeAlias = tuple[str | int, ...]
+
+_KEY = r"""(?:"[^"]+"|'[^']+'|[^.="']+)"""
+_ASSIGNMENT = re.compile(rf"\s*(?P<path>{_KEY}(?:\.{_KEY})*)\s*=(?P<value>.*)", re.DOTALL)
 
 
 @attrs.define
@@ -75,27 +81,54 @@ def read_settings(path: Path) -> Settings:
 def parse_assignment(text: str) -> Settings:
     """Read one ``key=value`` or ``key.inner=value``; the value is YAML.
 
+    A key that holds dots is quoted.
+
     >>> parse_assignment("lora_config.r=16").values
     {'lora_config': {'r': 16}}
+    >>> parse_assignment("projects.'example.org/a'=here").values
+    {'projects': {'example.org/a': 'here'}}
 
     Raises:
         ConfigError: If there is no ``=`` or no key, or the value is not YAML.
     """
-    key, equals, value = text.partition("=")
-    path = tuple(key.strip().split("."))
-    if not equals or not all(path):
-        raise ConfigError(f"--set {text}: write it as key=value, for example --set lr=1e-5")
-    place = f"--set {key.strip()}"
-    loader = _Loader(value)
+    match = _ASSIGNMENT.fullmatch(text)
+    path = key_path(match["path"]) if match else ()
+    if match is None or not all(path):
+        raise ConfigError(
+            f"--set {text}: write it as key=value, for example --set lr=1e-5; quote a key that "
+            "holds dots"
+        )
+    place = f"--set {match['path'].strip()}"
     try:
-        parsed = loader.get_single_data()
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{place}: {value!r} is not a YAML value; quote it") from error
-    finally:
-        loader.dispose()
+        parsed = _load(match["value"])[0]
+    except YAMLError as error:
+        raise ConfigError(f"{place}: {match['value']!r} is not a YAML value; quote it") from error
     for part in reversed(path):
         parsed = {part: parsed}
     return Settings(parsed, {path[:depth]: place for depth in range(1, len(path) + 1)})
+
+
+def key_path(text: str) -> tuple[str, ...]:
+    """Split ``a.'b.c'`` into its keys.
+
+    >>> key_path("a.'b.c'")
+    ('a', 'b.c')
+    """
+    return tuple(part.strip(" \t\"'") for part in re.findall(_KEY, text))
+
+
+def write_yaml(values: Mapping[str, Any]) -> str:
+    """Give values as YAML, in their order.
+
+    Raises:
+        YAMLError: For a value that YAML has no words for.
+    """
+    stream = io.StringIO()
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False  # type: ignore[assignment] # annotated by its default, None
+    yaml.sort_base_mapping_type_on_output = False
+    yaml.dump(dict(values), stream)
+    return stream.getvalue()
 
 
 def resolve(settings: Settings, known: Sequence[Setting], *, owner: str) -> dict[str, Any]:
@@ -178,71 +211,39 @@ def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
             into[key] = value
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML 1.2's scalars: PyYAML's own read ``no`` as false and ``2e-5`` as text."""
+def _load(text: str) -> tuple[Any, Node | None]:
+    """Read the one document of a YAML 1.2 text: its value, and the nodes with their places.
 
-
-_Loader.yaml_implicit_resolvers = {
-    letter: [
-        (tag, pattern)
-        for tag, pattern in resolvers
-        if tag not in {"tag:yaml.org,2002:bool", "tag:yaml.org,2002:float", "tag:yaml.org,2002:int"}
-    ]
-    for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-_FLOAT = (
-    r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-    r"|[-+]?[0-9]+[eE][-+]?[0-9]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
-)
-for _tag, _pattern, _first in (
-    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("int", r"[-+]?(?:0|[1-9][0-9_]*)|0x[0-9a-fA-F]+", "-+0123456789"),
-    ("float", _FLOAT, "-+0123456789."),
-):
-    _Loader.add_implicit_resolver(
-        f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_pattern})\Z"), list(_first)
-    )
+    Raises:
+        YAMLError: If it is not YAML, has a key twice, or asks for Python objects.
+    """
+    yaml = YAML(typ="safe", pure=True)
+    node = yaml.compose(text)
+    return (None if node is None else yaml.constructor.construct_document(node)), node
 
 
 def _parse(text: str, source: str) -> Settings:
-    loader = _Loader(text)
     try:
-        node = loader.get_single_node()
-        if node is None:
-            return Settings()
-        if not isinstance(node, yaml.MappingNode):
-            raise ConfigError(
-                f"{source}: should be a mapping of keys to values, such as 'lr: 1e-5'"
-            )
-        places: dict[KeyPath, str] = {}
-        _collect_places(node, (), source, places)
-        values = loader.construct_document(node)
-    except yaml.MarkedYAMLError as error:
+        values, node = _load(text)
+    except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise ConfigError(f"{source}{where}: not valid YAML: {error.problem}") from error
-    except yaml.YAMLError as error:
+    except YAMLError as error:
         raise ConfigError(f"{source}: not valid YAML: {error}") from error
-    finally:
-        loader.dispose()
-    return Settings(values, places)
+    if node is None:
+        return Settings()
+    if not isinstance(node, MappingNode):
+        raise ConfigError(f"{source}: should be a mapping of keys to values, such as 'lr: 1e-5'")
+    return Settings(values, dict(_places(node, (), source)))
 
 
-def _collect_places(
-    node: yaml.Node, path: KeyPath, source: str, places: dict[KeyPath, str]
-) -> None:
-    if isinstance(node, yaml.SequenceNode):
-        for index, item in enumerate(node.value):
-            places[*path, index] = f"{source}, line {item.start_mark.line + 1}"
-            _collect_places(item, (*path, index), source, places)
-    elif isinstance(node, yaml.MappingNode):
-        seen: dict[str, int] = {}
-        for key, value in node.value:
-            line = key.start_mark.line + 1
-            if seen.setdefault(key.value, line) != line:
-                raise ConfigError(
-                    f"{source}, line {line}: key {key.value!r} is already set on line "
-                    f"{seen[key.value]}"
-                )
-            places[*path, key.value] = f"{source}, line {line}"
-            _collect_places(value, (*path, key.value), source, places)
+def _places(node: Node, path: KeyPath, source: str) -> Iterator[tuple[KeyPath, str]]:
+    if isinstance(node, SequenceNode):
+        parts = [(index, item, item) for index, item in enumerate(node.value)]
+    else:
+        pairs = node.value if isinstance(node, MappingNode) else ()
+        parts = [(key.value, key, value) for key, value in pairs]
+    for name, begin, value in parts:
+        yield (*path, name), f"{source}, line {begin.start_mark.line + 1}"
+        yield from _places(value, (*path, name), source)

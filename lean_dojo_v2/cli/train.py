@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from ruamel.yaml.error import YAMLError
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
@@ -24,7 +25,7 @@ from lean_dojo_v2.cli.run import (
     run_options,
     select_repositories,
 )
-from lean_dojo_v2.config import Settings
+from lean_dojo_v2.config import Settings, write_yaml
 from lean_dojo_v2.paths import merged_data_dir
 
 OWN_DATA = "data_path"
@@ -104,24 +105,19 @@ def _print_plan(
     plan: dict[str, Any],
 ) -> None:
     """Print every setting, given or default, as a file that trains the same."""
-    import yaml
-
-    def lines(values: dict[str, Any]) -> str:
-        return yaml.safe_dump(values, sort_keys=False, allow_unicode=True).rstrip()
-
     click.echo(f"# trainer {entry.name} of {entry.distribution} {entry.version}")
     for setting in settings_of(entry.load()):
         given = setting.name in settings.values
         value = settings.values[setting.name] if given else setting.default
         try:
-            text = lines({setting.name: _plain(value)})
-        except yaml.representer.RepresenterError:
+            text = write_yaml({setting.name: _plain(value)}).rstrip()
+        except YAMLError:
             text = f"# {setting.name}: {value!r}".replace("\n", " ")
         origin = settings.place((setting.name,)) if given else "default"
         head, *rest = text.split("\n")
         click.echo("\n".join([f"{head}  # {origin}", *rest]))
     if plan:
-        click.echo(lines({RUN_KEY: plan}))
+        click.echo(write_yaml({RUN_KEY: plan}).rstrip())
 
 
 def _plain(value: Any) -> Any:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import orjson
-import yaml
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
-from lean_dojo_v2.config import construct, read_settings
+from lean_dojo_v2.config import construct, read_settings, write_yaml
 
 if TYPE_CHECKING:
     from pytorch_lightning import Callback, Trainer as LightningTrainer
@@ -191,8 +190,7 @@ class TrainingConfig:
 
     def to_yaml(self, path: Path | str) -> None:
         """Write all fields to a YAML file."""
-        text = yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True)
-        atomic_write_text(path, text)
+        atomic_write_text(path, write_yaml(self.to_dict()))
 
     def to_json(self, path: Path | str) -> None:
         """Write all fields to a JSON file."""

@@ -27,7 +27,7 @@ def read(folder: Path, text: str) -> Settings:
         ("-3", -3),
         ("1_000", 1000),
         ("0x10", 16),
-        ("007", "007"),
+        ("007", 7),
         ("1e", "1e"),
         ("no", "no"),
         ("on", "on"),
@@ -83,7 +83,13 @@ def test_a_value_may_hold_equals_signs() -> None:
     assert parse_assignment("empty=").values == {"empty": None}
 
 
-@pytest.mark.parametrize("text", ["", "=1", "a..b=1", "a", ".a=1"])
+def test_a_key_that_holds_dots_is_quoted() -> None:
+    settings = parse_assignment('projects."https://example.org/a.b?c=d".r=1')
+    assert settings.values == {"projects": {"https://example.org/a.b?c=d": {"r": 1}}}
+    assert parse_assignment("'a.b'=c=d").values == {"a.b": "c=d"}
+
+
+@pytest.mark.parametrize("text", ["", "=1", "a..b=1", "a", ".a=1", "'a=1", "a'b'=1"])
 def test_a_bad_assignment(text: str) -> None:
     with pytest.raises(ConfigError, match="key=value"):
         parse_assignment(text)
@@ -93,8 +99,8 @@ def test_a_bad_assignment(text: str) -> None:
     ("text", "message"),
     [
         ("a: [1\n", "line 2, column 1: not valid YAML"),
-        ("a: 1\na: 2\n", "line 2: key 'a' is already set on line 1"),
-        ("a:\n  b: 1\n  b: 2\n", "line 3: key 'b' is already set on line 2"),
+        ("a: 1\na: 2\n", 'line 2, column 1: not valid YAML: found duplicate key "a"'),
+        ("a:\n  b: 1\n  b: 2\n", 'line 3, column 3: not valid YAML: found duplicate key "b"'),
         ("- a\n", "should be a mapping"),
         ("a: !!python/object/apply:os.system ['true']\n", "not valid YAML"),
         ("a: 1\n---\nb: 2\n", "not valid YAML"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
-import yaml
+from ruamel.yaml import YAML
 
 Run = Callable[..., Any]
 pytestmark = pytest.mark.usefixtures("workplace")
@@ -159,7 +159,7 @@ def test_rewards_of_a_training_run(lean_dojo: Run) -> None:
         "--reward", "constant:0.5", "--reward", "length-penalised",
     )  # fmt: skip
     assert ran.code == 0, ran.err
-    assert yaml.safe_load(ran.out)["reward_func"] == ["constant:0.5", "length-penalised"]
+    assert YAML(typ="safe").load(ran.out)["reward_func"] == ["constant:0.5", "length-penalised"]
     assert not Path("outputs").exists()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
-import yaml
+from ruamel.yaml import YAML
 
 from lean_dojo_core import registry
 
@@ -98,7 +98,7 @@ def test_a_trainer_with_data_of_its_own_needs_no_database(
         dry = lean_dojo("train", "self-fed", *arguments, "--dry-run")
     assert ran.code == dry.code == 0, ran.err
     assert Path("said").read_text() == said
-    assert ("run" in yaml.safe_load(dry.out)) == (said == "2")
+    assert ("run" in YAML(typ="safe").load(dry.out)) == (said == "2")
 
 
 @pytest.mark.parametrize(
@@ -123,13 +123,13 @@ def test_dry_run_prints_a_file_that_means_the_same_and_does_nothing(lean_dojo: R
     assert set(Path().iterdir()) - before == {Path("toy.yaml")}
     assert "steps: 5  # toy.yaml, line 3" in ran.out
     assert "resume: true  # default" in ran.out
-    resolved = yaml.safe_load(ran.out)
+    resolved = YAML(typ="safe").load(ran.out)
     assert resolved["inner"] == {"r": 4}
     assert resolved["lr"] == 2e-5
     assert resolved["run"]["database"] == "dynamic_database.json"
     assert len(resolved["run"]["repositories"]) == 1
     again = lean_dojo("train", "toy", "-c", write(ran.out, "again.yaml"), "--dry-run")
-    assert yaml.safe_load(again.out) == resolved
+    assert YAML(typ="safe").load(again.out) == resolved
 
 
 def test_help_of_every_option_fits_80_columns(lean_dojo: Run) -> None:
@@ -155,7 +155,7 @@ REFUSED = {
     ),
     "run key": (FILE.replace("data_path", "datapath"), [], ["line 8", "section 'run'", "data_path"]),
     "run is a text": ("model_name: m\nrun: yes\n", [], ["toy.yaml, line 2", "mapping"]),
-    "twice": (FILE + "steps: 6\n", [], ["toy.yaml, line 10", "already set on line 3"]),
+    "twice": (FILE + "steps: 6\n", [], ["toy.yaml, line 10", 'duplicate key "steps"']),
     "not yaml": ("model_name: [m\n", [], ["toy.yaml, line 2", "not valid YAML"]),
     "a list": ("- model_name\n", [], ["toy.yaml", "mapping"]),
     "required": ("steps: 1\n", [], ["trainer 'toy' needs model_name"]),
