@@ -125,8 +125,8 @@ def write_yaml(values: Mapping[str, Any]) -> str:
     """
     stream = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style = False  # type: ignore[assignment] # annotated by its default, None
-    yaml.sort_base_mapping_type_on_output = False
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment] # None in its class
     yaml.dump(dict(values), stream)
     return stream.getvalue()
 

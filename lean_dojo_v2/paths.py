@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 RAID_VARIABLE = "RAID_DIR"
+CACHE_VARIABLE = "LEAN_DOJO_CACHE"
 
 RAID_DIR: Path
 DATA_DIR: Path
@@ -45,6 +46,14 @@ def log_dir() -> Path:
 def cache_dir() -> Path:
     """Give the folder of caches that may be deleted at any time, ``raid/cache``."""
     return raid_dir() / "cache"
+
+
+def user_cache() -> Path:
+    """Give the user's cache folder, which all projects share; ``$LEAN_DOJO_CACHE`` overrides it."""
+    from platformdirs import user_cache_dir
+
+    chosen = os.environ.get(CACHE_VARIABLE)
+    return Path(chosen).expanduser() if chosen else Path(user_cache_dir("lean-dojo"))
 
 
 def repos_dir() -> Path:

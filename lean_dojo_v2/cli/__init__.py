@@ -11,11 +11,15 @@ import click
 from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
 
 TRACEBACK_VARIABLE = "LEAN_DOJO_TRACEBACK"
+COMPLETION_VARIABLE = "_LEAN_DOJO_COMPLETE"
 
 COMMANDS = {
     "plugins": LazyCommand("lean_dojo_v2.cli.plugins:plugins", "List, check and write plugins."),
     "show": LazyCommand(
         "lean_dojo_v2.cli.show:show", "Show one plugin: its settings, and where it comes from."
+    ),
+    "config": LazyCommand(
+        "lean_dojo_v2.cli.config:config", "Write a commented file of settings, or its JSON Schema."
     ),
     "train": LazyCommand(
         "lean_dojo_v2.cli.train:train", "Train with a trainer on the database's repositories."
@@ -124,6 +128,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 for success, 1 for work that failed, 2 for a request that could not be
         understood, 130 after Ctrl-C. Errors are printed on stderr, one message each.
     """
+    if COMPLETION_VARIABLE in os.environ:
+        from lean_dojo_v2.cli import completion  # noqa: F401 - makes our bash completion known
     try:
         result = cli.main(arguments, prog_name="lean-dojo", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):

@@ -31,6 +31,7 @@ from lean_dojo_v2.cli.run import (
     make_trainer,
     reward_option,
 )
+from lean_dojo_v2.cli.settings import SettingsCommand
 
 if TYPE_CHECKING:
     from lean_dojo_v2.agent import BaseAgent
@@ -57,7 +58,9 @@ _training_options = options(
 )
 
 
-@agent.command(short_help="A causal language model: SFT, GRPO, or a trainer like them.")
+@agent.command(
+    cls=SettingsCommand, short_help="A causal language model: SFT, GRPO, or a trainer like them."
+)
 @_repository_options
 @click.option(
     "--trainer",

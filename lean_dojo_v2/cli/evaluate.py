@@ -15,10 +15,11 @@ from lean_dojo_v2.cli.names import complete_trainer
 from lean_dojo_v2.cli.options import config_option, json_option, set_option
 from lean_dojo_v2.cli.output import emit_json, table
 from lean_dojo_v2.cli.run import RunOptions, gather, make_trainer, reward_option
+from lean_dojo_v2.cli.settings import SettingsCommand
 from lean_dojo_v2.paths import merged_data_dir
 
 
-@click.command(short_help="Measure what a trainer has trained.")
+@click.command(cls=SettingsCommand, short_help="Measure what a trainer has trained.")
 @click.argument("name", shell_complete=complete_trainer)
 @config_option
 @set_option

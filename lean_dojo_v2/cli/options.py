@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from lean_dojo_v2.cli.output import keep_stdout_for_json
+from lean_dojo_v2.cli.settings import complete_setting
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
@@ -63,6 +64,7 @@ set_option = click.option(
     "assignments",
     multiple=True,
     metavar="KEY=VALUE",
+    shell_complete=complete_setting,
     help="Set one setting, for example lr=1e-5 or lora_config.r=16; may be repeated.",
 )
 repo_option = click.option(

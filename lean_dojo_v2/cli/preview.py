@@ -25,13 +25,16 @@ from lean_dojo_v2.cli.run import (
     run_options,
     select_repositories,
 )
+from lean_dojo_v2.cli.settings import SettingsCommand
 from lean_dojo_v2.cli.show import find_entry, kind_option
 from lean_dojo_v2.config import Settings, construct
 
 LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 
 
-@click.command(short_help="Show the first examples as the model will see them.")
+@click.command(
+    cls=SettingsCommand, short_help="Show the first examples as the model will see them."
+)
 @click.argument("name", shell_complete=complete_any_name)
 @kind_option
 @run_options

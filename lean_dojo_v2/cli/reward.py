@@ -17,6 +17,7 @@ from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.cli.names import complete_reward
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, paragraph, table
+from lean_dojo_v2.cli.settings import complete_setting
 from lean_dojo_v2.config import parse_assignment
 from lean_dojo_v2.upward import reach
 
@@ -33,7 +34,12 @@ def reward() -> None:
 @click.argument("name", shell_complete=complete_reward)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
-    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Option of the reward."
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="KEY=VALUE",
+    shell_complete=complete_setting,
+    help="Option of the reward.",
 )
 @json_option
 def score(name: str, file: Path, assignments: tuple[str, ...], as_json: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -12,10 +11,10 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError
-from lean_dojo_core.settings import Setting, record_in, settings_of
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, paragraph
+from lean_dojo_v2.described import Described, Description, describe
 from lean_dojo_v2.structuring import suggestion
 
 kind_option = click.option(
@@ -34,11 +33,11 @@ def show(name: str, kind: str | None, as_json: bool) -> None:
     the distribution that brings it. NAME may be distribution:name.
     """
     entry = find_entry(name, kind)
-    target = entry.load()
+    about = describe(entry)
     if as_json:
-        emit_json(_as_dict(entry, target))
+        emit_json(_as_dict(entry, about))
     else:
-        _print(entry, target)
+        _print(entry, about)
 
 
 def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
@@ -67,7 +66,7 @@ def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
     return found[0]
 
 
-def _print(entry: registry.Entry[Any, Any], target: Any) -> None:
+def _print(entry: registry.Entry[Any, Any], about: Description) -> None:
     click.echo(paragraph(f"{entry.name}: {entry.spec.summary}"))
     click.echo()
     facts = {
@@ -78,33 +77,28 @@ def _print(entry: registry.Entry[Any, Any], target: Any) -> None:
     }
     for key, value in facts.items():
         click.echo(f"{key:<18} {value}")
-    if about := description(target):
-        click.echo(f"\n{about}")
-    settings = settings_of(target)
-    click.echo("\nSettings:" if settings else "\nIt has no settings.")
-    _print_settings(settings, indent=2)
+    if prose := description(about.doc):
+        click.echo(f"\n{prose}")
+    click.echo("\nSettings:" if about.settings else "\nIt has no settings.")
+    _print_settings(about.settings, indent=2)
 
 
-def _print_settings(settings: Iterable[Setting], *, indent: int) -> None:
+def _print_settings(settings: Iterable[Described], *, indent: int) -> None:
     """Print settings; those of a record within them, indented, below it."""
     for part in settings:
-        default = " (required)" if part.required else f" = {part.default!r}"
-        click.echo(f"{' ' * indent}{part.name}: {part.type_text}{default}")
+        default = " (required)" if part.required else f" = {part.shown}"
+        click.echo(f"{' ' * indent}{part.name}: {part.type}{default}")
         if part.help:
             click.echo(paragraph(part.help, indent=indent + 4))
-        if (record := record_in(part.annotation)) is not None:
-            _print_settings(settings_of(record), indent=indent + 4)
+        if part.record:
+            _print_settings(part.inner, indent=indent + 4)
 
 
-def description(target: Any) -> str:
+def description(doc: str) -> str:
     """Give the prose of a docstring, without its sections and examples, in 80 columns."""
-    prose = re.split(r"\n\n(?=(?:Args|Attributes|Returns|Raises|Examples?):|>>>)", _doc(target))[0]
+    prose = re.split(r"\n\n(?=(?:Args|Attributes|Returns|Raises|Examples?):|>>>)", doc)[0]
     paragraphs = re.sub(r":\w+:`~?", "`", prose.replace("``", "`")).split("\n\n")
     return "\n\n".join(text if "\n " in text else paragraph(text) for text in paragraphs)
-
-
-def _doc(target: Any) -> str:
-    return inspect.getdoc(target) or ""
 
 
 def _needs(entry: registry.Entry[Any, Any]) -> dict[str, str]:
@@ -124,7 +118,7 @@ def _in_words(value: Any) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
-def _as_dict(entry: registry.Entry[Any, Any], target: Any) -> dict[str, Any]:
+def _as_dict(entry: registry.Entry[Any, Any], about: Description) -> dict[str, Any]:
     return {
         "kind": entry.spec.kind,
         **attrs.asdict(entry.spec),
@@ -132,15 +126,6 @@ def _as_dict(entry: registry.Entry[Any, Any], target: Any) -> dict[str, Any]:
         "distribution": entry.distribution,
         "version": entry.version,
         "plugin": entry.plugin.name,
-        "description": _doc(target),
-        "settings": [
-            {
-                "name": part.name,
-                "type": part.type_text,
-                "required": part.required,
-                "default": None if part.required else part.default,
-                "help": part.help,
-            }
-            for part in settings_of(target)
-        ],
+        "description": about.doc,
+        "settings": [part.as_json() for part in about.settings],
     }

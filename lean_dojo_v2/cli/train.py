@@ -25,6 +25,7 @@ from lean_dojo_v2.cli.run import (
     run_options,
     select_repositories,
 )
+from lean_dojo_v2.cli.settings import SettingsCommand
 from lean_dojo_v2.config import Settings, write_yaml
 from lean_dojo_v2.paths import merged_data_dir
 
@@ -32,7 +33,9 @@ OWN_DATA = "data_path"
 """The setting of a trainer that reads a dataset of its own (``progress``)."""
 
 
-@click.command(short_help="Train with a trainer on the database's repositories.")
+@click.command(
+    cls=SettingsCommand, short_help="Train with a trainer on the database's repositories."
+)
 @click.argument("name", shell_complete=complete_trainer)
 @run_options
 @click.option(

@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from lean_dojo_core import registry
+from lean_dojo_v2.described import describe
+
 Environment = Callable[..., dict[str, str]]
 
 HEAVY = {
@@ -122,7 +125,7 @@ BASH = """
 eval "$("$PROGRAM" completion bash)"
 complete -p lean-dojo
 try() {
-    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); OPTIONS=
+    local IFS=' '; COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}; COMPREPLY=(); OPTIONS=
     _lean_dojo_completion lean-dojo
     echo "${COMPREPLY[*]}$OPTIONS"
 }
@@ -132,11 +135,15 @@ try lean-dojo show pantograph-
 try lean-dojo train sft --no-
 try lean-dojo database import ./
 try lean-dojo trace ./
+try lean-dojo train sft -c ./
+try lean-dojo train sft --set batch
+try lean-dojo train sft --set resume=t
 """
 
 
 def test_bash_completes(environment: Environment) -> None:
     """In a real bash; `compopt`, which only readline may call, is written down."""
+    describe(registry.trainers["sft"])  # as after its first use
     script = Path(sys.executable).with_name("lean-dojo")
     path = f"{script.parent}{os.pathsep}{os.environ['PATH']}"
     ran = subprocess.run(
@@ -154,6 +161,9 @@ def test_bash_completes(environment: Environment) -> None:
         "--no-resume",
         "(-o default)",
         "(-o default)",
+        "(-o default)",
+        "batch_size=(-o nospace)",
+        "true",
     ]
 
 

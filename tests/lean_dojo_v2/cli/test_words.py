@@ -40,6 +40,8 @@ WITHOUT_JSON = {
     "database export": "prints nothing",
     "plugins new": "prints a script",
     "completion": "prints a script",
+    "config init": "prints a file of settings",
+    "config schema": "prints JSON and nothing else",
 }
 
 

