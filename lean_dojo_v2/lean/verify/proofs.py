@@ -35,8 +35,10 @@ PROOF_TIMEOUT = 60.0
 
 _GOAL_NAME = "lean_dojo_goal"
 _SORRY_WARNING = re.compile(r"declaration uses [`']sorry[`']")
-_AXIOM_LIST = re.compile(r"'(?P<name>.+?)' depends on axioms: \[(?P<axioms>.*)\]", re.DOTALL)
-_NO_AXIOMS = re.compile(r"'.+?' does not depend on any axioms")
+# An engine that has no proofs of library theorems says so after its answer.
+_BESIDES = r"(, besides those of .* of Lean's library: .*)?"
+_AXIOM_LIST = re.compile(rf"'.+?' depends on axioms: \[(?P<axioms>[^\]]*)\]{_BESIDES}", re.DOTALL)
+_NO_AXIOMS = re.compile(rf"'.+?' does not depend on any axioms{_BESIDES}")
 
 
 def check_proof(

@@ -3,21 +3,8 @@
 
 /** Constructors of `ConstantInfo`, as words. */
 const KINDS = ['axiom', 'def', 'theorem', 'opaque', 'quot', 'inductive', 'constructor', 'recursor'];
-/** Axioms of Lean's library. Its theorems come without proofs here, so they look like axioms and must be told apart. */
-const LIBRARY_AXIOMS = new Set([
-  'propext',
-  'Classical.choice',
-  'Quot.sound',
-  'sorryAx',
-  'Lean.ofReduceBool',
-  'Lean.ofReduceNat',
-  'Lean.trustCompiler',
-  'lcAny',
-  'lcErased',
-  'lcProof',
-  'lcUnreachable',
-  'lcVoid',
-]);
+/** Lean's `ConstantKind`: what a constant was where it was declared. */
+const ORIGINALLY = { theorem: 1, axiom: 2 };
 const HAS_VALUE = new Set(['def', 'theorem', 'opaque']);
 const NO_REALIZE = 1; // box(0)
 const TRUE = 3; // box(1)
@@ -137,6 +124,15 @@ function createConstants(rt) {
     return seen;
   }
 
+  /**
+   * What a constant of the library was where it was declared. A theorem without its proof, and a definition without its
+   * body, are axioms to Lean here; each module says what they were.
+   */
+  const wasOriginally = (env, name, what) => {
+    const original = rt.optional(rt.call('l_Lean_getOriginalConstKind_x3f', env, name));
+    return original !== null && rt.unbox(original) === what;
+  };
+
   /** Whether the kernel has taken a theorem as one: where it refused the proof, the rest of a text may still cite it. */
   function isProved(kernel, name, info) {
     if (kind(info) !== 'theorem') return true;
@@ -154,12 +150,13 @@ function createConstants(rt) {
     let library = 0;
     const isLocal = (n) => moduleOf(env, n) === null;
     const kernel = rt.call('lean_elab_environment_to_kernel_env', env);
-    for (const [key, { name: used, info }] of closure(env, names, isLocal)) {
+    for (const { name: used, info } of closure(env, names, isLocal).values()) {
       if (info === null) continue;
       const local = isLocal(used);
       if (kind(info) === 'axiom' || (local && !isProved(kernel, used, info))) {
-        if (local || LIBRARY_AXIOMS.has(key)) axioms.push({ name: userName(used), library: !local });
-        else library += 1;
+        if (local || wasOriginally(env, used, ORIGINALLY.axiom))
+          axioms.push({ name: userName(used), library: !local });
+        else if (wasOriginally(env, used, ORIGINALLY.theorem)) library += 1;
       }
       if (local && isUnsafe(info)) unsafe.push(userName(used));
     }

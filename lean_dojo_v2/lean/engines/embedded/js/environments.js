@@ -5,8 +5,21 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { RequestError } = require('./errors.js');
 
-/** Proofs and private declarations are read too (`OLeanLevel.private`). */
+/**
+ * The level at which a file that is no `module` imports (`OLeanLevel.private`). The package holds the exported part of
+ * each module alone (.olean, without .olean.server, .olean.private and .ir): proofs, bodies of definitions that are not
+ * exposed, and the code of `meta` functions are in none of it.
+ */
 const OLEAN_LEVEL = 2;
+/** Fields of Lean's structures, by position. */
+const ENVIRONMENT = { base: 0 };
+const BASE = { private: 0 };
+const KERNEL_ENVIRONMENT = { moduleOfConstant: 2, header: 5 };
+const HEADER = { modules: 5 };
+const MODULE_DATA = { extraNames: 3 };
+const HASH_MAP = { size: 0, buckets: 1 };
+const INSERT =
+  'l_Std_DHashMap_Internal_Raw_u2080_insertIfNew___at___00Lean_finalizeImport_spec__4___redArg';
 /** Imported environments are never freed (their .olean files stay mapped), so there is a limit to different ones. */
 const MAX_IMPORTED = 12;
 
@@ -37,6 +50,7 @@ function createEnvironments(rt, library) {
       );
     }
     const environment = rt.scope(() => rt.keep(load(key.split(' ').filter(Boolean))));
+    indexCompiledFunctions(environment);
     imported.set(key, environment);
     return environment;
   }
@@ -65,6 +79,25 @@ function createEnvironments(rt, library) {
       OLEAN_LEVEL,
       artifacts,
     );
+  }
+
+  /**
+   * Tells Lean in which modules the functions are that its code generator made (`List.appendTR._redArg`, loops,
+   * specialisations). Their signatures are in the .olean files and their code is in this program, but the import takes
+   * these names from .ir files, which are not in the package; without them every definition that calls such a function
+   * fails to compile. All parts of an environment share the one map, which is never freed, so it is changed in place.
+   */
+  function indexCompiledFunctions(environment) {
+    const kernel = rt.field(rt.field(environment, ENVIRONMENT.base), BASE.private);
+    const shared = rt.field(kernel, KERNEL_ENVIRONMENT.moduleOfConstant);
+    const header = rt.field(kernel, KERNEL_ENVIRONMENT.header);
+    let map = shared; // the first insertion copies it, for it is immortal; the others own the copy
+    rt.arrayItems(rt.field(header, HEADER.modules)).forEach((module, index) => {
+      for (const name of rt.arrayItems(rt.field(module, MODULE_DATA.extraNames)))
+        map = rt.wasm[INSERT](map, rt.keep(name), rt.box(index));
+    });
+    rt.wasm.lean_mark_persistent(map);
+    for (const part of Object.values(HASH_MAP)) rt.setField(shared, part, rt.field(map, part));
   }
 
   return { importModules, exists };

@@ -29,8 +29,9 @@ const END_OF_INPUT = new Set(['Lean.Parser.Command.eoi', 'Lean.Parser.Command.ex
 /**
  * @param {object} rt the runtime
  * @param {object} contexts see contexts.js
+ * @param {object} axioms see axioms.js
  */
-function createFrontend(rt, contexts) {
+function createFrontend(rt, contexts, axioms) {
   const stateFor = (env, optionValues) =>
     rt.call('l_Lean_Elab_Command_mkState', env, emptyLog(rt), leanOptions(rt, optionValues));
 
@@ -139,13 +140,17 @@ function createFrontend(rt, contexts) {
   /** @returns {Unit} */
   function elaborated(source, { syntax }, before, start, end, complaints) {
     const after = elaborate(source, syntax, before, start);
+    const kind = syntaxKind(rt, syntax);
+    const trees = informationTrees(after);
+    const said = messages(rt, rt.field(after, COMMAND_STATE.messages));
+    const env = rt.field(after, COMMAND_STATE.env);
     return {
       start,
       end,
       syntax,
-      kind: syntaxKind(rt, syntax),
-      messages: [...complaints, ...messages(rt, rt.field(after, COMMAND_STATE.messages))],
-      trees: informationTrees(after),
+      kind,
+      messages: [...complaints, ...axioms.corrected(kind, said, trees, env)],
+      trees,
       before,
       after,
     };

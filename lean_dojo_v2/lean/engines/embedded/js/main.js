@@ -7,6 +7,7 @@
 
 const path = require('node:path');
 const { parseArgs } = require('node:util');
+const { createAxiomPrinter } = require('./axioms.js');
 const { boot } = require('./boot.js');
 const { checkCommands } = require('./check.js');
 const { createConstants } = require('./constants.js');
@@ -74,10 +75,14 @@ function createEngine(rt, { install, project, options }) {
     options: withLimits(options, {}),
   };
   engine.environments = createEnvironments(rt, path.join(install, 'lib', 'lean'));
-  engine.frontend = createFrontend(rt, contexts);
-  engine.states = createStates(rt, contexts, pretty);
   engine.trees = createInfoTrees(rt);
   engine.constants = createConstants(rt);
+  engine.frontend = createFrontend(
+    rt,
+    contexts,
+    createAxiomPrinter(rt, engine.trees, engine.constants),
+  );
+  engine.states = createStates(rt, contexts, pretty);
   engine.declarations = createDeclarations(rt, engine.trees, engine.constants);
   engine.modules = createModules(engine);
   engine.files = createFiles(engine);
