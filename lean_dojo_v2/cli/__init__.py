@@ -55,6 +55,10 @@ COMMANDS = {
         "lean_dojo_v2.cli.database:database",
         "Show, convert and export the database of traced repositories.",
     ),
+    "serve": LazyCommand(
+        "lean_dojo_v2.cli.serve:serve",
+        "Serve Lean's verdict over HTTP; Kimina Lean Server's clients work.",
+    ),
     "lean": LazyCommand(
         "lean_dojo_v2.cli.lean:lean", "Install, inspect or remove the embedded Lean engine."
     ),

@@ -67,6 +67,13 @@ set_option = click.option(
     shell_complete=complete_setting,
     help="Set one setting, for example lr=1e-5 or lora_config.r=16; may be repeated.",
 )
+engine_option = click.option(
+    "--engine",
+    type=click.Choice(["auto", "native", "embedded"]),
+    default="auto",
+    show_default=True,
+    help="native: the project's own Lean, by Lake. embedded: the one that comes with LeanDojo.",
+)
 repo_option = click.option(
     "--repo",
     "repositories",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lean_dojo_v2.cli.names import complete_path
-from lean_dojo_v2.cli.options import commit_option, database_option, json_option
+from lean_dojo_v2.cli.options import commit_option, database_option, engine_option, json_option
 from lean_dojo_v2.cli.output import emit_json, note
 
 if TYPE_CHECKING:
@@ -29,13 +29,7 @@ SHOWN_ERRORS = 20
     "--url", metavar="URL", help="Address to record in the database in place of URL or PATH."
 )
 @click.option("--build-deps", is_flag=True, help="Trace the dependencies that it imports too.")
-@click.option(
-    "--engine",
-    type=click.Choice(["auto", "native", "embedded"]),
-    default="auto",
-    show_default=True,
-    help="native: the project's own Lean, by Lake. embedded: the one that comes with LeanDojo.",
-)
+@engine_option
 @click.option(
     "-j",
     "--jobs",

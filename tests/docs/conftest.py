@@ -138,6 +138,15 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def verdict_server() -> Iterator[str]:
+    """The address of a running ``lean-dojo serve``."""
+    from serving import running
+
+    with running() as server:
+        yield server.url
+
+
 LEAN_FILE = """\
 theorem both (p q : Prop) (h : p ∧ q) : q ∧ p := by
   constructor

@@ -14,6 +14,8 @@ import pytest
 URL = "https://github.com/durant42040/lean4-example"
 COMMIT = re.compile(r'(?<=")b14fef0ceca29a65bc3122bf730406b33c7effe5(?=")')
 
+SERVER = "http://127.0.0.1:8000"
+
 # Sizes, not behaviour: one optimiser step of reinforcement, and searches that end soon.
 SMALLER = {
     'output_dir="outputs-grpo",': 'output_dir="outputs-grpo", trainer_args={"max_steps": 1},',
@@ -33,6 +35,8 @@ def stand_ins(request: pytest.FixtureRequest) -> Any:
         if URL in code:
             url, commit = request.getfixturevalue("lean_repository")
             code = COMMIT.sub(commit, code.replace(URL, url))
+        if SERVER in code:
+            code = code.replace(SERVER, request.getfixturevalue("verdict_server"))
         for long, short in SMALLER.items():
             code = code.replace(long, short)
         return code

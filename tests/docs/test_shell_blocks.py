@@ -22,7 +22,7 @@ MODULES = {
     "lean_dojo_v2": cli,
     "lean_dojo_v2.lean_progress.create_sample_dataset": create_sample_dataset,
 }
-VARIABLES = {"LEANPROGRESS_MODEL", "RAID_DIR", "LEAN_DOJO_ENGINE"}
+VARIABLES = {"LEANPROGRESS_MODEL", "RAID_DIR", "LEAN_DOJO_ENGINE", "LEAN_DOJO_SERVE_TOKEN"}
 
 
 def parse(command: click.Command, arguments: list[str], name: str = "lean-dojo") -> None:

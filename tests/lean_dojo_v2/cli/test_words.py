@@ -24,13 +24,15 @@ OF_ITS_OWN = {
     "--model": "a folder for `prove`, an endpoint's name for `agent external`",
     "--output": "what is written, and so where, differs: a folder, an index, a page, a database",
     "--output-dir": "the same of a folder",
+    "--project": "a traced repository's files for `prove`, a Lake project for `serve`",
     "--set": "settings of a trainer, or options of a reward",
-    "--timeout": "of a theorem that is proved, or of a file that is traced",
+    "--timeout": "of a theorem that is proved, or of a file that is traced, or of a question",
     "--workers": "as `--jobs`",
 }
 """Options that several commands have with different help, and why."""
 
 WITHOUT_JSON = {
+    "serve": "it answers others",
     "train": "prints a file (--dry-run) or nothing",
     "index": "prints one path",
     "report": "prints one path",

@@ -1,0 +1,113 @@
+"""``lean-dojo serve``."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.options import engine_option
+from lean_dojo_v2.cli.output import counted, note
+
+STOP_SECONDS = 30
+"""Seconds that open questions have to be answered when the server is told to stop."""
+
+
+@click.command(short_help="Serve Lean's verdict over HTTP; Kimina Lean Server's clients work.")
+@click.option(
+    "--host", metavar="HOST", default="127.0.0.1", show_default=True, help="Address to listen at."
+)
+@click.option(
+    "--port", metavar="PORT", type=int, default=8000, show_default=True, help="0 for a free one."
+)
+@click.option(
+    "--engines",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Engines that answer (default: one for each core).",
+)
+@engine_option
+@click.option(
+    "--project",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A Lake project whose modules may be imported.",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=float,
+    default=300.0,
+    show_default=True,
+    help="What a question may give Lean at the most.",
+)
+@click.option(
+    "--max-requests",
+    metavar="N",
+    type=click.IntRange(1),
+    default=64,
+    show_default=True,
+    help="Questions that may be open at a time; one more is told to come back (503).",
+)
+@click.option(
+    "--max-bytes",
+    metavar="N",
+    type=click.IntRange(1),
+    default=2_000_000,
+    show_default=True,
+    help="Size of a question.",
+)
+@click.option(
+    "--token",
+    metavar="TOKEN",
+    envvar="LEAN_DOJO_SERVE_TOKEN",
+    help="Bearer token that clients must say; needed to listen beyond this machine.",
+)
+def serve(host: str, port: int, token: str | None, **settings: Any) -> None:
+    """Serve Lean's verdict over HTTP.
+
+    Judges tactics, proofs and whole files, and scores rewards; answers Kimina Lean Server's clients
+    in their dialect, too. Listens on this machine alone unless told otherwise. The first signal to
+    stop lets open questions end.
+    """
+    if token is None and not _is_local(host):
+        raise UsageError(
+            f"--host {host} listens beyond this machine: say a --token (or set "
+            "LEAN_DOJO_SERVE_TOKEN) that clients must say"
+        )
+    try:
+        import uvicorn
+
+        from lean_dojo_v2.serve.app import make_app
+        from lean_dojo_v2.serve.service import Limits, VerdictService
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"`lean-dojo serve` needs {error.name}: install the extra [serve] of lean-dojo-v2"
+        ) from error
+    from lean_dojo_v2.lean.pool.local import PoolConfig
+
+    limits = Limits(settings["max_requests"], settings["max_bytes"], settings["timeout"])
+    config = PoolConfig(engine=settings["engine"], project_path=settings["project"])
+    if settings["engines"] is not None:
+        config = attrs.evolve(config, size=settings["engines"])
+    service = VerdictService(config, limits)
+    note(f"{counted(config.size, 'engine', 'engines')}; stop with Ctrl-C.")
+    uvicorn.run(
+        make_app(service, token=token),
+        host=host,
+        port=port,
+        log_level="info",
+        access_log=False,
+        timeout_graceful_shutdown=STOP_SECONDS,
+    )
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

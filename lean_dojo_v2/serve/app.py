@@ -1,0 +1,212 @@
+"""The HTTP side: routes, sizes, tokens, and errors as data.
+
+Our own questions: ``POST /v1/tactic``, ``/v1/proof``, ``/v1/file``, ``/v1/reward``; Kimina Lean
+Server's: ``POST /api/check``, ``/verify``; and ``GET /health``, ``/metrics``. An error is
+``{"error": {"code": …, "message": …}}`` with a status of 400 (the question is wrong), 401 (no
+token), 413 (too large), 503 (full; ``Retry-After`` says when to come back) or 500.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from pydantic import BaseModel, ValidationError
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from lean_dojo_core.errors import LeanDojoError, UsageError
+from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, RequestError
+from lean_dojo_v2.lean.text.header import parse_header
+from lean_dojo_v2.serve import kimina
+from lean_dojo_v2.serve.judging import judge_file, judge_proof, judge_tactic
+from lean_dojo_v2.serve.requests import (
+    FileQuestion,
+    KiminaCheck,
+    KiminaVerify,
+    ProofQuestion,
+    RewardQuestion,
+    TacticQuestion,
+)
+from lean_dojo_v2.serve.service import BusyError, VerdictService
+
+QuestionT = TypeVar("QuestionT", bound=BaseModel)
+Answer = dict[str, Any]
+RETRY_AFTER = "1"
+"""Seconds after which a client may come back to a full server."""
+
+
+class TooLargeError(LeanDojoError):
+    """A question has more bytes than are taken."""
+
+
+def make_app(service: VerdictService, *, token: str | None = None) -> Starlette:
+    """Make the application.
+
+    Args:
+        service: What answers; it is closed when the application ends.
+        token: What ``Authorization: Bearer …`` must say for everything but ``/health``; ``None``
+            for a server that asks for none.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            service.close()
+
+    routes = [
+        Route("/health", _health),
+        Route("/metrics", _metrics),
+        Route("/v1/tactic", _answering("tactic", TacticQuestion, _tactic), methods=["POST"]),
+        Route("/v1/proof", _answering("proof", ProofQuestion, _proof), methods=["POST"]),
+        Route("/v1/file", _answering("file", FileQuestion, _file), methods=["POST"]),
+        Route("/v1/reward", _answering("reward", RewardQuestion, _reward), methods=["POST"]),
+        Route("/api/check", _answering("kimina", KiminaCheck, kimina.check), methods=["POST"]),
+        Route("/verify", _answering("kimina", KiminaVerify, kimina.verify), methods=["POST"]),
+    ]
+    guards = [Middleware(_Token, token=token)] if token is not None else []
+    app = Starlette(routes=routes, middleware=guards, lifespan=lifespan)
+    app.state.service = service
+    return app
+
+
+class _Token(BaseHTTPMiddleware):
+    """Lets nobody in without the token, except to ask for the server's health."""
+
+    def __init__(self, app: Any, token: str) -> None:
+        super().__init__(app)
+        self._expected = f"Bearer {token}".encode()
+
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        given = request.headers.get("authorization", "").encode()
+        if request.url.path == "/health" or hmac.compare_digest(given, self._expected):
+            return await call_next(request)
+        return _error(401, "token", "say the server's token: 'Authorization: Bearer …'")
+
+
+def _answering(
+    kind: str,
+    form: type[QuestionT],
+    answer: Callable[[VerdictService, QuestionT], Awaitable[Answer]],
+) -> Callable[[Request], Awaitable[Response]]:
+    """Make an endpoint: read the question, admit it, answer it, turn errors into data."""
+
+    async def endpoint(request: Request) -> Response:
+        service: VerdictService = request.app.state.service
+        try:
+            body = await _body(request, service.limits.bytes)
+            question = form.model_validate_json(body)
+            with service.admitted(kind):
+                return JSONResponse(await answer(service, question))
+        except TooLargeError as error:
+            return _error(413, "too-large", str(error))
+        except ValidationError as error:
+            return _error(400, "request", _where(error))
+        except (RequestError, UsageError) as error:
+            return _error(400, "request", str(error))
+        except BusyError as error:
+            return _error(503, "busy", str(error), {"Retry-After": RETRY_AFTER})
+        except LeanDojoError as error:
+            return _error(500, type(error).__name__, str(error))
+
+    return endpoint
+
+
+async def _body(request: Request, limit: int) -> bytes:
+    """Read a question, at most ``limit`` bytes of it.
+
+    Raises:
+        TooLargeError: It has more.
+    """
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > limit:
+            raise TooLargeError(f"a question may have {limit} bytes")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _where(error: ValidationError) -> str:
+    """Say what is wrong with a question, and at which field."""
+    problems = []
+    for problem in error.errors(include_url=False):
+        place = ".".join(map(str, problem["loc"]))
+        problems.append(f"{place}: {problem['msg']}" if place else problem["msg"])
+    return "; ".join(problems)
+
+
+def _error(
+    status: int, code: str, message: str, headers: dict[str, str] | None = None
+) -> JSONResponse:
+    return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+async def _health(request: Request) -> Response:
+    service: VerdictService = request.app.state.service
+    config = service.pool.config
+    return JSONResponse(
+        {"status": "ok", "engines": config.size, "open_requests": service.open_requests}
+    )
+
+
+async def _metrics(request: Request) -> Response:
+    service: VerdictService = request.app.state.service
+    return Response(generate_latest(service.metrics), media_type=CONTENT_TYPE_LATEST)
+
+
+async def _tactic(service: VerdictService, question: TacticQuestion) -> Answer:
+    timeout = min(question.timeout, service.limits.timeout)
+    fields = (question.goal, question.tactics, question.tactic, timeout)
+    answer = await _within_time(service, judge_tactic, *fields)
+    if "verdict" in answer:
+        service.verdict("tactic", answer["verdict"])
+    return answer
+
+
+async def _proof(service: VerdictService, question: ProofQuestion) -> Answer:
+    timeout = min(question.timeout, service.limits.timeout)
+    answer = await _within_time(service, judge_proof, question.goal, question.proof, timeout)
+    service.verdict("proof", "valid" if answer["valid"] else "invalid")
+    return answer
+
+
+async def _file(service: VerdictService, question: FileQuestion) -> Answer:
+    timeout = min(question.timeout, service.limits.timeout)
+    header = " ".join(parse_header(question.text).modules)
+    fields = (question.text, question.reference, timeout)
+    answer = await _within_time(service, judge_file, *fields, header=header)
+    service.verdict("file", "valid" if answer["valid"] else "invalid")
+    return answer
+
+
+async def _reward(service: VerdictService, question: RewardQuestion) -> Answer:
+    scores = await service.score(question.reward, question.completions, question.columns)
+    return {"scores": scores}
+
+
+async def _within_time(
+    service: VerdictService, judge: Callable[..., Answer], *fields: Any, header: str | None = None
+) -> Answer:
+    """Judge; what took too long or killed its engines is judged, too: it does not hold."""
+    try:
+        return await service.run(judge, *fields, header=header, name=judge.__name__)
+    except (EngineTimeoutError, EngineKilledError) as error:
+        timed_out = isinstance(error, EngineTimeoutError)
+        verdict = "timed-out" if timed_out else "engine-died"
+        lost: Answer = {"detail": str(error), "refusal": None, "timed_out": timed_out}
+        if judge is judge_tactic:
+            return {"verdict": verdict, "state": None, "solved": False, **lost}
+        return {"valid": False, **lost}

@@ -1,0 +1,85 @@
+"""Kimina Lean Server's dialect, so that its unmodified client works.
+
+What it lacks is a word for "Lean said nothing, and still it is no proof". A text that is refused
+gets an error message here, so that a client which counts errors is not deceived; the reason stands
+in a field of its own, ``lean_dojo``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, LeanError, RequestError
+from lean_dojo_v2.lean.text.header import parse_header
+from lean_dojo_v2.serve.judging import judge_file, sorry_goals
+from lean_dojo_v2.serve.requests import KiminaCheck, KiminaVerify
+from lean_dojo_v2.serve.service import VerdictService
+
+
+async def check(service: VerdictService, question: KiminaCheck) -> dict[str, Any]:
+    """Answer ``POST /api/check``."""
+    seconds = min(question.timeout, service.limits.timeout)
+    answers = await asyncio.gather(*(_snippet(service, s.code, seconds) for s in question.snippets))
+    return {
+        "results": [
+            {"id": snippet.id, **answer}
+            for snippet, answer in zip(question.snippets, answers, strict=True)
+        ]
+    }
+
+
+async def verify(service: VerdictService, question: KiminaVerify) -> dict[str, Any]:
+    """Answer ``POST /verify``."""
+    seconds = min(question.timeout, service.limits.timeout)
+    answers = await asyncio.gather(*(_snippet(service, c.text, seconds) for c in question.codes))
+    results = []
+    for code, answer in zip(question.codes, answers, strict=True):
+        response = answer["response"]
+        timed = None if response is None else {**response, "time": answer["time"]}
+        results.append({"custom_id": code.custom_id, "error": answer["error"], "response": timed})
+    return {"results": results}
+
+
+async def _snippet(service: VerdictService, text: str, seconds: float) -> dict[str, Any]:
+    start = time.monotonic()
+    error: str | None = None
+    response: dict[str, Any] | None = None
+    try:
+        response = await _response(service, text, seconds)
+    except EngineTimeoutError:
+        error = f"Lean timed out after {seconds:g} seconds"
+    except RequestError as problem:
+        response = {"message": str(problem)}
+    except (EngineKilledError, LeanError) as problem:
+        error = str(problem)
+    status = "error" if error else "valid" if _is_valid(response) else "invalid"
+    service.verdict("kimina", status)
+    return {"time": time.monotonic() - start, "error": error, "response": response}
+
+
+def _is_valid(response: dict[str, Any] | None) -> bool:
+    return bool(response and response.get("lean_dojo", {}).get("valid"))
+
+
+async def _response(service: VerdictService, text: str, seconds: float) -> dict[str, Any]:
+    header = " ".join(parse_header(text).modules)
+    found = await service.run(judge_file, text, None, seconds, header=header, name="snippet")
+    messages = list(found["messages"])
+    sorries: list[dict[str, Any]] = []
+    refusal = found["refusal"]
+    if refusal is not None and refusal["reason"] == "sorry":
+        sorries = await service.run(sorry_goals, text, seconds, header=header, name="sorries")
+    # A `sorry` that Kimina's own server would not list, and every other refusal, is an error.
+    if not found["valid"] and not sorries and all(m["severity"] != "error" for m in messages):
+        start = {"line": 1, "column": 0}
+        refused = {"severity": "error", "pos": start, "endPos": None, "data": found["detail"]}
+        messages.append(refused)
+    kept = {key: found[key] for key in ("valid", "detail", "refusal", "theorems")}
+    response: dict[str, Any] = {"env": 0, "lean_dojo": kept}
+    if messages:
+        response["messages"] = messages
+    if sorries:
+        response["sorries"] = sorries
+    return response

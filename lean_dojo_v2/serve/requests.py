@@ -1,0 +1,135 @@
+"""What a client may ask; a field that is not listed here is an error, never silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Asked(BaseModel):
+    """What all questions share."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class TacticQuestion(Asked):
+    """One tactic at a state.
+
+    Attributes:
+        goal: The goal: an expression (``∀ n : Nat, n + 0 = n``), or a state as Lean prints it.
+        tactics: Tactics that lead from the goal to the state; none for the goal itself.
+        tactic: The tactic to judge; ``None`` to see the state alone.
+        timeout: Seconds that Lean may take for each tactic.
+    """
+
+    goal: str
+    tactics: list[str] = []
+    tactic: str | None = None
+    timeout: float = Field(10.0, gt=0)
+
+
+class ProofQuestion(Asked):
+    """A whole proof of a goal.
+
+    Attributes:
+        goal: The goal, an expression.
+        proof: The tactic block that is to prove it.
+        timeout: Seconds that Lean may take.
+    """
+
+    goal: str
+    proof: str
+    timeout: float = Field(60.0, gt=0)
+
+
+class FileQuestion(Asked):
+    """A whole file.
+
+    Attributes:
+        text: The file.
+        reference: A file that states what was to be proved, with ``sorry`` for every proof.
+        timeout: Seconds that Lean may take.
+    """
+
+    text: str
+    reference: str | None = None
+    timeout: float = Field(60.0, gt=0)
+
+
+class RewardQuestion(Asked):
+    """Completions to score.
+
+    Attributes:
+        reward: Name of an installed reward function.
+        completions: The texts.
+        columns: What the reward reads besides: columns of as many items.
+    """
+
+    reward: str
+    completions: list[str]
+    columns: dict[str, list[Any]] = {}
+
+    @model_validator(mode="after")
+    def _same_lengths(self) -> RewardQuestion:
+        for name, column in self.columns.items():
+            if len(column) != len(self.completions):
+                raise ValueError(
+                    f"the column {name!r} has {len(column)} items for "
+                    f"{len(self.completions)} completions"
+                )
+        return self
+
+
+# --- Kimina Lean Server's dialect ----------------------------------------------------------------
+
+
+class Snippet(Asked):
+    """A Lean text with an identifier."""
+
+    id: str
+    code: str
+
+
+class KiminaCheck(Asked):
+    """``POST /api/check``; ``debug`` and ``reuse`` are accepted and change nothing."""
+
+    snippets: list[Snippet] = Field(min_length=1)
+    timeout: float = Field(30.0, ge=0)
+    debug: bool = False
+    reuse: bool = True
+    infotree: None = None
+
+    @model_validator(mode="after")
+    def _unique(self) -> KiminaCheck:
+        if len({snippet.id for snippet in self.snippets}) < len(self.snippets):
+            raise ValueError("snippets must have unique ids")
+        return self
+
+
+class KiminaCode(Asked):
+    """A Lean text of the older form."""
+
+    custom_id: str | int
+    proof: str | None = None
+    code: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The Lean text."""
+        return self.proof if self.proof is not None else self.code or ""
+
+    @model_validator(mode="after")
+    def _some_text(self) -> KiminaCode:
+        if self.proof is None and self.code is None:
+            raise ValueError("one of proof and code is needed")
+        return self
+
+
+class KiminaVerify(Asked):
+    """``POST /verify``, the older form; ``disable_cache`` is accepted and changes nothing."""
+
+    codes: list[KiminaCode] = Field(min_length=1)
+    timeout: float = Field(300.0, ge=0)
+    infotree_type: None = None
+    disable_cache: bool = False

@@ -1,0 +1,172 @@
+"""The server's own questions: what is answered, refused, and told to come back."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import psutil
+import pytest
+
+from lean_dojo_v2.cli import main
+from lean_dojo_v2.serve.service import Limits
+
+GOAL = "∀ n : Nat, n + 0 = n"
+
+
+def engines_of(pid: int) -> list[psutil.Process]:
+    children = psutil.Process(pid).children()
+    return [child for child in children if any("main.js" in word for word in child.cmdline())]
+
+
+@contextlib.contextmanager
+def ended(process):
+    try:
+        yield
+    finally:
+        process.kill()
+
+
+def test_a_state_and_a_tactic(served):
+    state = served.post("/v1/tactic", {"goal": GOAL, "tactics": ["intro n"]}).json()
+    assert state == {"state": "n : Nat\n⊢ n + 0 = n", "solved": False}
+    answer = served.post(
+        "/v1/tactic", {"goal": GOAL, "tactics": ["intro n"], "tactic": "rfl"}
+    ).json()
+    assert (answer["verdict"], answer["solved"], answer["state"]) == ("solved", True, "no goals")
+    # A printed state is a goal, too.
+    answer = served.post("/v1/tactic", {"goal": state["state"], "tactic": "simp"}).json()
+    assert answer["verdict"] == "solved"
+
+
+@pytest.mark.parametrize(
+    ("tactic", "verdict", "reason"),
+    [
+        ("sorry", "refused", "sorry"),
+        ("native_decide", "refused", "native-code"),
+        ("intro n; exact (sorry)", "refused", "sorry"),
+        ("omg", "failed", None),
+        ("exact ((", "unparsed", None),
+    ],
+)
+def test_a_tactic_that_is_none_has_its_reason_in_a_field(served, tactic, verdict, reason):
+    answer = served.post("/v1/tactic", {"goal": GOAL, "tactic": tactic}).json()
+    assert answer["solved"] is False
+    if reason is not None:
+        assert (answer["verdict"], answer["refusal"]["reason"]) == (verdict, reason)
+    else:
+        assert answer["verdict"] in {"failed", "unparsed"}
+
+
+def test_a_proof_and_a_file(served):
+    proof = {"goal": GOAL, "proof": "intro n\nrfl"}
+    assert served.post("/v1/proof", proof).json()["valid"] is True
+    refused = served.post("/v1/proof", {**proof, "proof": "intro n\nsorry"}).json()
+    assert (refused["valid"], refused["refusal"]["reason"]) == (False, "sorry")
+    text = f"theorem t : {GOAL} := by\n  intro n\n  rfl\n"
+    found = served.post("/v1/file", {"text": text}).json()
+    assert (found["valid"], found["theorems"][0]["name"]) == (True, "t")
+    other = {"text": text, "reference": "theorem t : 1 + 1 = 2 := sorry"}
+    assert served.post("/v1/file", other).json()["refusal"]["reason"] == "statement-changed"
+
+
+def test_a_reward_of_an_installed_plugin_is_scored(served):
+    question = {"reward": "length-penalised", "completions": ["simp", "simp at h ⊢"]}
+    first, second = served.post("/v1/reward", question).json()["scores"]
+    assert first > second
+    answer = served.post("/v1/reward", {**question, "reward": "os:system"})
+    assert answer.status_code == 400
+    assert "no installed plugin offers the reward 'os:system'" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "question", "words"),
+    [
+        ("/v1/tactic", {"goal": GOAL, "tactik": "rfl"}, "tactik"),
+        ("/v1/tactic", {"goal": "∀ n : Nut, n = n", "tactic": "rfl"}, "Nut"),
+        ("/v1/proof", {"goal": GOAL}, "proof"),
+        ("/v1/reward", {"reward": "constant", "completions": ["a"], "columns": {"x": []}}, "'x'"),
+        ("/v1/file", {"text": "import Nowhere\n"}, "Nowhere"),
+    ],
+)
+def test_a_wrong_question_is_told_what_is_wrong(served, path, question, words):
+    answer = served.post(path, question)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["code"] == "request"
+    assert words in answer.json()["error"]["message"]
+
+
+def test_a_tactic_without_end_is_timed_out_and_the_next_is_answered(start):
+    with start() as server:
+        endless = {"goal": "∀ n : Nat, n = n", "tactic": "repeat (skip)", "timeout": 1}
+        answer = server.post("/v1/tactic", endless).json()
+        assert answer["solved"] is False
+        assert answer["verdict"] in {"timed-out", "failed"}
+        assert server.post("/v1/proof", {"goal": GOAL, "proof": "simp"}).json()["valid"]
+
+
+def test_the_token_the_size_and_the_crowd(start):
+    limits = Limits(requests=1, bytes=1000)
+    with start(token="secret", limits=limits) as server:
+        question = {"goal": GOAL, "tactic": "simp"}
+        assert server.get("/health").json()["status"] == "ok"
+        assert server.post("/v1/tactic", question).status_code == 401
+        assert server.get("/metrics").status_code == 401
+        known = {"Authorization": "Bearer secret"}
+        large = server.post("/v1/tactic", {**question, "goal": "x" * 2000}, headers=known)
+        assert large.status_code == 413
+        with ThreadPoolExecutor(8) as threads:
+            asked = [
+                threads.submit(server.post, "/v1/tactic", question, headers=known) for _ in range(8)
+            ]
+            answers = [one.result() for one in asked]
+        assert {answer.status_code for answer in answers} == {200, 503}
+        full = next(answer for answer in answers if answer.status_code == 503)
+        assert full.headers["Retry-After"] == "1"
+        metrics = server.get("/metrics", headers=known).text
+        assert 'lean_dojo_requests_total{kind="tactic",status="busy"}' in metrics
+        assert 'lean_dojo_verdicts_total{kind="tactic",verdict="solved"}' in metrics
+
+
+def test_engines_killed_under_load_lose_no_request(start):
+    with start(2) as server:
+        question = {"goal": GOAL, "proof": "intro n\nrfl"}
+        assert server.post("/v1/proof", question).json()["valid"]
+        with ThreadPoolExecutor(16) as threads:
+            asked = [threads.submit(server.post, "/v1/proof", question) for _ in range(40)]
+            asked[0].result()
+            killed = engines_of(os.getpid())
+            for engine in killed:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    engine.send_signal(signal.SIGKILL)
+            assert killed
+            assert all(one.result().json()["valid"] for one in asked)
+
+
+def test_listening_beyond_this_machine_needs_a_token(capsys, monkeypatch):
+    monkeypatch.delenv("LEAN_DOJO_SERVE_TOKEN", raising=False)
+    assert main(["serve", "--host", "0.0.0.0"]) == 2
+    assert "--token" in capsys.readouterr().err
+
+
+def test_the_command_stops_gracefully():
+    command = [sys.executable, "-m", "lean_dojo_v2", "serve", "--port", "0", "--engines", "1"]
+    command += ["--engine", "embedded"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process, ended(process):
+        for line in process.stderr:
+            if "running on" in line:
+                url = line.split("running on ")[1].split()[0]
+                break
+        answer = httpx.post(
+            f"{url}/v1/proof", json={"goal": "True", "proof": "trivial"}, timeout=300
+        )
+        assert answer.json()["valid"]
+        [engine] = engines_of(process.pid)
+        process.send_signal(signal.SIGTERM)
+        process.stderr.read()
+        assert process.wait(60) in {0, -signal.SIGTERM}
+        gone, _alive = psutil.wait_procs([engine], timeout=30)
+        assert gone
