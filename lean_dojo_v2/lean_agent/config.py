@@ -279,13 +279,19 @@ class ProverConfig:
         use_vllm: Kept from 1.x; every prover refuses true. Serve the model with ``vllm serve`` and
             prove with ``ExternalProver``.
         num_workers: Engines that check tactics side by side.
-        timeout: Seconds per theorem.
+        timeout: Seconds per theorem; a safety net, for the other limits are counts.
         max_expansions: Most states to expand per theorem; ``None``: no limit.
         num_sampled_tactics: Tactics sampled per state.
         debug: Log every step of the search.
         batch_size: States expanded together.
-        visits: How often a state may be expanded, each time with new samples (an addition to the
-            documents, keyword-only).
+        visits: How often a state may be expanded, each time with new samples (this and what follows
+            is an addition to the documents, keyword-only).
+        revisit_cost: What each earlier visit costs a state that stays open for the next one.
+        heartbeats: Lean's heartbeats that one tactic may take.
+        length_exponent: A path's log-probability is divided by its length to this power.
+        progress_weight: Cost of a step that remains, as a progress model predicts it.
+        temperature: Sampling temperature.
+        seed: Seed of the sampling.
     """
 
     use_vllm: bool = _field(
@@ -294,11 +300,52 @@ class ProverConfig:
         "ExternalProver.",
     )
     num_workers: int = _field(4, "Engines that check tactics side by side.", _at_least(1))
-    timeout: int = _field(600, "Seconds per theorem.", _at_least(1))
+    timeout: int = _field(
+        600, "Seconds per theorem: a safety net, for the other limits are counts.", _at_least(1)
+    )
     max_expansions: int | None = _field(None, "Most states to expand per theorem.", _at_least(1))
     num_sampled_tactics: int = _field(64, "Tactics sampled per state.", _at_least(1))
     debug: bool = _field(False, "Log every step of the search.")
     batch_size: int = _field(12, "States expanded together.", _at_least(1))
     visits: int = _field(
         1, "How often a state may be expanded, sampled anew each time.", _at_least(1), kw_only=True
+    )
+    revisit_cost: float | None = _field(
+        None,
+        "What each earlier visit costs a state that stays open for its next one, in units of "
+        "log-probability; null: states are visited again when all have been expanded.",
+        _at_least(0),
+        kw_only=True,
+    )
+    heartbeats: int | None = _field(
+        20_000,
+        "Lean's heartbeats that one tactic may take (embedded engine); null: Lean's own limit.",
+        _at_least(1),
+        kw_only=True,
+    )
+    length_exponent: float = _field(
+        0.0,
+        "A path's log-probability is divided by its length to this power: 0 takes the sum, 1 the "
+        "mean.",
+        _at_least(0),
+        kw_only=True,
+    )
+    progress_weight: float = _field(
+        0.5,
+        "Cost of one step that remains, as a progress model predicts it, in units of "
+        "log-probability.",
+        _at_least(0),
+        kw_only=True,
+    )
+    temperature: float | None = _field(
+        None,
+        "Sampling temperature; null: the prover's own.",
+        _at_least(0),
+        kw_only=True,
+    )
+    seed: int = _field(
+        0,
+        "Seed of the sampling: each draw is seeded by it, the theorem and the state's path.",
+        _at_least(0),
+        kw_only=True,
     )

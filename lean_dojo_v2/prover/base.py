@@ -16,8 +16,8 @@ from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
 from lean_dojo_v2.prover.search.display import print_batch
+from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 from lean_dojo_v2.prover.search.result import SearchResult
-from lean_dojo_v2.prover.search.theorem import SearchSettings
 from lean_dojo_v2.prover.suggestion import PremiseSource, ProgressEstimator, TacticGenerator
 from lean_dojo_v2.upward import reach
 
@@ -80,7 +80,7 @@ class BaseProver(ABC):
         Returns:
             The most probable of the sampled tactics; ``None`` if the model gave none.
         """
-        count = self.settings.num_sampled_tactics
+        count = self.settings.limits.samples
         goals = [str(state.goals[goal_id])]
         found = () if self.premises is None else self.premises.retrieve(goals, [None])
         [suggestions] = self.generator.generate(goals, num_samples=count, premises=found)
@@ -182,10 +182,18 @@ def settings_of(config: ProverConfig | None) -> SearchSettings:
     """Give the search settings of a prover configuration."""
     if config is None:
         return SearchSettings()
+    limits = Limits(
+        samples=config.num_sampled_tactics,
+        expansions=config.max_expansions,
+        heartbeats=config.heartbeats,
+        seconds=float(config.timeout),
+    )
     return SearchSettings(
-        num_sampled_tactics=config.num_sampled_tactics,
-        timeout=float(config.timeout),
-        max_expansions=config.max_expansions,
+        limits=limits,
         batch_size=config.batch_size,
+        length_exponent=config.length_exponent,
+        progress_weight=config.progress_weight,
         visits=config.visits,
+        revisit_cost=config.revisit_cost,
+        seed=config.seed,
     )

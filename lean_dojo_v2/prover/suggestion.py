@@ -66,7 +66,12 @@ class Suggestion:
 
 
 class TacticGenerator(Protocol):
-    """Proposes next tactics for many goals at once."""
+    """Proposes next tactics for many goals at once.
+
+    One that draws them at random takes ``seeds: Sequence[int] = ()`` as well, a seed for each goal,
+    and gives the same tactics for the same goal and seed whatever else is in the batch. One whose
+    ``generate`` has no such parameter is asked without.
+    """
 
     def generate(
         self, goals: Sequence[str], *, num_samples: int, premises: Sequence[Sequence[str]] = ()
@@ -98,12 +103,25 @@ class PremiseSource(Protocol):
         """
 
 
+@attrs.frozen
+class Step:
+    """A tactic that Lean accepted, with the states around it, as Lean prints them.
+
+    Attributes:
+        before: The state before it.
+        prefix: The tactics before it, one a line.
+        tactic: The tactic.
+        after: The state that it leaves.
+    """
+
+    before: str
+    prefix: str
+    tactic: str
+    after: str
+
+
 class ProgressEstimator(Protocol):
     """Predicts how many steps remain (LeanProgress, Huang et al. 2025, arXiv:2502.17925)."""
 
-    def predict(self, items: Sequence[tuple[str, str, str]]) -> list[float]:
-        """Estimate for each ``(goal, prefix, tactic)`` the steps that remain after the tactic.
-
-        Args:
-            items: The state, the tactics so far (one a line), and the candidate tactic.
-        """
+    def predict(self, steps: Sequence[Step]) -> list[float]:
+        """Estimate for each step how many more the proof takes after it."""

@@ -60,6 +60,7 @@ def check_tactic(
     goal_index: int = 0,
     own_names: Collection[str] = (),
     strict: bool = False,
+    heartbeats: int | None = None,
     timeout: float = TACTIC_TIMEOUT,
 ) -> TacticOutcome:
     """Try one tactic at a state.
@@ -74,6 +75,8 @@ def check_tactic(
             such as ``exfalso`` (see :mod:`.advance`), nor a step that hides from its goals what
             has still to be proved, and let no tactic rest on a theorem that was given up or on an
             axiom of the file.
+        heartbeats: Lean's heartbeats that it may take (embedded engine); Lean's own limit if not
+            given.
         timeout: Seconds that Lean may take.
 
     Returns:
@@ -92,7 +95,10 @@ def check_tactic(
             return TacticOutcome(Verdict.REFUSED, detail=str(refusal), refusal=refusal)
         site = Site(goal_index, auto_resume=True)
         axioms = ALLOWED_AXIOMS if strict else None
-        after = server.goal_tactic(state, text, site, axioms=axioms, timeout=timeout)
+        options = None if heartbeats is None else {"maxHeartbeats": heartbeats}
+        after = server.goal_tactic(
+            state, text, site, options=options, axioms=axioms, timeout=timeout
+        )
     except TacticParseError as error:
         return TacticOutcome(Verdict.UNPARSED, detail=str(error))
     except TacticFailure as error:

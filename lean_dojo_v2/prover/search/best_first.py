@@ -5,7 +5,8 @@ tactics that reached them (GPT-f, Polu & Sutskever 2020, arXiv:2009.03393), opti
 power of the depth, plus a weight times the predicted number of remaining steps (LeanProgress, Huang
 et al. 2025, arXiv:2502.17925). The best states of several theorems are expanded together, so that a
 model generates for all of them in one batch; while Lean tries the tactics of some theorems, the
-model generates for others.
+model generates for others. Nothing depends on how long either takes, as long as the safety net of
+:class:`.Limits` catches nothing.
 
 A state in which nothing is open is not yet a proof: the whole proof is checked again, and only what
 Lean confirms counts.
@@ -13,32 +14,35 @@ Lean confirms counts.
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from operator import attrgetter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.prover.problem import Problem
+from lean_dojo_v2.prover.search.limits import SearchSettings
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.prover.search.theorem import Child, Run, SearchSettings
+from lean_dojo_v2.prover.search.theorem import Child, Run
 from lean_dojo_v2.prover.search.tree import Node
 from lean_dojo_v2.prover.suggestion import (
     GeneratorError,
     Patience,
     PremiseSource,
     ProgressEstimator,
+    Step,
     Suggestion,
     TacticGenerator,
 )
 
-PATIENCE = 0.25
-"""A batch waits so long to become full, in units of the time that the last one took."""
+COHORTS = 2
+"""Groups of theorems that take turns: while the model writes for one, Lean works for the other."""
 
 BatchReport: TypeAlias = Callable[[Sequence[tuple[str, Node, Sequence[Suggestion]]]], None]
 """Told of every batch: the theorems' names, their states, and what was suggested."""
@@ -50,7 +54,7 @@ class BestFirstSearch:
 
     Attributes:
         generator: Proposes tactics.
-        settings: Limits and weights.
+        settings: Limits, order and seed.
         progress: Predicts remaining steps, if there is such a model.
         premises: Retrieves premises for the generator's prompt, if there is a retriever.
     """
@@ -103,15 +107,46 @@ class _Lane:
         self.executor = ThreadPoolExecutor(1, thread_name_prefix="lean-lane")
 
 
-@attrs.frozen
+@attrs.define(eq=False)
 class _Task:
+    """A theorem that is being searched.
+
+    Attributes:
+        index: Its number.
+        run: Its search.
+        lane: Its engine.
+        found: The states that Lean has reached for it since its cohort's last turn.
+    """
+
     index: int
     run: Run
     lane: _Lane
+    found: list[Child] = attrs.Factory(list)
+
+
+@attrs.define(eq=False)
+class _Cohort:
+    """Theorems that take turns together.
+
+    Attributes:
+        waiting: Those that are not opened yet, in order.
+        active: Those that are, in order: a batch at most.
+        busy: How many of them are with Lean.
+    """
+
+    waiting: deque[tuple[int, Problem]]
+    active: list[_Task] = attrs.Factory(list)
+    busy: int = 0
 
 
 class _Pass:
-    """One pass over some problems: which wait, which are with the model, which with Lean."""
+    """One pass over some problems.
+
+    The problems are dealt to two cohorts in turn. A cohort's turn comes when Lean is done with all
+    of its theorems; then one state of each is given to the model as a batch, while Lean tries
+    tactics for the other cohort. So what a batch holds follows from the order of the problems and
+    from what Lean says of them, never from who was faster.
+    """
 
     def __init__(
         self,
@@ -124,38 +159,49 @@ class _Pass:
         self.batch_size = search.settings.batch_size
         self.on_batch = on_batch
         self.lanes = [_Lane(server) for server in servers]
-        self.waiting = deque(enumerate(problems))
-        self.ready: deque[_Task] = deque()
-        self.busy: dict[Future[list[Child]], _Task] = {}
+        dealt = list(enumerate(problems))
+        count = COHORTS if len(dealt) > self.batch_size else 1
+        self.cohorts = [_Cohort(deque(dealt[start::count])) for start in range(count)]
+        self.busy: dict[Future[list[Child]], tuple[_Cohort, _Task]] = {}
         self.patience = Patience()
-        self.generation_seconds = 0.0
+        self.takes_seeds = "seeds" in inspect.signature(search.generator.generate).parameters
 
     def results(self) -> Iterator[tuple[int, SearchResult]]:
-        while self.waiting or self.ready or self.busy:
-            self._open_more()
-            if self._is_enough_ready():
-                yield from self._fill_batch()
-                yield from self._expand()
-            yield from self._collect(0 if self._is_enough_ready() else None)
+        for cohort in self.cohorts:
+            self._open_more(cohort)
+        while self.cohorts:
+            cohort = next((one for one in self.cohorts if not one.busy), None)
+            if cohort is None:
+                yield from self._collect()
+                continue
+            self.cohorts.remove(cohort)
+            yield from self._take_turn(cohort)
+            if cohort.active:
+                self.cohorts.append(cohort)
 
     def close(self) -> None:
         """Let the engines finish the tactic that they are at, and no more."""
-        for task in [*self.ready, *self.busy.values()]:
+        for _, task in self.busy.values():
             task.run.stop()
         for lane in self.lanes:
             lane.executor.shutdown(wait=True, cancel_futures=True)
 
-    def _active(self) -> int:
-        return len(self.ready) + len(self.busy)
+    # --- with Lean ------------------------------------------------------------------------------
 
-    def _open_more(self) -> None:
-        """Keep two batches of theorems going: one in the model, one in Lean."""
-        while self.waiting and self._active() < 2 * self.batch_size:
-            index, problem = self.waiting.popleft()
+    def _open_more(self, cohort: _Cohort) -> None:
+        while cohort.waiting and len(cohort.active) < self.batch_size:
+            index, problem = cohort.waiting.popleft()
             lane = self._lane_for(problem)
             lane.load += 1
             task = _Task(index, Run(problem, lane.server, self.search.settings), lane)
-            self.busy[lane.executor.submit(task.run.open)] = task
+            cohort.active.append(task)
+            self._submit(cohort, task, task.run.open)
+
+    def _submit(
+        self, cohort: _Cohort, task: _Task, work: Callable[..., list[Child]], *args: Any
+    ) -> None:
+        cohort.busy += 1
+        self.busy[task.lane.executor.submit(work, *args)] = cohort, task
 
     def _lane_for(self, problem: Problem) -> _Lane:
         """Choose an engine that was given the problem's file before, unless it has much more to do.
@@ -174,31 +220,37 @@ class _Pass:
         lane.files.add(file)
         return lane
 
-    def _is_enough_ready(self) -> bool:
-        """Generate when half of what is active is ready: small batches waste the model."""
-        return bool(self.ready) and (
-            len(self.ready) >= min(self.batch_size, (self._active() + 1) // 2)
-        )
+    def _collect(self) -> Iterator[tuple[int, SearchResult]]:
+        """Wait until Lean is done with some theorem; yield those whose search is over."""
+        futures, _ = wait(self.busy, return_when=FIRST_COMPLETED)
+        for future in futures:
+            cohort, task = self.busy.pop(future)
+            cohort.busy -= 1
+            task.found = future.result()
+            if task.run.result is not None:
+                yield self._finished(task)
 
-    def _fill_batch(self) -> Iterator[tuple[int, SearchResult]]:
-        """Wait for Lean as long as that is short beside what a larger batch saves."""
-        deadline = time.monotonic() + PATIENCE * self.generation_seconds
-        while self.busy and len(self.ready) < self.batch_size:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                break
-            yield from self._collect(left)
-            self._open_more()
+    @staticmethod
+    def _finished(task: _Task) -> tuple[int, SearchResult]:
+        task.lane.load -= 1
+        assert task.run.result is not None
+        return task.index, task.run.result
 
-    def _expand(self) -> Iterator[tuple[int, SearchResult]]:
+    # --- with the model -------------------------------------------------------------------------
+
+    def _take_turn(self, cohort: _Cohort) -> Iterator[tuple[int, SearchResult]]:
+        """Expand a state of each theorem; open others in place of those that are over."""
+        going_on = [task for task in cohort.active if task.run.result is None]
+        self._queue_found(going_on)
         batch: list[tuple[_Task, Node]] = []
-        while self.ready and len(batch) < self.batch_size:
-            task = self.ready.popleft()
+        for task in going_on:
             node = task.run.next_node()
             if node is None:
                 yield self._finished(task)
             else:
                 batch.append((task, node))
+        cohort.active = [task for task, _ in batch]
+        self._open_more(cohort)  # Lean opens them while the model writes
         if not batch:
             return
         try:
@@ -208,10 +260,12 @@ class _Pass:
             for task, _ in batch:
                 task.run.fail(Failure.GENERATOR, str(error))
                 yield self._finished(task)
+            cohort.active = cohort.active[len(batch) :]
+            self._open_more(cohort)
             return
         self.patience.answered()
         for (task, node), proposed in zip(batch, suggestions, strict=True):
-            self.busy[task.lane.executor.submit(task.run.apply, node, proposed)] = task
+            self._submit(cohort, task, task.run.apply, node, proposed)
         if self.on_batch is not None:
             self.on_batch(
                 [
@@ -220,46 +274,36 @@ class _Pass:
                 ]
             )
 
+    def _queue_found(self, tasks: Sequence[_Task]) -> None:
+        """Put the states that Lean has reached into their queues."""
+        found = [(task.run, child) for task in tasks for child in task.found]
+        for (run, child), steps in zip(found, self._steps_left(found), strict=True):
+            run.push(child, steps)
+        for task in tasks:
+            task.found = []
+
+    def _steps_left(self, found: Sequence[tuple[Run, Child]]) -> Sequence[float | None]:
+        if self.search.progress is None or not found:
+            return [None] * len(found)
+        steps = [
+            Step(child.parent.state, run.prefix(child.parent), child.tactic, str(child.state))
+            for run, child in found
+        ]
+        return self.search.progress.predict(steps)
+
     def _generate(self, batch: Sequence[tuple[_Task, Node]]) -> list[list[Suggestion]]:
         started = time.monotonic()
         goals = [node.state for _, node in batch]
-        premises: Sequence[Sequence[str]] = ()
+        options: dict[str, Any] = {"premises": ()}
         if self.search.premises is not None:
             places = [task.run.problem.place for task, _ in batch]
-            premises = self.search.premises.retrieve(goals, places)
+            options["premises"] = self.search.premises.retrieve(goals, places)
+        if self.takes_seeds:
+            options["seeds"] = [task.run.seed(node) for task, node in batch]
         suggestions = self.search.generator.generate(
-            goals, num_samples=self.search.settings.num_sampled_tactics, premises=premises
+            goals, num_samples=self.search.settings.limits.samples, **options
         )
-        self.generation_seconds = time.monotonic() - started
+        share = (time.monotonic() - started) / len(batch)
         for task, _ in batch:
-            task.run.add_time(self.generation_seconds)
+            task.run.add_time(share)
         return suggestions
-
-    def _collect(self, timeout: float | None) -> Iterator[tuple[int, SearchResult]]:
-        """Take what Lean has finished; wait until there is something, ``timeout`` s at most."""
-        futures, _ = wait(self.busy, timeout=timeout, return_when=FIRST_COMPLETED)
-        done = [(future, self.busy.pop(future)) for future in futures]
-        children: list[tuple[Run, Child]] = []
-        for future, task in done:
-            children += [(task.run, child) for child in future.result()]
-        for (run, child), steps in zip(children, self._steps_left(children), strict=True):
-            run.push(child, steps)
-        for _, task in done:
-            if task.run.result is not None:
-                yield self._finished(task)
-            else:
-                self.ready.append(task)
-
-    def _steps_left(self, children: Sequence[tuple[Run, Child]]) -> Sequence[float | None]:
-        if self.search.progress is None or not children:
-            return [None] * len(children)
-        items = [
-            (child.parent.state, run.prefix(child.parent), child.tactic) for run, child in children
-        ]
-        return self.search.progress.predict(items)
-
-    @staticmethod
-    def _finished(task: _Task) -> tuple[int, SearchResult]:
-        task.lane.load -= 1
-        assert task.run.result is not None
-        return task.index, task.run.result

@@ -34,10 +34,13 @@ class SearchResult:
         reason: Why not, for a failure.
         detail: One sentence about it.
         expansions: States whose tactics were generated.
+        samples: Tactics that were suggested for them.
         lean_calls: Requests to the engine, the final check included.
         refused_proofs: Finished-looking proofs that the final check refused.
-        seconds: Time spent on generating its tactics and on trying them; waiting for other
-            theorems of the same batch does not count.
+        ended_by_clock: How often the seconds of a limit ended something: a tactic, the check of a
+            proof, the search. Above 0, a faster machine may give another result.
+        seconds: Time spent on trying its tactics, and its share of the time that generating them
+            took; waiting for other theorems of the same batch does not count.
         tree: The states reached.
     """
 
@@ -48,8 +51,10 @@ class SearchResult:
     reason: Failure | None = None
     detail: str = ""
     expansions: int = 0
+    samples: int = 0
     lean_calls: int = 0
     refused_proofs: int = 0
+    ended_by_clock: int = 0
     seconds: float = 0.0
     tree: SearchTree | None = attrs.field(default=None, repr=False)
 

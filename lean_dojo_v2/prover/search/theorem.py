@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 import itertools
 import time
@@ -14,45 +15,18 @@ import attrs
 from lean_dojo_core.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineLostError, StaleStateError
+from lean_dojo_v2.lean.errors import EngineLostError, EngineTimeoutError, StaleStateError
 from lean_dojo_v2.lean.verify.digests import digest
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.tactics import check_tactic
 from lean_dojo_v2.prover.problem import Problem
+from lean_dojo_v2.prover.search.limits import SearchSettings
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
 from lean_dojo_v2.prover.suggestion import Suggestion
 
 KEPT_STATES = 512
 """States of one theorem that its engine holds; others are replayed when they are expanded."""
-
-
-@attrs.frozen(kw_only=True)
-class SearchSettings:
-    """Limits and weights of a search.
-
-    Attributes:
-        num_sampled_tactics: Tactics sampled at a state.
-        timeout: Seconds that are spent on a theorem: on generating its tactics and on trying them.
-            Waiting for other theorems does not count. A finished proof is still checked.
-        max_expansions: States of a theorem that may be expanded; ``None`` for no limit.
-        batch_size: States, of different theorems, that are expanded together.
-        length_exponent: The cumulative log-probability is divided by ``depth ** length_exponent``;
-            0 leaves it as it is, 1 takes the mean.
-        progress_weight: Cost of one predicted remaining step, in units of log-probability.
-        tactic_timeout: Seconds that Lean may take for one tactic.
-        visits: How often a state may be expanded. Once all states have been, each is sampled anew:
-            another draw of a sampling generator may hold what the first one missed.
-    """
-
-    num_sampled_tactics: int = 64
-    timeout: float = 600.0
-    max_expansions: int | None = None
-    batch_size: int = 12
-    length_exponent: float = 0.0
-    progress_weight: float = 0.5
-    tactic_timeout: float = 10.0
-    visits: int = 1
 
 
 @attrs.frozen
@@ -71,13 +45,14 @@ class Run:
     Args:
         problem: What to prove.
         server: The engine where its states live.
-        settings: Limits and weights.
+        settings: Limits, order and seed.
     """
 
     def __init__(self, problem: Problem, server: Server, settings: SearchSettings) -> None:
         self.problem = problem
         self.server = server
         self.settings = settings
+        self.limits = settings.limits
         self.tree = SearchTree(problem.name)
         self.result: SearchResult | None = None
         self._queue: list[tuple[float, int, Node]] = []
@@ -89,7 +64,8 @@ class Run:
         self._spent = 0.0
         self._since: float | None = None
         self._stopped = False
-        self._expansions = self._lean_calls = self._refused = 0
+        self._expansions = self._samples = self._lean_calls = self._refused = 0
+        self._ended_by_clock = 0
 
     # --- in the engine's thread -----------------------------------------------------------------
 
@@ -99,6 +75,7 @@ class Run:
             try:
                 state = self._open_root()
             except LeanError as error:
+                self._note_clock(error)
                 self._fail(_opening_failure(error), str(error))
                 return []
             root = self.tree.add(None, "", str(state), 0.0, 0.0)
@@ -114,17 +91,20 @@ class Run:
             New states, most probable first; empty once the search is over.
         """
         with self._at_work():
+            self._samples += len(suggestions)
             children: list[Child] = []
             try:
                 self._try_all(node, _best_first(suggestions), children)
             except (EngineUnavailableError, EngineLostError) as error:
+                self._note_clock(error)
                 self._fail(Failure.ENGINE, str(error))
             except LeanError as error:
                 # A tactic that worked before fails in the replay, for example at a time limit. What
                 # was found until then stays: those states count as seen and come no other way.
                 node.failures[f"state lost: {error}"[:200]] += 1
             node.status = NodeStatus.EXPANDED
-            self._alive.pop(node.id, None)
+            if self._visits[node.id] >= self.settings.visits:
+                self._alive.pop(node.id, None)
             return [] if self.result is not None else children
 
     def _try_all(
@@ -154,8 +134,9 @@ class Run:
         """Whether no state that says the same was reached before."""
         self._lean_calls += 1
         try:
-            key = digest(self.server, state, timeout=self.settings.tactic_timeout).goals
-        except (EngineLostError, StaleStateError):
+            key = digest(self.server, state, timeout=self.limits.tactic_seconds).goals
+        except (EngineLostError, StaleStateError) as error:
+            self._note_clock(error)
             return False  # what costs an engine its life when it is read is no state to go on from
         if key in self._seen:
             return False
@@ -173,19 +154,24 @@ class Run:
         outcome = self._try_once(node, tactic)
         if outcome.verdict is Verdict.ENGINE_DIED:
             outcome = self._try_once(node, tactic)
+        self._ended_by_clock += outcome.verdict is Verdict.TIMED_OUT
         return outcome
 
     def _try_once(self, node: Node, tactic: str) -> TacticOutcome:
         state = self._state(node)
         self._lean_calls += 1
-        left = max(1.0, self.settings.timeout - self.seconds)
+        left = max(1.0, self.limits.seconds - self.seconds)
         return check_tactic(
             self.server,
             state,
             tactic,
             own_names=self.problem.own_names,
-            timeout=min(self.settings.tactic_timeout, left),
+            heartbeats=self.limits.heartbeats,
+            timeout=min(self.limits.tactic_seconds, left),
         )
+
+    def _note_clock(self, error: Exception) -> None:
+        self._ended_by_clock += isinstance(error, EngineTimeoutError)
 
     def _state(self, node: Node) -> GoalState:
         """Give a node's state; one that is not in the engine any more is replayed."""
@@ -230,6 +216,7 @@ class Run:
             try:
                 return self.problem.check(self.server, proof)
             except EngineLostError as error:
+                self._note_clock(error)
                 if last:
                     return ProofOutcome(False, f"the engine was lost over it: {error}")
             except LeanError as error:
@@ -240,11 +227,11 @@ class Run:
 
     def next_node(self) -> Node | None:
         """Take the most promising state; with none, or at a limit, the search is over."""
-        limit = self.settings.max_expansions
+        limit = self.limits.expansions
         if self.result is not None:
             return None
         if self._is_over():
-            self._fail(Failure.TIMED_OUT, f"no proof within {self.settings.timeout:g} s")
+            self._fail(Failure.TIMED_OUT, f"no proof within {self.limits.seconds:g} s")
         elif limit is not None and self._expansions >= limit:
             self._fail(Failure.EXPANSIONS, f"no proof within {limit} expansions")
         elif not self._queue and not self._queue_again():
@@ -253,8 +240,15 @@ class Run:
             self._expansions += 1
             node = heapq.heappop(self._queue)[2]
             self._visits[node.id] += 1
+            self._keep_open(node)
             return node
         return None
+
+    def _keep_open(self, node: Node) -> None:
+        """Put a state that is expanded back into the queue, at the cost of its visits so far."""
+        cost, visits = self.settings.revisit_cost, self._visits[node.id]
+        if cost is not None and visits < self.settings.visits:
+            heapq.heappush(self._queue, (node.priority + cost * visits, next(self._order), node))
 
     def _queue_again(self) -> bool:
         """Put the expanded states that may be visited once more back into the queue."""
@@ -263,6 +257,19 @@ class Run:
             if expanded and self._visits[node.id] < self.settings.visits:
                 heapq.heappush(self._queue, (node.priority, next(self._order), node))
         return bool(self._queue)
+
+    def seed(self, node: Node) -> int:
+        """Give the seed of the draw of tactics at a state that :meth:`next_node` has just given."""
+        place = self.problem.place
+        parts = (
+            str(self.settings.seed),
+            self.problem.name,
+            "" if place is None else place.file_path,
+            str(self._visits[node.id]),
+            *self.tree.tactics(node),
+        )
+        digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
+        return int.from_bytes(digest[:8], "big") >> 1  # torch takes 63 bits
 
     def push(self, child: Child, steps_left: float | None) -> None:
         """Put a new state into the queue.
@@ -316,7 +323,7 @@ class Run:
             self._spent, self._since = self.seconds, None
 
     def _is_over(self) -> bool:
-        return self._stopped or self.seconds > self.settings.timeout
+        return self._stopped or self.seconds > self.limits.seconds
 
     def _fail(self, reason: Failure, detail: str) -> None:
         self._end(success=False, reason=reason, detail=detail)
@@ -339,8 +346,10 @@ class Run:
             reason=reason,
             detail=detail,
             expansions=self._expansions,
+            samples=self._samples,
             lean_calls=self._lean_calls,
             refused_proofs=self._refused,
+            ended_by_clock=self._ended_by_clock + (reason is Failure.TIMED_OUT),
             seconds=self.seconds,
             tree=self.tree,
         )

@@ -14,17 +14,17 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.prover.problem import GoalProblem, TheoremProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
+from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 from lean_dojo_v2.prover.search.result import Failure
-from lean_dojo_v2.prover.search.theorem import SearchSettings
 from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
 from lean_dojo_v2.prover.suggestion import GeneratorError, Suggestion
 
 CHAIN = {"⊢ r": [("apply hqr", -1.0)], "⊢ q": [("apply hpq", -1.0)], "⊢ p": [("exact hp", -0.5)]}
 
 
-def search(generator, problems, engine, *, progress=None, **settings):
-    plan = BestFirstSearch(generator, SearchSettings(**settings), progress)
-    return plan.run(problems, [engine])
+def search(generator, problems, engine, *, progress=None, limits=None, **settings):
+    chosen = SearchSettings(limits=Limits(**(limits or {})), **settings)
+    return BestFirstSearch(generator, chosen, progress).run(problems, [engine])
 
 
 # --- finding proofs ------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def endless(samples=1000):
 
 def test_max_expansions_and_num_sampled_tactics(engine, zoo, scripted):
     generator = scripted(endless())
-    [result] = search(generator, [zoo("both")], engine, max_expansions=4, num_sampled_tactics=3)
+    [result] = search(generator, [zoo("both")], engine, limits={"expansions": 4, "samples": 3})
     assert result.reason is Failure.EXPANSIONS
     assert result.expansions == len(generator.states) == 4
     assert generator.samples == {3}
@@ -159,7 +159,7 @@ def test_max_expansions_and_num_sampled_tactics(engine, zoo, scripted):
 
 
 def test_the_time_limit(engine, zoo, scripted):
-    [result] = search(scripted(endless()), [zoo("both")], engine, timeout=0.5)
+    [result] = search(scripted(endless()), [zoo("both")], engine, limits={"seconds": 0.5})
     assert result.reason is Failure.TIMED_OUT
     assert "0.5 s" in result.detail
 
@@ -171,7 +171,7 @@ def test_time_spent_on_generation_counts(engine, zoo, scripted):
             return super().generate(goals, num_samples=num_samples)
 
     generator = Slow(endless(2))
-    [result] = search(generator, [zoo("both")], engine, timeout=0.5)
+    [result] = search(generator, [zoo("both")], engine, limits={"seconds": 0.5})
     assert result.reason is Failure.TIMED_OUT
     assert len(generator.batches) == 1
     assert result.seconds > 0.6
@@ -309,31 +309,33 @@ class Likes:
 
     def __init__(self, word):
         self.word = word
-        self.items = []
+        self.steps = []
 
-    def predict(self, items):
-        self.items += items
-        return [1.0 if self.word in tactic else 9.0 for _, _, tactic in items]
+    def predict(self, steps):
+        self.steps += steps
+        return [1.0 if self.word in step.tactic else 9.0 for step in steps]
 
 
 def test_progress_changes_the_order(engine, zoo, scripted):
     def second_state(progress):
         generator = scripted(TWO_WAYS)
-        search(generator, [zoo("or_swap")], engine, progress=progress, max_expansions=2)
+        search(generator, [zoo("or_swap")], engine, progress=progress, limits={"expansions": 2})
         return generator.states[1]
 
     assert "a : q ∨ p" in second_state(None)
     likes = Likes("cases")
     assert "case inl" in second_state(likes)
-    goal, prefix, tactic = likes.items[0]
-    assert (goal.endswith("⊢ q ∨ p"), prefix, tactic) == (True, "", "have a := h.symm")
+    first = likes.steps[0]
+    assert (first.prefix, first.tactic) == ("", "have a := h.symm")
+    assert first.before.endswith("⊢ q ∨ p")
+    assert "a : q ∨ p" in first.after
     assert "a : q ∨ p" in second_state(Likes("have"))
 
 
 def test_progress_sees_the_tactics_before(engine, zoo, scripted):
     likes = Likes("")
     search(scripted(CHAIN), [zoo("chain")], engine, progress=likes)
-    assert [(prefix, tactic) for _, prefix, tactic in likes.items] == [
+    assert [(step.prefix, step.tactic) for step in likes.steps] == [
         ("", "apply hqr"),
         ("apply hqr", "apply hpq"),
     ]
@@ -348,7 +350,7 @@ def test_length_exponent_favours_long_paths(engine, zoo, scripted):
 
     def third_state(exponent):
         generator = scripted(tactics)
-        search(generator, [zoo("chain")], engine, length_exponent=exponent, max_expansions=3)
+        search(generator, [zoo("chain")], engine, length_exponent=exponent, limits={"expansions": 3})
         return generator.states[2]
 
     assert third_state(0.0).endswith("⊢ r")

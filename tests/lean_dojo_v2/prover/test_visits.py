@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
+from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 from lean_dojo_v2.prover.search.result import Failure
-from lean_dojo_v2.prover.search.theorem import SearchSettings
 from lean_dojo_v2.prover.suggestion import Suggestion
 
 
@@ -22,9 +22,10 @@ class Improving:
         return [found for _ in goals]
 
 
-def search(engine, problem, **settings):
+def search(engine, problem, expansions=None, **settings):
     generator = Improving()
-    [result] = BestFirstSearch(generator, SearchSettings(**settings)).run([problem], [engine])
+    chosen = SearchSettings(limits=Limits(expansions=expansions), **settings)
+    [result] = BestFirstSearch(generator, chosen).run([problem], [engine])
     return result, generator.calls
 
 
@@ -41,5 +42,20 @@ def test_a_later_draw_may_hold_the_proof_and_repeats_nothing(engine, zoo):
 
 
 def test_the_expansion_limit_holds(engine, zoo):
-    result, calls = search(engine, zoo("both"), visits=5, max_expansions=2)
+    result, calls = search(engine, zoo("both"), visits=5, expansions=2)
     assert (result.success, result.reason, calls) == (False, Failure.EXPANSIONS, 2)
+
+
+def test_a_state_that_stays_open_is_weighed_against_its_children(engine, zoo, scripted):
+    """Each visit costs; a cheap one is made before a child, a dear one after it."""
+    tactics = {"⊢ r": [("have a := hqr (hpq hp)", -2.0)], "⊢ q": []}
+
+    def states(cost):
+        generator = scripted(tactics)
+        settings = SearchSettings(limits=Limits(expansions=2), visits=3, revisit_cost=cost)
+        BestFirstSearch(generator, settings).run([zoo("chain")], [engine])
+        return ["a : r" in state for state in generator.states]
+
+    assert states(1.0) == [False, False]
+    assert states(3.0) == [False, True]
+    assert states(None) == [False, True]
