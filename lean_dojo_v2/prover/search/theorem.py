@@ -363,6 +363,6 @@ def _opening_failure(error: LeanError) -> Failure:
 def _best_first(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
     """Give each tactic once, with its best log-probability, most probable first."""
     best: dict[str, Suggestion] = {}
-    for suggestion in sorted(suggestions, key=lambda s: -s.logprob):
+    for suggestion in sorted(suggestions, key=lambda s: (-s.logprob, s.tactic)):
         best.setdefault(suggestion.tactic.strip(), suggestion)
     return list(best.values())

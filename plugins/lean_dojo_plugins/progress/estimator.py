@@ -17,6 +17,7 @@ from lean_dojo_plugins.progress.dataset import encode
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import fetch
 from lean_dojo_v2.lean_progress.examples import progress_text
+from lean_dojo_v2.prover.suggestion import Step
 
 
 class ProgressModel:
@@ -58,14 +59,14 @@ class ProgressModel:
         self._batch_size = batch_size
 
     @torch.inference_mode()
-    def predict(self, items: Sequence[tuple[str, str, str]]) -> list[float]:
-        """Estimate the steps that remain after each ``(goal, prefix, tactic)``.
+    def predict(self, steps: Sequence[Step]) -> list[float]:
+        """Estimate how many steps remain after each; its input is the documented one of training.
 
         Batches hold inputs of similar length, so that little is computed on padding.
         """
-        if not items:
+        if not steps:
             return []
-        texts = [progress_text(goal, prefix, tactic) for goal, prefix, tactic in items]
+        texts = [progress_text(step.before, step.prefix, step.tactic) for step in steps]
         columns = encode(texts, self._tokenizer, self._max_length)
         rows = [
             dict(zip(columns, values, strict=True))

@@ -350,7 +350,9 @@ def test_length_exponent_favours_long_paths(engine, zoo, scripted):
 
     def third_state(exponent):
         generator = scripted(tactics)
-        search(generator, [zoo("chain")], engine, length_exponent=exponent, limits={"expansions": 3})
+        search(
+            generator, [zoo("chain")], engine, length_exponent=exponent, limits={"expansions": 3}
+        )
         return generator.states[2]
 
     assert third_state(0.0).endswith("⊢ r")

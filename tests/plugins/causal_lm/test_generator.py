@@ -11,6 +11,7 @@ from torch.testing import assert_close
 from transformers import AutoModelForCausalLM
 
 from lean_dojo_core.errors import CheckpointError, TrainingError, UsageError
+from lean_dojo_plugins.causal_lm.generate.draws import pick, uniforms
 from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator, end_tokens
 from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 
@@ -80,6 +81,28 @@ def test_beams_find_at_least_the_greedy_tactic(generator):
 
 def test_a_seed_repeats(generator):
     assert generator.generate(GOALS, 4, seed=5) == generator.generate(GOALS, 4, seed=5)
+
+
+def test_a_seed_of_a_goal_gives_its_samples_whatever_else_is_in_the_batch(generator):
+    seeds = list(range(len(GOALS)))
+    together = generator.generate(GOALS, 6, seeds=seeds, merge=False)
+    for goal, seed, found in zip(GOALS, seeds, together, strict=True):
+        [alone] = generator.generate([goal], 6, seeds=[seed], merge=False)
+        assert [text for text, _ in alone] == [text for text, _ in found]
+        assert [score for _, score in alone] == pytest.approx(
+            [score for _, score in found], abs=1e-3
+        )
+    assert len({text for text, _ in together[0]}) > 1
+    [other] = generator.generate(GOALS[:1], 6, seeds=[77], merge=False)
+    assert other != together[0]
+
+
+def test_draws_follow_the_probabilities():
+    probabilities = torch.tensor([[0.0, 0.5, 0.0, 0.25, 0.25, 0.0]]).repeat(4096, 1)
+    draws = uniforms([1, 2], 2048, 1, torch.device("cpu"))[:, 0]
+    chosen = torch.bincount(pick(probabilities, draws), minlength=6) / 4096
+    assert chosen.tolist() == pytest.approx([0, 0.5, 0, 0.25, 0.25, 0], abs=0.03)
+    assert pick(probabilities[:1], torch.tensor([1 - 1e-16], dtype=torch.float64)).item() == 4
 
 
 def test_top_p_keeps_the_likeliest(generator):

@@ -55,11 +55,25 @@ def test_samples_have_the_models_own_log_probabilities(seq2seq_folder):
 def test_sampling_is_repeatable_and_moves_on(seq2seq_folder):
     def sample():
         generator = Seq2SeqGenerator(seq2seq_folder, device="cpu", max_new_tokens=8, seed=3)
-        return [generator._sample([[3, 4, 1]], 4) for _ in range(2)]
+        return [generator.generate(["⊢ p"], num_samples=4) for _ in range(2)]
 
     before = torch.get_rng_state()
     assert sample() == sample()
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_seed_of_a_goal_gives_its_samples_whatever_else_is_in_the_batch(seq2seq_folder):
+    generator = Seq2SeqGenerator(seq2seq_folder, device="cpu", max_new_tokens=4)
+    generator.model.lm_head.weight.data[1] = 0.0  # or hardly any would end
+    goals = ["⊢ p", "⊢ a longer goal", "⊢ q"]
+    together = generator.generate(goals, num_samples=8, seeds=[1, 2, 3])
+    alone = [
+        generator.generate([goal], num_samples=8, seeds=[seed])[0]
+        for goal, seed in zip(goals, [1, 2, 3], strict=True)
+    ]
+    assert [[s.tactic for s in one] for one in together] == [
+        [s.tactic for s in one] for one in alone
+    ]
 
 
 def test_the_goal_stays_and_the_best_premises_come_first(seq2seq_folder):

@@ -18,6 +18,7 @@ from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
 from lean_dojo_core import DatasetFormatter, registry
 from lean_dojo_core.errors import CheckpointError, UsageError
 from lean_dojo_plugins.causal_lm.generate.cache import make_roomy, one_token_at_a_time
+from lean_dojo_plugins.causal_lm.generate.draws import pick, uniforms
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import (
     ADAPTER_FILE,
@@ -47,10 +48,16 @@ class _Choice:
 
     temperature: float
     top_p: float
-    generator: torch.Generator
+    draws: torch.Tensor  # (samples, tokens)
 
-    def of(self, log_probs: torch.Tensor) -> torch.Tensor:
-        """Choose one token a row out of ``(rows, vocabulary)`` log-probabilities."""
+    def of(self, log_probs: torch.Tensor, samples: torch.Tensor, step: int) -> torch.Tensor:
+        """Choose one token a row.
+
+        Args:
+            log_probs: ``(rows, vocabulary)``.
+            samples: ``(rows,)`` the sample that each row goes on with.
+            step: Which token of the samples it is, from 0.
+        """
         if self.temperature == 0:
             return log_probs.argmax(-1)
         probabilities = torch.softmax(log_probs / self.temperature, dim=-1)
@@ -59,7 +66,7 @@ class _Choice:
             # Keep a token as long as those before it do not reach top_p; the first always stays.
             ordered[ordered.cumsum(-1) - ordered >= self.top_p] = 0.0
             probabilities = torch.zeros_like(probabilities).scatter(1, order, ordered)
-        return torch.multinomial(probabilities, 1, generator=self.generator).squeeze(1)
+        return pick(probabilities, self.draws[samples, step])
 
 
 class TacticGenerator:
@@ -152,6 +159,7 @@ class TacticGenerator:
         beam: bool = False,
         premises: Sequence[Sequence[str]] | None = None,
         seed: int | None = None,
+        seeds: Sequence[int] = (),
         merge: bool = True,
     ) -> list[list[Suggestion]]:
         """Suggest tactics for each goal.
@@ -166,6 +174,8 @@ class TacticGenerator:
             beam: Beam search instead of sampling.
             premises: Texts of retrieved premises for each goal.
             seed: Makes sampling repeatable.
+            seeds: A seed for each goal, in place of ``seed``: its samples then do not depend on
+                the goals beside it.
             merge: Merge equal tactics and drop what is none; otherwise every sample comes back as
                 it was drawn, and one that did not end as empty text.
 
@@ -183,8 +193,7 @@ class TacticGenerator:
                 f"0 < top_p <= 1; got {num_samples}, {max_new_tokens}, {temperature}, {top_p}"
             )
         samples = 1 if temperature == 0 and not beam else num_samples
-        generator = torch.Generator(self.model.device)
-        generator.manual_seed(secrets.randbits(63) if seed is None else seed)
+        own_seeds = list(seeds) or _seeds(seed, len(goals))
         given = premises or [()] * len(goals)
         prompts = [
             self.prompt_ids(goal, texts, max_new_tokens)
@@ -199,7 +208,9 @@ class TacticGenerator:
                 if beam and samples > 1:
                     found = self._beams(ids, samples, max_new_tokens)
                 else:  # a search with one beam is greedy
-                    choice = _Choice(0.0 if beam else temperature, top_p, generator)
+                    chosen = [own_seeds[index] for index in batch]
+                    draws = uniforms(chosen, samples, max_new_tokens, self.model.device)
+                    choice = _Choice(0.0 if beam else temperature, top_p, draws)
                     found = self._sample(ids, samples, choice, max_new_tokens)
                 for index, suggestions in zip(batch, found, strict=True):
                     results[index] = _distinct(suggestions) if merge else list(suggestions)
@@ -284,9 +295,9 @@ class TacticGenerator:
         ended = torch.zeros(len(mask), dtype=torch.bool, device=mask.device)
         totals = torch.zeros(len(mask), device=mask.device)
         texts: list[list[int]] = [[] for _ in range(len(mask))]
-        for _ in range(max_new_tokens):
+        for step in range(max_new_tokens):
             log_probs = torch.log_softmax(logits.float(), dim=-1)
-            chosen = choice.of(log_probs)
+            chosen = choice.of(log_probs, rows, step)
             going_on = ~ended[rows]
             gained = log_probs.gather(1, chosen[:, None]).squeeze(1)
             totals[rows] += torch.where(going_on, gained, 0.0)
@@ -361,6 +372,13 @@ class TacticGenerator:
         stop = next((i for i, token in enumerate(tokens) if token in ends), len(tokens))
         text = cast("str", self.tokenizer.decode(tokens[: stop + 1], skip_special_tokens=True))
         return text.partition("\n")[0].strip()
+
+
+def _seeds(seed: int | None, count: int) -> list[int]:
+    """Give seeds of goals that follow from one; from none, new ones each time."""
+    generator = torch.Generator()
+    generator.manual_seed(secrets.randbits(63) if seed is None else seed)
+    return [int(one) for one in torch.randint(2**62, (count,), generator=generator)]
 
 
 def end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> list[int]:

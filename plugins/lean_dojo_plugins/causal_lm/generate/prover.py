@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import attrs
 import torch
 
 from lean_dojo_core.records import Theorem
@@ -34,9 +35,9 @@ class HFProver(BaseProver):
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
         config: Limits of the search.
         formatter: Dataset formatter that the model was trained with.
-        temperature: Sampling temperature.
+        temperature: Sampling temperature, unless ``config`` names one.
         max_new_tokens: Longest tactic, in tokens; at most half of ``max_length``.
-        seed: Seed of the sampling; each batch draws on from it.
+        seed: Seed of the sampling, in place of ``config``'s.
         max_length: Longest prompt and tactic together, in tokens; by default the training's, which
             stands beside a model of ``SFTTrainer`` or ``GRPOTrainer``, else 2048.
 
@@ -55,15 +56,22 @@ class HFProver(BaseProver):
         formatter: str = "tactic-chat",
         temperature: float = 1.0,
         max_new_tokens: int = 128,
-        seed: int = 0,
+        seed: int | None = None,
         max_length: int | None = None,
     ) -> None:
         super().__init__(config)
+        if seed is not None:
+            self.settings = attrs.evolve(self.settings, seed=seed)
+        if config is not None and config.temperature is not None:
+            temperature = config.temperature
         self.tactics = TacticGenerator(
             ckpt_path, use_lora, device, formatter, max_length=max_length
         )
         self._sampler = Sampler(
-            self.tactics, temperature=temperature, max_new_tokens=max_new_tokens, seed=seed
+            self.tactics,
+            temperature=temperature,
+            max_new_tokens=max_new_tokens,
+            seed=self.settings.seed,
         )
 
     @property
@@ -105,7 +113,7 @@ class Sampler:
         tactics: The generator.
         temperature: Sampling temperature.
         max_new_tokens: Longest tactic, in tokens; at most half of the generator's ``max_length``.
-        seed: Seed of the first batch.
+        seed: Seed of the first batch that brings no seeds; others draw on from it.
     """
 
     def __init__(
@@ -122,7 +130,12 @@ class Sampler:
         self._seed = seed
 
     def generate(
-        self, goals: Sequence[str], *, num_samples: int, premises: Sequence[Sequence[str]] = ()
+        self,
+        goals: Sequence[str],
+        *,
+        num_samples: int,
+        premises: Sequence[Sequence[str]] = (),
+        seeds: Sequence[int] = (),
     ) -> list[list[Suggestion]]:
         """Sample tactics; see :class:`lean_dojo_v2.prover.suggestion.TacticGenerator`."""
         self._seed += 1
@@ -133,5 +146,9 @@ class Sampler:
             max_new_tokens=self._max_new_tokens,
             premises=premises or None,
             seed=self._seed,
+            seeds=seeds,
         )
-        return [[Suggestion(tactic, logprob) for tactic, logprob in each] for each in found]
+        # Another batch changes the last digits; what is equal up to them stays equal.
+        return [
+            [Suggestion(tactic, round(logprob, 4)) for tactic, logprob in each] for each in found
+        ]

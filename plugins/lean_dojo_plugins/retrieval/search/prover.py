@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import attrs
 from transformers import AutoConfig
 
 from lean_dojo_core import DatasetFormatter, Message, remove_marks
@@ -44,7 +45,7 @@ class RetrievalProver(BaseProver):
         config: Limits of the search.
         num_premises: Premises retrieved for a goal; a generator's context may take fewer.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
-        seed: Seed of the sampling.
+        seed: Seed of the sampling, in place of ``config``'s.
 
     Raises:
         UsageError: If there is no corpus or no generator at that path.
@@ -61,9 +62,13 @@ class RetrievalProver(BaseProver):
         config: ProverConfig | None = None,
         num_premises: int = 20,
         device: str = "auto",
-        seed: int = 0,
+        seed: int | None = None,
     ) -> None:
         super().__init__(config)
+        asked = None if config is None else config.temperature
+        temperature = 1.0 if asked is None else asked
+        if seed is not None:
+            self.settings = attrs.evolve(self.settings, seed=seed)
         corpus = Path(indexed_corpus_path or merged_data_dir() / "corpus.jsonl")
         if not corpus.is_file():
             raise UsageError(
@@ -76,11 +81,14 @@ class RetrievalProver(BaseProver):
         self._causal: TacticGenerator | None = None
         self._generator: TacticSource
         if _is_seq2seq(name):
-            self._generator = Seq2SeqGenerator(name, device=device, seed=seed)
+            self._generator = Seq2SeqGenerator(name, device=device, temperature=temperature)
         else:
             self._causal = TacticGenerator(name, device=device)
             self._causal.formatter = WithPremises(self._causal.formatter)
-            self._generator = Sampler(self._causal, seed=seed)
+            temperature = (
+                1.0 if config is None or config.temperature is None else config.temperature
+            )
+            self._generator = Sampler(self._causal, temperature=temperature)
 
     @property
     def generator(self) -> TacticSource:

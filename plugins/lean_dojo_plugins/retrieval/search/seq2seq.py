@@ -7,10 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PreTrainedTokenizerBase
+from transformers import (
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    LogitsProcessor,
+    LogitsProcessorList,
+    PreTrainedTokenizerBase,
+)
+from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.byt5.tokenization_byt5 import ByT5Tokenizer
 
 from lean_dojo_core import remove_marks
+from lean_dojo_plugins.causal_lm.generate.draws import pick, uniforms
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import fetch
 from lean_dojo_v2.prover.suggestion import Suggestion
@@ -24,8 +32,9 @@ class Seq2SeqGenerator:
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
         max_length: Tokens of premises and goal together; the goal stays, then the best premises.
         max_new_tokens: Tokens of a tactic at most.
+        temperature: Sampling temperature; 0 gives the one greedy tactic.
         batch_samples: Tactics sampled at once; bounds memory.
-        seed: Seed of the sampling; each batch draws on from it.
+        seed: Seed of batches that bring no seeds; each draws on from it.
 
     Raises:
         TrainingError: If it cannot be loaded.
@@ -38,6 +47,7 @@ class Seq2SeqGenerator:
         device: str = "auto",
         max_length: int = 2300,
         max_new_tokens: int = 256,
+        temperature: float = 1.0,
         batch_samples: int = 256,
         seed: int = 0,
     ) -> None:
@@ -52,19 +62,27 @@ class Seq2SeqGenerator:
         self.tokenizer = _tokenizer(str(name))
         self.max_length = max_length
         self.max_new_tokens = max_new_tokens
+        self.temperature = temperature
         self.batch_samples = batch_samples
         self._random = torch.Generator().manual_seed(seed)
 
     def generate(
-        self, goals: Sequence[str], *, num_samples: int, premises: Sequence[Sequence[str]] = ()
+        self,
+        goals: Sequence[str],
+        *,
+        num_samples: int,
+        premises: Sequence[Sequence[str]] = (),
+        seeds: Sequence[int] = (),
     ) -> list[list[Suggestion]]:
         """Sample tactics; see :class:`lean_dojo_v2.prover.suggestion.TacticGenerator`."""
         given = premises or [()] * len(goals)
         ids = [self.input_ids(goal, texts) for goal, texts in zip(goals, given, strict=True)]
+        own = list(seeds) or torch.randint(2**62, (len(ids),), generator=self._random).tolist()
         size = max(1, self.batch_samples // num_samples)
         found: list[list[Suggestion]] = []
         for start in range(0, len(ids), size):
-            found += self._sample(ids[start : start + size], num_samples)
+            end = start + size
+            found += self._sample(ids[start:end], num_samples, own[start:end])
         return found
 
     def input_ids(self, goal: str, premises: Sequence[str]) -> list[int]:
@@ -85,26 +103,26 @@ class Seq2SeqGenerator:
         return ids
 
     @torch.inference_mode()
-    def _sample(self, prompts: Sequence[list[int]], samples: int) -> list[list[Suggestion]]:
+    def _sample(
+        self, prompts: Sequence[list[int]], samples: int, seeds: Sequence[int]
+    ) -> list[list[Suggestion]]:
         device = self.model.device
         width = max(map(len, prompts))
         pad = self.tokenizer.pad_token_id or 0
         ids = torch.tensor([p + [pad] * (width - len(p)) for p in prompts], device=device)
         mask = torch.tensor([[1] * len(p) + [0] * (width - len(p)) for p in prompts], device=device)
-        seed = int(torch.randint(2**31, (1,), generator=self._random))
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            output = self.model.generate(
-                input_ids=ids,
-                attention_mask=mask,
-                do_sample=True,
-                top_k=0,
-                num_beams=1,
-                num_return_sequences=samples,
-                max_new_tokens=self.max_new_tokens,
-                return_dict_in_generate=True,
-                output_logits=True,
-            )
+        read = self.model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
+        draws = uniforms(seeds, samples, self.max_new_tokens, device)
+        output = self.model.generate(
+            encoder_outputs=BaseModelOutput(read.repeat_interleave(samples, dim=0)),
+            attention_mask=mask.repeat_interleave(samples, dim=0),
+            do_sample=False,  # the processor has drawn already
+            num_beams=1,
+            logits_processor=LogitsProcessorList([_Drawn(draws, self.temperature)]),
+            max_new_tokens=self.max_new_tokens,
+            return_dict_in_generate=True,
+            output_logits=True,
+        )
         rows = output.sequences[:, 1:]  # without the decoder's start token
         steps = zip(output.logits, rows.T, strict=True)
         chosen = torch.stack(
@@ -123,6 +141,29 @@ class Seq2SeqGenerator:
         ]
 
 
+class _Drawn(LogitsProcessor):
+    """Leaves of each row's scores only those of the token that its draws choose.
+
+    Args:
+        draws: ``(rows, tokens)``.
+        temperature: Of the sampling; 0 chooses the best token.
+    """
+
+    def __init__(self, draws: torch.Tensor, temperature: float) -> None:
+        self._draws = draws
+        self._temperature = temperature
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Choose the token after ``input_ids``, which begin with the decoder's start token."""
+        step = input_ids.shape[1] - 1
+        if self._temperature == 0:
+            chosen = scores.argmax(-1)
+        else:
+            probabilities = torch.softmax(scores.float() / self._temperature, dim=-1)
+            chosen = pick(probabilities, self._draws[:, step])
+        return torch.full_like(scores, -torch.inf).scatter(1, chosen[:, None], 0.0)
+
+
 def _distinct(
     texts: Sequence[str], logprobs: Sequence[float], finished: Sequence[bool]
 ) -> list[Suggestion]:
@@ -132,7 +173,7 @@ def _distinct(
         tactic = remove_marks(text).strip()
         if whole and tactic and "\n" not in tactic and "\ufffd" not in tactic:
             best[tactic] = max(logprob, best.get(tactic, logprob))
-    return [Suggestion(tactic, logprob) for tactic, logprob in best.items()]
+    return [Suggestion(tactic, round(logprob, 4)) for tactic, logprob in best.items()]
 
 
 def _tokenizer(name: str) -> PreTrainedTokenizerBase:
