@@ -19,22 +19,24 @@ if TYPE_CHECKING:
     from lean_dojo_v2.lean_agent.config import ProverConfig
 
 
-@attrs.frozen
-class ProvingOptions:
-    """What :data:`proving_options` gave."""
+@attrs.frozen(kw_only=True)
+class SearchOptions:
+    """What :data:`search_options` gave."""
 
-    limit: int | None
-    timeout: int
     samples: int
-    expansions: int | None
+    expansions: int
+    heartbeats: int
+    timeout: int
+    seed: int
+    temperature: float | None
+    length_exponent: float
+    visits: int
+    revisit_cost: float | None
+    progress_model: Path | None
+    progress_weight: float
     batch_size: int
     workers: int
-    whole_proof: bool
-    progress_model: Path | None
-    save_tree: Path | None
-    write_patch: Path | None
     verbose: bool
-    as_json: bool
 
     def config(self) -> ProverConfig:
         """Give the limits of the search."""
@@ -47,22 +49,30 @@ class ProvingOptions:
             num_sampled_tactics=self.samples,
             debug=self.verbose,
             batch_size=self.batch_size,
+            visits=self.visits,
+            revisit_cost=self.revisit_cost,
+            heartbeats=self.heartbeats,
+            length_exponent=self.length_exponent,
+            progress_weight=self.progress_weight,
+            temperature=self.temperature,
+            seed=self.seed,
         )
 
 
+@attrs.frozen(kw_only=True)
+class ProvingOptions(SearchOptions):
+    """What :data:`proving_options` gave."""
+
+    limit: int | None
+    whole_proof: bool
+    save_tree: Path | None
+    write_patch: Path | None
+    as_json: bool
+
+
 _positive = click.IntRange(min=1)
-proving_options = options(
-    click.option(
-        "-n", "--limit", metavar="N", type=_positive, help="Try at most so many theorems."
-    ),
-    click.option(
-        "--timeout",
-        metavar="SECONDS",
-        type=_positive,
-        default=600,
-        show_default=True,
-        help="Seconds that are spent on a theorem.",
-    ),
+_not_negative = click.FloatRange(min=0)
+search_options = options(
     click.option(
         "--samples",
         metavar="N",
@@ -75,7 +85,68 @@ proving_options = options(
         "--expansions",
         metavar="N",
         type=_positive,
-        help="States of a theorem that are expanded at most (default: no limit).",
+        default=100,
+        show_default=True,
+        help="States of a theorem that are expanded at most.",
+    ),
+    click.option(
+        "--heartbeats",
+        metavar="N",
+        type=_positive,
+        default=20_000,
+        show_default=True,
+        help="Lean's heartbeats that one tactic may take.",
+    ),
+    click.option(
+        "--timeout",
+        metavar="SECONDS",
+        type=_positive,
+        default=600,
+        show_default=True,
+        help="Seconds that are spent on a theorem at most: a safety net.",
+    ),
+    click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the sampling."),
+    click.option(
+        "--temperature",
+        metavar="X",
+        type=_not_negative,
+        help="Sampling temperature (default: the prover's own).",
+    ),
+    click.option(
+        "--length-exponent",
+        metavar="X",
+        type=_not_negative,
+        default=0.0,
+        show_default=True,
+        help="Divide a path's log-probability by its length to this power.",
+    ),
+    click.option(
+        "--visits",
+        metavar="N",
+        type=_positive,
+        default=1,
+        show_default=True,
+        help="How often a state may be expanded, each time with new samples.",
+    ),
+    click.option(
+        "--revisit-cost",
+        metavar="X",
+        type=_not_negative,
+        help="Keep a state open for its next visit at this cost (default: visit again when no other is left).",
+    ),
+    click.option(
+        "--progress-model",
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Guide the search by this progress model (also LEANPROGRESS_MODEL).",
+    ),
+    click.option(
+        "--progress-weight",
+        metavar="X",
+        type=_not_negative,
+        default=0.5,
+        show_default=True,
+        help="Cost of one step that remains, as that model predicts it.",
     ),
     click.option(
         "--batch-size",
@@ -96,16 +167,18 @@ proving_options = options(
         show_default=True,
         help="Lean engines side by side, at most one a core.",
     ),
+    click.option("-v", "--verbose", is_flag=True, help="Print every state on stderr."),
+)
+"""The options of proof search; they are the fields of :class:`SearchOptions`."""
+proving_options = options(
+    click.option(
+        "-n", "--limit", metavar="N", type=_positive, help="Try at most so many theorems."
+    ),
+    search_options,
     click.option(
         "--whole-proof",
         is_flag=True,
         help="Have the model write each proof in one go instead of searching.",
-    ),
-    click.option(
-        "--progress-model",
-        metavar="DIR",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Guide the search by this progress model (also LEANPROGRESS_MODEL).",
     ),
     click.option(
         "--save-tree",
@@ -119,10 +192,9 @@ proving_options = options(
         type=click.Path(dir_okay=False, path_type=Path),
         help="Write the repository's proofs as a patch that `git apply` takes.",
     ),
-    click.option("-v", "--verbose", is_flag=True, help="Print every state on stderr."),
     json_option,
 )
-"""The options of proof search; they are the fields of :class:`ProvingOptions`."""
+"""The options of `prove` and `agent`; they are the fields of :class:`ProvingOptions`."""
 
 
 def set_up(asked: ProvingOptions) -> None:
@@ -131,11 +203,16 @@ def set_up(asked: ProvingOptions) -> None:
     Raises:
         UsageError: If a file that is to be written lies in no folder.
     """
+    if asked.write_patch is not None and not asked.write_patch.absolute().parent.is_dir():
+        raise UsageError(f"--write-patch {asked.write_patch}: there is no such folder")
+    set_up_search(asked)
+
+
+def set_up_search(asked: SearchOptions) -> None:
+    """Have warnings printed, and provers find the progress model that is asked for."""
     from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
 
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
-    if asked.write_patch is not None and not asked.write_patch.absolute().parent.is_dir():
-        raise UsageError(f"--write-patch {asked.write_patch}: there is no such folder")
     if asked.progress_model is not None:
         os.environ[PROGRESS_VARIABLE] = str(asked.progress_model)
 
