@@ -132,7 +132,7 @@ search_options = options(
         "--revisit-cost",
         metavar="X",
         type=_not_negative,
-        help="Keep a state open for its next visit at this cost (default: visit again when no other is left).",
+        help="Keep a state open for its next visit at this cost (default: when no other is left).",
     ),
     click.option(
         "--progress-model",
