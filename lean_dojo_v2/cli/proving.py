@@ -105,7 +105,14 @@ search_options = options(
         show_default=True,
         help="Seconds that are spent on a theorem at most: a safety net.",
     ),
-    click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the sampling."),
+    click.option(
+        "--seed",
+        metavar="N",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Seed of the sampling.",
+    ),
     click.option(
         "--temperature",
         metavar="X",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import attrs
 
@@ -103,21 +103,20 @@ class PremiseSource(Protocol):
         """
 
 
-@attrs.frozen
-class Step:
+class Step(NamedTuple):
     """A tactic that Lean accepted, with the states around it, as Lean prints them.
 
     Attributes:
         before: The state before it.
         prefix: The tactics before it, one a line.
         tactic: The tactic.
-        after: The state that it leaves.
+        after: The state that it leaves; empty if that is not known.
     """
 
     before: str
     prefix: str
     tactic: str
-    after: str
+    after: str = ""
 
 
 class ProgressEstimator(Protocol):

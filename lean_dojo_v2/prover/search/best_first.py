@@ -170,14 +170,14 @@ class _Pass:
         for cohort in self.cohorts:
             self._open_more(cohort)
         while self.cohorts:
-            cohort = next((one for one in self.cohorts if not one.busy), None)
-            if cohort is None:
+            ready = next((cohort for cohort in self.cohorts if not cohort.busy), None)
+            if ready is None:
                 yield from self._collect()
                 continue
-            self.cohorts.remove(cohort)
-            yield from self._take_turn(cohort)
-            if cohort.active:
-                self.cohorts.append(cohort)
+            self.cohorts.remove(ready)
+            yield from self._take_turn(ready)
+            if ready.active:
+                self.cohorts.append(ready)
 
     def close(self) -> None:
         """Let the engines finish the tactic that they are at, and no more."""

@@ -66,7 +66,7 @@ class ProgressModel:
         """
         if not steps:
             return []
-        texts = [progress_text(step.before, step.prefix, step.tactic) for step in steps]
+        texts = [progress_text(before, prefix, tactic) for before, prefix, tactic, *_ in steps]
         columns = encode(texts, self._tokenizer, self._max_length)
         rows = [
             dict(zip(columns, values, strict=True))

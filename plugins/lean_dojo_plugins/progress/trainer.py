@@ -53,6 +53,7 @@ from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples
 from lean_dojo_v2.paths import merged_data_dir
+from lean_dojo_v2.prover.suggestion import Step
 from lean_dojo_v2.runs.environment import record_environment
 
 EXPORTED_NAME = "leanprogress.jsonl"
@@ -219,7 +220,7 @@ class ProgressTrainer:
         predicted: list[float] = []
         actual: list[float] = []
         for some in chunks(examples, _MEASURED_AT_ONCE):
-            predicted += model.predict([(e.goal, e.prefix, e.tactic) for e in some])
+            predicted += model.predict([Step(e.goal, e.prefix, e.tactic) for e in some])
             actual += [e.steps_remaining for e in some]
         return {**measures(predicted, actual), "examples": float(len(examples))}
 
