@@ -23,15 +23,12 @@ import pluggy
 from lean_dojo_core import hookspecs
 from lean_dojo_core.errors import PluginDeprecationWarning, PluginError, StrictPluginsError
 from lean_dojo_core.installed import InstalledEntryPoint, entry_points, normalise
-from lean_dojo_core.specs import DatasetFormatterSpec, PluginSpec, RewardFunctionSpec, TrainerSpec
+from lean_dojo_core.kinds import KINDS
+from lean_dojo_core.specs import PluginSpec
 
 HOST_DISTRIBUTION = "lean-dojo-v2"
 GROUP = hookspecs.PROJECT_NAME
-HOOK_SPECS: dict[str, type[PluginSpec]] = {
-    "lean_dojo_trainers": TrainerSpec,
-    "lean_dojo_dataset_formatters": DatasetFormatterSpec,
-    "lean_dojo_reward_functions": RewardFunctionSpec,
-}
+HOOK_SPECS = {kind.hook: kind.spec for kind in KINDS.values()}
 """Each hook with the descriptor that it must yield."""
 
 DISABLE_VARIABLE = "LEAN_DOJO_DISABLE_PLUGINS"
@@ -95,7 +92,7 @@ class Discovery(NamedTuple):
         return tuple(info for info in self.plugins if info.status in {"failed", "incompatible"})
 
 
-def discover(specs: Any = hookspecs, arguments: Mapping[str, object] | None = None) -> Discovery:
+def discover(specs: Any = None, arguments: Mapping[str, object] | None = None) -> Discovery:
     """Load every installed plugin that the environment does not exclude.
 
     Environment variables, each a comma-separated list of distributions, entry points or
@@ -103,7 +100,7 @@ def discover(specs: Any = hookspecs, arguments: Mapping[str, object] | None = No
     ``LEAN_DOJO_PLUGINS`` (if set, no other third-party plugin is loaded; the built-ins stay).
 
     Args:
-        specs: Module or class with the hook specifications.
+        specs: Module, class or object with the hook specifications, if not those of the kinds.
         arguments: What the hooks are called with; an implementation gets those that it names.
 
     Returns:
@@ -113,7 +110,7 @@ def discover(specs: Any = hookspecs, arguments: Mapping[str, object] | None = No
         StrictPluginsError: With ``LEAN_DOJO_STRICT_PLUGINS=1``, if any plugin failed.
     """
     manager = pluggy.PluginManager(GROUP)
-    manager.add_hookspecs(specs)
+    manager.add_hookspecs(specs or hookspecs.Hooks())
     infos: list[PluginInfo] = []
     offers: list[Offer] = []
     for info in _candidates():
@@ -208,7 +205,7 @@ def _load(
     try:
         # What a plugin prints while it loads must not end up in `--json` output.
         with redirect_stdout(sys.stderr), _deprecations_named(info):
-            manifest = _import(info.value)
+            manifest = import_target(info.value)
             if reason := _other_api(manifest):
                 return attrs.evolve(info, status="incompatible", error=reason), []
             manager.register(manifest, name=info.name)
@@ -228,8 +225,8 @@ def _load(
     return attrs.evolve(info, import_seconds=seconds, offers=offers), specs
 
 
-def _import(value: str) -> Any:
-    """Import what an entry point names: a module, or something in it."""
+def import_target(value: str) -> Any:
+    """Import a module, or something in it, by ``"module"`` or ``"module:attribute"``."""
     module, _, attribute = value.partition(":")
     found: Any = importlib.import_module(module)
     for part in attribute.split(".") if attribute else ():

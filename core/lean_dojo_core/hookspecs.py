@@ -1,7 +1,7 @@
-"""The three hooks of the plugin contract.
+"""The hooks of the plugin contract: one a kind, named after it.
 
 A plugin is a distribution with an entry point in the group ``lean_dojo`` that names a *manifest
-module*. The manifest imports only ``lean_dojo_core`` and implements one or more of these hooks::
+module*. The manifest imports only ``lean_dojo_core`` and implements one or more of the hooks::
 
     # pyproject.toml
     [project.entry-points.lean_dojo]
@@ -27,72 +27,34 @@ working (pluggy passes only the arguments that an implementation asks for).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pluggy
-
-from lean_dojo_core.specs import DatasetFormatterSpec, RewardFunctionSpec, TrainerSpec
 
 PROJECT_NAME = "lean_dojo"
 """The entry-point group and the name that pluggy's markers carry."""
 
-API_VERSION = (1, 0)
+API_VERSION = (1, 1)
 """Version of this contract, ``(major, minor)``. A manifest may state the version it was written
-for as ``LEAN_DOJO_API_VERSION = "1.0"``; another major or a later minor is listed as failed."""
+for as ``LEAN_DOJO_API_VERSION = "1.1"``; another major or a later minor is listed as failed."""
 
 hookspec = pluggy.HookspecMarker(PROJECT_NAME)
 hookimpl = pluggy.HookimplMarker(PROJECT_NAME)
 
 
-@hookspec
-def lean_dojo_trainers() -> Iterable[TrainerSpec]:  # type: ignore[empty-body]
-    """Offer training objectives.
+class Hooks:
+    """The specifications that discovery registers, made from the table of kinds.
 
-    >>> from lean_dojo_core import TrainerSpec, hookimpl
-    >>> @hookimpl
-    ... def lean_dojo_trainers():
-    ...     yield TrainerSpec(
-    ...         name="expert-iteration",
-    ...         target="my_plugin.trainer:ExpertIteration",
-    ...         summary="Fine-tunes on completions that Lean verified.",
-    ...         default_formatter="tactic-prompt",
-    ...         required_columns=("prompt",),
-    ...     )
-    >>> next(lean_dojo_trainers()).kind
-    'trainer'
+    >>> [name for name in dir(Hooks()) if name.startswith("lean_dojo_")][:3]
+    ['lean_dojo_benchmarks', 'lean_dojo_commands', 'lean_dojo_dataset_formatters']
     """
 
+    def __init__(self) -> None:
+        # Imported here: a manifest that wants the marker alone does not pay for the table.
+        from lean_dojo_core.kinds import KINDS
 
-@hookspec
-def lean_dojo_dataset_formatters() -> Iterable[DatasetFormatterSpec]:  # type: ignore[empty-body]
-    """Offer dataset formatters.
+        for kind in KINDS.values():
 
-    >>> from lean_dojo_core import DatasetFormatterSpec, hookimpl
-    >>> @hookimpl
-    ... def lean_dojo_dataset_formatters():
-    ...     yield DatasetFormatterSpec(
-    ...         name="state-tactic",
-    ...         target="my_plugin.formatter:StateTactic",
-    ...         summary="Plain text: the state, an arrow, the tactic.",
-    ...         columns=("prompt", "completion"),
-    ...     )
-    >>> next(lean_dojo_dataset_formatters()).columns
-    ('prompt', 'completion')
-    """
+            def specification() -> None: ...
 
-
-@hookspec
-def lean_dojo_reward_functions() -> Iterable[RewardFunctionSpec]:  # type: ignore[empty-body]
-    """Offer reward functions.
-
-    >>> from lean_dojo_core import RewardFunctionSpec, hookimpl
-    >>> @hookimpl
-    ... def lean_dojo_reward_functions():
-    ...     yield RewardFunctionSpec(
-    ...         name="novelty",
-    ...         target="my_plugin.rewards:Novelty",
-    ...         summary="Rewards tactics that were not seen before.",
-    ...     )
-    >>> next(lean_dojo_reward_functions()).name
-    'novelty'
-    """
+            specification.__name__ = kind.hook
+            specification.__doc__ = f"Offer {kind.plural}: yield {kind.spec.__name__}s."
+            setattr(self, kind.hook, hookspec(specification))

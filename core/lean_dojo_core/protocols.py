@@ -1,20 +1,48 @@
-"""What the target of a descriptor must be: the three protocols of the contract."""
+"""What the target of a descriptor must be, and what it may expect of the host's own objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lean_dojo_core.records import Theorem
+    from lean_dojo_core.records import BenchmarkProblem, Evaluation, Theorem
 
 Message: TypeAlias = dict[str, str]
 """A chat message: ``{"role": …, "content": …}``."""
 
 Row: TypeAlias = dict[str, Any]
 """One row of a dataset; its keys are the formatter's columns."""
+
+ProblemT = TypeVar("ProblemT", contravariant=True)
+ServerT = TypeVar("ServerT", contravariant=True)
+ResultT = TypeVar("ResultT", covariant=True)
+
+
+class Repository(Protocol):
+    """A repository at one commit, as trainers get it."""
+
+    @property
+    def url(self) -> str:
+        """Its address, or a local path."""
+
+    @property
+    def commit(self) -> str:
+        """The commit."""
+
+
+class Database(Protocol):
+    """The database of traced repositories, as trainers get it."""
+
+    def export_merged_data(self, repositories: Sequence[Repository], output_path: Path) -> None:
+        """Write splits, corpus and metadata of the repositories to a folder.
+
+        Args:
+            repositories: In curriculum order; looked up by url and commit.
+            output_path: The folder; every theorem keeps its split from one export to the next.
+        """
 
 
 @runtime_checkable
@@ -28,15 +56,38 @@ class Trainer(Protocol):
     output_dir: Any
     """Where the result lies: a folder (``str`` or ``Path``) that loads at any moment."""
 
-    def train(self, repos: Sequence[Any], database: Any, data_path: Path) -> None:
+    def train(self, repos: Sequence[Repository], database: Database, data_path: Path) -> None:
         """Train on the repositories, in their order, cumulatively.
 
         Args:
-            repos: Repositories in curriculum order; each has ``url`` and ``commit``.
-            database: The database that holds their traced theorems; it has
-                ``export_merged_data(repos, data_path)``.
+            repos: Repositories in curriculum order.
+            database: The database that holds their traced theorems.
             data_path: Folder for the exported data.
         """
+
+
+@runtime_checkable
+class Evaluates(Protocol):
+    """A trainer that can measure what it trained; optional."""
+
+    def evaluate(self, data_path: Path | str | None = None, split: str = "val") -> Evaluation:
+        """Measure what was trained; before training, the model to start from.
+
+        Args:
+            data_path: Exported data; what the training was on if not given.
+            split: ``"val"``, ``"test"`` or ``"train"``.
+        """
+
+
+@runtime_checkable
+class Proves(Protocol):
+    """A trainer that says how its descriptor's ``prover`` is made of what it trained; optional.
+
+    Of a trainer without this method the prover gets ``output_dir`` as its model.
+    """
+
+    def prover_settings(self) -> Mapping[str, object]:
+        """Give settings of the prover, its model among them."""
 
 
 @runtime_checkable
@@ -81,3 +132,46 @@ class RewardFunction(Protocol):
             **kwargs: Every column of the dataset as a list, one item per completion, and what
                 TRL adds (``prompts``, ``completion_ids``, ``trainer_state``, …).
         """
+
+
+@runtime_checkable
+class Prover(Protocol[ProblemT, ServerT, ResultT]):
+    """Finds proofs; one counts only after Lean has checked it as a whole.
+
+    Problems, servers and results are those of ``lean_dojo_v2.prover``, whose ``BaseProver`` needs
+    only a generator of tactics.
+    """
+
+    def search_many(
+        self, problems: Sequence[ProblemT], servers: Sequence[ServerT], *, verbose: bool = False
+    ) -> Iterator[tuple[int, ResultT]]:
+        """Work on several problems, with as many Lean engines as there are servers.
+
+        Yields:
+            Each problem's index and result, as soon as it is known.
+        """
+
+    def generate_whole_proof(self, theorem: Theorem | str) -> str:
+        """Write a complete proof of a theorem, or of a statement's text, in one go, unchecked."""
+
+
+@runtime_checkable
+class Benchmark(Protocol):
+    """A named set of theorems to prove."""
+
+    name: str
+    """How it is called in results, for example ``"minif2f"``."""
+
+    def problems(self) -> Iterable[BenchmarkProblem]:
+        """Give its theorems, always the same in the same order; their names differ."""
+
+
+@runtime_checkable
+class Command(Protocol):
+    """A click command; click's own classes are."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run it."""
+
+    def make_context(self, info_name: str | None, args: list[str], **extra: Any) -> Any:
+        """Parse a command line."""

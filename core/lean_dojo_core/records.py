@@ -1,12 +1,14 @@
 """Records of traced Lean code: what every dataset formatter reads.
 
 Positions are ``(line, column)``, both 1-based, as LeanDojo counts them; an end position is
-exclusive. All records are immutable and hashable, so that they can be keys.
+exclusive. Records of traced code are immutable and hashable, so that they can be keys.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TypeAlias
 
 import attrs
@@ -152,3 +154,56 @@ class PremiseFile:
     path: str
     imports: tuple[str, ...] = ()
     premises: tuple[Premise, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class BenchmarkProblem:
+    """One theorem of a benchmark, and where it is to be proved.
+
+    It either stands in a repository (``theorem``) or brings the text before it (``header``).
+
+    Attributes:
+        full_name: Its name, unique in the benchmark.
+        statement: Source text of the declaration up to and with ``:=``.
+        header: What comes before it in a file of its own: imports, ``open``, definitions.
+        theorem: The traced theorem, for one of a repository; its proof is not shown to anybody.
+        project: Folder of the Lean project that it needs; for one of a repository, of the
+            repository's files at its commit (``None``: they are cloned).
+        split: ``"test"``, ``"valid"``, … where the benchmark says so.
+    """
+
+    full_name: str
+    statement: str
+    header: str | None = None
+    theorem: Theorem | None = None
+    project: Path | None = None
+    split: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Evaluation:
+    """What a trainer measured on data that it did not train on.
+
+    Attributes:
+        metrics: Each number by its name, for example ``{"loss": 0.45, "exact_match": 0.31}``.
+        examples: How many tactics, goals or theorems were measured.
+        split: The split that they are of.
+        model: What was measured: a folder, a checkpoint or a hub id.
+
+    >>> print(Evaluation(metrics={"loss": 0.45}, examples=12, model="outputs-sft"))
+    loss 0.45 (12 examples of val, outputs-sft)
+    """
+
+    metrics: Mapping[str, float]
+    examples: int
+    split: str = "val"
+    model: str = ""
+
+    def __getitem__(self, metric: str) -> float:
+        """Give one of the metrics."""
+        return self.metrics[metric]
+
+    def __str__(self) -> str:
+        """Write the numbers on one line."""
+        numbers = ", ".join(f"{name} {value:.4g}" for name, value in self.metrics.items())
+        return f"{numbers} ({self.examples} examples of {self.split}, {self.model})"

@@ -1,12 +1,13 @@
 """Look plugins up by name.
 
-Three registries, one a kind, filled from the installed plugins when first used:
+One registry a kind (``trainers``, ``reward_functions``, …), filled from the installed plugins when
+first used:
 
 >>> from lean_dojo_core import registry
 >>> "sft" in registry.trainers
 True
->>> registry.trainers["SFT"].distribution      # case and '_' do not matter
-'lean-dojo-v2'
+>>> registry.trainers["SFT"]                   # case and '_' do not matter
+<trainer 'sft' of lean-dojo-v2 ...>
 
 Looking up and listing imports no learning library; :meth:`Entry.load` does, when asked.
 """
@@ -17,9 +18,10 @@ import importlib
 import inspect
 import sys
 import threading
+import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import attrs
 
@@ -28,17 +30,21 @@ from lean_dojo_core.discovery import (
     Discovery,
     PluginInfo,
     discover,
+    import_target,
 )
 from lean_dojo_core.errors import AmbiguousNameError, PluginError, PluginLoadError, UnknownNameError
 from lean_dojo_core.installed import normalise
-from lean_dojo_core.protocols import DatasetFormatter, RewardFunction, Trainer
-from lean_dojo_core.specs import DatasetFormatterSpec, PluginSpec, RewardFunctionSpec, TrainerSpec
+from lean_dojo_core.kinds import KINDS, Kind
+from lean_dojo_core.specs import PluginSpec
+
+if TYPE_CHECKING:
+    from lean_dojo_core import protocols, specs
 
 SpecT = TypeVar("SpecT", bound=PluginSpec)
 ObjectT = TypeVar("ObjectT")
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Entry(Generic[SpecT, ObjectT]):
     """A registered plugin object: its descriptor, where it comes from, and the way to it.
 
@@ -49,8 +55,11 @@ class Entry(Generic[SpecT, ObjectT]):
 
     spec: SpecT
     plugin: PluginInfo
-    _protocol: type = attrs.field(repr=False)
-    _override: Any = attrs.field(default=None, repr=False)
+    _kind: Kind
+    _override: Any = None
+
+    def __repr__(self) -> str:
+        return f"<{self.spec.kind} {self.name!r} of {self.distribution} {self.version}>"
 
     @property
     def name(self) -> str:
@@ -85,13 +94,10 @@ class Entry(Generic[SpecT, ObjectT]):
         """
         if self._override is not None:
             return self._override
-        module_name, _, attribute = self.spec.target.partition(":")
         try:
             # What its libraries print when imported must not end up in `--json` output.
             with redirect_stdout(sys.stderr):
-                target: Any = importlib.import_module(module_name)
-                for part in attribute.split("."):
-                    target = getattr(target, part)
+                target = import_target(self.spec.target)
         except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
             raise self._error(f"{type(error).__name__}: {error}") from error
         self._check(target)
@@ -114,29 +120,14 @@ class Entry(Generic[SpecT, ObjectT]):
         return cast("ObjectT", target)
 
     def _check(self, target: Any) -> None:
-        if self._protocol is RewardFunction:
-            if not callable(target) or (inspect.isclass(target) and not _has(target, "__call__")):
-                raise self._error("a reward must be callable, or a class with __call__")
-            return
-        methods = ("train",) if self._protocol is Trainer else ("rows", "prompt")
-        if missing := [method for method in methods if not _has(target, method)]:
-            raise self._error(f"a {self.spec.kind} needs the method(s) {', '.join(missing)}")
-        if self._protocol is Trainer and not inspect.isclass(target):
-            raise self._error("a trainer must be a class")
+        if (problem := self._kind.check(target)) is not None:
+            raise self._error(problem)
 
     def _error(self, reason: str) -> PluginLoadError:
         return PluginLoadError(
             f"{self.spec.kind} {self.name!r} of {self.distribution} {self.version} "
             f"(target {self.spec.target}): {reason}"
         )
-
-
-def _has(target: Any, method: str) -> bool:
-    """Whether the target (or, for a class, its instances) has a method of that name."""
-    if inspect.isclass(target):
-        # Every class is callable through its metaclass; only its own __call__ counts.
-        return any(method in vars(base) for base in target.__mro__)
-    return callable(getattr(target, method, None))
 
 
 def not_loaded() -> str:
@@ -158,19 +149,23 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
     ``distribution:name`` for each of them. Look-up folds case and ``_``.
 
     Args:
-        spec_type: Descriptor of this kind.
-        protocol: What a target of this kind must be.
+        kind: The kind, of :data:`lean_dojo_core.kinds.KINDS`.
     """
 
-    def __init__(self, spec_type: type[SpecT], protocol: type[Any]) -> None:
-        self._spec_type = spec_type
-        self._protocol = protocol
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
         self._overrides: list[Entry[SpecT, ObjectT]] = []
+
+    def __repr__(self) -> str:
+        return f"<{self._kind.plural}: {', '.join(self) or 'none'}>"
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     @property
     def kind(self) -> str:
         """Name of the kind, for example ``"trainer"``."""
-        return self._spec_type.kind
+        return self._kind.name
 
     def entries(self) -> list[Entry[SpecT, ObjectT]]:
         """List every entry, built-ins first; overridden ones are replaced.
@@ -181,9 +176,9 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         replaced = {entry.name for entry in self._overrides}
         latest = {entry.name: entry for entry in self._overrides}
         found = [
-            Entry[SpecT, ObjectT](offer.spec, offer.plugin, self._protocol)
+            Entry[SpecT, ObjectT](cast("SpecT", offer.spec), offer.plugin, self._kind)
             for offer in current().offers
-            if type(offer.spec) is self._spec_type and offer.spec.name not in replaced
+            if type(offer.spec) is self._kind.spec and offer.spec.name not in replaced
         ]
         return [*found, *latest.values()]
 
@@ -225,6 +220,18 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
             return False
         return True
 
+    def entry_of(self, instance: object) -> Entry[SpecT, ObjectT] | None:
+        """Give the entry that an object is of, by its class or a base class of it.
+
+        Returns:
+            ``None`` for an object of nobody's plugin. Imports no target.
+        """
+        targets = {entry.spec.target: entry for entry in self.entries()}
+        for base in type(instance).__mro__:
+            if (entry := targets.get(f"{base.__module__}:{base.__qualname__}")) is not None:
+                return entry
+        return None
+
     def __iter__(self) -> Iterator[str]:
         entries = self.entries()
         names = [entry.name for entry in entries]
@@ -250,10 +257,10 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         plugin = PluginInfo(
             name="override", distribution="override", version="0", value="", status="active"
         )
-        spec = self._spec_type(
+        spec = self._kind.spec(
             name=normalise(name), target="override:target", summary="Set by override()."
         )
-        entry = Entry[SpecT, ObjectT](spec, plugin, self._protocol, target)
+        entry = Entry[SpecT, ObjectT](cast("SpecT", spec), plugin, self._kind, target)
         entry._check(target)  # noqa: SLF001 - our own class
         self._overrides.append(entry)
         try:
@@ -325,15 +332,27 @@ def builtin(kind: Registry[SpecT, ObjectT], name: str) -> Any:
     return kind[f"{HOST_DISTRIBUTION}:{name}"].load()
 
 
-trainers: Registry[TrainerSpec, Trainer] = Registry(TrainerSpec, Trainer)
-dataset_formatters: Registry[DatasetFormatterSpec, DatasetFormatter] = Registry(
-    DatasetFormatterSpec, DatasetFormatter
-)
-reward_functions: Registry[RewardFunctionSpec, RewardFunction] = Registry(
-    RewardFunctionSpec, RewardFunction
-)
-
-REGISTRIES: dict[str, Registry[Any, Any]] = {
-    registry.kind: registry for registry in (trainers, dataset_formatters, reward_functions)
-}
+REGISTRIES: dict[str, Registry[Any, Any]] = {name: Registry(kind) for name, kind in KINDS.items()}
 """The registries by kind."""
+
+if TYPE_CHECKING:
+    trainers: Registry[specs.TrainerSpec, protocols.Trainer]
+    dataset_formatters: Registry[specs.DatasetFormatterSpec, protocols.DatasetFormatter]
+    reward_functions: Registry[specs.RewardFunctionSpec, protocols.RewardFunction]
+    provers: Registry[specs.ProverSpec, protocols.Prover[Any, Any, Any]]
+    benchmarks: Registry[specs.BenchmarkSpec, protocols.Benchmark]
+    commands: Registry[specs.CommandSpec, protocols.Command]
+
+
+class _RegistryModule(types.ModuleType):
+    """Shows in a notebook what users need of this module, and no more."""
+
+    def __dir__(self) -> list[str]:
+        return [*(kind.plural for kind in KINDS.values()), "current", "refresh", "builtin"]
+
+    def __repr__(self) -> str:
+        return f"<registry: {', '.join(f'{r.kind}s {len(r)}' for r in REGISTRIES.values())}>"
+
+
+globals().update({kind.plural: REGISTRIES[name] for name, kind in KINDS.items()})
+sys.modules[__name__].__class__ = _RegistryModule

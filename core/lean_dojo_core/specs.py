@@ -98,6 +98,7 @@ class TrainerSpec(PluginSpec):
         required_columns: Columns that its dataset formatter must give; empty if it needs none.
         default_formatter: Name of the formatter it uses unless told otherwise; ``None`` if it
             reads its data in another way.
+        prover: Name of the prover that proves with what it trained; ``None`` if none does.
 
     >>> TrainerSpec(name="sft", target="pkg.sft:SFTTrainer", summary="Supervised fine-tuning.").name
     'sft'
@@ -112,6 +113,7 @@ class TrainerSpec(PluginSpec):
         default=(), converter=_columns_tuple, validator=_check_columns
     )
     default_formatter: str | None = None
+    prover: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -147,3 +149,42 @@ class RewardFunctionSpec(PluginSpec):
         default=(), converter=_columns_tuple, validator=_check_columns
     )
     needs_lean: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class ProverSpec(PluginSpec):
+    """Describes a prover: a class whose instances find proofs, which Lean then checks as a whole.
+
+    The constructor takes the limits of the search as ``config``; its other parameters are the
+    settings.
+
+    Attributes:
+        model_setting: The setting that names its model, which ``lean-dojo prove --model`` sets;
+            ``None`` if it has no model.
+    """
+
+    kind: ClassVar[str] = "prover"
+
+    model_setting: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class BenchmarkSpec(PluginSpec):
+    """Describes a benchmark: a class whose instances give theorems to prove, and where they stand.
+
+    Attributes:
+        needs: What its theorems import besides Lean's core, for example ``("Mathlib",)``.
+    """
+
+    kind: ClassVar[str] = "benchmark"
+
+    needs: tuple[str, ...] = attrs.field(
+        default=(), converter=_columns_tuple, validator=_check_columns
+    )
+
+
+@attrs.frozen(kw_only=True)
+class CommandSpec(PluginSpec):
+    """Describes a command: a click command, mounted as ``lean-dojo NAME``."""
+
+    kind: ClassVar[str] = "command"

@@ -15,25 +15,6 @@ Override ``make`` where the object needs options. Every failure says what to cha
 needed to run them: :func:`run_suite` and :func:`check_distribution` give the findings as records.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from lean_dojo_core.testing.formatters import DatasetFormatterSuite
-from lean_dojo_core.testing.manifest import ManifestSuite
-from lean_dojo_core.testing.rewards import RewardFunctionSuite
-from lean_dojo_core.testing.runner import check_distribution
-from lean_dojo_core.testing.samples import ODD_THEOREMS, SAMPLE_THEOREMS
-from lean_dojo_core.testing.suite import Finding, Suite, run_suite
-from lean_dojo_core.testing.trainers import TrainerSuite
-
-__all__ = [
-    "ODD_THEOREMS",
-    "SAMPLE_THEOREMS",
-    "DatasetFormatterSuite",
-    "Finding",
-    "ManifestSuite",
-    "RewardFunctionSuite",
-    "Suite",
-    "TrainerSuite",
-    "check_distribution",
-    "run_suite",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

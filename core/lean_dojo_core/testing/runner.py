@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from lean_dojo_core import registry
+from lean_dojo_core.discovery import import_target
+from lean_dojo_core.errors import PluginLoadError
 from lean_dojo_core.installed import normalise
-from lean_dojo_core.testing.formatters import DatasetFormatterSuite
+from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.testing.manifest import ManifestSuite
-from lean_dojo_core.testing.rewards import RewardFunctionSuite
-from lean_dojo_core.testing.suite import Finding, Suite, run_suite
-from lean_dojo_core.testing.trainers import TrainerSuite
-
-SUITES: dict[str, type[Suite]] = {
-    "trainer": TrainerSuite,
-    "dataset-formatter": DatasetFormatterSuite,
-    "reward-function": RewardFunctionSuite,
-}
+from lean_dojo_core.testing.suite import Finding, iter_suite
 
 
-def check_distribution(distribution: str) -> list[Finding]:
+def check_distribution(distribution: str) -> Iterator[Finding]:
     """Run every check that needs no help from the author.
 
-    Objects are made without options; of a trainer only the class is looked at, for nobody but its
-    author can make one.
+    Objects are made without options; where nobody but the author can make one (a trainer, whatever
+    has required settings) only the class is looked at.
 
     Args:
         distribution: Its name as pip knows it.
 
-    Returns:
-        One finding per check, the manifest's first.
+    Yields:
+        One finding per check as soon as it is known, the manifest's first.
     """
-    manifest = type(
-        "Manifest", (ManifestSuite,), {"distribution": distribution, "name": distribution}
-    )
-    findings = run_suite(manifest)
-    for kind, suite in SUITES.items():
-        for entry in registry.REGISTRIES[kind].entries():
+    settings = {"distribution": distribution, "name": distribution}
+    yield from iter_suite(type("Manifest", (ManifestSuite,), settings))
+    for kind, entries in registry.REGISTRIES.items():
+        suite = import_target(KINDS[kind].suite)
+        for entry in entries.entries():
             if normalise(entry.distribution) == normalise(distribution):
                 named = type("Named", (suite,), {"name": entry.qualified_name})
-                findings.extend(run_suite(named, instance=suite is not TrainerSuite))
-    return findings
+                try:
+                    instance = suite.can_make(entry.load())
+                except PluginLoadError:  # the manifest's finding says why
+                    continue
+                yield from iter_suite(named, instance=instance)

@@ -10,6 +10,9 @@ import attrs
 
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_core.registry import Entry, Registry
+from lean_dojo_core.settings import settings_of
+
+STRANGE = "nothing_has_this_setting"
 
 
 @attrs.frozen
@@ -46,6 +49,11 @@ class Suite:
         assert self.name, f"set `name` in {type(self).__name__} to the name you registered"
         return self._registry[self.name]
 
+    @classmethod
+    def can_make(cls, target: Any) -> bool:  # noqa: ARG003 - for kinds that ask it
+        """Whether anybody but the author can make an object of this target."""
+        return True
+
     def make(self) -> Any:
         """Make the object; override it to give options or an object that is not registered."""
         return self.entry.create()
@@ -62,6 +70,62 @@ class Suite:
     def teardown_class(cls) -> None:
         """Close what was made, if it can be closed."""
         close(Suite._made.pop(cls, None))
+
+
+class ClassSuite(Suite):
+    """Checks of a kind whose targets are classes, with settings in their constructors."""
+
+    without_instance = (
+        "test_has_a_docstring",
+        "test_settings_are_typed",
+        "test_settings_have_help",
+        "test_refuses_unknown_settings",
+    )
+
+    @classmethod
+    def can_make(cls, target: Any) -> bool:
+        """Whether it needs no settings."""
+        return not any(setting.required for setting in settings_of(target))
+
+    @property
+    def target(self) -> Any:
+        """The registered class."""
+        return self.entry.load()
+
+    def test_has_a_docstring(self) -> None:
+        """The class says what it does, and how."""
+        problem = docstring_problem(self.target)
+        assert problem is None, problem
+
+    def test_settings_are_typed(self) -> None:
+        """YAML files and ``--set`` are checked against the annotations."""
+        loose = [setting.name for setting in settings_of(self.target) if not setting.resolved]
+        assert not loose, (
+            f"the annotations of {', '.join(loose)} are missing or cannot be resolved; annotate "
+            "each setting, and import the names at module level, not under TYPE_CHECKING"
+        )
+
+    def test_settings_have_help(self) -> None:
+        """``lean-dojo show`` explains every setting."""
+        silent = [setting.name for setting in settings_of(self.target) if not setting.help]
+        assert not silent, (
+            f"the settings {', '.join(silent)} have no help; add "
+            "attrs.field(metadata={'help': '…'}), or an 'Args:' section to the docstring"
+        )
+
+    def test_refuses_unknown_settings(self) -> None:
+        """A misspelt setting must not be swallowed."""
+        required = {s.name: None for s in settings_of(self.target) if s.required}
+        try:
+            self.target(**required, **{STRANGE: 1})
+        except (TypeError, ValueError) as error:
+            said = str(error)
+        else:
+            raise AssertionError("it swallows unknown settings; take no **kwargs")
+        assert STRANGE in said, (
+            f"with an unknown setting it says {said}; check names before values (an attrs class, "
+            "or a constructor without **kwargs, does)"
+        )
 
 
 def close(subject: object) -> None:
@@ -82,28 +146,31 @@ def tests_of(suite: type[Suite]) -> Iterator[str]:
 
 
 def run_suite(suite: type[Suite], *, instance: bool = True) -> list[Finding]:
-    """Run a suite without pytest.
+    """Run a suite without pytest; see :func:`iter_suite`."""
+    return list(iter_suite(suite, instance=instance))
+
+
+def iter_suite(suite: type[Suite], *, instance: bool = True) -> Iterator[Finding]:
+    """Run a suite without pytest, check by check.
 
     Args:
         suite: The suite with its ``name`` (or ``make``) set.
         instance: Whether an object can be made; if not, only the tests that need none are run.
 
-    Returns:
+    Yields:
         One finding per check.
     """
     kind = getattr(suite, "_registry", None)
     subject = f"{kind.kind} {suite.name}" if kind is not None else suite.name
-    findings = []
     try:
         if instance and (problem := _problem(suite, "subject")):
-            return [Finding(subject, "can_be_made", problem)]
+            yield Finding(subject, "can_be_made", problem)
+            return
         for name in tests_of(suite):
             if instance or name in suite.without_instance:
-                problem = _problem(suite, name)
-                findings.append(Finding(subject, name.removeprefix("test_"), problem))
+                yield Finding(subject, name.removeprefix("test_"), _problem(suite, name))
     finally:
         suite.teardown_class()
-    return findings
 
 
 def _problem(suite: type[Suite], name: str) -> str | None:

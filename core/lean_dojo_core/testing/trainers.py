@@ -9,12 +9,10 @@ from typing import Any
 
 from lean_dojo_core import registry
 from lean_dojo_core.settings import settings_of
-from lean_dojo_core.testing.suite import Suite, docstring_problem
-
-STRANGE = "no_trainer_has_this_setting"
+from lean_dojo_core.testing.suite import ClassSuite
 
 
-class TrainerSuite(Suite):
+class TrainerSuite(ClassSuite):
     """Checks of a trainer.
 
     Set ``name`` and override ``make_in`` to make a trainer that writes to a folder. Whether it
@@ -34,14 +32,17 @@ class TrainerSuite(Suite):
 
     _registry = registry.trainers
     without_instance = (
-        "test_has_a_docstring",
+        *ClassSuite.without_instance,
         "test_train_takes_the_documented_arguments",
-        "test_settings_are_typed",
-        "test_settings_have_help",
         "test_has_an_output_dir",
-        "test_refuses_unknown_settings",
         "test_default_formatter_gives_its_columns",
+        "test_its_prover_is_there",
     )
+
+    @classmethod
+    def can_make(cls, target: Any) -> bool:  # noqa: ARG003 - the author alone can
+        """Never: it needs a model and a folder."""
+        return False
 
     def make_in(self, output_dir: Path) -> Any:
         """Make a trainer that writes to ``output_dir``; override it."""
@@ -50,19 +51,9 @@ class TrainerSuite(Suite):
             f"writes to {output_dir.name}"
         )
 
-    @property
-    def trainer_class(self) -> Any:
-        """The registered class."""
-        return self.entry.load()
-
-    def test_has_a_docstring(self) -> None:
-        """The class says what it trains, and how."""
-        problem = docstring_problem(self.trainer_class)
-        assert problem is None, problem
-
     def test_train_takes_the_documented_arguments(self) -> None:
         """``train(repos, database, data_path)``, by position and by keyword, and no more needed."""
-        signature = inspect.signature(self.trainer_class.train)
+        signature = inspect.signature(self.target.train)
         try:
             signature.bind(None, [], None, Path())
             signature.bind(None, repos=[], database=None, data_path=Path())
@@ -72,43 +63,11 @@ class TrainerSuite(Suite):
                 "give every further parameter a default"
             ) from error
 
-    def test_settings_are_typed(self) -> None:
-        """YAML files and ``--set`` are checked against the annotations."""
-        loose = [
-            setting.name for setting in settings_of(self.trainer_class) if not setting.resolved
-        ]
-        assert not loose, (
-            f"the annotations of {', '.join(loose)} are missing or cannot be resolved; annotate "
-            "each setting, and import the names at module level, not under TYPE_CHECKING"
-        )
-
-    def test_settings_have_help(self) -> None:
-        """``lean-dojo show`` explains every setting."""
-        silent = [setting.name for setting in settings_of(self.trainer_class) if not setting.help]
-        assert not silent, (
-            f"the settings {', '.join(silent)} have no help; add "
-            "attrs.field(metadata={'help': '…'}), or an 'Args:' section to the docstring"
-        )
-
     def test_has_an_output_dir(self) -> None:
         """The command line and agents look for the result there."""
-        names = {setting.name for setting in settings_of(self.trainer_class)}
-        assert "output_dir" in names or hasattr(self.trainer_class, "output_dir"), (
+        names = {setting.name for setting in settings_of(self.target)}
+        assert "output_dir" in names or hasattr(self.target, "output_dir"), (
             "it has no output_dir; add a setting of that name, the folder that the result lies in"
-        )
-
-    def test_refuses_unknown_settings(self) -> None:
-        """A misspelt setting must not be swallowed."""
-        required = {s.name: None for s in settings_of(self.trainer_class) if s.required}
-        try:
-            self.trainer_class(**required, **{STRANGE: 1})
-        except (TypeError, ValueError) as error:
-            said = str(error)
-        else:
-            raise AssertionError("it swallows unknown settings; take no **kwargs")
-        assert STRANGE in said, (
-            f"with an unknown setting it says {said}; check names before values (an attrs class, "
-            "or a constructor without **kwargs, does)"
         )
 
     def test_default_formatter_gives_its_columns(self) -> None:
@@ -125,6 +84,13 @@ class TrainerSuite(Suite):
         assert not lacking, (
             f"its default formatter {spec.default_formatter!r} does not give {sorted(lacking)}; "
             "correct required_columns or default_formatter in its descriptor"
+        )
+
+    def test_its_prover_is_there(self) -> None:
+        """The prover that the descriptor names is installed."""
+        name = self.entry.spec.prover
+        assert name is None or name in registry.provers, (
+            f"its prover {name!r} is not installed; correct `prover` in its descriptor"
         )
 
     def test_constructing_writes_nothing(self) -> None:

@@ -1,0 +1,14 @@
+from .benchmarks import BenchmarkSuite as BenchmarkSuite
+from .commands import CommandSuite as CommandSuite
+from .formatters import DatasetFormatterSuite as DatasetFormatterSuite
+from .manifest import ManifestSuite as ManifestSuite
+from .provers import ProverSuite as ProverSuite
+from .rewards import RewardFunctionSuite as RewardFunctionSuite
+from .runner import check_distribution as check_distribution
+from .samples import ODD_THEOREMS as ODD_THEOREMS
+from .samples import SAMPLE_THEOREMS as SAMPLE_THEOREMS
+from .suite import ClassSuite as ClassSuite
+from .suite import Finding as Finding
+from .suite import Suite as Suite
+from .suite import run_suite as run_suite
+from .trainers import TrainerSuite as TrainerSuite

@@ -1,0 +1,71 @@
+"""The conformance suite of benchmarks."""
+
+from __future__ import annotations
+
+from lean_dojo_core import registry
+from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_core.testing.suite import ClassSuite
+
+
+class BenchmarkSuite(ClassSuite):
+    """Checks of a benchmark.
+
+    Set ``name``; override ``make`` if it needs settings, such as a file. Whether Lean takes its
+    theorems is for your own tests.
+
+    >>> from lean_dojo_core.testing import run_suite
+    >>> class TestSample(BenchmarkSuite):
+    ...     name = "sample"
+    >>> [finding for finding in run_suite(TestSample) if finding.problem]
+    []
+    """
+
+    _registry = registry.benchmarks
+
+    def problems(self) -> list[BenchmarkProblem]:
+        """Give its theorems."""
+        return list(self.subject.problems())
+
+    def test_has_a_name(self) -> None:
+        """Results are called by it."""
+        name = getattr(self.subject, "name", None)
+        assert isinstance(name, str), f"its name is {name!r}; give it an attribute `name`, a text"
+        assert name.strip(), "its name is empty"
+
+    def test_gives_problems(self) -> None:
+        """Records, at least one."""
+        found = self.problems()
+        assert found, "it gives no problem; override `make` with settings that give some"
+        for one in found:
+            assert isinstance(one, BenchmarkProblem), (
+                f"it gave {one!r:.80}; give lean_dojo_core.BenchmarkProblem records"
+            )
+
+    def test_names_differ(self) -> None:
+        """Results are told apart by the theorems' names."""
+        names = [problem.full_name for problem in self.problems()]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        assert not twice, f"the names {', '.join(twice[:5])} come twice; make them unique"
+
+    def test_says_where_each_is_proved(self) -> None:
+        """A theorem of a repository, or a header of its own; never both."""
+        for problem in self.problems():
+            assert (problem.header is None) != (problem.theorem is None), (
+                f"{problem.full_name}: give either `theorem`, where it stands in a repository, or "
+                "`header`, the text before it ('' for none)"
+            )
+
+    def test_statements_end_before_the_proof(self) -> None:
+        """``theorem NAME … :=``; what follows is for the prover."""
+        for problem in self.problems():
+            assert problem.statement.rstrip().endswith(":="), (
+                f"{problem.full_name}: its statement ends with "
+                f"{problem.statement.rstrip()[-20:]!r}; end it with ':='"
+            )
+
+    def test_is_the_same_every_time(self) -> None:
+        """Also from a fresh object: results are compared problem by problem."""
+        first = self.problems()
+        assert self.problems() == first == list(self.make().problems()), (
+            "it gave other problems the second time; fix their order and choice"
+        )
