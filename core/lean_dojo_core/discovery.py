@@ -15,19 +15,23 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import attrs
 import pluggy
 
 from lean_dojo_core import hookspecs
 from lean_dojo_core.errors import PluginDeprecationWarning, PluginError, StrictPluginsError
-from lean_dojo_core.installed import InstalledEntryPoint, entry_points, normalise
+from lean_dojo_core.installed import (
+    GROUP,
+    HOST_DISTRIBUTION,
+    InstalledEntryPoint,
+    entry_points,
+    normalise,
+)
 from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.specs import PluginSpec
 
-HOST_DISTRIBUTION = "lean-dojo-v2"
-GROUP = hookspecs.PROJECT_NAME
 HOOK_SPECS = {kind.hook: kind.spec for kind in KINDS.values()}
 """Each hook with the descriptor that it must yield."""
 
@@ -92,7 +96,7 @@ class Discovery(NamedTuple):
         return tuple(info for info in self.plugins if info.status in {"failed", "incompatible"})
 
 
-def discover(specs: Any = None, arguments: Mapping[str, object] | None = None) -> Discovery:
+def discover(specs: type | None = None, arguments: Mapping[str, object] | None = None) -> Discovery:
     """Load every installed plugin that the environment does not exclude.
 
     Environment variables, each a comma-separated list of distributions, entry points or
@@ -100,7 +104,7 @@ def discover(specs: Any = None, arguments: Mapping[str, object] | None = None) -
     ``LEAN_DOJO_PLUGINS`` (if set, no other third-party plugin is loaded; the built-ins stay).
 
     Args:
-        specs: Module, class or object with the hook specifications, if not those of the kinds.
+        specs: Class with the hook specifications, if not those of the kinds.
         arguments: What the hooks are called with; an implementation gets those that it names.
 
     Returns:
@@ -110,7 +114,7 @@ def discover(specs: Any = None, arguments: Mapping[str, object] | None = None) -
         StrictPluginsError: With ``LEAN_DOJO_STRICT_PLUGINS=1``, if any plugin failed.
     """
     manager = pluggy.PluginManager(GROUP)
-    manager.add_hookspecs(specs or hookspecs.Hooks())
+    manager.add_hookspecs(cast("type", specs or hookspecs.Hooks()))
     infos: list[PluginInfo] = []
     offers: list[Offer] = []
     for info in _candidates():

@@ -29,15 +29,14 @@ from __future__ import annotations
 
 import pluggy
 
-PROJECT_NAME = "lean_dojo"
-"""The entry-point group and the name that pluggy's markers carry."""
+from lean_dojo_core.installed import GROUP
 
 API_VERSION = (1, 1)
 """Version of this contract, ``(major, minor)``. A manifest may state the version it was written
 for as ``LEAN_DOJO_API_VERSION = "1.1"``; another major or a later minor is listed as failed."""
 
-hookspec = pluggy.HookspecMarker(PROJECT_NAME)
-hookimpl = pluggy.HookimplMarker(PROJECT_NAME)
+hookspec = pluggy.HookspecMarker(GROUP)
+hookimpl = pluggy.HookimplMarker(GROUP)
 
 
 class Hooks:

@@ -13,6 +13,11 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
+GROUP = "lean_dojo"
+"""The entry-point group of plugins."""
+
+HOST_DISTRIBUTION = "lean-dojo-v2"
+
 
 class InstalledEntryPoint(NamedTuple):
     """One line of a distribution's ``entry_points.txt``.
@@ -55,6 +60,11 @@ def entry_points(group: str) -> list[InstalledEntryPoint]:
         for point in found
         if point.dist is not None
     ]
+
+
+def plugins_installed() -> bool:
+    """Whether anybody but the host brings a plugin; needs no import of theirs."""
+    return any(normalise(p.distribution) != HOST_DISTRIBUTION for p in entry_points(GROUP))
 
 
 def normalise(name: str) -> str:

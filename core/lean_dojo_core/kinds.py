@@ -136,9 +136,7 @@ KINDS: dict[str, Kind] = {
             protocols.Prover,
             has_methods("search_many", "generate_whole_proof", a_class=True),
             "lean_dojo_core.testing.provers:ProverSuite",
-            Scaffold(
-                "prover", "Tries a fixed list of tactics.", "lean-dojo prove --prover $name"
-            ),
+            Scaffold("prover", "Tries a fixed list of tactics.", "lean-dojo prove --prover $name"),
         ),
         Kind(
             specs.BenchmarkSpec,

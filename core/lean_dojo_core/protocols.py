@@ -16,9 +16,9 @@ Message: TypeAlias = dict[str, str]
 Row: TypeAlias = dict[str, Any]
 """One row of a dataset; its keys are the formatter's columns."""
 
-ProblemT = TypeVar("ProblemT", contravariant=True)
-ServerT = TypeVar("ServerT", contravariant=True)
-ResultT = TypeVar("ResultT", covariant=True)
+ProblemT_contra = TypeVar("ProblemT_contra", contravariant=True)
+ServerT_contra = TypeVar("ServerT_contra", contravariant=True)
+ResultT_co = TypeVar("ResultT_co", covariant=True)
 
 
 class Repository(Protocol):
@@ -135,7 +135,7 @@ class RewardFunction(Protocol):
 
 
 @runtime_checkable
-class Prover(Protocol[ProblemT, ServerT, ResultT]):
+class Prover(Protocol[ProblemT_contra, ServerT_contra, ResultT_co]):
     """Finds proofs; one counts only after Lean has checked it as a whole.
 
     Problems, servers and results are those of ``lean_dojo_v2.prover``, whose ``BaseProver`` needs
@@ -143,8 +143,8 @@ class Prover(Protocol[ProblemT, ServerT, ResultT]):
     """
 
     def search_many(
-        self, problems: Sequence[ProblemT], servers: Sequence[ServerT], *, verbose: bool = False
-    ) -> Iterator[tuple[int, ResultT]]:
+        self, problems: Sequence[ProblemT_contra], servers: Sequence[ServerT_contra], *, verbose: bool = False
+    ) -> Iterator[tuple[int, ResultT_co]]:
         """Work on several problems, with as many Lean engines as there are servers.
 
         Yields:

@@ -25,15 +25,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import attrs
 
-from lean_dojo_core.discovery import (
-    HOST_DISTRIBUTION,
-    Discovery,
-    PluginInfo,
-    discover,
-    import_target,
-)
+from lean_dojo_core.discovery import Discovery, PluginInfo, discover, import_target
 from lean_dojo_core.errors import AmbiguousNameError, PluginError, PluginLoadError, UnknownNameError
-from lean_dojo_core.installed import normalise
+from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_core.kinds import KINDS, Kind
 from lean_dojo_core.specs import PluginSpec
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import click
 
-from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
+from lean_dojo_v2.cli.lazy import LazyCommand
+from lean_dojo_v2.cli.mounted import ProgramGroup
 
 TRACEBACK_VARIABLE = "LEAN_DOJO_TRACEBACK"
 COMPLETION_VARIABLE = "_LEAN_DOJO_COMPLETE"
@@ -94,7 +95,7 @@ def _keep_traceback(_context: click.Context, _parameter: click.Parameter, value:
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=ProgramGroup,
     lazy=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -117,8 +118,8 @@ def _keep_traceback(_context: click.Context, _parameter: click.Parameter, value:
 def cli() -> None:
     """Train AI theorem provers for Lean 4.
 
-    Trainers, dataset formatters and rewards are plugins: `lean-dojo plugins` lists what is
-    installed, `lean-dojo show NAME` says what each one takes.
+    Trainers, formatters, rewards, provers, benchmarks and commands are plugins: `lean-dojo plugins`
+    lists what is installed, `lean-dojo show NAME` says what each one takes.
     """
 
 

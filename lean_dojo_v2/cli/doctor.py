@@ -17,9 +17,9 @@ import attrs
 import click
 
 from lean_dojo_core import API_VERSION, registry
-from lean_dojo_core.discovery import HOST_DISTRIBUTION, STRICT_VARIABLE
+from lean_dojo_core.discovery import STRICT_VARIABLE
 from lean_dojo_core.errors import EngineUnavailableError
-from lean_dojo_core.installed import normalise
+from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, table
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import attrs
 import click
 from click.shell_completion import CompletionItem
@@ -9,6 +11,7 @@ from click.shell_completion import CompletionItem
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.installed import normalise
+from lean_dojo_core.testing.suite import Finding
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, paragraph
 from lean_dojo_v2.structuring import suggestion
@@ -41,16 +44,24 @@ def check(context: click.Context, distribution: str, show_all: bool, as_json: bo
             f"'lean_dojo'.{suggestion(distribution, known)} A distribution of your own needs "
             "[project.entry-points.lean_dojo] in its pyproject.toml, and `pip install -e .`"
         )
-    findings = check_distribution(distribution)
-    failed = [finding for finding in findings if finding.problem is not None]
+    findings = []
+    for finding in check_distribution(distribution):
+        findings.append(finding)
+        if not as_json and (show_all or finding.problem is not None):
+            _print(finding)
+    failed = sum(finding.problem is not None for finding in findings)
     if as_json:
         emit_json([attrs.asdict(finding) for finding in findings])
     else:
-        for finding in findings if show_all else failed:
-            verdict = "ok" if finding.problem is None else "FAILED"
-            click.echo(f"{verdict}  {finding.subject}: {finding.check.replace('_', ' ')}")
-            if finding.problem is not None:
-                click.echo(paragraph(finding.problem, indent=8))
-        click.echo(f"{len(findings) - len(failed)} of {len(findings)} checks passed.")
+        click.echo(f"{len(findings) - failed} of {len(findings)} checks passed.")
     if failed:
         context.exit(1)
+
+
+def _print(finding: Finding) -> None:
+    """Print a finding as soon as it is known: a check of a reward may take a minute."""
+    verdict = "ok" if finding.problem is None else "FAILED"
+    click.echo(f"{verdict}  {finding.subject}: {finding.check.replace('_', ' ')}")
+    if finding.problem is not None:
+        click.echo(paragraph(finding.problem, indent=8))
+    sys.stdout.flush()

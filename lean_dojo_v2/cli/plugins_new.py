@@ -14,30 +14,19 @@ from string import Template
 import click
 
 from lean_dojo_core import API_VERSION, registry
-from lean_dojo_core.discovery import HOST_DISTRIBUTION
 from lean_dojo_core.errors import InvalidSpecError, UsageError
-from lean_dojo_core.installed import normalise
+from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
+from lean_dojo_core.kinds import KINDS, Kind
 from lean_dojo_core.specs import PluginSpec
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.cli.output import note
 
-KINDS = {"reward": "reward-function", "trainer": "trainer", "formatter": "dataset-formatter"}
-"""What the command calls a kind, and its registry."""
-
-USE = {
-    "reward": "lean-dojo train grpo --reward $name --set model_name=…",
-    "trainer": "lean-dojo train $name --set model_name=…",
-    "formatter": "lean-dojo train sft --formatter $name --set model_name=…",
-}
-SUMMARY = {
-    "reward": "Rewards tactics of few words.",
-    "trainer": "Fine-tunes on short tactics only.",
-    "formatter": "Chat rows of the goal alone; the answer is the tactic.",
-}
+WORDS = {kind.scaffold.word: kind for kind in KINDS.values()}
+"""What the command calls each kind."""
 
 
 @click.command(short_help="Write a new plugin: a distribution that installs and passes its tests.")
-@click.argument("kind", type=click.Choice(list(KINDS)))
+@click.argument("word", metavar="KIND", type=click.Choice(list(WORDS)))
 @click.argument("name")
 @click.option(
     "-o",
@@ -50,15 +39,16 @@ SUMMARY = {
 )
 @click.option("--summary", metavar="TEXT", help="What it does, in one line of 80 characters.")
 @click.option("--author", metavar="NAME", help="Name for the licence (default: the user's).")
-def new(kind: str, name: str, output: Path | None, summary: str | None, author: str | None) -> None:
-    """Write a complete distribution with a reward, trainer or formatter called NAME.
+def new(word: str, name: str, output: Path | None, summary: str | None, author: str | None) -> None:
+    """Write a complete distribution with a plugin object of some KIND, called NAME.
 
     It holds pyproject.toml with entry point and version bound, manifest, implementation,
     conformance tests, README, licence and a CI file; it installs and passes its tests as it is.
     """
     from lean_dojo_core.testing.manifest import SUMMARY_LENGTH
 
-    name, summary = normalise(name), summary or SUMMARY[kind]
+    kind = WORDS[word]
+    name, summary = normalise(name), summary or kind.scaffold.summary
     # The descriptor's own rules, so that what is written here also loads.
     try:
         PluginSpec(name=name, target="a:b", summary=summary)
@@ -70,16 +60,16 @@ def new(kind: str, name: str, output: Path | None, summary: str | None, author: 
         raise UsageError(f'the summary may hold neither " nor \\: {summary}')
     package = name.replace("-", "_")
     _check_package(package)
-    if name in registry.REGISTRIES[KINDS[kind]]:
-        provider = registry.REGISTRIES[KINDS[kind]][name].distribution
-        raise UsageError(f"{KINDS[kind]} {name!r} exists already ({provider}); choose another name")
+    if name in registry.REGISTRIES[kind.name]:
+        provider = registry.REGISTRIES[kind.name][name].distribution
+        raise UsageError(f"{kind.name} {name!r} exists already ({provider}); choose another name")
     folder = output or Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is there already; name another folder with --output")
     values = _values(kind, name, package, summary, author or _user())
-    for path, template in _files(kind, package).items():
+    for path, template in _files(word, package).items():
         atomic_write_text(folder / path, Template(template.read_text("utf-8")).substitute(values))
-    note(f"Wrote {folder}; src/{package}/{kind}.py is the place for your idea. Next:\n")
+    note(f"Wrote {folder}; src/{package}/{word}.py is the place for your idea. Next:\n")
     steps = (
         f"cd {folder}",
         "pip install -e '.[test]'",
@@ -97,18 +87,19 @@ def _check_package(package: str) -> None:
         )
 
 
-def _values(kind: str, name: str, package: str, summary: str, author: str) -> dict[str, str]:
+def _values(kind: Kind, name: str, package: str, summary: str, author: str) -> dict[str, str]:
     from importlib.metadata import version
 
     major, minor = version(HOST_DISTRIBUTION).split(".")[:2]
     return {
         "name": name,
         "package": package,
-        "class_name": _class_name(name, kind),
-        "module": kind,
-        "kind_words": KINDS[kind].replace("-", " "),
+        "class_name": _class_name(name, kind.scaffold.word),
+        "function_name": f"{package}_command",
+        "module": kind.scaffold.word,
+        "kind_words": kind.name.replace("-", " "),
         "summary": summary,
-        "use": Template(USE[kind]).substitute(name=name),
+        "use": Template(kind.scaffold.use).substitute(name=name),
         "bound": f">={major}.{minor},<{int(major) + 1}",
         "api": f"{API_VERSION[0]}.{API_VERSION[1]}",
         "year": str(datetime.now().astimezone().year),
@@ -116,18 +107,18 @@ def _values(kind: str, name: str, package: str, summary: str, author: str) -> di
     }
 
 
-def _class_name(name: str, kind: str) -> str:
+def _class_name(name: str, word: str) -> str:
     """Name the class; its kind comes last, so that it is no name that the templates import."""
     words = name.split("-")
-    if words[-1] != kind:
-        words.append(kind)
+    if words[-1] != word:
+        words.append(word)
     return "".join(word.capitalize() for word in words)
 
 
-def _files(kind: str, package: str) -> dict[str, Traversable]:
+def _files(word: str, package: str) -> dict[str, Traversable]:
     """Give the templates by the path that each becomes."""
     root = resources.files("lean_dojo_v2.cli") / "scaffold"
-    common, own = root / "common", root / kind
+    common, own = root / "common", root / word
     return {
         "pyproject.toml": common / "pyproject.toml.tmpl",
         "README.md": common / "README.md.tmpl",
@@ -137,7 +128,7 @@ def _files(kind: str, package: str) -> dict[str, Traversable]:
         f"src/{package}/__init__.py": common / "__init__.py.tmpl",
         f"src/{package}/py.typed": common / "py.typed.tmpl",
         f"src/{package}/plugin.py": own / "plugin.py.tmpl",
-        f"src/{package}/{kind}.py": own / f"{kind}.py.tmpl",
+        f"src/{package}/{word}.py": own / f"{word}.py.tmpl",
         f"tests/test_{package}.py": own / "test.py.tmpl",
     }
 

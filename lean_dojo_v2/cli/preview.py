@@ -13,6 +13,7 @@ import click
 
 from lean_dojo_core import Theorem, registry
 from lean_dojo_core.errors import UsageError
+from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.preview import PreviewExample, Previews, PreviewToken
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.options import json_option
@@ -72,13 +73,15 @@ def _in_one_kind(name: str) -> bool:
 
 def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
     """Give what makes the examples: the trainer, if it can show them, or a formatter."""
-    if entry.spec.kind == "reward-function":
-        raise UsageError(f"{entry.name!r} is a reward function: it scores, it makes no examples")
-    if entry.spec.kind == "dataset-formatter":
-        owner = f"dataset formatter {entry.name!r}"
-        target = entry.load()
+    kind = KINDS[entry.spec.kind]
+    if not kind.formats:
+        words = kind.name.replace("-", " ")
+        raise UsageError(f"{entry.name!r} is a {words}: it makes no examples")
+    target = entry.load()
+    if hasattr(target, "rows"):
+        owner = f"{kind.name} {entry.name!r}"
         return construct(target, settings, owner=owner) if isinstance(target, type) else target
-    if hasattr(entry.load(), "preview"):
+    if hasattr(target, "preview"):
         return make_trainer(entry, settings)
     chosen = settings.values.get("formatter") or entry.spec.default_formatter
     if not isinstance(chosen, str):

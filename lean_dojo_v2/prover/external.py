@@ -15,6 +15,7 @@ import attrs
 from lean_dojo_core import Message, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
+from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.completions import first_tactic, unfenced, whole_proof_prompt
 from lean_dojo_v2.prover.suggestion import GeneratorError, Suggestion
@@ -22,7 +23,6 @@ from lean_dojo_v2.prover.suggestion import GeneratorError, Suggestion
 if TYPE_CHECKING:
     from openai import OpenAI
 
-    from lean_dojo_v2.lean_agent.config import ProverConfig
 
 _log = logging.getLogger(__name__)
 DEFAULT_MODEL = "deepseek-ai/DeepSeek-Prover-V2-671B:novita"

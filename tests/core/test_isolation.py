@@ -89,8 +89,8 @@ WHAT_FAILED = {
     "reentrant": "the registries cannot be used while plugins are being loaded",
 }
 INCOMPATIBLE = {
-    "other-api": "written for plugin API 2.0, but this host speaks 1.0; upgrade lean-dojo-v2",
-    "later-api": "written for plugin API 1.9, but this host speaks 1.0; upgrade lean-dojo-v2",
+    "other-api": "written for plugin API 2.0, but this host speaks 1.1; upgrade lean-dojo-v2",
+    "later-api": "written for plugin API 1.9, but this host speaks 1.1; upgrade lean-dojo-v2",
     "old-major": "requires lean-dojo-v2<2, but 2.",
     "next-major": "requires lean-dojo-v2<4,>=3, but 2.",
 }

@@ -11,8 +11,8 @@ from typing import ClassVar
 from packaging.requirements import Requirement
 
 from lean_dojo_core import registry
-from lean_dojo_core.discovery import HOST_DISTRIBUTION, PluginInfo
-from lean_dojo_core.installed import normalise
+from lean_dojo_core.discovery import PluginInfo
+from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_core.testing.suite import Suite
 
 HEAVY = (

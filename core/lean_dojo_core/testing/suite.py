@@ -75,7 +75,7 @@ class Suite:
 class ClassSuite(Suite):
     """Checks of a kind whose targets are classes, with settings in their constructors."""
 
-    without_instance = (
+    without_instance: ClassVar[tuple[str, ...]] = (
         "test_has_a_docstring",
         "test_settings_are_typed",
         "test_settings_have_help",

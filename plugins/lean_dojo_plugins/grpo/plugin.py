@@ -16,6 +16,7 @@ def lean_dojo_trainers() -> Iterator[TrainerSpec]:
         summary="Reinforcement learning of a causal LM with rewards of your choice (TRL).",
         required_columns=("prompt", "problem"),
         default_formatter="tactic-prompt",
+        prover="hf",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_dojo_core import DatasetFormatterSpec, TrainerSpec, hookimpl
+from lean_dojo_core import DatasetFormatterSpec, ProverSpec, TrainerSpec, hookimpl
 
 
 @hookimpl
@@ -16,6 +16,7 @@ def lean_dojo_trainers() -> Iterator[TrainerSpec]:
         summary="Dense premise retrieval with lifelong learning (T5 encoder, EWC, Lightning).",
         required_columns=("state", "premises"),
         default_formatter="premise-pairs",
+        prover="retrieval",
     )
 
 
@@ -27,4 +28,15 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
         target="lean_dojo_plugins.retrieval.data.formatter:PremisePairs",
         summary="Rows for retrieval: a goal state and the premises that its tactic uses.",
         columns=("state", "tactic", "premises"),
+    )
+
+
+@hookimpl
+def lean_dojo_provers() -> Iterator[ProverSpec]:
+    """Offer ``retrieval``."""
+    yield ProverSpec(
+        name="retrieval",
+        target="lean_dojo_plugins.retrieval.search.prover:RetrievalProver",
+        summary="A generator that reads, with every goal, the premises retrieved for it.",
+        model_setting="gen_ckpt_path",
     )

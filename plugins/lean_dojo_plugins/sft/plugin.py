@@ -16,6 +16,7 @@ def lean_dojo_trainers() -> Iterator[TrainerSpec]:
         summary="Supervised fine-tuning of a causal LM on traced tactics (TRL).",
         required_columns=("prompt", "completion"),
         default_formatter="tactic-chat",
+        prover="hf",
     )
 
 

@@ -111,7 +111,7 @@ def test_version(lean_dojo: Run) -> None:
     ran = lean_dojo("--version")
     assert ran.code == 0
     assert ran.out.startswith("lean-dojo 2.")
-    assert "plugin API 1.0" in ran.out
+    assert "plugin API 1.1" in ran.out
 
 
 def test_unknown_command_suggests(lean_dojo: Run) -> None:

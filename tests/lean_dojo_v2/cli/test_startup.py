@@ -52,7 +52,7 @@ def modules(environment: Environment, *arguments: str) -> tuple[set[str], int]:
         (["plugins"], 150),
         (["plugins", "--json"], 155),
         (["train", "--help"], 200),
-        (["--version"], 170),
+        (["--version"], 185),
     ],
 )
 def test_imports_are_few_and_light(

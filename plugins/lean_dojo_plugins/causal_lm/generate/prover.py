@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import attrs
 import torch
@@ -12,12 +12,10 @@ import torch
 from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
+from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.completions import unfenced, whole_proof_prompt
 from lean_dojo_v2.prover.suggestion import Suggestion
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.lean_agent.config import ProverConfig
 
 WHOLE_PROOF_TOKENS = 512
 """Longest proof that is written in one go."""

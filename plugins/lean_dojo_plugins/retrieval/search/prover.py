@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 from transformers import AutoConfig
@@ -19,12 +18,10 @@ from lean_dojo_plugins.retrieval.data.texts import premise_text
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_plugins.retrieval.search.seq2seq import Seq2SeqGenerator
 from lean_dojo_plugins.training.hub import fetch
+from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.suggestion import Place, TacticGenerator as TacticSource
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.lean_agent.config import ProverConfig
 
 DEFAULT_GENERATOR = "kaiyuy/leandojo-lean4-retriever-tacgen-byt5-small"
 """The generator of ReProver (Yang et al. 2023, "LeanDojo"), which reads retrieved premises."""

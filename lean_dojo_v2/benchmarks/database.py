@@ -1,0 +1,142 @@
+"""Benchmarks of traced theorems: held out, left ``sorry``, and those of the shipped sample."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import ClassVar
+
+import attrs
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.records import BenchmarkProblem, Theorem
+from lean_dojo_v2.database import DynamicDatabase, Repository
+from lean_dojo_v2.database.export.splits import split_of
+from lean_dojo_v2.sample import SAMPLE_PROJECTS, sample_database_path, sample_project_path
+
+
+@attrs.frozen
+class HeldOutBenchmark:
+    """The theorems of a database that no trainer sees: those of its splits ``val`` and ``test``.
+
+    A theorem's split follows from its name and never changes, so results compare over time.
+
+    Attributes:
+        database: The database (``.json``, ``.sqlite``).
+        project: Folder with the repository's files, for a database of one repository; by default
+            the folder that was traced, or a clone.
+        split: ``"val"`` or ``"test"`` for one of the two.
+    """
+
+    name: ClassVar[str] = "held-out"
+
+    database: Path = attrs.field(default=Path("dynamic_database.json"), converter=Path)
+    project: Path | None = None
+    split: str | None = attrs.field(
+        default=None, validator=attrs.validators.in_([None, "val", "test"])
+    )
+
+    def problems(self) -> list[BenchmarkProblem]:
+        """Give the theorems in the order of the database."""
+        found = _held_out(_repositories(self.database), self.split)
+        return _problems(found, self.project)
+
+
+@attrs.frozen
+class SorryBenchmark:
+    """The theorems of a database that their authors left ``sorry``, proved meanwhile or not.
+
+    Attributes:
+        database: The database (``.json``, ``.sqlite``).
+        project: Folder with the repository's files, for a database of one repository; by default
+            the folder that was traced, or a clone.
+    """
+
+    name: ClassVar[str] = "sorry"
+
+    database: Path = attrs.field(default=Path("dynamic_database.json"), converter=Path)
+    project: Path | None = None
+
+    def problems(self) -> list[BenchmarkProblem]:
+        """Give the theorems in the order of the database."""
+        return _problems(_sorry(_repositories(self.database)), self.project)
+
+
+@attrs.frozen
+class SampleBenchmark:
+    """Held-out and ``sorry`` theorems of the two Lean projects that ship with the package.
+
+    They need Lean's core only, and no network: the splits are ``val``, ``test`` and ``sorry``.
+
+    Attributes:
+        split: One of the three, for its theorems alone.
+    """
+
+    name: ClassVar[str] = "sample"
+
+    split: str | None = attrs.field(
+        default=None, validator=attrs.validators.in_([None, "val", "test", "sorry"])
+    )
+
+    def problems(self) -> list[BenchmarkProblem]:
+        """Give the theorems in the order of the database."""
+        repositories = _repositories(sample_database_path())
+        folders = {
+            repository.url: sample_project_path(name)
+            for name, repository in zip(SAMPLE_PROJECTS, repositories, strict=True)
+        }
+        found = _problems([*_held_out(repositories), *_sorry(repositories)], folders)
+        return [one for one in found if self.split in {None, one.split}]
+
+
+def _repositories(path: Path) -> list[Repository]:
+    if not path.is_file():
+        raise UsageError(
+            f"{path}: there is no such database; name one with --set database=FILE, or make one "
+            "with `lean-dojo trace`"
+        )
+    return DynamicDatabase(path).repositories
+
+
+def _held_out(
+    repositories: Iterable[Repository], split: str | None = None
+) -> Iterator[tuple[Theorem, str]]:
+    wanted = {"val", "test"} if split is None else {split}
+    for repository in repositories:
+        for theorem in repository.iter_list("proven_theorems"):
+            if theorem.traced_tactics and (own := split_of(theorem)) in wanted:
+                yield theorem, own
+
+
+def _sorry(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem, str]]:
+    for repository in repositories:
+        theorems = [
+            *repository.iter_list("sorry_theorems_proved"),
+            *repository.iter_list("sorry_theorems_unproved"),
+        ]
+        # In the order of the files: a proof that is recorded changes no benchmark.
+        for theorem in sorted(theorems, key=lambda one: (one.file_path, one.start)):
+            yield theorem, "sorry"
+
+
+def _problems(
+    found: Iterable[tuple[Theorem, str]], project: Mapping[str, Path] | Path | None
+) -> list[BenchmarkProblem]:
+    theorems = list(found)
+    names = Counter(theorem.full_name for theorem, _ in theorems)
+    problems = []
+    for theorem, split in theorems:
+        where = project.get(theorem.url) if isinstance(project, Mapping) else project
+        twice = names[theorem.full_name] > 1  # private theorems of two files, for example
+        place = f"{theorem.full_name} ({theorem.file_path}:{theorem.start[0]})"
+        problems.append(
+            BenchmarkProblem(
+                full_name=place if twice else theorem.full_name,
+                statement=theorem.theorem_statement or f"theorem {theorem.full_name} :=",  # 1.x
+                theorem=attrs.evolve(theorem, traced_tactics=()),
+                project=where,
+                split=split,
+            )
+        )
+    return problems

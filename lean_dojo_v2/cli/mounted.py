@@ -1,0 +1,64 @@
+"""The program's group: its own commands, and behind them those of plugins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lean_dojo_core.errors import PluginLoadError, StrictPluginsError
+from lean_dojo_core.installed import plugins_installed
+from lean_dojo_v2.cli.lazy import LazyGroup
+
+if TYPE_CHECKING:
+    from lean_dojo_core.protocols import Command
+    from lean_dojo_core.registry import Entry
+    from lean_dojo_core.specs import CommandSpec
+
+
+class ProgramGroup(LazyGroup):
+    """The built-in commands and those that plugins mount.
+
+    A plugin is asked for its commands only where one is looked for that is not built in, or all are
+    listed; where no plugin is installed, none is looked for. A plugin's command never takes the
+    place of a built-in one: under a name that is taken it is mounted as ``distribution:name``.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """List the built-in names, then those of plugins."""
+        return [*super().list_commands(ctx), *self._mounted()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        found = super().get_command(ctx, cmd_name)
+        if found is None and (entry := self._mounted().get(cmd_name)) is not None:
+            command: Any = entry.load()
+            if not isinstance(command, click.Command):
+                raise PluginLoadError(
+                    f"command {cmd_name!r} of {entry.distribution} {entry.version} "
+                    f"(target {entry.spec.target}): it is no click command"
+                )
+            return command
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, those of plugins under a heading of their own."""
+        super().format_commands(ctx, formatter)
+        if mounted := self._mounted():
+            with formatter.section("Commands of plugins"):
+                formatter.write_dl([(name, entry.spec.summary) for name, entry in mounted.items()])
+
+    def _mounted(self) -> dict[str, Entry[CommandSpec, Command]]:
+        if not plugins_installed():
+            return {}
+        from lean_dojo_core import registry  # not for a program without plugins
+
+        try:
+            found = registry.commands.items()
+            theirs = {name: entry for name, entry in found if not entry.plugin.builtin}
+        except StrictPluginsError:  # `lean-dojo plugins` says which; help is never refused
+            return {}
+        return {
+            entry.qualified_name if name in self.lazy else name: entry
+            for name, entry in theirs.items()
+        }

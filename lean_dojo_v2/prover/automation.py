@@ -1,0 +1,67 @@
+"""Proofs by Lean's own automation: what a model has to beat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lean_dojo_core.records import Theorem
+from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.prover.base import BaseProver
+from lean_dojo_v2.prover.suggestion import Suggestion
+
+CLOSERS = ("rfl", "simp_all", "omega", "decide", "grind")
+"""Tactics that close a goal or do little, from the cheapest on."""
+
+OPENERS = ("intros", "constructor", "ext", "exfalso")
+"""Tactics that make simpler goals out of one."""
+
+TACTICS = (
+    *CLOSERS,
+    *(f"simp_all <;> {closer}" for closer in ("omega", "grind")),
+    *OPENERS,
+    *(f"{opener} <;> {closer}" for opener in OPENERS[:2] for closer in CLOSERS),
+)
+"""What is tried at every state, in this order."""
+
+
+class Automation:
+    """Proposes the same tactics at every goal.
+
+    Its log-probabilities only rank: the first tactic is the most probable, each
+    next one half of it.
+    """
+
+    def generate(
+        self,
+        goals: Sequence[str],
+        *,
+        num_samples: int,
+        premises: Sequence[Sequence[str]] = (),  # noqa: ARG002 - automation knows its own
+    ) -> list[list[Suggestion]]:
+        """Give the first ``num_samples`` tactics for every goal."""
+        fixed = [Suggestion(text, -0.7 * (rank + 1)) for rank, text in enumerate(TACTICS)]
+        return [fixed[:num_samples] for _ in goals]
+
+
+class AutomationProver(BaseProver):
+    """Proves with ``rfl``, ``simp_all``, ``omega``, ``decide``, ``grind`` and short combinations.
+
+    It needs no model and draws nothing at random. Its proofs go through the same search and the
+    same whole check as a model's, so that numbers compare.
+
+    Args:
+        config: Limits of the search.
+    """
+
+    def __init__(self, config: ProverConfig | None = None) -> None:
+        super().__init__(config)
+        self._generator = Automation()
+
+    @property
+    def generator(self) -> Automation:
+        """What proposes tactics."""
+        return self._generator
+
+    def generate_whole_proof(self, theorem: Theorem | str) -> str:  # noqa: ARG002 - one for all
+        """Write ``first | rfl | …``: the first of the tactics that closes the goal."""
+        return "\n".join(["intros", f"first | {' | '.join(CLOSERS)}"])

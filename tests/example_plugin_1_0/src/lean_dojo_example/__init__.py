@@ -1,0 +1,1 @@
+"""A plugin with a reward, a dataset formatter and a trainer of its own."""
