@@ -1,31 +1,36 @@
 from . import registry as registry
 from .discovery import PluginInfo as PluginInfo
 from .errors import LeanDojoError as LeanDojoError
-from .hookspecs import API_VERSION as API_VERSION
-from .hookspecs import hookimpl as hookimpl
-from .protocols import Benchmark as Benchmark
-from .protocols import Command as Command
-from .protocols import Database as Database
-from .protocols import DatasetFormatter as DatasetFormatter
-from .protocols import Message as Message
-from .protocols import Prover as Prover
-from .protocols import Repository as Repository
-from .protocols import RewardFunction as RewardFunction
-from .protocols import Row as Row
-from .protocols import Trainer as Trainer
-from .records import Annotation as Annotation
-from .records import BenchmarkProblem as BenchmarkProblem
-from .records import Evaluation as Evaluation
-from .records import Position as Position
-from .records import Premise as Premise
-from .records import PremiseFile as PremiseFile
-from .records import Theorem as Theorem
-from .records import TracedTactic as TracedTactic
-from .records import contains_sorry as contains_sorry
-from .records import remove_marks as remove_marks
-from .specs import BenchmarkSpec as BenchmarkSpec
-from .specs import CommandSpec as CommandSpec
-from .specs import DatasetFormatterSpec as DatasetFormatterSpec
-from .specs import ProverSpec as ProverSpec
-from .specs import RewardFunctionSpec as RewardFunctionSpec
-from .specs import TrainerSpec as TrainerSpec
+from .hookspecs import API_VERSION as API_VERSION, hookimpl as hookimpl
+from .protocols import (
+    Benchmark as Benchmark,
+    Command as Command,
+    Database as Database,
+    DatasetFormatter as DatasetFormatter,
+    Message as Message,
+    Prover as Prover,
+    Repository as Repository,
+    RewardFunction as RewardFunction,
+    Row as Row,
+    Trainer as Trainer,
+)
+from .records import (
+    Annotation as Annotation,
+    BenchmarkProblem as BenchmarkProblem,
+    Evaluation as Evaluation,
+    Position as Position,
+    Premise as Premise,
+    PremiseFile as PremiseFile,
+    Theorem as Theorem,
+    TracedTactic as TracedTactic,
+    contains_sorry as contains_sorry,
+    remove_marks as remove_marks,
+)
+from .specs import (
+    BenchmarkSpec as BenchmarkSpec,
+    CommandSpec as CommandSpec,
+    DatasetFormatterSpec as DatasetFormatterSpec,
+    ProverSpec as ProverSpec,
+    RewardFunctionSpec as RewardFunctionSpec,
+    TrainerSpec as TrainerSpec,
+)

@@ -143,7 +143,11 @@ class Prover(Protocol[ProblemT_contra, ServerT_contra, ResultT_co]):
     """
 
     def search_many(
-        self, problems: Sequence[ProblemT_contra], servers: Sequence[ServerT_contra], *, verbose: bool = False
+        self,
+        problems: Sequence[ProblemT_contra],
+        servers: Sequence[ServerT_contra],
+        *,
+        verbose: bool = False,
     ) -> Iterator[tuple[int, ResultT_co]]:
         """Work on several problems, with as many Lean engines as there are servers.
 

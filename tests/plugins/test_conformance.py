@@ -9,13 +9,17 @@ import pytest
 
 from lean_dojo_core import registry
 from lean_dojo_core.settings import settings_of
+from lean_dojo_core.discovery import import_target
+from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.testing import (
-    DatasetFormatterSuite,
+    BenchmarkSuite,
     ManifestSuite,
+    ProverSuite,
     RewardFunctionSuite,
     Suite,
     TrainerSuite,
 )
+from lean_dojo_v2.sample import sample_database_path
 
 
 class TestManifest(ManifestSuite):
@@ -49,11 +53,36 @@ class BuiltinRewardSuite(RewardFunctionSuite):
         return self.entry.create(**({"engines": 1} if self.entry.spec.needs_lean else {}))
 
 
-SUITES: dict[str, type[Suite]] = {
+class BuiltinProverSuite(ProverSuite):
+    """Those with a model have tests of their own; here their classes are looked at."""
+
+    def make(self) -> Any:
+        return self.entry.load()
+
+    def test_writes_a_proof_as_text(self) -> None:
+        if self.can_make(self.target):
+            self.subject.generate_whole_proof = self.entry.create().generate_whole_proof
+            super().test_writes_a_proof_as_text()
+
+
+class BuiltinBenchmarkSuite(BenchmarkSuite):
+    """Of the shipped database; the form of a file is ``tests/lean_dojo_v2/benchmarks``'s."""
+
+    def make(self) -> Any:
+        names = {part.name for part in settings_of(self.entry.load())}
+        given = {"database": sample_database_path(), "file": FILE}
+        return self.entry.create(**{key: value for key, value in given.items() if key in names})
+
+
+FILE = Path(__file__).parents[1] / "data" / "minif2f.jsonl"
+
+OURS: dict[str, type[Suite]] = {
     "trainer": BuiltinTrainerSuite,
-    "dataset-formatter": DatasetFormatterSuite,
     "reward-function": BuiltinRewardSuite,
+    "prover": BuiltinProverSuite,
+    "benchmark": BuiltinBenchmarkSuite,
 }
+SUITES = {name: OURS.get(name) or import_target(kind.suite) for name, kind in KINDS.items()}
 
 for _kind, _suite in SUITES.items():
     for _entry in registry.REGISTRIES[_kind].entries():

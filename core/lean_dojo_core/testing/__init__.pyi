@@ -5,10 +5,11 @@ from .manifest import ManifestSuite as ManifestSuite
 from .provers import ProverSuite as ProverSuite
 from .rewards import RewardFunctionSuite as RewardFunctionSuite
 from .runner import check_distribution as check_distribution
-from .samples import ODD_THEOREMS as ODD_THEOREMS
-from .samples import SAMPLE_THEOREMS as SAMPLE_THEOREMS
-from .suite import ClassSuite as ClassSuite
-from .suite import Finding as Finding
-from .suite import Suite as Suite
-from .suite import run_suite as run_suite
+from .samples import ODD_THEOREMS as ODD_THEOREMS, SAMPLE_THEOREMS as SAMPLE_THEOREMS
+from .suite import (
+    ClassSuite as ClassSuite,
+    Finding as Finding,
+    Suite as Suite,
+    run_suite as run_suite,
+)
 from .trainers import TrainerSuite as TrainerSuite
