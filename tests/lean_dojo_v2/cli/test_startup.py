@@ -51,7 +51,7 @@ def modules(environment: Environment, *arguments: str) -> tuple[set[str], int]:
         (["--help"], 80),
         (["plugins"], 150),
         (["plugins", "--json"], 155),
-        (["train", "--help"], 200),
+        (["train", "--help"], 210),
         (["--version"], 185),
     ],
 )
