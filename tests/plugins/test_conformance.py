@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from lean_dojo_core import registry
-from lean_dojo_core.settings import settings_of
 from lean_dojo_core.discovery import import_target
 from lean_dojo_core.kinds import KINDS
+from lean_dojo_core.settings import settings_of
 from lean_dojo_core.testing import (
     BenchmarkSuite,
     ManifestSuite,

@@ -31,7 +31,9 @@ def test_the_sample_is_held_out_and_sorry_theorems_with_their_files() -> None:
         assert problem.theorem.traced_tactics == ()
         folder = project_of(problem)
         assert folder is not None
-        assert problem.full_name.rpartition(".")[2] in problem_of(problem, folder).source.declaration
+        assert (
+            problem.full_name.rpartition(".")[2] in problem_of(problem, folder).source.declaration
+        )
     only = registry.benchmarks["sample"].create(split="sorry").problems()
     assert len(only) == splits["sorry"]
 
