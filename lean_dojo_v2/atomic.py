@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from lean_dojo_core.errors import UsageError
+
 
 @contextmanager
 def atomic_writer(path: Path | str) -> Iterator[IO[bytes]]:
@@ -63,3 +65,27 @@ def flush(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def require_writable(folder: Path, what: str) -> None:
+    """Make sure that a folder can be written, or made, before work begins; nothing stays of it.
+
+    Args:
+        folder: The folder, which need not be there.
+        what: The setting or option that names it, for the message.
+
+    Raises:
+        UsageError: If it cannot.
+    """
+    import tempfile
+
+    there = next(
+        place for place in (folder.absolute(), *folder.absolute().parents) if place.exists()
+    )
+    if not there.is_dir():
+        raise UsageError(f"{what}: {folder} cannot be a folder: {there} is a file")
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise UsageError(f"{what}: {folder} cannot be written: {error.strerror}") from error

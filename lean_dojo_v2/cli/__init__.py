@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -13,6 +15,9 @@ from lean_dojo_v2.cli.mounted import ProgramGroup
 
 TRACEBACK_VARIABLE = "LEAN_DOJO_TRACEBACK"
 COMPLETION_VARIABLE = "_LEAN_DOJO_COMPLETE"
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""Errors of writing to a pipe or file that the user gave us as standard output."""
 
 COMMANDS = {
     "plugins": LazyCommand("lean_dojo_v2.cli.plugins:plugins", "List, check and write plugins."),
@@ -133,12 +138,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 for success, 1 for work that failed, 2 for a request that could not be
         understood, 130 after Ctrl-C. Errors are printed on stderr, one message each.
     """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed before the program began
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
     if COMPLETION_VARIABLE in os.environ:
         from lean_dojo_v2.cli import completion  # noqa: F401 - makes our bash completion known
     try:
         result = cli.main(arguments, prog_name="lean-dojo", standalone_mode=False)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted.", err=True)
+    except (click.Abort, KeyboardInterrupt) as error:
+        # click aborts from the interrupt; a long command's says what to do.
+        click.echo(str(error.__cause__ or error) or "Interrupted.", err=True)
         return 130
     except click.ClickException as error:
         error.show()
@@ -149,7 +158,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return code
     finally:
-        _flush()
+        unwritten = _flush()
+    if unwritten:
+        return 1
     return result if isinstance(result, int) else 0
 
 
@@ -160,7 +171,7 @@ def _explain(error: Exception) -> int | None:
 
     if isinstance(error, LeanDojoError):
         code = error.exit_code
-    elif isinstance(error, OSError) and error.filename is not None:
+    elif isinstance(error, OSError) and (error.filename is not None or error.errno in _NO_ROOM):
         code = 1
     else:
         return None
@@ -175,15 +186,27 @@ def _explain(error: Exception) -> int | None:
 
 def _message(error: Exception) -> str:
     """Say what is wrong; of the system's errors without their number."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    if isinstance(error, OSError):
+        place = "the output" if error.filename is None else os.fsdecode(error.filename)
+        return f"{place}: {error.strerror}"
     return str(error)
 
 
-def _flush() -> None:
-    """Write what is buffered; a reader that went away (``| head``) is no error."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The interpreter flushes once more at exit; give it somewhere to write to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _flush() -> bool:
+    """Write what is buffered; a reader that went away (``| head``) is no error.
+
+    Returns:
+        Whether something could not be written, as on a full disk; that is said.
+    """
+    full = False
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError) as error:
+            full = full or getattr(error, "errno", None) in _NO_ROOM
+            # The interpreter flushes once more at exit; give it somewhere to write to.
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if full and stream is sys.stdout:
+                click.echo(f"Error: {_message(error)}", err=True)
+    return full

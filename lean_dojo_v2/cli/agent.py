@@ -32,6 +32,7 @@ from lean_dojo_v2.cli.run import (
     reward_option,
 )
 from lean_dojo_v2.cli.settings import SettingsCommand
+from lean_dojo_v2.cli.waiting import long_command
 
 if TYPE_CHECKING:
     from lean_dojo_v2.agent import BaseAgent
@@ -74,6 +75,7 @@ _training_options = options(
 @_training_options
 @reward_option
 @proving_options
+@long_command()
 def hf(
     *,
     source: str,
@@ -107,6 +109,7 @@ def hf(
 )
 @_training_options
 @proving_options
+@long_command()
 def lean(
     *,
     source: str,
@@ -134,6 +137,7 @@ def lean(
 @_repository_options
 @click.option("--model", metavar="MODEL", help="The endpoint's name of the model.")
 @proving_options
+@long_command()
 def external(
     *, source: str, commit: str | None, database: Path | None, model: str | None, **proving: Any
 ) -> None:

@@ -11,6 +11,7 @@ import click
 
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, table
+from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.report.page import write_report
 from lean_dojo_v2.upward import reach
 
@@ -28,6 +29,7 @@ from lean_dojo_v2.upward import reach
 )
 @click.option("--quick", is_flag=True, help="Smaller sizes: every stage, but a smaller gain.")
 @json_option
+@long_command()
 def demo(output_dir: Path, quick: bool, as_json: bool) -> None:
     """Trace the shipped Lean projects with real Lean, train a small model, and prove with it.
 

@@ -16,6 +16,7 @@ from lean_dojo_v2.cli.options import config_option, json_option, set_option
 from lean_dojo_v2.cli.output import emit_json, table
 from lean_dojo_v2.cli.run import RunOptions, gather, make_trainer, reward_option
 from lean_dojo_v2.cli.settings import SettingsCommand
+from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.paths import merged_data_dir
 
 
@@ -33,6 +34,7 @@ from lean_dojo_v2.paths import merged_data_dir
     help="A dataset, or a folder of them (default: what the trainer's training left).",
 )
 @json_option
+@long_command(goes_on=False)
 def evaluate(
     *,
     name: str,

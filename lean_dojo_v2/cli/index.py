@@ -8,6 +8,7 @@ import click
 
 from lean_dojo_v2.cli.output import note
 from lean_dojo_v2.cli.retrieve import open_retriever, retriever_options
+from lean_dojo_v2.cli.waiting import long_command
 
 
 @click.command(short_help="Encode a corpus for retrieval, and keep the result.")
@@ -18,6 +19,7 @@ from lean_dojo_v2.cli.retrieve import open_retriever, retriever_options
     type=click.Path(dir_okay=False, path_type=Path),
     help="File of the index (default: beside the checkpoint, where `retrieve` finds it).",
 )
+@long_command(goes_on=False)
 def index(checkpoint: str | None, corpus: Path | None, output: Path | None) -> None:
     """Encode a corpus for retrieval, and keep the result.
 

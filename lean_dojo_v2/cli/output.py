@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import Any
 import click
 
 PLAIN_WIDTH = 80
+_NUMBER = re.compile(r"[-+−–]?[\d.,]*(?:e[-+]?\d+)?( (?:of [\d,]+|%|s|MB|GB))?")
 _STDOUT = "lean_dojo_v2.cli.stdout"
 
 
@@ -107,7 +109,12 @@ def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
     drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for position, heading in enumerate(columns):
-        drawn.add_column(heading, no_wrap=position == 0)
+        cells = [row[position] for row in rows]
+        # Words may be cut or folded; half a number is a wrong number.
+        width = max(map(len, cells), default=0) if all(map(_NUMBER.fullmatch, cells)) else None
+        drawn.add_column(
+            heading, no_wrap=position == 0 and width is None, min_width=width, overflow="fold"
+        )
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
     Console(width=shutil.get_terminal_size().columns).print(drawn)

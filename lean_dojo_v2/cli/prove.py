@@ -12,6 +12,7 @@ from lean_dojo_v2.cli.names import complete_formatter, complete_path
 from lean_dojo_v2.cli.options import database_option, repo_option
 from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, proving_options, set_up
 from lean_dojo_v2.cli.run import open_database, select_repositories
+from lean_dojo_v2.cli.waiting import long_command
 
 if TYPE_CHECKING:
     from lean_dojo_v2.agent import ProverAgent
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     help="Where --model runs: auto, cpu, cuda or mps.",
 )
 @proving_options
+@long_command()
 def prove(
     *,
     database: Path,

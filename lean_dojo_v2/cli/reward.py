@@ -52,7 +52,9 @@ def score(name: str, file: Path, assignments: tuple[str, ...], as_json: bool) ->
     [adapted] = reach("resolve_rewards")({name: {"weight": 1.0, **_options(assignments)}})
     columns = {key: [row.get(key) for row in rows] for key in {k for row in rows for k in row}}
     completions = columns.pop("completion")
-    _check_columns(name, set(columns), file)
+    if missing := [key for key in adapted.columns_needed({"completions"}) if key not in columns]:
+        training = " (in training TRL gives it)" if missing[0] == "completion_ids" else ""
+        raise DataError(f"lacks the column {missing[0]!r}, which {name} reads{training}", path=file)
     try:
         result = adapted(completions, **columns)
         scores: Sequence[float | None] = (
@@ -86,7 +88,14 @@ def check(context: click.Context, target: str, as_json: bool) -> None:
     [adapted] = reach("resolve_rewards")(target)
     name = "checked-reward"
     suite = type("CheckedReward", (RewardFunctionSuite,), {"name": name})
-    with registry.reward_functions.override(name, adapted.function):
+    if "completion_ids" in adapted.columns_needed({"completions"}):
+        raise UsageError(
+            f"{target} reads completion_ids, the tokens that only training has; try it with "
+            "`lean-dojo reward score` and a column of that name"
+        )
+    # TRL's own read message lists, which the adapter makes of the suite's texts, as in training.
+    function = adapted.__call__ if adapted.messages else adapted.function
+    with registry.reward_functions.override(name, function):
         findings = run_suite(suite)
     failed = [finding for finding in findings if finding.problem is not None]
     if as_json:
@@ -98,15 +107,6 @@ def check(context: click.Context, target: str, as_json: bool) -> None:
         click.echo(f"{len(findings) - len(failed)} of {len(findings)} checks passed.")
     if failed:
         context.exit(1)
-
-
-def _check_columns(name: str, given: set[str], file: Path) -> None:
-    """Compare the columns of a file with those that a plugin's reward says it reads."""
-    if name not in registry.reward_functions:  # `module:attribute` says nothing about itself
-        return
-    needed = registry.reward_functions[name].spec.required_columns
-    if missing := [column for column in needed if column not in given]:
-        raise DataError(f"lacks the column {missing[0]!r}, which {name} reads", path=file)
 
 
 async def _await(result: Any) -> Any:

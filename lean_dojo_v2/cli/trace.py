@@ -14,6 +14,7 @@ import click
 from lean_dojo_v2.cli.names import complete_path
 from lean_dojo_v2.cli.options import commit_option, database_option, engine_option, json_option
 from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.waiting import long_command
 
 if TYPE_CHECKING:
     from lean_dojo_v2.database import Repository
@@ -54,6 +55,7 @@ SHOWN_ERRORS = 20
     help="Date to record, such as 2026-11-21, in place of now (to make the same data again).",
 )
 @json_option
+@long_command()
 def trace(
     *,
     source: str,

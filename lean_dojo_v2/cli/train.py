@@ -12,6 +12,7 @@ from ruamel.yaml.error import YAMLError
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.settings import settings_of
+from lean_dojo_v2.atomic import require_writable
 from lean_dojo_v2.cli.names import complete_trainer
 from lean_dojo_v2.cli.output import counted, note
 from lean_dojo_v2.cli.run import (
@@ -26,6 +27,7 @@ from lean_dojo_v2.cli.run import (
     select_repositories,
 )
 from lean_dojo_v2.cli.settings import SettingsCommand
+from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.config import Settings, write_yaml
 from lean_dojo_v2.paths import merged_data_dir
 
@@ -48,6 +50,7 @@ OWN_DATA = "data_path"
     default=None,
     help="Go on where a killed run stopped (the default of the built-in trainers), or start anew.",
 )
+@long_command()
 def train(name: str, dry_run: bool, resume: bool | None, **options: Any) -> None:
     """Train with the trainer NAME, repository by repository, easiest first.
 
@@ -60,6 +63,7 @@ def train(name: str, dry_run: bool, resume: bool | None, **options: Any) -> None
     if resume is not None:
         _set_resume(entry, settings, resume)
     trainer = make_trainer(entry, settings)
+    look_first(trainer)
     plan: dict[str, Any] = {}
     arguments: tuple[Any, ...] = ()
     source = f"its own data ({settings.values.get(OWN_DATA)})"
@@ -68,6 +72,7 @@ def train(name: str, dry_run: bool, resume: bool | None, **options: Any) -> None
         wanted = select_repositories(database, section.repositories, section.database_path)
         repositories = in_curriculum_order(database, wanted)
         data_path = section.data_path or merged_data_dir()
+        require_writable(data_path, "--data-path")
         arguments = (repositories, database, data_path)
         many = counted(len(repositories), "repository", "repositories")
         source = f"{many} of {section.database_path}"
@@ -82,6 +87,12 @@ def train(name: str, dry_run: bool, resume: bool | None, **options: Any) -> None
     note(f"Training {entry.name} ({entry.distribution} {entry.version}) on {source}.")
     trainer.train(*arguments)
     note(f"Done. The result is in {trainer.output_dir}.")
+
+
+def look_first(trainer: Any) -> None:
+    """Let a trainer that can (it has a ``preflight`` method) look at what training will need."""
+    if callable(check := getattr(trainer, "preflight", None)):
+        check()
 
 
 def _has_own_data(trainer: Any, settings: Settings, section: RunSection) -> bool:

@@ -36,6 +36,7 @@ from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.fields import about
 from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.loop import CurriculumStep, Loop
+from lean_dojo_plugins.training.preflight import check_ready
 from lean_dojo_plugins.training.run_folder import RunFolder, RunState, check_same_run
 from lean_dojo_plugins.training.settings import plain_settings
 
@@ -147,6 +148,15 @@ class CausalTrainer:
             )
         check_values(self.trainer_args, on_cpu=choose_device(self.device).name == "cpu")
         self.make_formatter()
+
+    def preflight(self) -> None:
+        """Look at what training will need, before any data is prepared; loads no model.
+
+        Raises:
+            UsageError: If the model is not there, or ``output_dir`` cannot be written.
+            ConfigError: If a setting names what is not installed, or does not fit another one.
+        """
+        check_ready(self)
 
     # --- what a subclass gives ------------------------------------------------------------------
 
@@ -279,6 +289,14 @@ class CausalTrainer:
         except (ValueError, TypeError) as error:
             raise ConfigError(f"trainer_args: {error}") from error
 
+    def trial_config(self) -> Any:
+        """Make the configuration of a step as :meth:`preflight` does, to see whether it can be.
+
+        Raises:
+            ConfigError: If the library refuses the combination.
+        """
+        return self.step_config(CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1))
+
     def settings(self) -> dict[str, Any]:
         """Give all that shapes the result, as plain data; a run goes on only with the same."""
         return plain_settings(self)
@@ -317,6 +335,7 @@ class CausalTrainer:
         repos = list(repos)
         if not repos:
             raise UsageError("there are no repositories to train on")
+        self.preflight()
         try:
             Loop(self, repos, database, Path(data_path)).run()
         except BaseException:

@@ -30,6 +30,7 @@ from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.data import formatted_rows, split_file
 from lean_dojo_plugins.training.fields import about
 from lean_dojo_plugins.training.loop import CurriculumStep
+from lean_dojo_plugins.training.preflight import check_rewards
 from lean_dojo_plugins.training.settings import plain
 
 TACTIC_TOKENS = 96
@@ -107,6 +108,16 @@ class GRPOTrainer(CausalTrainer):
                 f"{self.completion_length} of it (trainer_args.max_completion_length): no room is "
                 "left for a prompt; raise max_length"
             )
+
+    def preflight(self) -> None:
+        """Look at what training will need; here the rewards, too."""
+        check_rewards(self._rewards, self.make_formatter().columns, self.formatter)
+        super().preflight()
+
+    def trial_config(self) -> Any:
+        """Make the configuration of a step, with groups of completions."""
+        step = CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1)
+        return self._config(step, plan_groups(self.batch_size, 1, self.trainer_args))
 
     @property
     def completion_length(self) -> int:

@@ -32,7 +32,8 @@ from lean_dojo_plugins.progress.metrics import compute_metrics, draw_predictions
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.arguments import check_trainer_args
 from lean_dojo_plugins.training.devices import choose_device
-from lean_dojo_plugins.training.hub import fetch, resolve_model
+from lean_dojo_plugins.training.hub import fetch, require_model, resolve_model
+from lean_dojo_plugins.training.preflight import check_optimizer
 from lean_dojo_plugins.training.reporting import (
     ReportCallback,
     Reporter,
@@ -49,7 +50,7 @@ from lean_dojo_plugins.training.run_folder import (
     last_checkpoint,
 )
 from lean_dojo_plugins.training.settings import plain_settings
-from lean_dojo_v2.atomic import atomic_write_text
+from lean_dojo_v2.atomic import atomic_write_text, require_writable
 from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples
 from lean_dojo_v2.paths import merged_data_dir
@@ -149,6 +150,19 @@ class ProgressTrainer:
         choose_device(self.device)
         resolve_model(self.model_name)
 
+    def preflight(self) -> None:
+        """Look at what training will need, before any data is prepared; loads no model.
+
+        Raises:
+            UsageError: If the model is not there, or ``output_dir`` cannot be written.
+            ConfigError: If the optimiser is not there.
+        """
+        require_model(self.model_name)
+        require_writable(Path(self.output_dir), "output_dir")
+        if self.report_to not in {"tensorboard", "none"}:
+            raise ConfigError(f"report_to: {self.report_to!r} should be 'tensorboard' or 'none'")
+        check_optimizer(self._arguments(RunFolder(Path(self.output_dir))))
+
     @property
     def processes(self) -> PartialState:
         """The state of the processes; asked for anew, since each trainer run resets it."""
@@ -174,6 +188,7 @@ class ProgressTrainer:
             DataError: For a bad line, with its number.
             EmptyDatasetError: If there is too little to train on.
         """
+        self.preflight()
         folder = RunFolder(Path(self.output_dir))
         arguments = self._arguments(folder)
         if self.processes.is_main_process:

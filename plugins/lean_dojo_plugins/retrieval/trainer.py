@@ -20,7 +20,9 @@ from lean_dojo_plugins.retrieval.report import EvaluationReport
 from lean_dojo_plugins.retrieval.runs import Run, request_fingerprint
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_plugins.retrieval.step import Step, train_step
+from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_v2 import paths
+from lean_dojo_v2.atomic import require_writable
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 
 log = logging.getLogger(__name__)
@@ -56,6 +58,18 @@ class RetrievalTrainer:
         return self.config.get_checkpoint_dir()
 
     # --- training ------------------------------------------------------------------------------
+
+    def preflight(self) -> None:
+        """Look at what training will need, before any data is prepared; loads no model.
+
+        Raises:
+            UsageError: If the encoder is not there, or a folder cannot be written.
+        """
+        name = self.config.model_name
+        if not name.endswith(".ckpt") and self.find_latest_checkpoint() is None:
+            require_model(name)
+        require_writable(self.output_dir, "checkpoint_dir")
+        require_writable(self.config.get_custom_log_dir("run"), "log_dir")
 
     def train(
         self,

@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from lean_dojo_core.errors import RewardError
+
+GIVEN = frozenset(
+    ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")
+)
+"""What TRL hands to every reward besides the columns of the dataset."""
 
 Scores = list[float | None]
 """One number per completion; ``None`` where the reward does not apply."""
@@ -36,6 +41,18 @@ def completion_texts(completions: Sequence[Any]) -> list[str]:
     ['simp', 'rfl']
     """
     return [_text(completion) for completion in completions]
+
+
+def as_messages(completions: Sequence[Any]) -> list[Any]:
+    """Give completions as message lists, whether they come as texts or as messages.
+
+    >>> as_messages(["simp"])
+    [[{'role': 'assistant', 'content': 'simp'}]]
+    """
+    return [
+        [{"role": "assistant", "content": one}] if isinstance(one, str) else one
+        for one in completions
+    ]
 
 
 def _text(completion: Any) -> str:
@@ -70,6 +87,7 @@ class AdaptedReward:
         provenance: Who provides it, for messages, for example ``"my-plugin 1.2"``.
         weight: Its share in the sum of rewards.
         messages: Hand over TRL's message lists (for TRL's own rewards) instead of texts.
+        columns: Columns that it says it reads.
     """
 
     function: Callable[..., Any]
@@ -77,6 +95,7 @@ class AdaptedReward:
     provenance: str = ""
     weight: float = 1.0
     messages: bool = False
+    columns: tuple[str, ...] = ()
 
     @property
     def __name__(self) -> str:
@@ -102,6 +121,15 @@ class AdaptedReward:
         except Exception as error:
             raise self._raised(error, items, kwargs) from error
         return self.check(result, items)
+
+    def columns_needed(self, given: Collection[str] = GIVEN) -> tuple[str, ...]:
+        """Give the columns without which it cannot run: those it declares, and its parameters'.
+
+        Args:
+            given: What it is handed in any case.
+        """
+        own = [name for name in required_parameters(self.function) if name not in given]
+        return tuple(dict.fromkeys((*self.columns, *own)))
 
     @property
     def takes_hints(self) -> bool:
@@ -142,7 +170,7 @@ class AdaptedReward:
             ) from error
 
     def _items(self, completions: Sequence[Any]) -> list[Any]:
-        return list(completions) if self.messages else completion_texts(completions)
+        return as_messages(completions) if self.messages else completion_texts(completions)
 
     def check(self, result: Any, completions: Sequence[Any]) -> Scores:
         """Turn a tensor, an array or a list into numbers, or say what is wrong with it.
@@ -233,6 +261,35 @@ def is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
+def required_parameters(function: Callable[..., Any]) -> list[str]:
+    """Name the parameters that a call must give."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # written in C
+        return []
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [
+        one.name
+        for one in parameters
+        if one.default is inspect.Parameter.empty and one.kind in kinds
+    ]
+
+
+def makes_a_reward(function: Callable[..., Any]) -> bool:
+    """Whether it is a factory, such as TRL's ``get_…``: it takes nothing that a reward is given.
+
+    >>> makes_a_reward(lambda scale=1: None), makes_a_reward(lambda completions, **kwargs: [])
+    (True, False)
+    """
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    names = {one.name for one in parameters}
+    variadic = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+    return not variadic and not names & GIVEN
+
+
 def adapt(
     function: Callable[..., Any],
     *,
@@ -240,6 +297,7 @@ def adapt(
     provenance: str = "",
     weight: float = 1.0,
     messages: bool = False,
+    columns: tuple[str, ...] = (),
 ) -> AdaptedReward:
     """Wrap a reward function for TRL.
 
@@ -249,7 +307,8 @@ def adapt(
         provenance: Who provides it.
         weight: Its share in the sum.
         messages: Whether it wants TRL's message lists instead of texts.
+        columns: Columns that it says it reads.
     """
     kind = AsyncAdaptedReward if is_async(function) else AdaptedReward
     own = getattr(function, "__name__", None) or type(function).__name__
-    return kind(function, name or own, provenance, weight, messages)
+    return kind(function, name or own, provenance, weight, messages, columns)

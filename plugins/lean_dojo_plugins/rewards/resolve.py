@@ -15,7 +15,7 @@ import attrs
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import PluginLoadError, UnknownNameError, UsageError
-from lean_dojo_plugins.rewards.adapter import AdaptedReward, adapt
+from lean_dojo_plugins.rewards.adapter import AdaptedReward, adapt, makes_a_reward
 from lean_dojo_v2.structuring import WrongValue, structure
 
 RewardLike: TypeAlias = str | Callable[..., Any]
@@ -113,7 +113,10 @@ def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
         entry = registry.reward_functions[name]
         function = _create(entry, options)
         provenance = f"{entry.distribution} {entry.version}"
-        return adapt(function, name=entry.name, provenance=provenance, weight=weight)
+        columns = entry.spec.required_columns
+        return adapt(
+            function, name=entry.name, provenance=provenance, weight=weight, columns=columns
+        )
     if head in registry.reward_functions:
         raise UsageError(
             f"reward {name!r}: {head!r} is a reward; what may follow it is a weight, as in "
@@ -144,23 +147,25 @@ def _from_module(
         raise UnknownNameError(
             f"reward '{module}:{attribute}': {module!r} is no module's full name"
         )
-    target = _imported(module, f"{module}:{attribute}")
+    written = f"{'trl' if module == 'trl.rewards' else module}:{attribute}"
+    target = _imported(module, written)
     try:
         for part in attribute.split("."):
             target = getattr(target, part)
     except AttributeError as error:
-        raise UnknownNameError(f"reward '{module}:{attribute}': {error}") from error
-    if options or inspect.isclass(target):
-        target = _made(target, options, f"{module}:{attribute}")
+        raise UnknownNameError(f"reward {written!r}: {error}") from error
+    of_trl = module.partition(".")[0] == "trl"
+    if options or inspect.isclass(target) or (of_trl and makes_a_reward(target)):
+        target = _made(target, options, written)
     if not callable(target):
-        raise PluginLoadError(f"reward '{module}:{attribute}' is not callable")
+        raise PluginLoadError(f"reward {written!r} is not callable")
     # TRL's own rewards read message lists; functions of others follow the documented text form.
     return adapt(
         target,
         name=attribute.rpartition(".")[2],
         provenance=provenance,
         weight=weight,
-        messages=module.partition(".")[0] == "trl",
+        messages=of_trl,
     )
 
 
@@ -186,7 +191,13 @@ def _made(make: Callable[..., Any], options: dict[str, Any], name: str) -> Any:
         return make(**options)
     except (TypeError, ValueError) as error:
         given = f"with the options {options}" if options else "without options"
-        raise UsageError(f"reward {name!r} cannot be made {given}: {error}") from error
+        hint = (
+            ""
+            if options
+            else "; give them as its options: --set OPTION=VALUE of `reward score`, in training "
+            f"reward_func: {{'{name}': {{OPTION: VALUE}}}}"
+        )
+        raise UsageError(f"reward {name!r} cannot be made {given}: {error}{hint}") from error
 
 
 def _make_names_unique(rewards: list[AdaptedReward]) -> None:

@@ -9,10 +9,14 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from huggingface_hub import constants
+from huggingface_hub import constants, model_info, try_to_load_from_cache
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError
 
 from lean_dojo_core.errors import TrainingError, UsageError
 from lean_dojo_plugins.training.reporting import bars_on_terminals_only
+
+_PATIENCE = 15.0
+"""Seconds to wait for the hub's answer whether there is a model."""
 
 
 def looks_like_path(name: str) -> bool:
@@ -35,6 +39,41 @@ def resolve_model(name: str | Path) -> str:
             "hub id of a model ('owner/name')"
         )
     return str(name)
+
+
+def require_model(name: str | Path) -> None:
+    """Make sure, without fetching it, that there is a model of a name.
+
+    Raises:
+        UsageError: If it is neither in a folder, nor in the hub's cache, nor on the hub.
+    """
+    source = resolve_model(name)
+    if Path(source).is_dir():
+        files = ("config.json", "adapter_config.json", "*.gguf")
+        if not any(next(Path(source).glob(file), None) for file in files):
+            raise UsageError(f"model_name: the folder {name} holds no model (no config.json)")
+    elif not Path(source).exists() and (reason := _not_on_hub(source)):
+        raise UsageError(
+            f"model_name: {name!r} is neither a folder here nor a model of the Hugging Face hub: "
+            f"{reason}"
+        )
+
+
+@functools.cache
+def _not_on_hub(name: str) -> str:
+    """Say why the hub does not give a model; nothing if it does, or if it has been fetched."""
+    try:
+        for file in ("config.json", "adapter_config.json"):
+            if isinstance(try_to_load_from_cache(name, file), str):
+                return ""
+        if constants.HF_HUB_OFFLINE or not _can_be_asked(constants.ENDPOINT):
+            return "it is not in the cache, and the hub is out of reach"
+        model_info(name, timeout=_PATIENCE)
+    except RepositoryNotFoundError:
+        return "there is none of that name, or it is private (`hf auth login`)"
+    except (HFValidationError, HfHubHTTPError, OSError) as error:
+        return " ".join(str(error).split())[:200]
+    return ""
 
 
 def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:

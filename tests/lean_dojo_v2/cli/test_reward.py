@@ -154,8 +154,10 @@ def test_a_reward_function_is_checked(lean_dojo: Run, somebodys: None) -> None:
 
 
 def test_rewards_of_a_training_run(lean_dojo: Run) -> None:
+    Path("model").mkdir()
+    Path("model", "config.json").write_text("{}")
     ran = lean_dojo(
-        "train", "grpo", "--set", "model_name=owner/model", "--dry-run",
+        "train", "grpo", "--set", "model_name=model", "--dry-run",
         "--reward", "constant:0.5", "--reward", "length-penalised",
     )  # fmt: skip
     assert ran.code == 0, ran.err
@@ -177,3 +179,43 @@ def test_bad_rewards_of_a_training_run(
     ran = lean_dojo("train", *arguments, "--dry-run")
     assert ran.code == 2
     assert complaint in ran.err
+
+
+THOUGHT = {"completion": "<think>\nby cases\n</think>\nsimp", "completion_ids": [1, 2, 3]}
+
+
+def test_rewards_of_trl_are_scored_and_checked_as_in_training(lean_dojo: Run) -> None:
+    """They read message lists; the file has texts."""
+    rows = write([THOUGHT, {**THOUGHT, "completion": "simp"}])
+    ran = lean_dojo("reward", "score", "trl:think_format_reward", rows, "--json")
+    assert [item["score"] for item in ran.json] == [1.0, 0.0]
+    ran = lean_dojo("reward", "check", "trl:think_format_reward")
+    assert ran.code == 0, ran.out
+
+
+def test_factories_of_trl_take_their_options(lean_dojo: Run) -> None:
+    name, rows = "trl:get_soft_overlong_punishment", write([THOUGHT])
+    options = ["--set", "max_completion_len=2", "--set", "soft_punish_cache=1"]
+    ran = lean_dojo("reward", "score", name, rows, *options, "--json")
+    assert [item["score"] for item in ran.json] == [-1.0]
+    ran = lean_dojo("reward", "score", name, rows)
+    assert ran.code == 2
+    assert "cannot be made without options" in ran.err
+    assert "{OPTION: VALUE}" in ran.err
+    # One whose options have defaults needs none.
+    assert lean_dojo("reward", "score", "trl:get_repetition_penalty_reward", rows).code == 0
+    ran = lean_dojo("reward", "check", "trl:get_repetition_penalty_reward")
+    assert ran.code == 2
+    assert "completion_ids, the tokens that only training has" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("trl:accuracy_reward", "solution"), ("trl:get_repetition_penalty_reward", "completion_ids")],
+)
+def test_a_column_that_a_reward_of_trl_reads_is_named(
+    lean_dojo: Run, name: str, column: str
+) -> None:
+    ran = lean_dojo("reward", "score", name, write([{"completion": "simp"}]))
+    assert ran.code == 1
+    assert f"lacks the column '{column}'" in ran.err

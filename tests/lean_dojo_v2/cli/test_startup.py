@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lean_dojo_core import registry
+from lean_dojo_v2.cli.waiting import spoken
 from lean_dojo_v2.described import describe
 
 Environment = Callable[..., dict[str, str]]
@@ -51,7 +56,7 @@ def modules(environment: Environment, *arguments: str) -> tuple[set[str], int]:
         (["--help"], 80),
         (["plugins"], 150),
         (["plugins", "--json"], 155),
-        (["train", "--help"], 210),
+        (["train", "--help"], 225),
         (["--version"], 185),
     ],
 )
@@ -91,6 +96,46 @@ def test_a_closed_pipe_is_quiet(environment: Environment) -> None:
             env=environment(),
         )
     assert ran.stderr == ""
+
+
+def test_a_full_disk_is_a_message(environment: Environment) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "lean_dojo_v2", "plugins", "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=environment(),
+        )
+    assert ran.returncode == 1
+    assert ran.stderr == "Error: the output: No space left on device\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_are_no_traceback(environment: Environment, closed: str) -> None:
+    command = f'"{sys.executable}" -m lean_dojo_v2 plugins {closed}'
+    ran = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, check=False, env=environment()
+    )
+    assert ran.returncode == 0
+    assert ran.stderr == ""
+
+
+def test_a_long_silence_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    said = threading.Event()
+
+    class Listener(io.StringIO):
+        def write(self, text: str) -> int:
+            if "still at work" in text:
+                said.set()
+            return super().write(text)
+
+    with redirect_stderr(Listener()) as listener, spoken(silence=0.2):
+        assert said.wait(60)
+        print("a word", file=sys.stderr)
+    assert re.match(r"… still at work after \d+ s\n", listener.getvalue())
+    assert "a word" in listener.getvalue()
 
 
 def test_the_interrupt_signal_exits_with_130(environment: Environment) -> None:
@@ -167,15 +212,13 @@ def test_bash_completes(environment: Environment) -> None:
     ]
 
 
-@pytest.mark.parametrize("no_color", ["", "1"])
-def test_a_table_on_a_terminal(environment: Environment, no_color: str) -> None:
-    """On a pseudo-terminal rich draws; NO_COLOR takes its colours away."""
+def on_a_terminal(environment: Environment, *arguments: str, **changes: Any) -> str:
+    """Give what a command prints on a pseudo-terminal."""
     import pty
 
     main, other = pty.openpty()
-    changes: dict[str, Any] = {"NO_COLOR": no_color} if no_color else {}
     process = subprocess.Popen(
-        [sys.executable, "-m", "lean_dojo_v2", "plugins"],
+        [sys.executable, "-m", "lean_dojo_v2", *arguments],
         stdout=other,
         stderr=subprocess.DEVNULL,
         env=environment(TERM="xterm-256color", **changes),
@@ -192,6 +235,32 @@ def test_a_table_on_a_terminal(environment: Environment, no_color: str) -> None:
         output += chunk
     os.close(main)
     assert process.wait() == 0
-    text = output.decode()
+    return output.decode()
+
+
+def test_thirty_columns_show_numbers(environment: Environment, tmp_path: Path) -> None:
+    lines = [{"completion": word * 30} for word in ("simp ", "norm_num ")]
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    text = on_a_terminal(
+        environment,
+        "reward",
+        "score",
+        "constant",
+        str(file),
+        "--set",
+        "value=-1234.56",
+        COLUMNS="30",
+    )
+    assert text.count("-1234.56") == 2
+    plain = re.sub("\x1b[^m]*m", "", text)
+    assert max(len(line.rstrip("\r")) for line in plain.split("\n")) <= 30
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_a_table_on_a_terminal(environment: Environment, no_color: str) -> None:
+    """On a pseudo-terminal rich draws; NO_COLOR takes its colours away."""
+    changes: dict[str, Any] = {"NO_COLOR": no_color} if no_color else {}
+    text = on_a_terminal(environment, "plugins", **changes)
     assert "tactic-chat" in text
     assert "\x1b[3" not in text or not no_color

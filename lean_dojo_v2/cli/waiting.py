@@ -1,0 +1,86 @@
+"""Long commands: a word every 30 s where nothing else is said, and what Ctrl-C leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TextIO, TypeVar
+
+SILENCE = 30.0
+"""Seconds without a message after which one says that work goes on."""
+
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+
+
+def long_command(*, goes_on: bool = True) -> Callable[[CommandT], CommandT]:
+    """Make a decorator for the function of a command that may take long.
+
+    Args:
+        goes_on: Whether the same command, given again, goes on where it was interrupted.
+    """
+
+    def decorate(command: CommandT) -> CommandT:
+        @functools.wraps(command)
+        def run(*args: Any, **options: Any) -> Any:
+            try:
+                with spoken():
+                    return command(*args, **options)
+            except KeyboardInterrupt as error:
+                if not goes_on:
+                    raise
+                anew = options.get("resume") is False
+                same = "The same command without --no-resume" if anew else "The same command"
+                raise KeyboardInterrupt(f"Interrupted. {same} goes on where it was.") from error
+
+        return run  # type: ignore[return-value]
+
+    return decorate
+
+
+@contextlib.contextmanager
+def spoken(silence: float = SILENCE) -> Iterator[None]:
+    """Say on standard error that work goes on, whenever nothing was said for a while.
+
+    On a terminal there are progress bars, and nothing is added.
+    """
+    if sys.stderr is None or sys.stderr.isatty():
+        yield
+        return
+    heard = _Heard(sys.stderr)
+    over = threading.Event()
+    begun = time.monotonic()
+
+    def watch() -> None:
+        while not over.wait(max(0.05, heard.last + silence - time.monotonic())):
+            if time.monotonic() - heard.last >= silence:
+                with contextlib.suppress(OSError, ValueError):  # closed; nobody listens
+                    heard.write(f"… still at work after {time.monotonic() - begun:.0f} s\n")
+                    heard.flush()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    with contextlib.redirect_stderr(heard):
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
+
+
+class _Heard:
+    """Standard error, with the time when it was last written to."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.last = time.monotonic()
+
+    def write(self, text: str) -> int:
+        self.last = time.monotonic()
+        return self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

@@ -1,0 +1,96 @@
+"""What a training will need, looked at before any data is prepared."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from transformers import Trainer
+from transformers.integrations.integration_utils import (
+    INTEGRATION_TO_CALLBACK,
+    get_available_reporting_integrations,
+)
+
+from lean_dojo_core.errors import ConfigError
+from lean_dojo_plugins.training.hub import require_model
+from lean_dojo_v2.atomic import require_writable
+
+if TYPE_CHECKING:
+    from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
+    from lean_dojo_plugins.rewards.adapter import AdaptedReward
+
+_EXTRAS = ("trackio", "wandb")
+"""Loggers that an extra of this distribution brings."""
+
+
+def check_ready(trainer: CausalTrainer) -> None:
+    """Look at the model, the folder, the logger and the optimiser of a trainer.
+
+    Raises:
+        UsageError: If there is no such model, or the folder cannot be written.
+        ConfigError: If the logger or the optimiser is not there.
+    """
+    require_model(trainer.model_name)
+    require_writable(Path(trainer.output_dir), "output_dir")
+    check_loggers(trainer.reports())
+    check_optimizer(trainer.trial_config())
+
+
+def check_loggers(names: Sequence[str]) -> None:
+    """Refuse a logger that does not exist, or is not installed.
+
+    Raises:
+        ConfigError: Names it, and what to install.
+    """
+    for name in names:
+        if name in {"none", "tensorboard"}:  # ours, in every installation
+            continue
+        if name not in INTEGRATION_TO_CALLBACK:
+            known = ", ".join(sorted(INTEGRATION_TO_CALLBACK))
+            raise ConfigError(f"report_to: there is no logger {name!r}; there are none, {known}")
+        there = name in get_available_reporting_integrations()  # type: ignore[no-untyped-call]
+        if not there and importlib.util.find_spec(name) is None:
+            what = f'"lean-dojo-v2[{name}]"' if name in _EXTRAS else name
+            raise ConfigError(
+                f"report_to: the logger {name!r} is not installed; pip install {what}, or choose "
+                "another"
+            )
+
+
+def check_optimizer(config: Any) -> None:
+    """Refuse an optimiser whose library is not installed.
+
+    Raises:
+        ConfigError: Says which.
+    """
+    try:
+        Trainer.get_optimizer_cls_and_kwargs(config)
+    except (ImportError, ValueError, RuntimeError) as error:
+        if "model" in str(error):  # it wants the model, which is not loaded yet
+            return
+        optim = getattr(config.optim, "value", config.optim)
+        raise ConfigError(f"trainer_args.optim: {optim!r} cannot be used here: {error}") from error
+
+
+def check_rewards(rewards: Sequence[AdaptedReward], columns: Sequence[str], formatter: str) -> None:
+    """Refuse rewards that read what the rows do not have, or whose libraries are missing.
+
+    Raises:
+        ConfigError: Names reward and column.
+    """
+    for reward in rewards:
+        missing = [name for name in reward.columns_needed() if name not in columns]
+        if missing:
+            raise ConfigError(
+                f"reward {reward.name!r} reads the column {missing[0]!r}, which the dataset "
+                f"formatter {formatter!r} does not give; its columns are {', '.join(columns)}"
+            )
+        if not reward.messages:
+            continue
+        try:  # TRL's own tell only when called that a library is missing
+            empty: dict[str, list[Any]] = {name: [] for name in reward.columns_needed()}
+            reward.function(completions=[], completion_ids=[], **empty)
+        except ImportError as error:
+            raise ConfigError(f"reward {reward.name!r} cannot be used here: {error}") from error
