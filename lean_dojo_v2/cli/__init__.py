@@ -43,6 +43,9 @@ COMMANDS = {
     "prove": LazyCommand(
         "lean_dojo_v2.cli.prove:prove", "Prove a database's `sorry` theorems with a trained model."
     ),
+    "bench": LazyCommand(
+        "lean_dojo_v2.cli.bench:bench", "Measure how many theorems of a benchmark a prover proves."
+    ),
     "agent": LazyCommand(
         "lean_dojo_v2.cli.agent:agent",
         "Trace a repository, train on it, and prove its `sorry` theorems.",

@@ -32,6 +32,21 @@ def complete_reward(
     return _complete(["reward-function"], incomplete)
 
 
+def complete_prover(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the names of provers."""
+    return _complete(["prover"], incomplete)
+
+
+def complete_benchmark(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the names of benchmarks; a file will do too."""
+    found = _complete(["benchmark"], incomplete)
+    return [*found, CompletionItem(incomplete, type="file")]
+
+
 def complete_path(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:

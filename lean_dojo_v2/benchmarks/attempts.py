@@ -1,0 +1,177 @@
+"""What a benchmark run leaves: a folder with what was asked, and every attempt as a line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import orjson
+
+from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.prover.search.result import Failure, SearchResult
+
+RUN_FILE = "run.json"
+PASSING = frozenset({Failure.ENGINE, Failure.GENERATOR})
+"""What is no verdict on the prover: such an attempt is made again when the run is started again."""
+
+
+@attrs.frozen
+class Attempt:
+    """One attempt at one theorem.
+
+    Attributes:
+        name: The theorem.
+        number: Which attempt, from 0.
+        group: The split that the benchmark puts it in; ``None`` for none.
+        success: Whether Lean confirmed a proof.
+        proof: The proof.
+        reason: Why there is none.
+        detail: One sentence about it.
+        expansions: States expanded.
+        samples: Tactics suggested.
+        lean_calls: Requests to the engine.
+        refused_proofs: Finished-looking proofs that the whole check refused.
+        ended_by_clock: How often a limit in seconds ended something.
+        seconds: Time spent.
+    """
+
+    name: str
+    number: int
+    group: str | None
+    success: bool
+    proof: str | None
+    reason: str | None
+    detail: str
+    expansions: int
+    samples: int
+    lean_calls: int
+    refused_proofs: int
+    ended_by_clock: int
+    seconds: float
+
+    @classmethod
+    def of(cls, name: str, number: int, group: str | None, result: SearchResult) -> Attempt:
+        """Record what a search gave."""
+        return cls(
+            name=name,
+            number=number,
+            group=group,
+            success=result.success,
+            proof=result.proof,
+            reason=None if result.reason is None else str(result.reason),
+            detail=result.detail,
+            expansions=result.expansions,
+            samples=result.samples,
+            lean_calls=result.lean_calls,
+            refused_proofs=result.refused_proofs,
+            ended_by_clock=result.ended_by_clock,
+            seconds=round(result.seconds, 2),
+        )
+
+    @property
+    def counts(self) -> bool:
+        """Whether it says something of the prover, and not of an engine or endpoint that failed."""
+        return self.reason not in PASSING
+
+
+class RunFolder:
+    """The folder of a run.
+
+    Args:
+        path: The folder; it is made when something is written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def begin(self, asked: Mapping[str, Any]) -> None:
+        """Note what is asked, or see that the same was asked before.
+
+        Args:
+            asked: What decides about the results, as plain data.
+
+        Raises:
+            UsageError: If another run lies there.
+        """
+        wanted = orjson.loads(orjson.dumps(asked))
+        if (self.path / RUN_FILE).exists():
+            found = self.asked()
+            if changed := sorted(
+                key for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)
+            ):
+                raise UsageError(
+                    f"{self.path} holds a run with other {', '.join(changed)}; name another "
+                    "folder with -o, or remove this one"
+                )
+        else:
+            self.path.mkdir(parents=True, exist_ok=True)
+            content = orjson.dumps(wanted, option=orjson.OPT_INDENT_2)
+            atomic_write_bytes(self.path / RUN_FILE, content)
+
+    def asked(self) -> dict[str, Any]:
+        """Give what was asked.
+
+        Raises:
+            DataError: If no run lies there.
+        """
+        file = self.path / RUN_FILE
+        try:
+            found = orjson.loads(file.read_bytes())
+        except (OSError, ValueError) as error:
+            raise DataError(f"is no run of `lean-dojo bench`: {error}", path=file) from error
+        if not isinstance(found, dict):
+            raise DataError("is no run of `lean-dojo bench`", path=file)
+        return found
+
+    def append(self, who: str, attempt: Attempt) -> None:
+        """Write an attempt down, so that a kill right after loses nothing.
+
+        Args:
+            who: Whose attempt: the name of its file, for example ``"prover"``.
+            attempt: The attempt.
+        """
+        line = orjson.dumps(attrs.asdict(attempt), option=orjson.OPT_APPEND_NEWLINE)
+        with self._file(who).open("ab+") as stream:
+            if end := stream.seek(0, os.SEEK_END):
+                stream.seek(end - 1)
+                if stream.read() != b"\n":  # a machine that went down left half a line
+                    line = b"\n" + line
+            stream.write(line)
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    def attempts(self, who: str) -> list[Attempt]:
+        """Read the attempts that count; of one that was made twice, the last.
+
+        Raises:
+            DataError: If a line is something else.
+        """
+        found = {(one.name, one.number): one for one in self._read(who)}
+        return [one for one in found.values() if one.counts]
+
+    def failed(self, who: str) -> list[Attempt]:
+        """Read the attempts that an engine or endpoint failed, and that were not made again."""
+        found = {(one.name, one.number): one for one in self._read(who)}
+        return [one for one in found.values() if not one.counts]
+
+    def _file(self, who: str) -> Path:
+        return self.path / f"{who}.jsonl"
+
+    def _read(self, who: str) -> Iterator[Attempt]:
+        file = self._file(who)
+        lines: Sequence[bytes] = file.read_bytes().split(b"\n") if file.exists() else ()
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                yield Attempt(**orjson.loads(line))
+            except orjson.JSONDecodeError:
+                continue  # the machine went down in the middle of it; the attempt is made again
+            except TypeError as error:
+                raise DataError(
+                    f"is no attempt: {error}", path=file, place=f"line {number}"
+                ) from error

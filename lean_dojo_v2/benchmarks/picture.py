@@ -1,0 +1,48 @@
+"""Proofs against expansions, as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lean_dojo_v2.benchmarks.summary import Summary
+from lean_dojo_v2.runs.figures import COLOURS, new_figure, save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FILE = "curve.svg"
+
+
+def draw(lines: Mapping[str, Summary]) -> Figure:
+    """Draw how many theorems are proved within how many expansions.
+
+    Args:
+        lines: What each prover did, by its name; all over the same theorems.
+    """
+    figure, axes = new_figure(8, 3.8)
+    tried = max((summary.proved.tried for summary in lines.values()), default=0)
+    last = max((point[0] for s in lines.values() for point in s.curve), default=1)
+    for (name, summary), colour in zip(lines.items(), COLOURS, strict=False):
+        points = [(0, 0.0), *summary.curve]
+        points.append((last, points[-1][1]))
+        steps, proofs = zip(*points, strict=True)
+        label = f"{name}: {proofs[-1]:g} of {tried}"
+        axes.step(steps, proofs, where="post", label=label, color=colour, linewidth=1.8)
+    axes.set_title("Proofs against expansions", loc="left", fontsize="medium", fontweight="bold")
+    axes.set(xlabel="states expanded for a theorem", ylabel="theorems proved")
+    axes.set_xlim(0, last)
+    axes.set_ylim(0, max(tried, 1))
+    axes.locator_params(axis="both", integer=True)
+    axes.grid(alpha=0.25)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    if lines:
+        figure.legend(fontsize="small", frameon=False, loc="outside lower left", ncols=3)
+    return figure
+
+
+def save_curve(lines: Mapping[str, Summary], path: Path) -> None:
+    """Write the picture as an SVG file."""
+    save(draw(lines), path)

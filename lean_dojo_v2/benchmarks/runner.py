@@ -1,0 +1,159 @@
+"""Run a prover over a benchmark, and go on where a run was killed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import attrs
+
+from lean_dojo_core import Prover
+from lean_dojo_core.errors import LeanError
+from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_v2.benchmarks.attempts import Attempt, RunFolder
+from lean_dojo_v2.benchmarks.source import problem_of, project_of
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.pool.local import available_cores
+from lean_dojo_v2.paths import safe_name
+from lean_dojo_v2.prover.problem import TheoremProblem
+from lean_dojo_v2.prover.search.result import Failure, SearchResult
+
+SERVER_TIMEOUT = 300.0
+"""Seconds that an engine may take for anything else than a tactic: a safety net."""
+
+ProverFactory: TypeAlias = "Callable[[int], Prover[Any, Any, Any]]"
+"""Makes a prover whose sampling has a seed."""
+ServerFactory: TypeAlias = "Callable[[Path | None], AbstractContextManager[Server]]"
+"""Opens an engine for a Lean project; ``None`` for Lean alone."""
+
+
+def local_server(project: Path | None) -> Server:
+    """Make an engine of this machine; it starts at its first call."""
+    return Server(project_path=project, start=False, timeout=SERVER_TIMEOUT)
+
+
+@attrs.frozen
+class _Group:
+    """The theorems of one project."""
+
+    project: Path | None
+    problems: tuple[BenchmarkProblem, ...]
+
+
+@attrs.define
+class Bench:
+    """A benchmark's theorems, and where a run over them is kept.
+
+    Attributes:
+        problems: The theorems.
+        folder: The run's folder.
+        workers: Engines side by side, at most one a core for those of this machine.
+        server: Opens an engine.
+        on_attempt: Told of every attempt once it is written down.
+        tree_dir: Folder for the search trees of first attempts; ``None`` for nowhere.
+    """
+
+    problems: Sequence[BenchmarkProblem]
+    folder: RunFolder
+    workers: int = 1
+    server: ServerFactory = local_server
+    on_attempt: Callable[[Attempt], None] = lambda _: None
+    tree_dir: Path | None = None
+
+    def left(self, who: str, attempts: int) -> int:
+        """Count the attempts that are still to be made."""
+        done = self._done(who)
+        return sum(
+            (problem.full_name, number) not in done
+            for problem in self.problems
+            for number in range(attempts)
+        )
+
+    def run(
+        self, who: str, make_prover: ProverFactory, *, attempts: int = 1, seed: int = 0
+    ) -> None:
+        """Make the attempts that are still to be made.
+
+        Args:
+            who: The name of the prover's file in the run's folder.
+            make_prover: Makes the prover; attempt ``n`` has the seed ``seed + n``.
+            attempts: Attempts at each theorem.
+            seed: Seed of the first.
+
+        Raises:
+            GeneratorError: If the prover's model does not answer at all, or not any more.
+            TraceError: If a project cannot be fetched.
+        """
+        done = self._done(who)
+        for group in self._groups():
+            todo = [
+                (number, [p for p in group.problems if (p.full_name, number) not in done])
+                for number in range(attempts)
+            ]
+            most = max((len(problems) for _, problems in todo), default=0)
+            if not most:
+                continue
+            with ExitStack() as stack:
+                servers = [
+                    stack.enter_context(self.server(group.project))
+                    for _ in range(min(self.workers, most))
+                ]
+                for number, problems in todo:
+                    if problems:
+                        found = _results(make_prover(seed + number), problems, group, servers)
+                        for problem, result in found:
+                            self._note(who, problem, number, result)
+
+    def _done(self, who: str) -> set[tuple[str, int]]:
+        return {(one.name, one.number) for one in self.folder.attempts(who)}
+
+    def _groups(self) -> Iterator[_Group]:
+        """Give the theorems project by project: engines are opened once for each."""
+        places: dict[tuple[object, ...], list[BenchmarkProblem]] = {}
+        for problem in self.problems:
+            traced = problem.theorem
+            home = () if traced is None else (traced.url, traced.commit)
+            places.setdefault((problem.project, *home), []).append(problem)
+        for problems in places.values():
+            yield _Group(project_of(problems[0]), tuple(problems))
+
+    def _note(self, who: str, problem: BenchmarkProblem, number: int, result: SearchResult) -> None:
+        attempt = Attempt.of(problem.full_name, number, problem.split, result)
+        self.folder.append(who, attempt)
+        if self.tree_dir is not None and number == 0 and result.tree is not None:
+            result.tree.save(self.tree_dir / who / f"{safe_name(problem.full_name)}.json")
+        self.on_attempt(attempt)
+
+
+def _results(
+    prover: Prover[Any, Any, Any],
+    problems: Sequence[BenchmarkProblem],
+    group: _Group,
+    servers: Sequence[Server],
+) -> Iterator[tuple[BenchmarkProblem, SearchResult]]:
+    opened: list[tuple[BenchmarkProblem, TheoremProblem]] = []
+    for problem in problems:
+        try:
+            opened.append((problem, problem_of(problem, group.project)))
+        except LeanError as error:
+            yield (
+                problem,
+                SearchResult(
+                    problem.full_name, False, reason=Failure.CANNOT_OPEN, detail=str(error)
+                ),
+            )
+    if opened:
+        for index, result in prover.search_many([one for _, one in opened], servers):
+            yield opened[index][0], result
+
+
+def engines_for(workers: int, problems: int, batch_size: int) -> int:
+    """Give a sensible number of engines of this machine: a core, and a batch, for each.
+
+    >>> engines_for(64, 3, 12)
+    1
+    """
+    return max(1, min(workers, available_cores(), math.ceil(problems / batch_size)))

@@ -1,0 +1,126 @@
+"""The numbers of benchmarks: intervals, pass@k, a paired test, proofs against expansions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+import attrs
+
+CONFIDENCE = 0.95
+
+
+@attrs.frozen
+class Share:
+    """How many of some theorems were proved.
+
+    Attributes:
+        proved: How many.
+        tried: Of how many.
+        low: Lower end of the 95 % interval of the share (Wilson 1927).
+        high: Its upper end.
+    """
+
+    proved: int
+    tried: int
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, proved: int, tried: int) -> Share:
+        """Compute the interval; of nothing it is everything.
+
+        >>> share = Share.of(7, 10)
+        >>> round(share.low, 3), round(share.high, 3)
+        (0.397, 0.892)
+        """
+        if tried == 0:
+            return cls(0, 0, 0.0, 1.0)
+        from scipy.stats import binomtest
+
+        interval = binomtest(proved, tried).proportion_ci(CONFIDENCE, method="wilson")
+        return cls(proved, tried, float(interval.low), float(interval.high))
+
+    def __str__(self) -> str:
+        if self.tried == 0:
+            return "0 of 0"
+        percent = 100 * self.proved / self.tried
+        return (
+            f"{self.proved} of {self.tried} ({percent:.1f} %, 95 % interval "
+            f"{100 * self.low:.1f}..{100 * self.high:.1f})"
+        )
+
+
+def pass_at(k: int, tries: Sequence[tuple[int, int]]) -> float:
+    """Estimate the share of theorems that at least one of ``k`` attempts proves, without bias.
+
+    Chen et al. 2021, arXiv:2107.03374: ``1 - C(n - c, k) / C(n, k)``, averaged over theorems.
+
+    Args:
+        k: Attempts.
+        tries: For each theorem how many attempts were made, at least ``k``, and how many proved it.
+
+    >>> pass_at(1, [(4, 2), (4, 0)]), pass_at(2, [(4, 2)])
+    (0.25, 0.8333333333333334)
+    """
+    misses = [math.comb(made - proved, k) / math.comb(made, k) for made, proved in tries]
+    return 1 - sum(misses) / len(misses) if misses else 0.0
+
+
+def curve(expansions: Iterable[int], weight: float = 1.0) -> list[tuple[int, float]]:
+    """Give proofs against expansions.
+
+    Args:
+        expansions: What each proof took.
+        weight: What a proof counts: 1, or the inverse of the attempts at each theorem.
+
+    Returns:
+        The numbers of expansions at which proofs were found, rising, each with the proofs found
+        within so many.
+
+    >>> curve([2, 1, 2, 5])
+    [(1, 1.0), (2, 3.0), (5, 4.0)]
+    """
+    counted: dict[int, float] = {}
+    for number in sorted(expansions):
+        counted[number] = counted.get(number, 0.0) + weight
+    return list(zip(counted, accumulate(counted.values()), strict=True))
+
+
+@attrs.frozen
+class Comparison:
+    """Two runs over the same theorems.
+
+    Attributes:
+        both: Theorems that both proved.
+        only_first: Those that the first alone proved.
+        only_second: Those that the second alone proved.
+        neither: Those that neither proved.
+        p: Two-sided p-value of the exact paired test (McNemar with the binomial distribution).
+    """
+
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+    p: float
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[bool, bool]]) -> Comparison:
+        """Compare theorem by theorem.
+
+        >>> found = Comparison.of([(True, False)] * 6 + [(True, True)])
+        >>> found.only_first, found.both, round(found.p, 5)
+        (6, 1, 0.03125)
+        """
+        counts = {(a, b): 0 for a in (True, False) for b in (True, False)}
+        for first, second in pairs:
+            counts[first, second] += 1
+        one, other = counts[True, False], counts[False, True]
+        p = 1.0
+        if one + other:
+            from scipy.stats import binomtest
+
+            p = float(binomtest(one, one + other, 0.5).pvalue)
+        return cls(counts[True, True], one, other, counts[False, False], p)

@@ -1,0 +1,341 @@
+"""``lean-dojo bench``: how many theorems of a benchmark a prover proves."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.names import complete_benchmark
+from lean_dojo_v2.cli.options import json_option, options, set_option
+from lean_dojo_v2.cli.output import counted, emit_json, note
+from lean_dojo_v2.cli.progress import said_now_and_then
+from lean_dojo_v2.cli.provers import ProverChoice, prover_options
+from lean_dojo_v2.cli.proving import SearchOptions, search_options, set_up_search
+
+if TYPE_CHECKING:
+    from lean_dojo_core.records import BenchmarkProblem
+    from lean_dojo_v2.benchmarks.attempts import Attempt, RunFolder
+    from lean_dojo_v2.benchmarks.runner import Bench
+    from lean_dojo_v2.benchmarks.summary import Compared, Report, Summary
+    from lean_dojo_v2.lean_agent.config import ProverConfig
+
+
+@attrs.frozen
+class BenchOptions:
+    """What is not of the prover, of the search or of the benchmark."""
+
+    limit: int | None
+    attempts: int
+    output: Path | None
+    compare: Path | None
+    automation: bool
+    ray: bool
+    save_tree: bool
+    as_json: bool
+
+
+_bench_options = options(
+    click.option(
+        "--database",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Database of the benchmarks `held-out` and `sorry`.",
+    ),
+    click.option(
+        "-n",
+        "--limit",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help="Take at most so many theorems, by a hash of their names.",
+    ),
+    click.option(
+        "--attempts",
+        metavar="N",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        help="Attempts at each theorem, with the seeds SEED, SEED+1, …: for pass@k.",
+    ),
+    click.option(
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Folder of the run (default: bench/BENCHMARK-PROVER).",
+    ),
+    click.option(
+        "--compare",
+        metavar="RUN",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Compare with the run in this folder, theorem by theorem.",
+    ),
+    click.option(
+        "--automation/--no-automation",
+        default=True,
+        help="Also try Lean's own automation alone (default: yes).",
+    ),
+    click.option("--ray", is_flag=True, help="Put the engines on a Ray cluster."),
+    click.option("--save-tree", is_flag=True, help="Keep every search tree in the run's folder."),
+    json_option,
+)
+
+
+@click.command(short_help="Measure how many theorems of a benchmark a prover proves.")
+@click.argument("benchmark", default="sample", shell_complete=complete_benchmark)
+@set_option
+@prover_options
+@search_options
+@_bench_options
+def bench(
+    *,
+    benchmark: str,
+    assignments: tuple[str, ...],
+    database: Path | None,
+    **given: Any,
+) -> None:
+    """Measure how many theorems of a BENCHMARK a prover proves.
+
+    BENCHMARK is the name of a benchmark (`lean-dojo plugins` lists them; `sample` if not given) or
+    a file in miniF2F's JSONL form. `--set` gives settings of the benchmark, such as split=val.
+
+    Every proof is checked by Lean as a whole. Budgets are counted, so the same seed gives the same
+    proofs on any machine. A run that was killed goes on with the same command.
+    """
+    search = SearchOptions(**_fields(SearchOptions, given))
+    choice = ProverChoice(**_fields(ProverChoice, given))
+    asked = BenchOptions(**_fields(BenchOptions, given))
+    set_up_search(search)
+    name, problems, settings = _problems(benchmark, assignments, database)
+    problems = _chosen(problems, asked.limit)
+    folder = _folder(asked, name, choice)
+    folder.begin(
+        {
+            "benchmark": {"name": name, **settings, "theorems": _digest(problems)},
+            "prover": choice.described(),
+            "limits": {
+                "samples": search.samples,
+                "expansions": search.expansions,
+                "heartbeats": search.heartbeats,
+                "seconds": search.timeout,
+            },
+            "search": {
+                "seed": search.seed,
+                "temperature": search.temperature,
+                "length_exponent": search.length_exponent,
+                "visits": search.visits,
+                "revisit_cost": search.revisit_cost,
+                "progress_model": search.progress_model and str(search.progress_model),
+                "progress_weight": search.progress_weight,
+            },
+        }
+    )
+    _run(folder, problems, choice, search, asked)
+    _tell(folder, asked)
+
+
+def _fields(cls: type, given: dict[str, Any]) -> dict[str, Any]:
+    return {field.name: given[field.name] for field in attrs.fields(cls)}
+
+
+# --- what is asked -------------------------------------------------------------------------------
+
+
+def _problems(
+    benchmark: str, assignments: Sequence[str], database: Path | None
+) -> tuple[str, list[BenchmarkProblem], dict[str, Any]]:
+    """Give the benchmark's name, its theorems, and the settings that were given."""
+    from lean_dojo_core import registry
+    from lean_dojo_v2.config import Settings, construct, parse_assignment
+
+    settings = Settings()
+    for text in assignments:
+        settings.update(parse_assignment(text))
+    if database is not None:
+        settings.update(Settings({"database": str(database)}, {("database",): "--database"}))
+    kind = benchmark
+    if Path(benchmark).suffix == ".jsonl":
+        kind = "jsonl"
+        settings.update(Settings({"file": benchmark}, {("file",): "BENCHMARK"}))
+    entry = registry.benchmarks[kind]
+    made = construct(entry.load(), settings, owner=f"benchmark {entry.name!r}")
+    problems = list(made.problems())
+    if not problems:
+        raise UsageError(f"benchmark {made.name!r} has no theorems")
+    plain = {key: str(value) for key, value in sorted(settings.values.items())}
+    return made.name, problems, plain
+
+
+def _chosen(problems: list[BenchmarkProblem], limit: int | None) -> list[BenchmarkProblem]:
+    """Take some of the theorems, the same every time, in the benchmark's order."""
+    if limit is None or limit >= len(problems):
+        return problems
+    by_hash = sorted(problems, key=lambda p: hashlib.sha256(p.full_name.encode()).digest())
+    kept = {problem.full_name for problem in by_hash[:limit]}
+    return [problem for problem in problems if problem.full_name in kept]
+
+
+def _digest(problems: Sequence[BenchmarkProblem]) -> str:
+    """Give a text that is another one for other theorems."""
+    digest = hashlib.sha256()
+    for problem in problems:
+        digest.update(f"{problem.full_name}\0{problem.header}\0{problem.statement}\0".encode())
+    return f"{len(problems)}, {digest.hexdigest()[:16]}"
+
+
+def _folder(asked: BenchOptions, name: str, choice: ProverChoice) -> RunFolder:
+    from lean_dojo_v2.benchmarks.attempts import RunFolder
+    from lean_dojo_v2.paths import safe_name
+
+    default = Path("bench") / safe_name(f"{name}-{choice.label}")
+    return RunFolder(asked.output or default)
+
+
+# --- the run -------------------------------------------------------------------------------------
+
+
+def _run(
+    folder: RunFolder,
+    problems: Sequence[BenchmarkProblem],
+    choice: ProverChoice,
+    search: SearchOptions,
+    asked: BenchOptions,
+) -> None:
+    from lean_dojo_v2.benchmarks.runner import Bench, engines_for
+    from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER
+
+    bench = Bench(problems, folder, workers=search.workers)
+    if asked.save_tree:
+        bench.tree_dir = folder.path / "trees"
+    if asked.ray:
+        from lean_dojo_v2.benchmarks.cluster import ray_server
+
+        bench.server = ray_server
+    else:
+        bench.workers = engines_for(search.workers, len(problems), search.batch_size)
+    config = search.config()
+    if bench.left(PROVER, asked.attempts):
+        with _progress(bench, choice.label, bench.left(PROVER, asked.attempts)):
+            make = _factory(choice.make, config)
+            bench.run(PROVER, make, attempts=asked.attempts, seed=config.seed)
+    if asked.automation and choice.name != AUTOMATION and bench.left(AUTOMATION, 1):
+        # It proposes the same few tactics everywhere, and gets to try them all.
+        everything = attrs.evolve(config, num_sampled_tactics=64, visits=1, temperature=None)
+        with _progress(bench, AUTOMATION, bench.left(AUTOMATION, 1)):
+            make = _factory(ProverChoice(prover=AUTOMATION).make, everything)
+            bench.run(AUTOMATION, make, seed=config.seed)
+
+
+def _factory(make: Callable[[ProverConfig], Any], config: ProverConfig) -> Callable[[int], Any]:
+    """Make provers that differ in their seeds; one that searches loads its model once."""
+    from lean_dojo_v2.prover.base import BaseProver
+
+    made: list[Any] = []
+
+    def prover(seed: int) -> Any:
+        if made and isinstance(made[0], BaseProver):
+            made[0].settings = attrs.evolve(made[0].settings, seed=seed)
+            return made[0]
+        made[:] = [make(attrs.evolve(config, seed=seed))]
+        return made[0]
+
+    return prover
+
+
+def _progress(bench: Bench, label: str, left: int) -> Any:
+    tried = proved = 0
+
+    def count(attempt: Attempt) -> None:
+        nonlocal tried, proved
+        tried += 1
+        proved += attempt.success
+
+    bench.on_attempt = count
+    note(f"{label}: {counted(left, 'attempt', 'attempts')} to make")
+    return said_now_and_then(lambda: f"{label}: {tried} of {left} tried, {proved} proved")
+
+
+# --- what came out -------------------------------------------------------------------------------
+
+
+def _tell(folder: RunFolder, asked: BenchOptions) -> None:
+    import orjson
+
+    from lean_dojo_v2.atomic import atomic_write_bytes
+    from lean_dojo_v2.benchmarks.attempts import RunFolder
+    from lean_dojo_v2.benchmarks.picture import FILE, save_curve
+    from lean_dojo_v2.benchmarks.summary import PROVER, read_report
+
+    other = None if asked.compare is None else RunFolder(asked.compare)
+    report = read_report(folder, other)
+    content = orjson.dumps(report.to_dict(), option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
+    atomic_write_bytes(folder.path / "report.json", content)
+    lines = {report.asked["prover"].get("label", PROVER): report.prover}
+    if report.automation is not None:
+        lines["automation alone"] = report.automation
+    save_curve(lines, folder.path / FILE)
+    if asked.as_json:
+        emit_json(orjson.loads(content))
+        return
+    for line in _lines(report):
+        click.echo(line)
+    click.echo(f"curve: {folder.path / FILE}; attempts: {folder.path / f'{PROVER}.jsonl'}")
+
+
+def _lines(report: Report) -> list[str]:
+    limits, prover = report.asked["limits"], report.prover
+    heading = (
+        f"{report.asked['benchmark']['name']}: at most {limits['samples']} samples at each of "
+        f"{limits['expansions']} states, {limits['heartbeats']} heartbeats a tactic"
+    )
+    lines = [heading, f"proved {prover.proved}"]
+    lines += [f"  {name}: {share}" for name, share in prover.groups.items()]
+    if prover.attempts > 1:
+        values = ", ".join(f"pass@{k} {100 * v:.1f} %" for k, v in prover.pass_at.items())
+        lines.append(f"{prover.attempts} attempts each: {values}")
+    if report.automation is not None:
+        lines.append(f"automation alone {report.automation.proved}")
+        lines.append(
+            f"beyond automation: {counted(len(report.beyond), 'theorem', 'theorems')}; "
+            f"automation alone proves {len(report.missed)} that are not among these"
+        )
+    lines.append(
+        f"refused proofs {prover.refused_proofs}, Lean calls {prover.lean_calls}, tactics "
+        f"{prover.samples}, expansions {prover.expansions}"
+    )
+    lines += _warnings(prover)
+    if report.compared is not None:
+        lines += _comparison(report.compared)
+    return lines
+
+
+def _warnings(summary: Summary) -> list[str]:
+    lines = []
+    if names := summary.ended_by_clock:
+        where = counted(len(names), "theorem", "theorems")
+        lines.append(f"the clock, not a count, ended something at {where}: {', '.join(names)}")
+    if names := summary.not_counted:
+        lines.append(
+            "not counted, for an engine or the model failed (the same command tries again): "
+            + ", ".join(names)
+        )
+    return lines
+
+
+def _comparison(compared: Compared) -> list[str]:
+    counts = compared.counts
+    lines = [
+        f"beside {compared.run}, over {counted(compared.theorems, 'theorem', 'theorems')}:",
+    ]
+    lines.append(
+        f"  both {counts.both}, only here {counts.only_first}, only there {counts.only_second}; "
+        f"p = {counts.p:.3g} (exact paired test)"
+    )
+    if compared.differences:
+        lines.append(f"  asked for otherwise there: {', '.join(compared.differences)}")
+    return lines

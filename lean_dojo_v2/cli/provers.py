@@ -1,0 +1,161 @@
+"""Which prover a command works with: its options, and from them the prover."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.names import complete_formatter, complete_path, complete_prover
+from lean_dojo_v2.cli.options import options
+
+if TYPE_CHECKING:
+    from lean_dojo_core.registry import Entry
+    from lean_dojo_v2.lean_agent.config import ProverConfig
+
+DEFAULT = "automation"
+"""The prover that is there without any model."""
+
+prover_options = options(
+    click.option(
+        "--prover",
+        metavar="NAME",
+        shell_complete=complete_prover,
+        help=f"Prover (default: {DEFAULT}; `hf` with --model, `external` with --external).",
+    ),
+    click.option(
+        "--model",
+        metavar="MODEL",
+        shell_complete=complete_path,
+        help="Model that sft or grpo trained: a folder or hub id.",
+    ),
+    click.option("--lora", is_flag=True, help="The model must be a LoRA adapter."),
+    click.option("--external", metavar="MODEL", help="Model behind an OpenAI-compatible endpoint."),
+    click.option(
+        "--formatter",
+        metavar="NAME",
+        shell_complete=complete_formatter,
+        help="Dataset formatter that the model was trained with (default: tactic-chat).",
+    ),
+    click.option(
+        "--device",
+        metavar="DEVICE",
+        help="Where the model runs: auto, cpu, cuda or mps (default: auto).",
+    ),
+    click.option(
+        "--prover-set",
+        "prover_settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Set another setting of the prover; may be repeated.",
+    ),
+)
+"""The options that choose a prover; they are the fields of :class:`ProverChoice`."""
+
+
+@attrs.frozen(kw_only=True)
+class ProverChoice:
+    """What :data:`prover_options` gave."""
+
+    prover: str | None = None
+    model: str | None = None
+    lora: bool = False
+    external: str | None = None
+    formatter: str | None = None
+    device: str | None = None
+    prover_settings: tuple[str, ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        if self.external is not None and (self.model is not None or self.prover is not None):
+            raise UsageError("name one prover: --prover NAME, --model MODEL or --external MODEL")
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a prover was asked for at all."""
+        return any(value is not None for value in (self.prover, self.model, self.external))
+
+    @property
+    def name(self) -> str:
+        """The prover's name."""
+        if self.prover is not None:
+            return self.prover
+        if self.external is not None:
+            return "external"
+        return DEFAULT if self.model is None else "hf"
+
+    @property
+    def label(self) -> str:
+        """What its results are called: by its model, if it has one."""
+        model = self.model or self.external
+        return self.name if model is None else Path(model).name
+
+    def described(self) -> dict[str, Any]:
+        """Give what decides about its proofs, as plain data."""
+        given = {key: value for key, value in attrs.asdict(self).items() if value}
+        given.pop("device", None)
+        found = {**given, "prover": self.name, "label": self.label}
+        if self.model is not None and (files := _files(Path(self.model))):
+            found["files"] = files
+        return found
+
+    def make(self, config: ProverConfig) -> Any:
+        """Make the prover.
+
+        Args:
+            config: Limits of its search.
+
+        Raises:
+            UnknownNameError: If there is no prover of that name.
+            UsageError: If it has no model and one is given.
+            ConfigError: For settings that do not fit.
+        """
+        from lean_dojo_core import registry
+        from lean_dojo_core.settings import settings_of
+        from lean_dojo_v2.config import Settings, parse_assignment, resolve
+
+        entry = registry.provers[self.name]
+        target = entry.load()
+        known = {setting.name for setting in settings_of(target)}
+        settings = Settings()
+        for key, value, option in self._given(entry):
+            if key not in known:
+                raise UsageError(f"prover {entry.name!r} has no setting for {option}")
+            settings.update(Settings({key: value}, {(key,): option}))
+        for text in self.prover_settings:
+            settings.update(parse_assignment(text))
+        owner = f"prover {entry.name!r}"
+        arguments = resolve(settings, settings_of(target), owner=owner)
+        if "config" in known:
+            arguments["config"] = config
+        return target(**arguments)
+
+    def _given(self, entry: Entry[Any, Any]) -> list[tuple[str, Any, str]]:
+        """Give settings with their values and the options they come from."""
+        model, option = self.model, "--model"
+        if self.external is not None:
+            model, option = self.external, "--external"
+        found: list[tuple[str, Any, str]] = []
+        if model is not None:
+            found.append((entry.spec.model_setting or "model", model, option))
+        if self.lora:
+            found.append(("use_lora", True, "--lora"))
+        if self.formatter is not None:
+            found.append(("formatter", self.formatter, "--formatter"))
+        if self.device is not None:
+            found.append(("device", self.device, "--device"))
+        return found
+
+
+def _files(folder: Path) -> list[str]:
+    """Tell one state of a model's folder from another; nothing for a model of the hub."""
+    kinds = {".safetensors", ".bin", ".gguf"}
+    if not folder.is_dir():
+        return []
+    return [
+        f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}"
+        for file in sorted(folder.iterdir())
+        if file.suffix in kinds
+    ]
