@@ -19,6 +19,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.pool.local import available_cores
 from lean_dojo_v2.paths import safe_name
 from lean_dojo_v2.prover.problem import TheoremProblem
+from lean_dojo_v2.prover.search.drawing import save_drawing
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 
 SERVER_TIMEOUT = 300.0
@@ -124,7 +125,9 @@ class Bench:
         attempt = Attempt.of(problem.full_name, number, problem.split, result)
         self.folder.append(who, attempt)
         if self.tree_dir is not None and number == 0 and result.tree is not None:
-            result.tree.save(self.tree_dir / who / f"{safe_name(problem.full_name)}.json")
+            file = self.tree_dir / who / safe_name(problem.full_name)
+            result.tree.save(file.with_name(f"{file.name}.json"))
+            save_drawing(result.tree, file.with_name(f"{file.name}.svg"))
         self.on_attempt(attempt)
 
 

@@ -12,11 +12,16 @@ import click
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_benchmark
-from lean_dojo_v2.cli.options import json_option, options, set_option
+from lean_dojo_v2.cli.options import database_option, json_option, options, set_option
 from lean_dojo_v2.cli.output import counted, emit_json, note
 from lean_dojo_v2.cli.progress import said_now_and_then
 from lean_dojo_v2.cli.provers import ProverChoice, prover_options
-from lean_dojo_v2.cli.proving import SearchOptions, search_options, set_up_search
+from lean_dojo_v2.cli.proving import (
+    SearchOptions,
+    save_tree_option,
+    search_options,
+    set_up_search,
+)
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem
@@ -36,17 +41,12 @@ class BenchOptions:
     compare: Path | None
     automation: bool
     ray: bool
-    save_tree: bool
+    save_tree: Path | None
     as_json: bool
 
 
 _bench_options = options(
-    click.option(
-        "--database",
-        metavar="FILE",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="Database of the benchmarks `held-out` and `sorry`.",
-    ),
+    database_option(default=None),
     click.option(
         "-n",
         "--limit",
@@ -67,7 +67,7 @@ _bench_options = options(
         "--output",
         metavar="DIR",
         type=click.Path(file_okay=False, path_type=Path),
-        help="Folder of the run (default: bench/BENCHMARK-PROVER).",
+        help="Folder of the run (default: named after benchmark and prover, in bench/).",
     ),
     click.option(
         "--compare",
@@ -81,7 +81,7 @@ _bench_options = options(
         help="Also try Lean's own automation alone (default: yes).",
     ),
     click.option("--ray", is_flag=True, help="Put the engines on a Ray cluster."),
-    click.option("--save-tree", is_flag=True, help="Keep every search tree in the run's folder."),
+    save_tree_option,
     json_option,
 )
 
@@ -113,6 +113,7 @@ def bench(
     set_up_search(search)
     name, problems, settings = _problems(benchmark, assignments, database)
     problems = _chosen(problems, asked.limit)
+    choice.resolved()  # a mistake is said before anything is written
     folder = _folder(asked, name, choice)
     folder.begin(
         {
@@ -209,9 +210,7 @@ def _run(
     from lean_dojo_v2.benchmarks.runner import Bench, engines_for
     from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER
 
-    bench = Bench(problems, folder, workers=search.workers)
-    if asked.save_tree:
-        bench.tree_dir = folder.path / "trees"
+    bench = Bench(problems, folder, workers=search.workers, tree_dir=asked.save_tree)
     if asked.ray:
         from lean_dojo_v2.benchmarks.cluster import ray_server
 

@@ -43,7 +43,7 @@ prover_options = options(
     click.option(
         "--device",
         metavar="DEVICE",
-        help="Where the model runs: auto, cpu, cuda or mps (default: auto).",
+        help="Where --model runs: auto, cpu, cuda or mps.",
     ),
     click.option(
         "--prover-set",
@@ -112,6 +112,20 @@ class ProverChoice:
             UsageError: If it has no model and one is given.
             ConfigError: For settings that do not fit.
         """
+        target, arguments, takes_config = self.resolved()
+        return target(**arguments, **({"config": config} if takes_config else {}))
+
+    def resolved(self) -> tuple[Any, dict[str, Any], bool]:
+        """Check what was asked without loading a model.
+
+        Returns:
+            The prover's class, its arguments, and whether it takes a search's limits.
+
+        Raises:
+            UnknownNameError: If there is no prover of that name.
+            UsageError: If it has no model and one is given.
+            ConfigError: For settings that do not fit.
+        """
         from lean_dojo_core import registry
         from lean_dojo_core.settings import settings_of
         from lean_dojo_v2.config import Settings, parse_assignment, resolve
@@ -127,10 +141,7 @@ class ProverChoice:
         for text in self.prover_settings:
             settings.update(parse_assignment(text))
         owner = f"prover {entry.name!r}"
-        arguments = resolve(settings, settings_of(target), owner=owner)
-        if "config" in known:
-            arguments["config"] = config
-        return target(**arguments)
+        return target, resolve(settings, settings_of(target), owner=owner), "config" in known
 
     def _given(self, entry: Entry[Any, Any]) -> list[tuple[str, Any, str]]:
         """Give settings with their values and the options they come from."""

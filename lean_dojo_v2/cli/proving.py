@@ -177,6 +177,12 @@ search_options = options(
     click.option("-v", "--verbose", is_flag=True, help="Print every state on stderr."),
 )
 """The options of proof search; they are the fields of :class:`SearchOptions`."""
+save_tree_option = click.option(
+    "--save-tree",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Save every search tree there, as JSON and as a picture (SVG).",
+)
 proving_options = options(
     click.option(
         "-n", "--limit", metavar="N", type=_positive, help="Try at most so many theorems."
@@ -187,12 +193,7 @@ proving_options = options(
         is_flag=True,
         help="Have the model write each proof in one go instead of searching.",
     ),
-    click.option(
-        "--save-tree",
-        metavar="DIR",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="Save every search tree there, as JSON and as a picture (SVG).",
-    ),
+    save_tree_option,
     click.option(
         "--write-patch",
         metavar="FILE",

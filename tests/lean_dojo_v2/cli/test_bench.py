@@ -1,0 +1,104 @@
+"""``lean-dojo bench`` as it is typed, with the prover that needs no model."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import orjson
+import pytest
+
+LINES = [
+    {"name": "by_rfl", "formal_statement": "theorem by_rfl : 2 + 2 = 4 := by\n  sorry", "split": "valid"},
+    {"name": "by_omega", "formal_statement": "theorem by_omega (n : Nat) (h : 3 < n) : 7 < 2 * n := by sorry", "split": "valid"},
+    {"name": "wrong", "formal_statement": "theorem wrong : 1 = 2 := by sorry", "split": "test"},
+]  # fmt: skip
+
+
+@pytest.fixture
+def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "few.jsonl"
+    file.write_text("\n".join(map(json.dumps, LINES)))
+    return file
+
+
+LIMITS = ("--expansions", "2", "-j", "1")
+
+
+def test_automation_on_a_file(lean_dojo, problems):
+    ran = lean_dojo("bench", problems, *LIMITS, "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json["prover"]["proved"]["proved"] == 2
+    assert ran.json["prover"]["groups"]["test"]["proved"] == 0
+    assert 0.2 < ran.json["prover"]["proved"]["low"] < 0.3
+    assert ran.json["automation"] is None  # it is the prover
+    folder = problems.parent / "bench" / "few-automation"
+    assert (folder / "curve.svg").read_text().startswith("<?xml")
+    attempts = folder / "prover.jsonl"
+    before = attempts.read_bytes()
+    # Once more: nothing is left to do, and the same comes out, as text.
+    again = lean_dojo("bench", problems, *LIMITS)
+    assert "proved 2 of 3 (66.7 %, 95 % interval" in again.out
+    assert "attempt" not in again.err
+    assert attempts.read_bytes() == before
+    other = lean_dojo("bench", problems, "--expansions", "3", "-j", "1")
+    assert other.code == 2
+    assert "other limits" in other.err
+    beside = lean_dojo("bench", problems, *LIMITS, "--compare", folder)
+    assert "both 2, only here 0, only there 0; p = 1" in beside.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nonsense",), "nonsense"),
+        (("missing.jsonl",), "no such file"),
+        (("sample", "--set", "split=best"), "split"),
+        (("sample", "--prover", "automation", "--model", "m"), "has no setting for --model"),
+        (("sample", "--prover", "automation", "--external", "m"), "name one prover"),
+        (("held-out", "--database", "none.json"), "no such database"),
+    ],
+)
+def test_a_mistake_is_one_message(lean_dojo, problems, arguments, message):
+    ran = lean_dojo("bench", *arguments, *LIMITS)
+    assert ran.code == 2
+    assert message in ran.err
+    assert ran.out == ""
+
+
+@pytest.mark.slow
+def test_killed_it_goes_on(problems, lean_dojo, environment):
+    command = [sys.executable, "-m", "lean_dojo_v2", "bench", str(problems), *LIMITS]
+    command += ["--batch-size", "1"]
+    attempts = problems.parent / "bench" / "few-automation" / "prover.jsonl"
+    process = subprocess.Popen(command, cwd=problems.parent, env=environment())
+    while not (attempts.exists() and attempts.read_bytes()):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = attempts.read_bytes().splitlines()
+    assert 0 < len(done) < 3
+    ran = lean_dojo("bench", problems, *LIMITS, "--batch-size", "1")
+    assert ran.code == 0
+    lines = attempts.read_bytes().splitlines()
+    assert lines[: len(done)] == done
+    assert sorted(orjson.loads(line)["name"] for line in lines) == ["by_omega", "by_rfl", "wrong"]
+
+
+@pytest.mark.slow
+def test_engines_on_a_cluster(problems, lean_dojo):
+    import ray
+
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    try:
+        ran = lean_dojo("bench", problems, *LIMITS, "--ray", "--json")
+    finally:
+        ray.shutdown()
+    assert ran.code == 0, ran.err
+    assert ran.json["prover"]["proved"]["proved"] == 2
