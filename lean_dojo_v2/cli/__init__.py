@@ -68,6 +68,10 @@ COMMANDS = {
         "lean_dojo_v2.cli.serve:serve",
         "Serve Lean's verdict over HTTP; Kimina Lean Server's clients work.",
     ),
+    "mcp": LazyCommand(
+        "lean_dojo_v2.cli.mcp:mcp",
+        "Lean for coding agents, by the Model Context Protocol (stdio).",
+    ),
     "lean": LazyCommand(
         "lean_dojo_v2.cli.lean:lean", "Install, inspect or remove the embedded Lean engine."
     ),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.records import Goal, GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import LeanError, RequestError
 from lean_dojo_v2.lean.messages import Message, Position
@@ -33,13 +34,13 @@ def judge_tactic(
             raise RequestError(f"tactics: number {number}, {step!r}: {outcome.detail}")
         state = outcome.state
     if tactic is None:
-        return {"state": _printed(state), "solved": state.is_solved}
+        return {"state": printed(state.goals), "solved": state.is_solved}
     outcome = check_tactic(server, state, tactic, timeout=timeout)
     return {
         "verdict": outcome.verdict.value,
         "detail": outcome.detail,
         "refusal": refusal_data(outcome.refusal),
-        "state": None if outcome.state is None else _printed(outcome.state),
+        "state": None if outcome.state is None else printed(outcome.state.goals),
         "solved": outcome.state is not None and outcome.state.is_solved,
     }
 
@@ -75,19 +76,6 @@ def judge_file(server: Server, text: str, reference: str | None, timeout: float)
     }
 
 
-def sorry_goals(server: Server, text: str, timeout: float) -> list[Answer]:
-    """Give the goal and the place of every ``sorry`` of a text, in Kimina's form."""
-    found = []
-    for unit in server.process(text, read_header=True, sorrys=True, timeout=timeout):
-        if unit.goal_state is None:
-            continue
-        places = unit.goal_src_boundaries or []
-        for goal, (start, end) in zip(unit.goal_state.goals, places, strict=False):
-            place = {"pos": _place(text, start), "endPos": _place(text, end)}
-            found.append({**place, "goal": str(goal)})
-    return found
-
-
 def proof_data(outcome: ProofOutcome) -> Answer:
     """Give a proof's judgement as plain data."""
     return {
@@ -119,8 +107,9 @@ def _opened(server: Server, goal: str) -> GoalState:
         raise RequestError(f"goal: {error}") from error
 
 
-def _printed(state: GoalState) -> str:
-    return "no goals" if state.is_solved else "\n\n".join(str(goal) for goal in state.goals)
+def printed(goals: Sequence[Goal]) -> str:
+    """Print goals as Lean does."""
+    return "\n\n".join(str(goal) for goal in goals) or "no goals"
 
 
 def _message(message: Message) -> Answer:
@@ -135,9 +124,3 @@ def _message(message: Message) -> Answer:
 
 def _position(position: Position) -> Answer:
     return {"line": position.line, "column": position.column}
-
-
-def _place(text: str, offset: int) -> Answer:
-    """Turn a byte of a text into a place: a line from 1, a column from 0 in code points."""
-    before = text.encode()[:offset].decode()
-    return {"line": before.count("\n") + 1, "column": len(before) - (before.rfind("\n") + 1)}

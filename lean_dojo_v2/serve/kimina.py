@@ -13,7 +13,8 @@ from typing import Any
 
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, LeanError, RequestError
 from lean_dojo_v2.lean.text.header import parse_header
-from lean_dojo_v2.serve.judging import judge_file, sorry_goals
+from lean_dojo_v2.serve.judging import judge_file
+from lean_dojo_v2.serve.places import sorries as sorries_of
 from lean_dojo_v2.serve.requests import KiminaCheck, KiminaVerify
 from lean_dojo_v2.serve.service import VerdictService
 
@@ -70,7 +71,8 @@ async def _response(service: VerdictService, text: str, seconds: float) -> dict[
     sorries: list[dict[str, Any]] = []
     refusal = found["refusal"]
     if refusal is not None and refusal["reason"] == "sorry":
-        sorries = await service.run(sorry_goals, text, seconds, header=header, name="sorries")
+        found_sorries = await service.run(sorries_of, text, seconds, header=header, name="sorries")
+        sorries = [_sorry(one) for one in found_sorries]
     # A `sorry` that Kimina's own server would not list, and every other refusal, is an error.
     if not found["valid"] and not sorries and all(m["severity"] != "error" for m in messages):
         start = {"line": 1, "column": 0}
@@ -83,3 +85,9 @@ async def _response(service: VerdictService, text: str, seconds: float) -> dict[
     if sorries:
         response["sorries"] = sorries
     return response
+
+
+def _sorry(found: dict[str, Any]) -> dict[str, Any]:
+    pos = {"line": found["line"], "column": found["column"]}
+    end = {**pos, "column": pos["column"] + len("sorry")}
+    return {"pos": pos, "endPos": end, "goal": found["goal"]}

@@ -32,6 +32,7 @@ OF_ITS_OWN = {
 """Options that several commands have with different help, and why."""
 
 WITHOUT_JSON = {
+    "mcp": "it answers others",
     "serve": "it answers others",
     "train": "prints a file (--dry-run) or nothing",
     "index": "prints one path",

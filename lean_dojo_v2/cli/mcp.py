@@ -1,0 +1,54 @@
+"""``lean-dojo mcp``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.options import engine_option
+from lean_dojo_v2.cli.retrieve import open_retriever, retriever_options
+
+
+@click.command(short_help="Lean for coding agents, by the Model Context Protocol (stdio).")
+@engine_option
+@click.option(
+    "--project",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A Lake project whose modules may be imported.",
+)
+@retriever_options
+def mcp(engine: str, project: Path | None, checkpoint: str | None, corpus: Path | None) -> None:
+    """Serve Lean to coding agents by the Model Context Protocol, over standard input and output.
+
+    Tools: goals of a file at a place, trying several tactics there, checking a proof or a whole
+    file, running code; with --checkpoint or --corpus also retrieving premises.
+    """
+    try:
+        from lean_dojo_v2.serve.mcp_server import make_mcp_server
+        from lean_dojo_v2.serve.service import VerdictService
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"`lean-dojo mcp` needs {error.name}: install the extra [mcp] of lean-dojo-v2"
+        ) from error
+    from lean_dojo_v2.lean.pool.local import PoolConfig
+
+    config = PoolConfig(size=1, engine=engine, project_path=project)  # type: ignore[arg-type]
+    retrieve = _retriever(checkpoint, corpus) if checkpoint or corpus else None
+    make_mcp_server(VerdictService(config), retrieve=retrieve).run()
+
+
+def _retriever(checkpoint: str | None, corpus: Path | None) -> Any:
+    """Make the function behind the tool; the model is opened when it is first asked."""
+    opened: list[Any] = []
+
+    def retrieve(state: str, count: int) -> list[dict[str, Any]]:
+        if not opened:
+            opened.append(open_retriever(checkpoint, corpus))
+        (found,) = opened[0].retrieve([state], k=count)
+        return [hit.to_dict() for hit in found]
+
+    return retrieve
