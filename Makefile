@@ -10,7 +10,7 @@ DEMO_OUTPUT ?= demo-output
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-all house lint format docs clean
+.PHONY: help setup demo test test-slow test-all house lint format docs reference clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -53,7 +53,11 @@ lint: $(STAMP) ## ruff, mypy --strict, import layers.
 	$(BIN)/lint-imports
 
 docs: $(STAMP) ## Build the documentation into site/; every warning is an error.
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/zensical build --strict
+
+reference: $(STAMP) ## Write the reference pages from the code: commands, docstrings, tables of settings.
+	$(BIN)/python docs/tools/settings_tables.py
+	$(BIN)/python docs/tools/reference.py
 
 format: $(STAMP) ## Format the code.
 	$(BIN)/ruff format .

@@ -1,25 +1,16 @@
-"""A MkDocs hook that writes the command-line reference from the click commands themselves.
-
-``<!-- commands -->`` in a page becomes one section a command, with the words of its ``--help``.
-"""
+"""The command-line reference, from the click commands themselves: the words of their ``--help``."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
 from html import escape
-from typing import Any
 
 import click
 
 from lean_dojo_v2.cli import cli
 
 MARK = "<!-- commands -->"
-
-
-def on_page_markdown(markdown: str, **kwargs: Any) -> str:  # noqa: ARG001
-    """Replace the mark of a page; MkDocs calls this for every page."""
-    return markdown.replace(MARK, "\n".join(reference())) if MARK in markdown else markdown
 
 
 def reference() -> Iterator[str]:

@@ -14,7 +14,8 @@ from lean_dojo_v2.cli.lazy import LazyCommand
 from lean_dojo_v2.cli.mounted import ProgramGroup
 
 TRACEBACK_VARIABLE = "LEAN_DOJO_TRACEBACK"
-COMPLETION_VARIABLE = "_LEAN_DOJO_COMPLETE"
+COMPLETION = "_LEAN_DOJO_COMPLETE"
+"""Set by the shell while it completes a line; click reads it."""
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Errors of writing to a pipe or file that the user gave us as standard output."""
@@ -148,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed before the program began
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
-    if COMPLETION_VARIABLE in os.environ:
+    if COMPLETION in os.environ:
         from lean_dojo_v2.cli import completion  # noqa: F401 - makes our bash completion known
     try:
         result = cli.main(arguments, prog_name="lean-dojo", standalone_mode=False)

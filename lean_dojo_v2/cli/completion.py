@@ -14,7 +14,7 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-from lean_dojo_v2.cli import COMPLETION_VARIABLE
+from lean_dojo_v2.cli import COMPLETION
 
 SHELLS = ("bash", "zsh", "fish")
 WHERE = {
@@ -66,4 +66,4 @@ def completion(context: click.Context, shell: str) -> None:
     source = get_completion_class(shell)
     assert source is not None
     program = context.find_root()
-    click.echo(source(program.command, {}, "lean-dojo", COMPLETION_VARIABLE).source())
+    click.echo(source(program.command, {}, "lean-dojo", COMPLETION).source())

@@ -16,7 +16,12 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = {
     "README.md": ROOT / "README.md",
-    **{str(path.relative_to(DOCS)): path for path in sorted(DOCS.rglob("*.md"))},
+    **{
+        str(path.relative_to(DOCS)): path
+        for path in sorted(DOCS.rglob("*.md"))
+        # Templates, and pages whose Python is signatures.
+        if "tools" not in path.parts and "<!-- Written by" not in path.read_text("utf-8")
+    },
 }
 _FENCE = re.compile(
     r"(?:^[ \t]*<!-- test: (?P<note>[^\n]*?) -->\n)?"
