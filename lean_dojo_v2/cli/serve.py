@@ -12,6 +12,7 @@ import click
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.options import engine_option
 from lean_dojo_v2.cli.output import counted, note
+from lean_dojo_v2.cli.provers import ProverChoice, prover_options
 
 STOP_SECONDS = 30
 """Seconds that open questions have to be answered when the server is told to stop."""
@@ -31,6 +32,7 @@ STOP_SECONDS = 30
     help="Engines that answer (default: one for each core).",
 )
 @engine_option
+@prover_options
 @click.option(
     "--project",
     metavar="DIR",
@@ -67,12 +69,13 @@ STOP_SECONDS = 30
     envvar="LEAN_DOJO_SERVE_TOKEN",
     help="Bearer token that clients must say; needed to listen beyond this machine.",
 )
-def serve(host: str, port: int, token: str | None, **settings: Any) -> None:
+def serve(*, host: str, port: int, token: str | None, **settings: Any) -> None:
     """Serve Lean's verdict over HTTP.
 
     Judges tactics, proofs and whole files, and scores rewards; answers Kimina Lean Server's clients
-    in their dialect, too. Listens on this machine alone unless told otherwise. The first signal to
-    stop lets open questions end.
+    in their dialect, too. Its page is a playground, on which the prover suggests and searches.
+    Listens on this machine alone unless told otherwise. The first signal to stop lets open
+    questions end.
     """
     if token is None and not _is_local(host):
         raise UsageError(
@@ -89,15 +92,19 @@ def serve(host: str, port: int, token: str | None, **settings: Any) -> None:
             f"`lean-dojo serve` needs {error.name}: install the extra [serve] of lean-dojo-v2"
         ) from error
     from lean_dojo_v2.lean.pool.local import PoolConfig
+    from lean_dojo_v2.lean_agent.config import ProverConfig
 
     limits = Limits(settings["max_requests"], settings["max_bytes"], settings["timeout"])
     config = PoolConfig(engine=settings["engine"], project_path=settings["project"])
     if settings["engines"] is not None:
         config = attrs.evolve(config, size=settings["engines"])
+    names = {field.name for field in attrs.fields(ProverChoice)}
+    choice = ProverChoice(**{name: settings[name] for name in names})
+    prover = choice.make(ProverConfig())
     service = VerdictService(config, limits)
     note(f"{counted(config.size, 'engine', 'engines')}; stop with Ctrl-C.")
     uvicorn.run(
-        make_app(service, token=token),
+        make_app(service, token=token, prover=prover),
         host=host,
         port=port,
         log_level="info",

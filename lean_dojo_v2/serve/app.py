@@ -1,7 +1,8 @@
 """The HTTP side: routes, sizes, tokens, and errors as data.
 
 Our own questions: ``POST /v1/tactic``, ``/v1/proof``, ``/v1/file``, ``/v1/reward``; Kimina Lean
-Server's: ``POST /api/check``, ``/verify``; and ``GET /health``, ``/metrics``. An error is
+Server's: ``POST /api/check``, ``/verify``; the playground's: ``/``, ``POST /v1/suggest``,
+``/v1/search``; and ``GET /health``, ``/metrics``. An error is
 ``{"error": {"code": …, "message": …}}`` with a status of 400 (the question is wrong), 401 (no
 token), 413 (too large), 503 (full; ``Retry-After`` says when to come back) or 500.
 """
@@ -25,14 +26,18 @@ from starlette.routing import Route
 from lean_dojo_core.errors import LeanDojoError, UsageError
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, RequestError
 from lean_dojo_v2.lean.text.header import parse_header
+from lean_dojo_v2.prover.automation import AutomationProver
 from lean_dojo_v2.serve import kimina
 from lean_dojo_v2.serve.judging import judge_file, judge_proof, judge_tactic
+from lean_dojo_v2.serve.playground import Playground, SuggestingProver, page_routes
 from lean_dojo_v2.serve.requests import (
     FileQuestion,
     KiminaCheck,
     KiminaVerify,
     ProofQuestion,
     RewardQuestion,
+    SearchQuestion,
+    SuggestQuestion,
     TacticQuestion,
 )
 from lean_dojo_v2.serve.service import BusyError, VerdictService
@@ -47,14 +52,18 @@ class TooLargeError(LeanDojoError):
     """A question has more bytes than are taken."""
 
 
-def make_app(service: VerdictService, *, token: str | None = None) -> Starlette:
+def make_app(
+    service: VerdictService, *, token: str | None = None, prover: SuggestingProver | None = None
+) -> Starlette:
     """Make the application.
 
     Args:
         service: What answers; it is closed when the application ends.
-        token: What ``Authorization: Bearer …`` must say for everything but ``/health``; ``None``
-            for a server that asks for none.
+        token: What ``Authorization: Bearer …`` must say for everything but ``/health`` and the
+            page; ``None`` for a server that asks for none.
+        prover: What suggests and searches on the playground; Lean's automation if not given.
     """
+    playground = Playground(prover or AutomationProver())
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -70,6 +79,17 @@ def make_app(service: VerdictService, *, token: str | None = None) -> Starlette:
         Route("/v1/proof", _answering("proof", ProofQuestion, _proof), methods=["POST"]),
         Route("/v1/file", _answering("file", FileQuestion, _file), methods=["POST"]),
         Route("/v1/reward", _answering("reward", RewardQuestion, _reward), methods=["POST"]),
+        Route(
+            "/v1/suggest",
+            _answering("suggest", SuggestQuestion, playground.suggest),
+            methods=["POST"],
+        ),
+        Route(
+            "/v1/search",
+            _answering("search", SearchQuestion, playground.search),
+            methods=["POST"],
+        ),
+        *page_routes(),
         Route("/api/check", _answering("kimina", KiminaCheck, kimina.check), methods=["POST"]),
         Route("/verify", _answering("kimina", KiminaVerify, kimina.verify), methods=["POST"]),
     ]
@@ -88,7 +108,9 @@ class _Token(BaseHTTPMiddleware):
 
     async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
         given = request.headers.get("authorization", "").encode()
-        if request.url.path == "/health" or hmac.compare_digest(given, self._expected):
+        path = request.url.path
+        is_open = path in {"/", "/health"} or path.startswith("/page/")  # nothing to be had there
+        if is_open or hmac.compare_digest(given, self._expected):
             return await call_next(request)
         return _error(401, "token", "say the server's token: 'Authorization: Bearer …'")
 
@@ -96,7 +118,7 @@ class _Token(BaseHTTPMiddleware):
 def _answering(
     kind: str,
     form: type[QuestionT],
-    answer: Callable[[VerdictService, QuestionT], Awaitable[Answer]],
+    answer: Callable[[VerdictService, QuestionT], Awaitable[Answer | Response]],
 ) -> Callable[[Request], Awaitable[Response]]:
     """Make an endpoint: read the question, admit it, answer it, turn errors into data."""
 
@@ -106,7 +128,8 @@ def _answering(
             body = await _body(request, service.limits.bytes)
             question = form.model_validate_json(body)
             with service.admitted(kind):
-                return JSONResponse(await answer(service, question))
+                given = await answer(service, question)
+            return given if isinstance(given, Response) else JSONResponse(given)
         except TooLargeError as error:
             return _error(413, "too-large", str(error))
         except ValidationError as error:

@@ -27,14 +27,52 @@ def judge_tactic(
         RequestError: The goal cannot be opened, or the tactics do not lead anywhere.
         EngineLostError: The engine was lost before the tactic.
     """
+    state = reach_state(server, goal, tactics)
+    if tactic is None:
+        return {"state": printed(state.goals), "solved": state.is_solved}
+    return _judged(server, state, tactic, timeout)
+
+
+def judge_tactics(
+    server: Server, goal: str, tactics: list[str], candidates: list[str], timeout: float
+) -> list[Answer]:
+    """Judge several tactics, each at the state that ``tactics`` lead to from ``goal``.
+
+    Raises:
+        RequestError: The goal cannot be opened, or the tactics do not lead anywhere.
+        EngineLostError: The engine was lost before the tactics.
+    """
+    state = reach_state(server, goal, tactics)
+    answers = []
+    for candidate in candidates:
+        if not server.holds(state):  # the candidate before took its engine with it
+            state = reach_state(server, goal, tactics)
+        answers.append(_judged(server, state, candidate, timeout))
+    return answers
+
+
+def reach_state(server: Server, goal: str, tactics: Sequence[str]) -> GoalState:
+    """Open a goal and run tactics from it.
+
+    Args:
+        server: The engine.
+        goal: An expression, or a state as Lean prints it.
+        tactics: The tactics: hostile input.
+
+    Raises:
+        RequestError: The goal cannot be opened, or Lean does not accept a tactic.
+        EngineLostError: The engine was lost.
+    """
     state = _opened(server, goal)
     for number, step in enumerate(tactics, 1):
-        outcome = check_tactic(server, state, step, timeout=timeout)
+        outcome = check_tactic(server, state, step)
         if outcome.state is None:
             raise RequestError(f"tactics: number {number}, {step!r}: {outcome.detail}")
         state = outcome.state
-    if tactic is None:
-        return {"state": printed(state.goals), "solved": state.is_solved}
+    return state
+
+
+def _judged(server: Server, state: GoalState, tactic: str, timeout: float) -> Answer:
     outcome = check_tactic(server, state, tactic, timeout=timeout)
     return {
         "verdict": outcome.verdict.value,

@@ -81,6 +81,38 @@ class RewardQuestion(Asked):
         return self
 
 
+class SuggestQuestion(Asked):
+    """Suggestions at a state.
+
+    Attributes:
+        goal: The goal.
+        tactics: Tactics that lead from the goal to the state.
+        samples: Tactics that the prover samples.
+        timeout: Seconds that Lean may take for each of them.
+    """
+
+    goal: str
+    tactics: list[str] = []
+    samples: int = Field(16, ge=1, le=256)
+    timeout: float = Field(10.0, gt=0)
+
+
+class SearchQuestion(Asked):
+    """A proof search from a state.
+
+    Attributes:
+        goal: The goal, an expression.
+        tactics: Tactics that lead from the goal to the state.
+        samples: Tactics that are sampled at a state.
+        expansions: States that are expanded at most.
+    """
+
+    goal: str
+    tactics: list[str] = []
+    samples: int = Field(16, ge=1, le=256)
+    expansions: int = Field(32, ge=1, le=10_000)
+
+
 # --- Kimina Lean Server's dialect ----------------------------------------------------------------
 
 

@@ -1,0 +1,192 @@
+'use strict';
+/** The playground: a goal, its state, a box for tactics, suggestions, and a search that draws its tree. */
+
+const find = (id) => document.getElementById(id);
+const proof = { goal: '', tactics: [], state: '', solved: false };
+
+function say(text, kind = '') {
+  find('said').textContent = text;
+  find('said').className = kind;
+}
+
+async function ask(path, question) {
+  const answer = await fetch(path, { method: 'POST', headers: headers(), body: JSON.stringify(question) });
+  const data = await answer.json();
+  if (!answer.ok) throw new Error(data.error.message);
+  return data;
+}
+
+/** A server that listens beyond its machine wants its token: …/#token=… */
+function headers() {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token');
+  return { 'Content-Type': 'application/json', ...(token ? { Authorization: `Bearer ${token}` } : {}) };
+}
+
+async function busy(work) {
+  const buttons = [...document.querySelectorAll('button')];
+  buttons.forEach((button) => (button.disabled = true));
+  try {
+    await work();
+  } catch (error) {
+    say(error.message, 'bad');
+  } finally {
+    buttons.forEach((button) => (button.disabled = false));
+  }
+}
+
+async function show(tactics) {
+  const answer = await ask('v1/tactic', { goal: proof.goal, tactics });
+  Object.assign(proof, { tactics, state: answer.state, solved: answer.solved });
+  find('proof').hidden = false;
+  find('state').textContent = proof.state;
+  find('steps').replaceChildren(...tactics.map((text) => element('li', text)));
+  if (!proof.solved) return;
+  const whole = await ask('v1/proof', { goal: proof.goal, proof: tactics.join('\n') });
+  say(whole.valid ? 'Proved: Lean has checked the whole proof.' : `No proof: ${whole.detail}`, whole.valid ? 'good' : 'bad');
+}
+
+function element(tag, text, kind = '') {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  made.className = kind;
+  return made;
+}
+
+async function attempt(tactic) {
+  const answer = await ask('v1/tactic', { goal: proof.goal, tactics: proof.tactics, tactic });
+  if (answer.state === null) {
+    say(`${answer.verdict}: ${answer.detail}`, 'bad');
+    return;
+  }
+  say(answer.verdict);
+  await show([...proof.tactics, tactic]);
+}
+
+// --- suggestions --------------------------------------------------------------------------------
+
+async function suggest() {
+  const { suggestions } = await ask('v1/suggest', { goal: proof.goal, tactics: proof.tactics });
+  const rows = suggestions.map((one) => {
+    const row = document.createElement('tr');
+    const use = element('button', one.tactic);
+    use.onclick = () => busy(() => attempt(one.tactic));
+    const cell = document.createElement('td');
+    cell.append(use);
+    const verdict = element('td', one.verdict, one.verdict);
+    verdict.title = one.detail || one.state || '';
+    row.append(cell, element('td', one.logprob.toFixed(2)), verdict);
+    return row;
+  });
+  find('suggestions').tBodies[0].replaceChildren(...rows);
+  find('suggestions').hidden = false;
+  say(`${suggestions.length} suggestions`);
+}
+
+// --- search -------------------------------------------------------------------------------------
+
+async function search() {
+  const nodes = new Map();
+  const answer = await fetch('v1/search', {
+    method: 'POST',
+    headers: headers(),
+    body: JSON.stringify({ goal: proof.goal, tactics: proof.tactics }),
+  });
+  if (!answer.ok) throw new Error((await answer.json()).error.message);
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let pending = '';
+  let result = null;
+  for (;;) {
+    const { value, done } = await reader.read();
+    const lines = (pending + (value ?? '')).split('\n');
+    pending = lines.pop();
+    for (const line of lines.filter(Boolean)) {
+      const event = JSON.parse(line);
+      if (event.error) throw new Error(event.error.message);
+      for (const node of event.nodes ?? []) nodes.set(node.id, node);
+      if (event.result) result = event.result;
+    }
+    draw(nodes);
+    say(`${nodes.size} states`);
+    if (done) break;
+  }
+  if (result?.success) await show([...proof.tactics, ...result.tactics]);
+  else say(`No proof found: ${result?.reason ?? 'the search ended'}`, 'bad');
+}
+
+const [ACROSS, DOWN, RADIUS] = [150, 26, 6];
+
+/** Lays the tree out from left to right, a line for each leaf. */
+function draw(nodes) {
+  const children = new Map();
+  for (const node of nodes.values())
+    if (node.parent !== null) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
+  let lines = 0;
+  const place = new Map();
+  const visit = (node) => {
+    const below = (children.get(node.id) ?? []).map(visit);
+    const y = below.length ? (below[0] + below.at(-1)) / 2 : (lines++ + 0.5) * DOWN;
+    place.set(node.id, [RADIUS + 4 + node.depth * ACROSS, y]);
+    return y;
+  };
+  for (const node of nodes.values()) if (node.parent === null || !nodes.has(node.parent)) visit(node);
+  const proved = new Set();
+  for (let node = [...nodes.values()].find((one) => one.status === 'solved'); node; node = nodes.get(node.parent))
+    proved.add(node.id);
+  const svg = find('tree');
+  const width = ACROSS * (1 + Math.max(0, ...[...nodes.values()].map((node) => node.depth)));
+  svg.setAttribute('width', width + ACROSS);
+  svg.setAttribute('height', Math.max(lines * DOWN, DOWN));
+  svg.replaceChildren(...[...nodes.values()].flatMap((node) => parts(node, nodes, place, proved)));
+  svg.hidden = false;
+  svg.removeAttribute('hidden');
+}
+
+function parts(node, nodes, place, proved) {
+  const [x, y] = place.get(node.id);
+  const made = [];
+  const parent = place.get(node.parent);
+  if (parent) {
+    const [a, b] = parent;
+    const line = shape('path', { d: `M${a + RADIUS},${b} C${(a + x) / 2},${b} ${(a + x) / 2},${y} ${x - RADIUS},${y}` });
+    line.setAttribute('class', proved.has(node.id) ? 'proof' : '');
+    made.push(line);
+  }
+  const dot = shape('circle', { cx: x, cy: y, r: RADIUS });
+  dot.setAttribute('class', node.status);
+  const told = shape('title', {});
+  told.textContent = node.state;
+  dot.append(told);
+  dot.onmouseenter = () => (find('hint').textContent = node.state);
+  made.push(dot);
+  const label = shape('text', { x: x + RADIUS + 3, y: y + 4 });
+  label.textContent = node.tactic.length > 18 ? `${node.tactic.slice(0, 17)}…` : node.tactic;
+  made.push(label);
+  return made;
+}
+
+function shape(tag, attributes) {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
+// --- what a person does --------------------------------------------------------------------------
+
+find('open').onsubmit = (event) => {
+  event.preventDefault();
+  proof.goal = find('goal').value;
+  say('');
+  find('suggestions').hidden = true;
+  find('tree').setAttribute('hidden', '');
+  busy(() => show([]));
+};
+find('step').onsubmit = (event) => {
+  event.preventDefault();
+  busy(async () => {
+    await attempt(find('tactic').value);
+    find('tactic').value = '';
+  });
+};
+find('undo').onclick = () => busy(() => show(proof.tactics.slice(0, -1)));
+find('suggest').onclick = () => busy(suggest);
+find('search').onclick = () => busy(search);
