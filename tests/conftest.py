@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WheelMaker = Callable[..., Path]
 
 # A distribution of its own, with its own tests: test_example_plugin.py installs it and runs them.
-collect_ignore = ["example_plugin"]
+collect_ignore = ["example_plugin", "example_plugin_1_0"]
 
 # A shell without job control starts jobs with SIGINT ignored, and children inherit that; tests of
 # interrupted programs need it as it is at a terminal.

@@ -106,8 +106,8 @@ def test_a_run_that_failed_at_its_start_may_be_begun_with_other_settings(
         )
 
     failed = run("--set", "model_name=no-such-model")
-    assert failed.returncode == 1
-    assert "there is no such folder here" in failed.stderr
+    assert failed.returncode == 2
+    assert "neither a folder here nor a model of the Hugging Face hub" in failed.stderr
     assert run().returncode == 0
     other = run("--set", "lr=1e-3")
     assert other.returncode == 2
