@@ -10,12 +10,10 @@ from collections.abc import Sequence
 
 import click
 
-from lean_dojo_v2.cli.lazy import LazyCommand
+from lean_dojo_v2.cli.lazy import COMPLETION, LazyCommand
 from lean_dojo_v2.cli.mounted import ProgramGroup
 
 TRACEBACK_VARIABLE = "LEAN_DOJO_TRACEBACK"
-COMPLETION = "_LEAN_DOJO_COMPLETE"
-"""Set by the shell while it completes a line; click reads it."""
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Errors of writing to a pipe or file that the user gave us as standard output."""

@@ -14,7 +14,7 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-from lean_dojo_v2.cli import COMPLETION
+from lean_dojo_v2.cli.lazy import COMPLETION
 
 SHELLS = ("bash", "zsh", "fish")
 WHERE = {

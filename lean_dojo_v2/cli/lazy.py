@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 import click
 
+COMPLETION = "_LEAN_DOJO_COMPLETE"
+"""Set by the shell while it completes a line; click reads it."""
+
 
 class LazyCommand(NamedTuple):
     """Where a command is.
