@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 
 import pytest
@@ -116,6 +117,7 @@ def test_a_failed_tactic_leaves_the_state_as_it_was(engine):
 
 
 def test_dropped_states_are_forgotten(engine):
+    gc.collect()  # states of the tests before
     engine.gc()
     before = engine.stat()["nGoals"]
     kept = engine.goal_start("True")

@@ -118,6 +118,12 @@ def test_prover_defaults():
         "debug": False,
         "batch_size": 12,
         "visits": 1,
+        "revisit_cost": None,
+        "heartbeats": 20_000,
+        "length_exponent": 0.0,
+        "progress_weight": 0.5,
+        "temperature": None,
+        "seed": 0,
     }
 
 
