@@ -36,10 +36,10 @@ from transformers.utils import logging as transformers_logging
 from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer as PlainTrainer
 
+from lean_dojo_core import Evaluation
 from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
 from lean_dojo_plugins.demo.pretraining import pretrain
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
-from lean_dojo_plugins.grpo.evaluation import SampledEvaluation
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_plugins.sft.trainer import SFTTrainer
@@ -48,7 +48,7 @@ from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.sample import SAMPLE_PROJECTS, sample_database_path, sample_project_path
 
-Measured: TypeAlias = dict[str, SampledEvaluation]
+Measured: TypeAlias = dict[str, Evaluation]
 """What a policy's samples earn, by split."""
 
 GROUP = 8
@@ -159,11 +159,10 @@ def measure(model: str | Path, reward: Any, work: Path, samples: int) -> Measure
 
 def describe(name: str, found: Measured) -> None:
     for split, on in found.items():
-        shares = on.shares
         print(
-            f"  {name:28} {split:5} {on.tactics} goals   verified {shares['lean/verified']:6.1%}   "
-            f"closed {shares['lean/solved']:6.1%}   refused {shares['lean/refused']:6.1%}   "
-            f"exact match {on.exact_match:6.1%}",
+            f"  {name:28} {split:5} {on.examples} goals   verified {on['lean/verified']:6.1%}   "
+            f"closed {on['lean/solved']:6.1%}   refused {on['lean/refused']:6.1%}   "
+            f"exact match {on['exact_match']:6.1%}",
             flush=True,
         )
 
@@ -172,8 +171,7 @@ def gain(before: Measured, after: Measured) -> str:
     """Say by how much the verified share rose, on each split."""
     name = "lean/verified"
     return ", ".join(
-        f"{after[split].shares[name] - before[split].shares[name]:+.1%} on {split}"
-        for split in before
+        f"{after[split][name] - before[split][name]:+.1%} on {split}" for split in before
     )
 
 

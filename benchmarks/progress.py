@@ -90,7 +90,7 @@ def ours(file: Path, encoder: Path, work: Path, options: argparse.Namespace) -> 
         trainer.train()
     finally:
         Trainer.__init__ = build
-    return clock.seconds, trainer.evaluate()
+    return clock.seconds, dict(trainer.evaluate().metrics)
 
 
 def plain(file: Path, encoder: Path, work: Path, options: argparse.Namespace) -> tuple[float, dict]:

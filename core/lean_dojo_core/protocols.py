@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_che
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lean_dojo_core.records import BenchmarkProblem, Evaluation, Theorem
+    from lean_dojo_core.records import BenchmarkProblem, Evaluation, Theorem, TracedTactic
 
 Message: TypeAlias = dict[str, str]
 """A chat message: ``{"role": …, "content": …}``."""
@@ -33,8 +33,19 @@ class Repository(Protocol):
         """The commit."""
 
 
+class TracedRepository(Repository, Protocol):
+    """A repository of the database, with what was traced in it."""
+
+    def iter_theorems(self) -> Iterator[Theorem]:
+        """Give its theorems one by one."""
+
+
 class Database(Protocol):
     """The database of traced repositories, as trainers get it."""
+
+    @property
+    def repositories(self) -> Sequence[TracedRepository]:
+        """All of them."""
 
     def export_merged_data(self, repositories: Sequence[Repository], output_path: Path) -> None:
         """Write splits, corpus and metadata of the repositories to a folder.
@@ -43,6 +54,9 @@ class Database(Protocol):
             repositories: In curriculum order; looked up by url and commit.
             output_path: The folder; every theorem keeps its split from one export to the next.
         """
+
+    def record_proof(self, theorem: Theorem, tactics: Iterable[TracedTactic | str] = ()) -> Theorem:
+        """Record the proof of a ``sorry`` theorem, which Lean has confirmed as a whole."""
 
 
 @runtime_checkable
@@ -53,8 +67,9 @@ class Trainer(Protocol):
     trainer that is an attrs class gets help texts from the fields' ``metadata["help"]``.
     """
 
-    output_dir: Any
-    """Where the result lies: a folder (``str`` or ``Path``) that loads at any moment."""
+    @property
+    def output_dir(self) -> Path | str:
+        """Where the result lies: a folder that loads at any moment."""
 
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path) -> None:
         """Train on the repositories, in their order, cumulatively.
@@ -124,7 +139,7 @@ class RewardFunction(Protocol):
     ``None`` or NaN means that the reward does not apply to that completion.
     """
 
-    def __call__(self, completions: list[Any], **kwargs: Any) -> Any:
+    def __call__(self, completions: list[str], **kwargs: Any) -> object:
         """Score a batch.
 
         Args:
@@ -174,8 +189,8 @@ class Benchmark(Protocol):
 class Command(Protocol):
     """A click command; click's own classes are."""
 
-    def main(self, *args: Any, **extra: Any) -> Any:
+    def main(self, *args: object, **extra: object) -> object:
         """Run it."""
 
-    def make_context(self, info_name: str | None, args: list[str], **extra: Any) -> Any:
+    def make_context(self, info_name: str | None, args: list[str], **extra: object) -> object:
         """Parse a command line."""

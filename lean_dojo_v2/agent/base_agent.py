@@ -8,11 +8,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
+from lean_dojo_core import Evaluation, Trainer
 from lean_dojo_core.errors import LeanError, UsageError
+from lean_dojo_core.protocols import Evaluates
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.data.errors import NotInDatabaseError
@@ -22,7 +23,7 @@ from lean_dojo_v2.lean.pool.local import available_cores
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import merged_data_dir, safe_name
-from lean_dojo_v2.prover.base import BaseProver, source_in
+from lean_dojo_v2.prover.base import AnyProver, source_in
 from lean_dojo_v2.prover.problem import TheoremProblem
 from lean_dojo_v2.prover.search.drawing import save_drawing
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
@@ -45,7 +46,7 @@ class BaseAgent(ABC):
         prover_config: Limits of proof search.
     """
 
-    trainer: Any
+    trainer: Trainer | None
     """The trainer; ``None`` for an agent that does not train."""
 
     def __init__(
@@ -58,7 +59,7 @@ class BaseAgent(ABC):
         self.data_path = merged_data_dir()
         self.prover_config = prover_config or ProverConfig()
         self.repos: list[LeanGitRepo] = []
-        self.prover: BaseProver | None = None
+        self.prover: AnyProver | None = None
         self.proofs = ProofLog(self.database_path.with_name("proofs.jsonl"))
         self.tree_dir: Path | None = None
         """Folder that every search tree is saved to, as JSON and SVG; ``None`` for nowhere."""
@@ -123,11 +124,23 @@ class BaseAgent(ABC):
                 "setup_local_repository() first"
             )
         repos = self.database.sort_repositories_by_difficulty()
-        self.trainer.train(repos=repos, database=self.database, data_path=self.data_path)
+        self._trainer().train(repos=repos, database=self.database, data_path=self.data_path)
 
-    def evaluate(self) -> Any:
-        """Evaluate the trained model and give what the trainer measures."""
-        return self.trainer.evaluate()
+    def evaluate(self) -> Evaluation:
+        """Measure what was trained, on what the training held out.
+
+        Raises:
+            UsageError: If the trainer does not measure, or there is nothing to measure on.
+        """
+        trainer = self._trainer()
+        if not isinstance(trainer, Evaluates):
+            raise UsageError(f"{type(trainer).__name__} cannot measure: it has no method evaluate")
+        return trainer.evaluate(self.data_path)
+
+    def _trainer(self) -> Trainer:
+        if self.trainer is None:
+            raise UsageError(f"{type(self).__name__} has no trainer; use HFAgent or LeanAgent")
+        return self.trainer
 
     # --- proving --------------------------------------------------------------------------------
 

@@ -1,21 +1,22 @@
-"""The agent of SFT and GRPO models."""
+"""The agent of trainers whose models prove by themselves, SFT and GRPO first."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+from lean_dojo_core import Trainer
 from lean_dojo_v2.agent.base_agent import BaseAgent
 from lean_dojo_v2.lean_agent.config import ProverConfig, TrainingConfig
-from lean_dojo_v2.upward import reach
+from lean_dojo_v2.prover.trained import prover_of
 
 
 class HFAgent(BaseAgent):
-    """Trains a causal language model and proves with it.
+    """Trains a model and proves with it.
 
     Args:
-        trainer: An ``SFTTrainer``, a ``GRPOTrainer``, or any trainer whose ``output_dir`` holds a
-            causal language model afterwards.
+        trainer: An ``SFTTrainer``, a ``GRPOTrainer``, or any other trainer. It proves with the
+            prover that its plugin names, and where none is named as with a causal language model
+            in its ``output_dir``.
         database_path: The database.
         training_config: Not used; every setting is the trainer's own.
         prover_config: Limits of proof search.
@@ -23,7 +24,7 @@ class HFAgent(BaseAgent):
 
     def __init__(
         self,
-        trainer: Any,
+        trainer: Trainer,
         database_path: str | Path = "dynamic_database.json",
         training_config: TrainingConfig | None = None,
         prover_config: ProverConfig | None = None,
@@ -36,11 +37,4 @@ class HFAgent(BaseAgent):
         return False
 
     def _setup_prover(self) -> None:
-        self.prover = reach("HFProver")(
-            str(self.trainer.output_dir),
-            use_lora=getattr(self.trainer, "lora_config", None) is not None,
-            device=getattr(self.trainer, "device", "auto"),
-            formatter=getattr(self.trainer, "formatter", "tactic-chat"),
-            max_length=getattr(self.trainer, "max_length", None),
-            config=self.prover_config,
-        )
+        self.prover = prover_of(self._trainer(), self.prover_config)

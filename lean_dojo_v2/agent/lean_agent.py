@@ -9,7 +9,7 @@ import orjson
 from lean_dojo_core import registry
 from lean_dojo_v2.agent.base_agent import BaseAgent
 from lean_dojo_v2.lean_agent.config import ProverConfig, TrainingConfig
-from lean_dojo_v2.upward import reach
+from lean_dojo_v2.prover.trained import prover_of
 
 
 class LeanAgent(BaseAgent):
@@ -53,11 +53,11 @@ class LeanAgent(BaseAgent):
         # repositories. A database without any has nothing better to offer.
         if not corpus.exists() or (wanted and _exported(self.data_path) != wanted):
             self.database.export_merged_data(repositories, self.data_path)
-        self.prover = reach("RetrievalProver")(
-            ret_ckpt_path=str(self.trainer.find_best_checkpoint() or self.config.model_name),
+        self.prover = prover_of(
+            self._trainer(),
+            self.prover_config,
             gen_ckpt_path=self.gen_ckpt_path,
             indexed_corpus_path=str(corpus),
-            config=self.prover_config,
         )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.agent.base_agent import BaseAgent
 from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.prover.base import BaseProver
+from lean_dojo_v2.prover.base import AnyProver
 
 
 class ProverAgent(BaseAgent):
@@ -24,7 +24,7 @@ class ProverAgent(BaseAgent):
 
     def __init__(
         self,
-        make_prover: Callable[[ProverConfig], BaseProver],
+        make_prover: Callable[[ProverConfig], AnyProver],
         database_path: str | Path = "dynamic_database.json",
         prover_config: ProverConfig | None = None,
     ) -> None:
@@ -38,14 +38,6 @@ class ProverAgent(BaseAgent):
             UsageError: Always.
         """
         raise UsageError(f"{type(self).__name__} does not train; use HFAgent or LeanAgent")
-
-    def evaluate(self) -> None:
-        """Refuse, as :meth:`train` does.
-
-        Raises:
-            UsageError: Always.
-        """
-        raise UsageError(f"{type(self).__name__} has no trainer to evaluate; use prove()")
 
     def _get_build_deps(self) -> bool:
         return False

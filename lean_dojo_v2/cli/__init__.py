@@ -33,7 +33,7 @@ COMMANDS = {
         "lean_dojo_v2.cli.preview:preview", "Show the first examples as the model will see them."
     ),
     "reward": LazyCommand(
-        "lean_dojo_v2.cli.reward:reward",
+        "lean_dojo_plugins.rewards.command:reward",
         "Score completions with a reward, or check a reward function.",
     ),
     "evaluate": LazyCommand(
@@ -75,7 +75,7 @@ COMMANDS = {
         "lean_dojo_v2.cli.lean:lean", "Install, inspect or remove the embedded Lean engine."
     ),
     "demo": LazyCommand(
-        "lean_dojo_v2.cli.demo:demo", "Trace, train and prove on the shipped sample."
+        "lean_dojo_plugins.demo.command:demo", "Trace, train and prove on the shipped sample."
     ),
     "report": LazyCommand(
         "lean_dojo_v2.cli.report:report", "Write one HTML page about a run's output folder."

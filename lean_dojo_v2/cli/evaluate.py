@@ -9,11 +9,11 @@ from typing import Any
 import attrs
 import click
 
-from lean_dojo_core import registry
+from lean_dojo_core import Evaluation, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_trainer
 from lean_dojo_v2.cli.options import config_option, json_option, set_option
-from lean_dojo_v2.cli.output import emit_json, table
+from lean_dojo_v2.cli.output import emit_json, note, table
 from lean_dojo_v2.cli.run import RunOptions, gather, make_trainer, reward_option
 from lean_dojo_v2.cli.settings import SettingsCommand
 from lean_dojo_v2.cli.waiting import long_command
@@ -33,6 +33,11 @@ from lean_dojo_v2.paths import merged_data_dir
     metavar="PATH",
     help="A dataset, or a folder of them (default: what the trainer's training left).",
 )
+@click.option(
+    "--split",
+    type=click.Choice(["train", "val", "test"]),
+    help="Split to measure on (default: the trainer's own choice of held-out data).",
+)
 @json_option
 @long_command(goes_on=False)
 def evaluate(
@@ -42,6 +47,7 @@ def evaluate(
     assignments: tuple[str, ...],
     rewards: tuple[str, ...],
     dataset: Path | None,
+    split: str | None,
     as_json: bool,
 ) -> None:
     """Measure what the trainer NAME has trained, and print its metrics.
@@ -54,14 +60,23 @@ def evaluate(
     if not callable(method):
         raise UsageError(f"trainer {entry.name!r} cannot evaluate: it has no method evaluate")
     parameters = list(inspect.signature(method).parameters.values())
+    if split is not None and "split" not in {one.name for one in parameters}:
+        raise UsageError(f"trainer {entry.name!r} chooses its data itself; it takes no --split")
+    options = {} if split is None else {"split": split}
     if dataset is not None and not parameters:
         raise UsageError(f"trainer {entry.name!r} chooses its data itself; it takes no --dataset")
     if dataset is None and parameters and parameters[0].default is inspect.Parameter.empty:
         dataset = merged_data_dir()  # where `train` exports to
-    _print(method() if dataset is None else method(dataset), as_json=as_json)
+    found = method(**options) if dataset is None else method(dataset, **options)
+    _print(found, as_json=as_json)
 
 
 def _print(result: Any, *, as_json: bool) -> None:
+    if type(result) is Evaluation and not as_json:
+        numbers = [(name, f"{value:.4g}") for name, value in result.metrics.items()]
+        table(["METRIC", "VALUE"], numbers)
+        note(f"{result.examples} examples of {result.split}; measured: {result.model}")
+        return
     plain = result
     if hasattr(result, "to_dict"):
         plain = result.to_dict()

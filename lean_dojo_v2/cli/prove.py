@@ -5,19 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.names import complete_formatter, complete_path
 from lean_dojo_v2.cli.options import database_option, repo_option
+from lean_dojo_v2.cli.provers import ProverChoice, prover_options
 from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, proving_options, set_up
 from lean_dojo_v2.cli.run import open_database, select_repositories
 from lean_dojo_v2.cli.waiting import long_command
 
 if TYPE_CHECKING:
     from lean_dojo_v2.agent import ProverAgent
-    from lean_dojo_v2.lean_agent.config import ProverConfig
-    from lean_dojo_v2.prover import BaseProver
 
 
 @click.command(short_help="Prove a database's `sorry` theorems with a trained model.")
@@ -29,29 +28,7 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder with the repository's files as they were traced (default: they are cloned).",
 )
-@click.option(
-    "--model",
-    metavar="MODEL",
-    shell_complete=complete_path,
-    help="Model that sft or grpo trained: a folder or hub id.",
-)
-@click.option("--lora", is_flag=True, help="The model must be a LoRA adapter.")
-@click.option("--external", metavar="MODEL", help="Model behind an OpenAI-compatible endpoint.")
-@click.option(
-    "--formatter",
-    metavar="NAME",
-    default="tactic-chat",
-    show_default=True,
-    shell_complete=complete_formatter,
-    help="Dataset formatter that --model was trained with.",
-)
-@click.option(
-    "--device",
-    metavar="DEVICE",
-    default="auto",
-    show_default=True,
-    help="Where --model runs: auto, cpu, cuda or mps.",
-)
+@prover_options
 @proving_options
 @long_command()
 def prove(
@@ -59,39 +36,31 @@ def prove(
     database: Path,
     repositories: tuple[str, ...],
     project: Path | None,
-    model: str | None,
-    lora: bool,
-    external: str | None,
-    formatter: str,
-    device: str,
     **options: Any,
 ) -> None:
-    """Prove a database's `sorry` theorems with a trained model.
+    """Prove a database's `sorry` theorems with a trained model, or any other prover.
 
     Every proof is checked by Lean as a whole, recorded in the database at once, and appended to
     proofs.jsonl beside it; a killed run goes on with the theorems that are left.
 
     Exits with 0 also where nothing was proved, with 1 where the work could not be done.
     """
+    names = [field.name for field in attrs.fields(ProverChoice)]
+    choice = ProverChoice(**{name: options.pop(name) for name in names})
     asked = ProvingOptions(**options)
-    if (model is None) == (external is None):
-        raise UsageError("name one model: --model DIR, or --external MODEL")
+    if not choice.is_given:
+        raise UsageError(
+            "name one model: --model DIR or --external MODEL; or a prover: --prover NAME "
+            "(`automation` needs no model)"
+        )
     set_up(asked)
     if not database.is_file():
         open_database(database)  # says what to do
-
-    def make_prover(config: ProverConfig) -> BaseProver:
-        if external is not None:
-            from lean_dojo_v2.prover import ExternalProver
-
-            return ExternalProver(external, config, formatter=formatter)
-        from lean_dojo_v2.prover import HFProver
-
-        return HFProver(str(model), lora, device, config=config, formatter=formatter)
+    choice.resolved()  # a mistake is said now, not when the engines run
 
     from lean_dojo_v2.agent import ProverAgent
 
-    agent = ProverAgent(make_prover, database, asked.config())
+    agent = ProverAgent(choice.make, database, asked.config())
     _choose(agent, repositories, project, database)
     prove_with(agent, asked)
 

@@ -24,7 +24,7 @@ prover_options = options(
         "--prover",
         metavar="NAME",
         shell_complete=complete_prover,
-        help=f"Prover (default: {DEFAULT}; `hf` with --model, `external` with --external).",
+        help="Prover (`hf` with --model, `external` with --external).",
     ),
     click.option(
         "--model",
@@ -38,7 +38,7 @@ prover_options = options(
         "--formatter",
         metavar="NAME",
         shell_complete=complete_formatter,
-        help="Dataset formatter that the model was trained with (default: tactic-chat).",
+        help="Dataset formatter of the model (default: what its training recorded).",
     ),
     click.option(
         "--device",
@@ -70,7 +70,7 @@ class ProverChoice:
 
     def __attrs_post_init__(self) -> None:
         if self.external is not None and (self.model is not None or self.prover is not None):
-            raise UsageError("name one prover: --prover NAME, --model MODEL or --external MODEL")
+            raise UsageError("name one model, --model or --external, or one prover, --prover NAME")
 
     @property
     def is_given(self) -> bool:

@@ -6,8 +6,9 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from lean_dojo_core import Prover, registry
 from lean_dojo_core.errors import LeanError, UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean.client.records import GoalState
@@ -19,10 +20,12 @@ from lean_dojo_v2.prover.search.display import print_batch
 from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.prover.suggestion import PremiseSource, ProgressEstimator, TacticGenerator
-from lean_dojo_v2.upward import reach
 
 if TYPE_CHECKING:
     from lean_dojo_v2.lean_agent.config import ProverConfig
+
+AnyProver: TypeAlias = Prover[Problem, Server, SearchResult]
+"""What agents and commands prove with: any registered prover."""
 
 PROGRESS_VARIABLE = "LEANPROGRESS_MODEL"
 """Names the folder of a progress model; its predictions then enter the search's priority."""
@@ -139,7 +142,8 @@ class BaseProver(ABC):
         if not path:
             return None
         if self._progress is None or self._progress[0] != path:
-            self._progress = (path, reach("ProgressModel")(path))
+            trainer = registry.builtin(registry.trainers, "progress")
+            self._progress = (path, trainer.estimator(path))
         return self._progress[1]
 
     def _problem(

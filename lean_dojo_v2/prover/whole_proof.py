@@ -17,11 +17,11 @@ from lean_dojo_v2.prover.completions import proof_of
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 
 if TYPE_CHECKING:
-    from lean_dojo_v2.prover.base import BaseProver
+    from lean_dojo_v2.prover.base import AnyProver
 
 
 def prove_whole(
-    prover: BaseProver, server: Server, theorem: Theorem, source: SourceTheorem
+    prover: AnyProver, server: Server, theorem: Theorem, source: SourceTheorem
 ) -> SearchResult:
     """Have a prover write a proof of a theorem, and Lean check it.
 

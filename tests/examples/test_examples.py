@@ -138,9 +138,10 @@ def test_lean_progress(run_example, workplace, tmp_path, capsys):
     BertForSequenceClassification(config).save_pretrained(tmp_path / "bert")
     run_example("lean_progress.py", **{"bert-base-uncased": str(tmp_path / "bert")})
     assert "LEANPROGRESS_MODEL" in capsys.readouterr().out
-    from lean_dojo_v2.upward import reach
+    from lean_dojo_core import registry
 
-    model = reach("ProgressModel")(str(workplace / "outputs-progress"))
+    trainer = registry.builtin(registry.trainers, "progress")
+    model = trainer.estimator(workplace / "outputs-progress")
     assert len(model.predict([("⊢ p", "", "rfl"), ("⊢ q", "intro", "simp")])) == 2
 
 

@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 import torch
+from small_worlds import example, save_bert, save_encoder
+
+from lean_dojo_v2.lean_progress.examples import read_examples, write_examples
 
 torch.set_num_threads(1)
 
@@ -114,6 +117,27 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (folder / "chat_template.jinja").write_text(CHATML)
     return folder
+
+
+@pytest.fixture(scope="session")
+def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random T5 encoder of one layer and 32 dimensions."""
+    return save_encoder(tmp_path_factory.mktemp("t5"))
+
+
+@pytest.fixture(scope="session")
+def dataset_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A progress dataset that is easy to learn."""
+    path = tmp_path_factory.mktemp("data") / "progress.jsonl"
+    write_examples(path, [example(t, i, 1 + t % 5) for t in range(40) for i in range(1 + t % 5)])
+    return path
+
+
+@pytest.fixture(scope="session")
+def encoder(tmp_path_factory: pytest.TempPathFactory, dataset_file: Path) -> str:
+    """A small BERT with a tokenizer trained on the progress dataset."""
+    texts = [e.text for e in read_examples(dataset_file)]
+    return str(save_bert(tmp_path_factory.mktemp("bert"), texts))
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import attrs
 import torch
 
 from lean_dojo_core import DatasetFormatter
@@ -26,21 +25,6 @@ TACTIC_TOKENS = 128
 """Longest greedy tactic that is compared with the human one."""
 
 
-@attrs.frozen
-class Evaluation:
-    """The result on a set of held-out tactics.
-
-    Attributes:
-        loss: Mean negative log-likelihood per label token, in nats.
-        exact_match: Share of the goals at which the greedy tactic is the human one, 0 to 1.
-        tactics: How many tactics were held out.
-    """
-
-    loss: float
-    exact_match: float
-    tactics: int
-
-
 def evaluate_rows(
     model: Any,
     tokenizer: Any,
@@ -49,7 +33,7 @@ def evaluate_rows(
     *,
     max_length: int | None = 1024,
     too_long: TooLong | None = None,
-) -> Evaluation:
+) -> dict[str, float]:
     """Evaluate on prompt/completion rows.
 
     Args:
@@ -59,6 +43,10 @@ def evaluate_rows(
         rows: Rows with ``prompt`` and ``completion``.
         max_length: Longest example in tokens, as in training.
         too_long: Counts the examples that were longer; those left out are not in the loss.
+
+    Returns:
+        ``loss``, the mean negative log-likelihood per label token in nats, and ``exact_match``, the
+        share (0 to 1) of the goals at which the greedy tactic is the human one.
 
     Raises:
         EmptyDatasetError: If no row can be measured.
@@ -75,7 +63,7 @@ def evaluate_rows(
         greedy = generator.generate(goals, temperature=0, max_new_tokens=longest)
         for row, found in zip(chunk, greedy, strict=True):
             correct += [text for text, _ in found] == [row["completion"][0]["content"]]
-    return Evaluation(loss=loss, exact_match=correct / len(rows), tactics=len(rows))
+    return {"loss": loss, "exact_match": correct / len(rows)}
 
 
 def mean_loss(

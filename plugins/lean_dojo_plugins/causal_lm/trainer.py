@@ -22,10 +22,10 @@ from datasets import Dataset
 from peft import LoraConfig
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from lean_dojo_core import DatasetFormatter, Theorem, registry
+from lean_dojo_core import Database, DatasetFormatter, Evaluation, Repository, Theorem, registry
 from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_core.preview import PreviewExample
-from lean_dojo_plugins.causal_lm.evaluation import Evaluation, evaluate_rows
+from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows
 from lean_dojo_plugins.causal_lm.model.loading import load_model, load_tokenizer, print_parameters
 from lean_dojo_plugins.causal_lm.text.preview import preview
 from lean_dojo_plugins.causal_lm.text.tokenisation import TooLong
@@ -39,6 +39,7 @@ from lean_dojo_plugins.training.loop import CurriculumStep, Loop
 from lean_dojo_plugins.training.preflight import check_ready
 from lean_dojo_plugins.training.run_folder import RunFolder, RunState, check_same_run
 from lean_dojo_plugins.training.settings import plain_settings
+from lean_dojo_v2.paths import merged_data_dir
 
 
 @attrs.define(slots=False, eq=False)
@@ -134,6 +135,7 @@ class CausalTrainer:
         default="auto", kw_only=True, metadata=about("'auto', 'cpu', 'cuda' or 'mps'.")
     )
     too_long: TooLong = attrs.field(factory=TooLong, init=False, repr=False)
+    _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
     _model: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
     _tokenizer: PreTrainedTokenizerBase | None = attrs.field(default=None, init=False, repr=False)
 
@@ -316,7 +318,7 @@ class CausalTrainer:
 
     # --- training -------------------------------------------------------------------------------
 
-    def train(self, repos: Sequence[Any], database: Any, data_path: Path | str) -> None:
+    def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
         """Train on the repositories in their order, each time on the merged data of all so far.
 
         After every repository the model (or adapter) and tokenizer are in ``output_dir``. A run
@@ -336,6 +338,7 @@ class CausalTrainer:
         if not repos:
             raise UsageError("there are no repositories to train on")
         self.preflight()
+        self._trained_on = Path(data_path)
         try:
             Loop(self, repos, database, Path(data_path)).run()
         except BaseException:
@@ -352,7 +355,7 @@ class CausalTrainer:
         return self.output_dir if state is not None and state.finished else self.model_name
 
     def evaluate(
-        self, data_path: Path | str, split: str = "val", *, limit: int | None = None
+        self, data_path: Path | str | None = None, split: str = "val", *, limit: int | None = None
     ) -> Evaluation:
         """Measure the model on held-out tactics.
 
@@ -361,28 +364,47 @@ class CausalTrainer:
         standard error which.
 
         Args:
-            data_path: Folder of merged data, or a split's file.
+            data_path: Folder of merged data, or a split's file; by default what this object
+                trained on, or ``$RAID_DIR/data/merged``.
             split: ``"val"``, ``"test"`` or ``"train"``.
             limit: Take only this many tactics, from the start.
+
+        Returns:
+            ``loss`` (nats per token of the tactic) and ``exact_match`` (share, 0 to 1).
 
         Raises:
             EmptyDatasetError: If the split has no tactic to learn, or none that fits.
             UsageError: If ``output_dir`` holds a run with other settings, unless ``resume=False``.
         """
-        file = split_file(data_path, split)
+        file = self.evaluation_file(data_path, split)
         formatter = self.evaluation_formatter()
         rows = list(islice(formatted_rows(file, formatter), limit))
         if not rows:
             raise EmptyDatasetError("no theorem has a one-line tactic without sorry", path=file)
+        source = self._source()
         if PartialState().is_main_process:
-            print(f"measuring {self._source()} on {file}", file=sys.stderr)
-        cut, limit = TooLong(), self.max_length
-        found = evaluate_rows(
-            self.model, self.tokenizer, formatter, rows, max_length=limit, too_long=cut
+            print(f"measuring {source} on {file}", file=sys.stderr)
+        cut, longest = TooLong(), self.max_length
+        metrics = evaluate_rows(
+            self.model, self.tokenizer, formatter, rows, max_length=longest, too_long=cut
         )
-        if (text := cut.describe(limit)) and PartialState().is_main_process:
+        if (text := cut.describe(longest)) and PartialState().is_main_process:
             print(text, file=sys.stderr)
-        return found
+        return Evaluation(metrics=metrics, examples=len(rows), split=split, model=source)
+
+    def evaluation_file(self, data_path: Path | str | None, split: str) -> Path:
+        """Find the file that :meth:`evaluate` reads."""
+        return split_file(data_path or self._trained_on or merged_data_dir(), split)
+
+    def prover_settings(self) -> dict[str, object]:
+        """Give the settings of the prover that proves with what was trained."""
+        return {
+            "ckpt_path": self.output_dir,
+            "use_lora": self.lora_config is not None,
+            "device": self.device,
+            "formatter": self.formatter,
+            "max_length": self.max_length,
+        }
 
     def run_state(self) -> RunState | None:
         """Read what a run in ``output_dir`` has finished; ``None`` where there has been none.

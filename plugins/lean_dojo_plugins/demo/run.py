@@ -204,10 +204,10 @@ class Demo:
         before = None if trainer.run_state() else trainer.evaluate(data, "val")
         trainer.train(database.sort_repositories_by_difficulty(), database, data)
         after = trainer.evaluate(data, "val")
-        loss, match = f"{after.loss:.2f}", f"{after.exact_match:.0%}"
+        loss, match = f"{after['loss']:.2f}", f"{after['exact_match']:.0%}"
         if before is not None:
-            loss = f"{before.loss:.2f} -> {loss}"
-            match = f"{before.exact_match:.0%} -> {match}"
+            loss = f"{before['loss']:.2f} -> {loss}"
+            match = f"{before['exact_match']:.0%} -> {match}"
         self._say(f"  held-out tactics: loss {loss}, exact match {match}")
         return self.folder / "sft"
 

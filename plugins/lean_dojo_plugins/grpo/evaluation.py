@@ -8,41 +8,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import attrs
-
-from lean_dojo_plugins.causal_lm.evaluation import Evaluation
 from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
 from lean_dojo_plugins.rewards.adapter import AdaptedReward, Scores
 from lean_dojo_plugins.training.rows import chunks
 
 GOALS_AT_ONCE = 16
-
-
-@attrs.frozen
-class SampledEvaluation(Evaluation):
-    """The result on held-out goals, of the human tactics and of samples.
-
-    Attributes:
-        samples: Tactics sampled at each goal.
-        reward: Mean over the samples of the weighted sum of rewards; ``None`` if none applies.
-        rewards: Mean of each reward by its name, where it applies.
-        shares: What rewards log besides, for example ``lean/verified``: the share of samples that
-            Lean verified.
-    """
-
-    samples: int = 0
-    reward: float | None = None
-    rewards: Mapping[str, float] = attrs.field(factory=dict)
-    shares: Mapping[str, float] = attrs.field(factory=dict)
-
-
-@attrs.frozen
-class Earned:
-    """What samples earned: the fields of :class:`SampledEvaluation`."""
-
-    reward: float | None
-    rewards: Mapping[str, float]
-    shares: Mapping[str, float]
 
 
 def sample_and_score(
@@ -54,7 +24,7 @@ def sample_and_score(
     temperature: float,
     max_new_tokens: int,
     seed: int,
-) -> Earned:
+) -> dict[str, float]:
     """Sample tactics at the goals of rows and score every one, equal ones as often as they come.
 
     Args:
@@ -65,6 +35,11 @@ def sample_and_score(
         temperature: Of sampling.
         max_new_tokens: Longest tactic; one that does not end by then scores as empty text.
         seed: Makes sampling repeatable.
+
+    Returns:
+        ``reward``, the mean over the samples of the weighted sum; ``reward/NAME``, the mean of each
+        reward where it applies; and what rewards log, for example ``lean/verified``, the share of
+        samples that Lean verified.
     """
     batches = []
     for number, chunk in enumerate(chunks(list(rows), GOALS_AT_ONCE)):
@@ -86,7 +61,7 @@ def sample_and_score(
 
 def _scored(
     rewards: Sequence[AdaptedReward], batches: Sequence[tuple[list[Any], dict[str, list[Any]]]]
-) -> Earned:
+) -> dict[str, float]:
     logged: dict[str, list[tuple[float, int]]] = defaultdict(list)
     scores: list[Scores] = [[] for _ in rewards]
     for completions, columns in batches:
@@ -102,18 +77,15 @@ def _scored(
         for row in zip(*scores, strict=True)
         if any(one is not None for one in row)
     ]
-    means = {
-        reward.name: _mean([one for one in kept if one is not None])
-        for reward, kept in zip(rewards, scores, strict=True)
+    named = {"reward": totals}
+    for reward, kept in zip(rewards, scores, strict=True):
+        named[f"reward/{reward.name}"] = [one for one in kept if one is not None]
+    means = {name: sum(values) / len(values) for name, values in named.items() if values}
+    shares = {
+        name: sum(value * size for value, size in values) / sum(size for _, size in values)
+        for name, values in logged.items()
     }
-    return Earned(
-        _mean(totals),
-        {name: mean for name, mean in means.items() if mean is not None},
-        {
-            name: sum(value * size for value, size in values) / sum(size for _, size in values)
-            for name, values in logged.items()
-        },
-    )
+    return {**means, **shares}
 
 
 def _call(reward: AdaptedReward, completions: list[Any], **columns: Any) -> Scores:
@@ -126,7 +98,3 @@ def _call(reward: AdaptedReward, completions: list[Any], **columns: Any) -> Scor
 async def _awaited(result: Any) -> Scores:
     scores: Scores = await result
     return scores
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None

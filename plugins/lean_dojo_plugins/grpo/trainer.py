@@ -15,19 +15,20 @@ from peft import LoraConfig
 from transformers import TrainingArguments
 from trl.trainer.grpo_config import GRPOConfig
 
+from lean_dojo_core import Evaluation
 from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator, end_tokens
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
 from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
-from lean_dojo_plugins.grpo.evaluation import SampledEvaluation, sample_and_score
+from lean_dojo_plugins.grpo.evaluation import sample_and_score
 from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
 from lean_dojo_plugins.grpo.picture import draw_rewards
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
 from lean_dojo_plugins.training import fields
-from lean_dojo_plugins.training.data import formatted_rows, split_file
+from lean_dojo_plugins.training.data import formatted_rows
 from lean_dojo_plugins.training.fields import about
 from lean_dojo_plugins.training.loop import CurriculumStep
 from lean_dojo_plugins.training.preflight import check_rewards
@@ -168,21 +169,26 @@ class GRPOTrainer(CausalTrainer):
 
     def evaluate(
         self,
-        data_path: Path | str,
+        data_path: Path | str | None = None,
         split: str = "val",
         *,
         limit: int | None = None,
         samples: int = 4,
         temperature: float = 1.0,
-    ) -> SampledEvaluation:
+    ) -> Evaluation:
         """Measure the policy on held-out goals: the human tactics' loss, and what samples earn.
 
         Args:
-            data_path: Folder of merged data, or a split's file.
+            data_path: Folder of merged data, or a split's file; by default what this object
+                trained on, or ``$RAID_DIR/data/merged``.
             split: ``"val"``, ``"test"`` or ``"train"``.
             limit: Take only this many goals, from the start.
             samples: Tactics to sample at each goal, scored by the trainer's rewards.
             temperature: Of sampling; the policy itself is at 1.
+
+        Returns:
+            ``loss`` and ``exact_match`` as SFT's; ``reward``, the mean of the weighted sum;
+            ``reward/NAME`` for each reward; and what rewards log, such as ``lean/verified``.
 
         Raises:
             EmptyDatasetError: If the split has no tactic to learn.
@@ -190,7 +196,9 @@ class GRPOTrainer(CausalTrainer):
         """
         base = super().evaluate(data_path, split, limit=limit)
         formatter = self.make_formatter()
-        rows = list(islice(formatted_rows(split_file(data_path, split), formatter), limit))
+        rows = list(
+            islice(formatted_rows(self.evaluation_file(data_path, split), formatter), limit)
+        )
         earned = sample_and_score(
             TacticGenerator.from_model(
                 self.model, self.tokenizer, formatter, max_length=self.max_length
@@ -202,10 +210,7 @@ class GRPOTrainer(CausalTrainer):
             max_new_tokens=self.completion_length,
             seed=self.seed,
         )
-        return SampledEvaluation(
-            base.loss, base.exact_match, base.tactics, samples,
-            earned.reward, earned.rewards, earned.shares,
-        )  # fmt: skip
+        return attrs.evolve(base, metrics={**base.metrics, **earned})
 
     def _config(self, step: CurriculumStep, groups: GroupPlan) -> Any:
         fixed: dict[str, Any] = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -24,13 +24,14 @@ from transformers import (
     set_seed,
 )
 
-from lean_dojo_core import registry
+from lean_dojo_core import Database, Evaluation, Repository, registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.progress.dataset import Examples, ProgressDataset, tokenised
 from lean_dojo_plugins.progress.grouping import GroupingTrainer
 from lean_dojo_plugins.progress.metrics import compute_metrics, draw_predictions, flat, measures
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.arguments import check_trainer_args
+from lean_dojo_plugins.training.data import formatted_rows, split_file
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import fetch, require_model, resolve_model
 from lean_dojo_plugins.training.preflight import check_optimizer
@@ -54,7 +55,7 @@ from lean_dojo_v2.atomic import atomic_write_text, require_writable
 from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples
 from lean_dojo_v2.paths import merged_data_dir
-from lean_dojo_v2.prover.suggestion import Step
+from lean_dojo_v2.prover.suggestion import ProgressEstimator, Step
 from lean_dojo_v2.runs.environment import record_environment
 
 EXPORTED_NAME = "leanprogress.jsonl"
@@ -170,8 +171,8 @@ class ProgressTrainer:
 
     def train(
         self,
-        repos: Sequence[Any] | None = None,
-        database: Any = None,
+        repos: Sequence[Repository] | None = None,
+        database: Database | None = None,
         data_path: Path | str | None = None,
     ) -> None:
         """Train on the JSONL file, or on a database's finished proofs, none of a held-out theorem.
@@ -211,33 +212,56 @@ class ProgressTrainer:
             print(f"Progress model saved to {self.output_dir}")
             print(f"To use it in proof search: {HINT.format(path=self.output_dir)}")
 
-    def evaluate(self, data_path: str | Path | None = None) -> dict[str, float]:
+    def evaluate(self, data_path: str | Path | None = None, split: str = "val") -> Evaluation:
         """Measure the saved model.
 
         Args:
-            data_path: A JSONL file to measure on as a whole; the held-out part of the training
-                file if not given, also in a later process.
+            data_path: A JSONL file to measure on as a whole, or a folder of merged data; by default
+                the training file, also in a later process.
+            split: Of the training file ``"val"``, its held-out part, or ``"train"``; ``"test"``:
+                the proofs of ``random/test.json`` in the folder of merged data.
 
         Returns:
-            ``mse``, ``mae`` (steps), ``within_one`` (share predicted within one step) and
-            ``examples`` (how many were measured).
+            ``mse``, ``mae`` (steps) and ``within_one`` (share predicted within one step).
 
         Raises:
             UsageError: If no training file is known, or it is not the one that was trained on.
         """
-        if data_path is not None:
-            examples = ProgressDataset(data_path).examples
-        else:
-            examples = self._trained_on().split(self.eval_ratio, self.seed)[1]
         from lean_dojo_plugins.progress.estimator import ProgressModel
 
         model = ProgressModel(self.output_dir, max_length=self.max_length, device=self.device)
         predicted: list[float] = []
         actual: list[float] = []
-        for some in chunks(examples, _MEASURED_AT_ONCE):
+        for some in chunks(self._measured(data_path, split), _MEASURED_AT_ONCE):
             predicted += model.predict([Step(e.goal, e.prefix, e.tactic) for e in some])
             actual += [e.steps_remaining for e in some]
-        return {**measures(predicted, actual), "examples": float(len(examples))}
+        return Evaluation(
+            metrics=measures(predicted, actual),
+            examples=len(actual),
+            split=split,
+            model=self.output_dir,
+        )
+
+    @staticmethod
+    def estimator(path: str | Path) -> ProgressEstimator:
+        """Load a trained model for proof search.
+
+        Raises:
+            CheckpointError: If the folder holds no such model.
+        """
+        from lean_dojo_plugins.progress.estimator import ProgressModel
+
+        return ProgressModel(path)
+
+    def _measured(self, data_path: str | Path | None, split: str) -> Iterable[ProgressExample]:
+        if data_path is not None and not Path(data_path).is_dir():
+            return ProgressDataset(data_path).examples
+        if split == "test":
+            formatter = registry.dataset_formatters["progress-text"].create()
+            rows = formatted_rows(split_file(data_path or merged_data_dir(), split), formatter)
+            return (ProgressExample(**row) for row in rows)
+        kept, held_out = self._trained_on(data_path).split(self.eval_ratio, self.seed)
+        return kept if split == "train" else held_out
 
     def _dataset_file(self) -> Path:
         if self.data_path is None:
@@ -247,9 +271,9 @@ class ProgressTrainer:
             )
         return Path(self.data_path)
 
-    def _trained_on(self) -> ProgressDataset:
+    def _trained_on(self, data_path: Path | str | None) -> ProgressDataset:
         """Give the data of the run in the output folder, which its held-out part is of."""
-        exported = self._exported(None)
+        exported = self._exported(data_path)
         if self.data_path is None and exported.exists():
             self.data_path = exported
         dataset = ProgressDataset(self._dataset_file())
@@ -265,7 +289,10 @@ class ProgressTrainer:
         return Path(data_path or merged_data_dir()) / EXPORTED_NAME
 
     def _export(
-        self, repos: Sequence[Any] | None, database: Any, data_path: Path | str | None
+        self,
+        repos: Sequence[Repository] | None,
+        database: Database,
+        data_path: Path | str | None,
     ) -> None:
         formatter = registry.dataset_formatters["progress-text"].create()
         wanted = None if repos is None else [(repo.url, repo.commit) for repo in repos]

@@ -74,7 +74,7 @@ def score(
 
 
 @attrs.frozen(eq=False)
-class Evaluation:
+class Evaluator:
     """Everything that an evaluation needs.
 
     Attributes:
@@ -82,12 +82,14 @@ class Evaluation:
         checkpoint: Its file; ``None`` for a model that is not from a checkpoint.
         formatter: Gives states and premises.
         num_retrieved: Premises retrieved per state.
+        split: ``"test"``, ``"val"`` or ``"train"``.
     """
 
     model: PremiseRetriever
     checkpoint: Path | None
     formatter: DatasetFormatter
     num_retrieved: int
+    split: str = "test"
 
     def run(self, path: Path) -> EvaluationReport:
         """Evaluate on every dataset folder at a path, with BM25 beside it.
@@ -97,7 +99,7 @@ class Evaluation:
         """
         rows = [row for folder in dataset_folders(path) for row in self._dataset(folder)]
         name = self.model.model_name if self.checkpoint is None else str(self.checkpoint)
-        report = EvaluationReport(name, tuple(rows))
+        report = EvaluationReport.of(name, self.split, tuple(rows))
         for row in rows:
             metrics = ", ".join(f"{key} {value:.4g}" for key, value in row.scores.as_dict().items())
             log.info("%s %s %s: %s", row.dataset, row.split, row.method, metrics)
@@ -108,7 +110,7 @@ class Evaluation:
         index = PremiseIndex.for_checkpoint(self.checkpoint, self.model, corpus)
         baseline = BM25(corpus)
         for split in SPLITS:
-            file = folder / split / "test.json"
+            file = folder / split / f"{self.split}.json"
             if not file.is_file():
                 log.warning("%s is missing: %s is not evaluated", file, split)
                 continue

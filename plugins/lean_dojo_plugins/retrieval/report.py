@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 import orjson
 
+from lean_dojo_core import Evaluation
 from lean_dojo_plugins.retrieval.model.metrics import Scores
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 
@@ -30,7 +31,7 @@ class Row:
         version: Short digest of the corpus, and the repositories' commits where known.
         split: ``random`` or ``novel_premises``.
         method: ``dense`` or ``bm25``.
-        theorems: Theorems of the test split.
+        theorems: Theorems of the split that was measured.
         theorems_seen: Of these, how many the checkpoint was trained on; ``None`` for BM25 and for
             a model that does not say.
         tactics: Tactics with positives: what the metrics are means over.
@@ -78,22 +79,32 @@ class Row:
         return {**values, "scores": self.scores.as_dict()}
 
 
-@attrs.frozen
-class EvaluationReport:
+@attrs.frozen(kw_only=True)
+class EvaluationReport(Evaluation):
     """All rows of an evaluation.
 
     ``report["merged"]["random"]["R@10"]`` is the retriever's number; ``str(report)`` the table.
 
     Attributes:
-        checkpoint: What was evaluated.
         rows: The lines.
     """
 
-    checkpoint: str
     rows: tuple[Row, ...]
 
-    def __getitem__(self, dataset: str) -> dict[str, dict[str, float]]:
-        """Give the retriever's metrics of a dataset, by split."""
+    @classmethod
+    def of(cls, model: str, split: str, rows: tuple[Row, ...]) -> EvaluationReport:
+        """Sum rows up; the metrics are the retriever's, as ``"merged/random/R@10"``."""
+        dense = [row for row in rows if row.method == "dense"]
+        metrics = {
+            f"{row.dataset}/{row.split}/{name}": value
+            for row in dense
+            for name, value in row.scores.as_dict().items()
+        }
+        examples = sum(row.tactics for row in dense)
+        return cls(metrics=metrics, examples=examples, split=split, model=model, rows=rows)
+
+    def __getitem__(self, dataset: str) -> dict[str, dict[str, float]]:  # type: ignore[override]
+        """Give the retriever's metrics of a dataset, by split, as the documents do."""
         found = {
             row.split: row.scores.as_dict()
             for row in self.rows
@@ -114,9 +125,7 @@ class EvaluationReport:
 
         rule = f"|{'|'.join('-' * (width + 2) for width in widths)}|"
         table = [line(_HEADER), rule, *map(line, lines[1:])]
-        return "\n".join(
-            [f"Checkpoint: {self.checkpoint}", "", *table, "", *self._notes(), ANCHORS]
-        )
+        return "\n".join([f"Checkpoint: {self.model}", "", *table, "", *self._notes(), ANCHORS])
 
     def _notes(self) -> list[str]:
         notes = []
@@ -126,8 +135,8 @@ class EvaluationReport:
                 continue
             if row.theorems_seen:
                 notes.append(
-                    f"{row.dataset}/{row.split}: {row.theorems_seen} of {row.theorems} test "
-                    "theorems were trained on; these numbers flatter the model."
+                    f"{row.dataset}/{row.split}: {row.theorems_seen} of {row.theorems} "
+                    f"{self.split} theorems were trained on; these numbers flatter the model."
                 )
             baseline = by_method.get((row.dataset, row.split, "bm25"))
             if baseline and row.tactics and baseline.scores.recall_at_10 > row.scores.recall_at_10:
@@ -139,7 +148,7 @@ class EvaluationReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain values."""
-        return {"checkpoint": self.checkpoint, "rows": [row.to_dict() for row in self.rows]}
+        return {"checkpoint": self.model, "rows": [row.to_dict() for row in self.rows]}
 
     def write(self, folder: Path) -> None:
         """Write ``evaluation.json`` and ``evaluation.md``."""

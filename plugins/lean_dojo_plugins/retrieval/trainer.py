@@ -10,16 +10,17 @@ from typing import Any
 import attrs
 import pytorch_lightning as pl
 
-from lean_dojo_core import registry
-from lean_dojo_core.errors import EmptyDatasetError
+from lean_dojo_core import Database, Repository, registry
+from lean_dojo_core.errors import EmptyDatasetError, UsageError
 from lean_dojo_plugins.retrieval import lightning, processes
-from lean_dojo_plugins.retrieval.evaluation import Evaluation
+from lean_dojo_plugins.retrieval.evaluation import Evaluator
 from lean_dojo_plugins.retrieval.model import checkpoints
 from lean_dojo_plugins.retrieval.model.hardware import best_device
 from lean_dojo_plugins.retrieval.report import EvaluationReport
 from lean_dojo_plugins.retrieval.runs import Run, request_fingerprint
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_plugins.retrieval.step import Step, train_step
+from lean_dojo_plugins.training.data import SPLITS
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import require_writable
@@ -73,8 +74,8 @@ class RetrievalTrainer:
 
     def train(
         self,
-        repos: Sequence[Any],
-        database: Any,
+        repos: Sequence[Repository],
+        database: Database,
         data_path: Path | str = DEFAULT_DATA_PATH,
         model_checkpoint_path: Path | str | None = None,
     ) -> None:
@@ -165,16 +166,24 @@ class RetrievalTrainer:
 
     # --- evaluation ----------------------------------------------------------------------------
 
-    def evaluate(self, dataset_path: Path | str | None = None) -> EvaluationReport:
-        """Measure the latest checkpoint on the test theorems of every dataset folder.
+    def evaluate(
+        self,
+        data_path: Path | str | None = None,
+        split: str = "test",
+        *,
+        dataset_path: Path | str | None = None,
+    ) -> EvaluationReport:
+        """Measure the latest checkpoint on held-out theorems of every dataset folder.
 
         Logs R@1, R@10 (percent) and MRR for ``random`` and ``novel_premises`` and writes
         ``evaluation.json`` and ``evaluation.md`` beside the checkpoints. Without a checkpoint,
         ``config.model_name`` is evaluated.
 
         Args:
-            dataset_path: A dataset folder or a folder of such; by default the data that this object
+            data_path: A dataset folder or a folder of such; by default the data that this object
                 trained on, or ``$RAID_DIR/data`` if it has not trained on data elsewhere.
+            split: ``"test"``, ``"val"`` or ``"train"``.
+            dataset_path: Another name of ``data_path``.
 
         Returns:
             All rows; ``str()`` of it is the table.
@@ -183,18 +192,22 @@ class RetrievalTrainer:
             DataError: If there is no dataset, or it cannot be read.
             CheckpointError: If the model cannot be loaded.
         """
+        if split not in SPLITS:
+            raise UsageError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
+        data_path = data_path or dataset_path
         latest = self.find_latest_checkpoint()
         source = latest or self.config.model_name
         log.info("evaluating %s", source)
         settings = self.config.get_model_config()
         settings.pop("model_name")
-        evaluation = Evaluation(
+        evaluator = Evaluator(
             model=checkpoints.load_frozen(source, best_device(), **settings),
             checkpoint=latest,
             formatter=registry.dataset_formatters[self.formatter].create(),
             num_retrieved=self.config.num_retrieved,
+            split=split,
         )
-        report = evaluation.run(Path(dataset_path) if dataset_path else self._dataset_path())
+        report = evaluator.run(Path(data_path) if data_path else self._dataset_path())
         report.write(self.output_dir)
         return report
 
@@ -204,6 +217,10 @@ class RetrievalTrainer:
         if trained_on is None or usual.absolute() in trained_on.absolute().parents:
             return usual
         return trained_on
+
+    def prover_settings(self) -> dict[str, object]:
+        """Give the settings of the prover that proves with the best checkpoint."""
+        return {"ret_ckpt_path": str(self.find_best_checkpoint() or self.config.model_name)}
 
     def open_retriever(
         self, checkpoint: Path | str, corpus_path: Path | str, index_path: Path | str | None = None

@@ -184,12 +184,11 @@ def test_the_verified_reward_by_name_and_its_evaluation(traced_barn, model):
     assert "<td>unparsed</td>" in page, "an untrained model writes no tactics"
 
     found = trainer.evaluate("raid/data/merged", "train", limit=2, samples=3)
-    assert (found.tactics, found.samples) == (2, 3)
-    assert found.rewards.keys() == {"pantograph-verified", "length-penalised"}
-    assert 0 <= found.shares["lean/verified"] <= 1
-    assert found.shares["lean/unopened"] == 0
-    total = found.rewards["pantograph-verified"] + 0.1 * found.rewards["length-penalised"]
-    assert found.reward == pytest.approx(total)
+    assert (found.examples, found.split) == (2, "train")
+    assert 0 <= found["lean/verified"] <= 1
+    assert found["lean/unopened"] == 0
+    total = found["reward/pantograph-verified"] + 0.1 * found["reward/length-penalised"]
+    assert found["reward"] == pytest.approx(total)
     again = trainer.evaluate("raid/data/merged", "train", limit=2, samples=3)
     assert again == found, "samples are seeded"
     trainer.rewards[0].function.close()

@@ -99,7 +99,7 @@ def test_training_learns_and_keeps_the_lowest_mse(trained, capsys):
     assert final["mse"] == pytest.approx(min(by_epoch), rel=1e-2)
     assert final["mse"] < by_epoch[0]
     assert final["mae"] < 1
-    assert set(final) == {"mse", "mae", "within_one", "examples"}
+    assert set(final.metrics) == {"mse", "mae", "within_one"}
     for name in ("model.safetensors", "tokenizer.json", "predictions.svg", "loss.svg"):
         assert (Path(trained.output_dir) / name).stat().st_size
     assert list((Path(trained.output_dir) / "runs").iterdir())
@@ -270,7 +270,7 @@ def test_a_later_process_measures_on_what_the_training_left(
     found = ProgressTrainer(**settings).evaluate()
     assert found == first.evaluate()
     everything = sum(1 for _ in read_examples(first.data_path))
-    assert 0 < found["examples"] < everything / 2
+    assert 0 < found.examples < everything / 2
     with pytest.raises(UsageError, match=r"is not what .*out was trained on"):
         ProgressTrainer(**settings, data_path=dataset_file).evaluate()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import T5Config, T5EncoderModel
+from small_worlds import FRUIT, METAL, repository, save_encoder
 
 from lean_dojo_core import Premise, PremiseFile
 from lean_dojo_plugins.retrieval.data.corpus import Corpus
@@ -47,85 +47,6 @@ def chain() -> Corpus:
     return Corpus.build(files)
 
 
-def repository(
-    name: str, words: list[str], *, repeats: int = 8, shift: int = 0, date: str = "2026-01-01"
-) -> Repository:
-    """A repository with one premise per word and ``repeats`` theorems that use each.
-
-    The state names a word, so retrieval can be learnt: that of the premise, or with a ``shift``
-    that of another one, which contradicts what is learnt without.
-    """
-    url, commit = f"https://example.org/owner/{name}", (name * 40)[:40]
-    base, main = f"{name}/Base.lean", f"{name}/Main.lean"
-    premises = [
-        {
-            "full_name": f"{name}.{word}_eq",
-            "code": f"theorem {word}_eq (n : Nat) : {word} n = n",
-            "start": [2 * i + 1, 1],
-            "end": [2 * i + 1, 50],
-            "kind": "theorem",
-        }
-        for i, word in enumerate(words)
-    ]
-    theorems = []
-    for number in range(repeats * len(words)):
-        place = (number + shift) % len(words)
-        word = words[number % len(words)]
-        full_name = f"{name}.{words[place]}_eq"
-        theorems.append(
-            {
-                "full_name": f"{name}.t{number}",
-                "theorem_statement": f"theorem t{number} : {word} {number} = {number} :=",
-                "file_path": main,
-                "start": [3 * number + 1, 1],
-                "end": [3 * number + 2, 20],
-                "url": url,
-                "commit": commit,
-                "traced_tactics": [
-                    {
-                        "tactic": f"exact {full_name} _",
-                        "annotated_tactic": [
-                            f"exact <a>{full_name}</a> _",
-                            [
-                                {
-                                    "full_name": full_name,
-                                    "def_path": base,
-                                    "def_pos": [2 * place + 1, 9],
-                                    "def_end_pos": [2 * place + 1, 20],
-                                }
-                            ],
-                        ],
-                        "state_before": f"⊢ {word} {number} = {number}",
-                        "state_after": "no goals",
-                    }
-                ],
-            }
-        )
-    return Repository.from_dict(
-        {
-            "url": url,
-            "name": f"owner/{name}",
-            "commit": commit,
-            "lean_version": "v4.28.0",
-            "lean_dojo_version": "2.0.0",
-            "metadata": {"date_processed": f"{date}T00:00:00"},
-            "proven_theorems": theorems,
-            "sorry_theorems_proved": [],
-            "sorry_theorems_unproved": [],
-            "premise_files": [
-                {"path": base, "imports": [], "premises": premises},
-                {"path": main, "imports": [base], "premises": []},
-            ],
-            "files_traced": [base, main],
-            "pr_url": None,
-        }
-    )
-
-
-FRUIT = ["apple", "banana", "cherry", "damson", "elder", "fig"]
-METAL = ["gold", "iron", "zinc", "lead", "copper", "nickel"]
-
-
 @pytest.fixture(scope="session")
 def make_repository():
     return repository
@@ -149,28 +70,6 @@ def repos(database: DynamicDatabase) -> list[Repository]:
 def exported(database, repos, tmp_path) -> Path:
     database.export_merged_data(repos, tmp_path / "export")
     return tmp_path / "export"
-
-
-def save_encoder(folder: Path, **changes: Any) -> Path:
-    torch.manual_seed(0)
-    settings: dict[str, Any] = {
-        "vocab_size": 384,
-        "d_model": 32,
-        "d_kv": 8,
-        "d_ff": 64,
-        "num_layers": 1,
-        "num_heads": 2,
-        "feed_forward_proj": "gated-gelu",
-        "dropout_rate": 0.0,
-    }
-    T5EncoderModel(T5Config(**{**settings, **changes})).save_pretrained(folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def encoder_folder(tmp_path_factory) -> Path:
-    """A random T5 encoder of one layer and 32 dimensions."""
-    return save_encoder(tmp_path_factory.mktemp("encoder"))
 
 
 @pytest.fixture

@@ -67,8 +67,8 @@ def test_a_run_leaves_a_model_and_all_that_tells_about_it(
     trainer.train(repos(database, "empty", "one", "two"), database, data_path)
     printed = capsys.readouterr()
     after = trainer.evaluate(data_path, split="train")
-    assert after.loss < before.loss - 0.5
-    assert after.tactics == before.tactics > 10
+    assert after["loss"] < before["loss"] - 0.5
+    assert after.examples == before.examples > 10
 
     loaded = AutoModelForCausalLM.from_pretrained(output)
     assert loaded.config.use_cache
@@ -240,7 +240,7 @@ def test_a_later_process_measures_what_was_trained(database, tiny_model, tmp_pat
     trainer = make(resume=False)
     trainer.train(repos(database, "one"), database, merged)
     trained = trainer.evaluate(merged, "train")
-    assert trained.loss < base.loss
+    assert trained["loss"] < base["loss"]
     capsys.readouterr()
     for resume in (False, True):
         assert make(resume=resume).evaluate(merged, "train") == trained

@@ -6,6 +6,7 @@ and values are then repeated for the samples. A tactic ends with its line, or wi
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -31,9 +32,14 @@ from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.rows import chunks
 from lean_dojo_plugins.training.run_folder import trained_settings
 
+log = logging.getLogger(__name__)
+
 KEPT_SHARE = 0.75
 """Samples that have ended are computed until no more than this share of the batch goes on: to drop
 them copies the cache."""
+
+DEFAULT_FORMATTER = "tactic-chat"
+"""Prompts a model whose folder does not say how it was trained."""
 
 MAX_LENGTH = 2048
 """Longest prompt and tactic, in tokens, of a model whose folder does not say how it was trained."""
@@ -69,6 +75,27 @@ class _Choice:
         return pick(probabilities, self.draws[samples, step])
 
 
+def _warn_of_another(given: str | DatasetFormatter, recorded: str, model: str | Path) -> None:
+    """Say that a model is not asked as it was trained; formatters may share their prompt."""
+    if given == recorded:
+        return
+    made, other = _made(given), registry.dataset_formatters.get(recorded)
+    probe = "⊢ True"
+    if other is None or other.create().prompt(probe) != made.prompt(probe):
+        name = given if isinstance(given, str) else type(given).__name__
+        log.warning(
+            "%s was trained with the formatter %r and is asked with %r, whose prompt is another; "
+            "it will prove less. Leave the formatter out to ask as it was trained",
+            model, recorded, name,
+        )  # fmt: skip
+
+
+def _made(formatter: str | DatasetFormatter) -> DatasetFormatter:
+    if isinstance(formatter, str):
+        return registry.dataset_formatters[formatter].create()
+    return formatter
+
+
 class TacticGenerator:
     """Suggests tactics.
 
@@ -76,7 +103,8 @@ class TacticGenerator:
         model_path: A folder or hub id; a folder with a LoRA adapter is loaded onto its base.
         use_lora: Whether ``model_path`` must be an adapter.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
-        formatter: Name of the dataset formatter that the model was trained with, or one itself.
+        formatter: Name of the dataset formatter that the model was trained with, or one itself; by
+            default the one that the training recorded beside the model, else ``tactic-chat``.
         max_length: Longest prompt and tactic together, in tokens; longer goals are shortened. By
             default the training's, which stands beside a model of ``sft`` or ``grpo``; else 2048.
         batch_tokens: About how many tokens go through the model at once; bounds memory.
@@ -91,7 +119,7 @@ class TacticGenerator:
         model_path: str | Path,
         use_lora: bool = False,
         device: str = "auto",
-        formatter: str | DatasetFormatter = "tactic-chat",
+        formatter: str | DatasetFormatter | None = None,
         *,
         max_length: int | None = None,
         batch_tokens: int = 16384,
@@ -101,9 +129,14 @@ class TacticGenerator:
                 f"{model_path}: no LoRA adapter is there (no {ADAPTER_FILE}); train with "
                 "lora_config first, or leave use_lora out"
             )
+        trained = trained_settings(Path(resolve_model(model_path)))
         if max_length is None:
-            trained = trained_settings(Path(resolve_model(model_path)))
             max_length = trained.get("max_length", MAX_LENGTH)
+        recorded = trained.get("formatter")
+        if formatter is None:
+            formatter = recorded or DEFAULT_FORMATTER
+        elif recorded is not None:
+            _warn_of_another(formatter, recorded, model_path)
         chosen = choose_device(device)
         model = load_for_inference(model_path, chosen)
         self.attach(model, load_tokenizer(model_path), formatter, max_length, batch_tokens)
@@ -113,7 +146,7 @@ class TacticGenerator:
         cls,
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
-        formatter: str | DatasetFormatter = "tactic-chat",
+        formatter: str | DatasetFormatter = DEFAULT_FORMATTER,
         *,
         max_length: int | None = MAX_LENGTH,
         batch_tokens: int = 16384,
@@ -138,11 +171,7 @@ class TacticGenerator:
         """Use this model from now on; parameters as in :meth:`from_model`."""
         self.model = model
         self.tokenizer = tokenizer
-        self.formatter: DatasetFormatter = (
-            registry.dataset_formatters[formatter].create()
-            if isinstance(formatter, str)
-            else formatter
-        )
+        self.formatter = _made(formatter)
         context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         self.max_length = min((n for n in (max_length, context) if n), default=MAX_LENGTH)
         self.batch_tokens = batch_tokens

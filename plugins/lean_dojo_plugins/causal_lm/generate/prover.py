@@ -32,7 +32,8 @@ class HFProver(BaseProver):
         use_lora: Whether it must be a LoRA adapter, which is loaded onto its base model.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
         config: Limits of the search.
-        formatter: Dataset formatter that the model was trained with.
+        formatter: Dataset formatter that the model was trained with; by default the one that the
+            training recorded beside the model, else ``tactic-chat``. Another one is warned of.
         temperature: Sampling temperature, unless ``config`` names one.
         max_new_tokens: Longest tactic, in tokens; at most half of ``max_length``.
         seed: Seed of the sampling, in place of ``config``'s.
@@ -51,7 +52,7 @@ class HFProver(BaseProver):
         device: str = "auto",
         *,
         config: ProverConfig | None = None,
-        formatter: str = "tactic-chat",
+        formatter: str | None = None,
         temperature: float = 1.0,
         max_new_tokens: int = 128,
         seed: int | None = None,

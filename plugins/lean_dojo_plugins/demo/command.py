@@ -13,7 +13,6 @@ from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, table
 from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.report.page import write_report
-from lean_dojo_v2.upward import reach
 
 
 @click.command(short_help="Trace, train and prove on the shipped sample.")
@@ -36,10 +35,12 @@ def demo(output_dir: Path, quick: bool, as_json: bool) -> None:
     Takes about 10 minutes on 2 cores and needs neither a GPU nor a model hub. The model is built
     from nothing; what it proves is checked by Lean.
     """
-    settings = reach("DemoSettings")
-    chosen = settings.quick(output_dir) if quick else settings(output_dir=output_dir)
+    from lean_dojo_plugins.demo.run import Demo
+    from lean_dojo_plugins.demo.settings import DemoSettings
+
+    chosen = DemoSettings.quick(output_dir) if quick else DemoSettings(output_dir=output_dir)
     with redirect_stdout(sys.stderr):  # what trainers print is a message here
-        results = reach("Demo")(chosen).run()
+        results = Demo(chosen).run()
         report = write_report(output_dir)
     if as_json:
         emit_json([attrs.asdict(result) for result in results])

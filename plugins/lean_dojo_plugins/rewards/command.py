@@ -19,7 +19,6 @@ from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, paragraph, table
 from lean_dojo_v2.cli.settings import complete_setting
 from lean_dojo_v2.config import parse_assignment
-from lean_dojo_v2.upward import reach
 
 
 @click.group(short_help="Score completions with a reward, or check a reward function.")
@@ -48,8 +47,10 @@ def score(name: str, file: Path, assignments: tuple[str, ...], as_json: bool) ->
     Each line of FILE is a JSON object with `completion` and the columns that the reward reads (for
     pantograph-verified: `problem`, the goal as Lean prints it).
     """
+    from lean_dojo_plugins.rewards.resolve import resolve_rewards
+
     rows = _read(file)
-    [adapted] = reach("resolve_rewards")({name: {"weight": 1.0, **_options(assignments)}})
+    [adapted] = resolve_rewards({name: {"weight": 1.0, **_options(assignments)}})
     columns = {key: [row.get(key) for row in rows] for key in {k for row in rows for k in row}}
     completions = columns.pop("completion")
     if missing := [key for key in adapted.columns_needed({"completions"}) if key not in columns]:
@@ -84,8 +85,9 @@ def score(name: str, file: Path, assignments: tuple[str, ...], as_json: bool) ->
 def check(context: click.Context, target: str, as_json: bool) -> None:
     """Run the conformance checks on TARGET; exits with 1 if one fails."""
     from lean_dojo_core.testing import RewardFunctionSuite, run_suite
+    from lean_dojo_plugins.rewards.resolve import resolve_rewards
 
-    [adapted] = reach("resolve_rewards")(target)
+    [adapted] = resolve_rewards(target)
     name = "checked-reward"
     suite = type("CheckedReward", (RewardFunctionSuite,), {"name": name})
     if "completion_ids" in adapted.columns_needed({"completions"}):

@@ -1,0 +1,42 @@
+"""The prover that proves with what a trainer trained."""
+
+from __future__ import annotations
+
+from lean_dojo_core import Trainer, registry
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.protocols import Proves
+from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.prover.base import AnyProver
+
+LANGUAGE_MODEL = "hf"
+"""What proves with the model of a trainer whose plugin names no prover."""
+
+
+def prover_of(
+    trainer: Trainer, config: ProverConfig | None = None, **settings: object
+) -> AnyProver:
+    """Make the prover that a trainer's descriptor names, of what the trainer trained.
+
+    Args:
+        trainer: A trainer; its ``prover_settings()`` are the prover's, and without that method its
+            ``output_dir`` is the prover's model.
+        config: Limits of the search.
+        **settings: Further settings of the prover, which win.
+
+    Raises:
+        UsageError: If the prover has no setting for a model, or there is no model yet.
+        UnknownNameError: If the prover is not installed.
+    """
+    entry = registry.trainers.entry_of(trainer)
+    name = (None if entry is None else entry.spec.prover) or LANGUAGE_MODEL
+    prover = registry.provers[name]
+    if isinstance(trainer, Proves):
+        given = dict(trainer.prover_settings())
+    elif prover.spec.model_setting is not None:
+        given = {prover.spec.model_setting: str(trainer.output_dir)}
+    else:
+        raise UsageError(
+            f"{type(trainer).__name__} names the prover {name!r}, which has no setting for a "
+            "model; give the trainer a method prover_settings()"
+        )
+    return prover.create(**{**given, **settings}, config=config)
