@@ -19,7 +19,7 @@ NAME = "lean-dojo-example"
 OFFERS = {
     "novelty": "reward-function",
     "focused-goal": "dataset-formatter",
-    "expert-iteration": "trainer",
+    "self-taught": "trainer",
 }
 
 
@@ -126,7 +126,7 @@ def test_its_own_tests_and_the_checks_pass(clean: Clean, tmp_path: Path) -> None
 
 
 def test_shown_and_used_from_python_and_from_the_command_line(clean: Clean) -> None:
-    shown = clean.lean_dojo("show", "expert-iteration").stdout
+    shown = clean.lean_dojo("show", "self-taught").stdout
     assert "samples: int = 8" in shown
     assert "Tactics sampled per goal." in shown
     code = (
@@ -168,14 +168,14 @@ def test_its_trainer_learns_what_its_verifier_pays_for(
 ) -> None:
     """With a verifier that needs no Lean; the next test asks Lean."""
     ran = clean.lean_dojo(
-        "train", "expert-iteration", "--database", str(sample()),
+        "train", "self-taught", "--database", str(sample()),
         "--repo", "lean-dojo/lean-dojo-sample-extra", "--data-path", str(tmp_path / "data"),
         "--set", f"model_name={model}", "--set", f"output_dir={tmp_path / 'out'}",
         "--set", "verifier=novelty", "--set", "goals_per_repo=4", "--set", "samples=2",
         "--set", "trainer_args.max_steps=2", "--set", "report_to=none",
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    said = next(line for line in ran.stderr.splitlines() if "expert iteration:" in line)
+    said = next(line for line in ran.stderr.splitlines() if "self-taught:" in line)
     found, sampled = (int(word) for word in said.split() if word.isdigit())
     assert found == sampled
     assert (tmp_path / "out" / "model.safetensors").is_file()
@@ -197,13 +197,13 @@ def test_its_trainer_learns_what_lean_verifies(clean: Clean, tmp_path: Path) -> 
     )  # fmt: skip
     assert first.returncode == 0, first.stderr
     ran = clean.lean_dojo(
-        "train", "expert-iteration", *common,
+        "train", "self-taught", *common,
         "--set", f"model_name={tmp_path / 'sft'}", "--set", f"output_dir={tmp_path / 'out'}",
         "--set", "goals_per_repo=96", "--set", "samples=2", "--set", "temperature=0.3",
         "--set", "keep_human=false",
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    said = next(line for line in ran.stderr.splitlines() if "expert iteration:" in line)
+    said = next(line for line in ran.stderr.splitlines() if "self-taught:" in line)
     found, sampled = (int(word) for word in said.split() if word.isdigit())
     assert 0 < found < sampled
 
@@ -264,5 +264,5 @@ def test_upgraded_then_incompatible_then_removed(
 
     clean.pip("uninstall", "--yes", NAME)
     assert NAME not in clean.plugins()
-    assert clean.lean_dojo("show", "expert-iteration").returncode == 2
+    assert clean.lean_dojo("show", "self-taught").returncode == 2
     assert clean.lean_dojo("show", "length-penalised").returncode == 0

@@ -111,8 +111,8 @@ class TrainingConfig:
     # EWC regularisation
     lambda_value: float = _field(
         0.1,
-        "Weight of the EWC penalty; 0: off. The Fisher information of this loss is small: "
-        "1000 and more protect strongly.",
+        "Weight of the EWC penalty; 0: off. The Fisher information is scaled to a mean of 1, so "
+        "that the default acts.",
         _at_least(0),
     )
     # Timeout
@@ -256,7 +256,9 @@ class TrainingConfig:
         Args:
             dir_name: Name of the training step; checkpoints go to this folder.
         """
-        return list(registry.builtin(registry.trainers, "retrieval").callbacks(self, dir_name))
+        return list(
+            registry.builtin(registry.trainers, "retrieval").lightning_callbacks(self, dir_name)
+        )
 
     def create_trainer(self, dir_name: str, custom_log_dir: Path | str) -> LightningTrainer:
         """Build the ``pytorch_lightning.Trainer`` of one training step for this machine.

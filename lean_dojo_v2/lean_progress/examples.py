@@ -7,7 +7,8 @@ error 3.15 with them, 5.22 without), so examples from traced proofs always carry
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,8 +16,11 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import DataError, EmptyDatasetError
-from lean_dojo_core.records import NO_GOALS, Theorem, contains_sorry, remove_marks
+from lean_dojo_core.records import NO_GOALS, Theorem, TracedTactic, contains_sorry, remove_marks
 from lean_dojo_v2.atomic import atomic_writer
+
+_POINTS = re.compile(r"·|\.\s|\{|case'?\s|next\b|focus\b")
+"""Begins a block of tactics that itself only points to a goal."""
 
 
 @attrs.frozen
@@ -58,14 +62,16 @@ def progress_text(goal: str, prefix: str, tactic: str) -> str:
 
 
 def examples_of(theorem: Theorem) -> Iterator[ProgressExample]:
-    """Give one example for every tactic of a finished proof; none for a proof with ``sorry``.
+    """Give one example for every step of a finished proof; none for a proof with ``sorry``.
 
-    Tactics whose goal is not known, as in a proof that was recorded as text, count as steps only.
+    Steps are what a search would take, see :func:`steps_of`. Those whose goal is not known, as in
+    a proof that was recorded as text, only count.
     """
-    tactics = [remove_marks(t.tactic).strip() for t in theorem.traced_tactics]
-    if any(map(contains_sorry, tactics)):
+    if any(contains_sorry(traced.tactic) for traced in theorem.traced_tactics):
         return
-    for index, (tactic, traced) in enumerate(zip(tactics, theorem.traced_tactics, strict=True)):
+    steps = steps_of(theorem.traced_tactics)
+    tactics = [remove_marks(traced.tactic).strip() for traced in steps]
+    for index, (tactic, traced) in enumerate(zip(tactics, steps, strict=True)):
         if traced.state_before in {"", NO_GOALS}:  # a recorded proof may come without its goals
             continue
         yield ProgressExample(
@@ -75,6 +81,47 @@ def examples_of(theorem: Theorem) -> Iterator[ProgressExample]:
             prefix="\n".join(tactics[:index]),
             theorem=f"{theorem.url}:{theorem.file_path}:{theorem.full_name}",
         )
+
+
+def steps_of(tactics: Sequence[TracedTactic]) -> list[TracedTactic]:
+    """Leave out what a search would not take as a step of its own.
+
+    A tracer notes tactics within tactics, and each piece of work would count twice. A block that
+    only points to a goal (``· exact h``, ``case zero => simp``) gives way to the tactics in it; the
+    parts of any other line (``simp <;> omega``) give way to the line. Of a tactic over several
+    lines (``induction n with …``) it and those in it are steps.
+
+    Args:
+        tactics: A proof as it was traced; where the tracer did not say the places, all are steps.
+    """
+    kept: list[TracedTactic] = []
+    line: TracedTactic | None = None  # a kept tactic of one line, whose parts are no steps
+    for tactic in sorted(tactics, key=_place):
+        if line is not None and _contains(line, tactic):
+            continue
+        if _only_points(tactic) and any(_contains(tactic, other) for other in tactics):
+            continue
+        kept.append(tactic)
+        line = None if "\n" in tactic.tactic.strip() else tactic
+    return kept
+
+
+def _place(tactic: TracedTactic) -> tuple[int, int, int, int]:
+    """Order by place, what contains before what it contains; as given where no place is known."""
+    if tactic.start is None or tactic.end is None:
+        return (0, 0, 0, 0)
+    return (*tactic.start, -tactic.end[0], -tactic.end[1])
+
+
+def _contains(outer: TracedTactic, inner: TracedTactic) -> bool:
+    if outer.start is None or outer.end is None or inner.start is None or inner.end is None:
+        return False
+    around = outer.start <= inner.start and inner.end <= outer.end
+    return around and (outer.start, outer.end) != (inner.start, inner.end)
+
+
+def _only_points(tactic: TracedTactic) -> bool:
+    return _POINTS.match(remove_marks(tactic.tactic).strip()) is not None
 
 
 def read_examples(path: Path | str) -> Iterator[ProgressExample]:

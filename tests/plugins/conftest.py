@@ -148,7 +148,13 @@ def run_script() -> Callable[..., int]:
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
-        ["trl.trainer.sft_trainer", "trl.trainer.grpo_trainer", "peft", "torch.utils.tensorboard"]
+        [
+            "trl.trainer.sft_trainer",
+            "trl.trainer.grpo_trainer",
+            "peft",
+            "pytorch_lightning",
+            "torch.utils.tensorboard",
+        ]
     )
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 

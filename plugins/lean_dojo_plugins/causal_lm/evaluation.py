@@ -15,9 +15,8 @@ from lean_dojo_plugins.causal_lm.text.tokenisation import (
     IGNORED,
     Example,
     Tokeniser,
-    TooLong,
-    nothing_fits,
 )
+from lean_dojo_plugins.training.lengths import TooLong, nothing_fits
 from lean_dojo_plugins.training.rows import chunks
 
 BATCH = 8

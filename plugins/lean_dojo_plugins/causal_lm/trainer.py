@@ -25,18 +25,22 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from lean_dojo_core import Database, DatasetFormatter, Evaluation, Repository, Theorem, registry
 from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_core.preview import PreviewExample
-from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows
+from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows, mean_loss
+from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import load_model, load_tokenizer, print_parameters
 from lean_dojo_plugins.causal_lm.text.preview import preview
-from lean_dojo_plugins.causal_lm.text.tokenisation import TooLong
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args, check_values
+from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
 from lean_dojo_plugins.training.data import formatted_rows, split_file
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.fields import about
 from lean_dojo_plugins.training.hub import resolve_model
-from lean_dojo_plugins.training.loop import CurriculumStep, Loop
+from lean_dojo_plugins.training.learner import CurriculumStep
+from lean_dojo_plugins.training.lengths import TooLong
+from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.preflight import check_ready
+from lean_dojo_plugins.training.reporting import show_only_a_bar
 from lean_dojo_plugins.training.run_folder import RunFolder, RunState, check_same_run
 from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_v2.paths import merged_data_dir
@@ -134,6 +138,15 @@ class CausalTrainer:
     device: str = attrs.field(
         default="auto", kw_only=True, metadata=about("'auto', 'cpu', 'cuda' or 'mps'.")
     )
+    callbacks: Callbacks = attrs.field(
+        factory=tuple,
+        kw_only=True,
+        converter=announced,
+        metadata=about(
+            "transformers.TrainerCallback objects, classes or functions that make one, or their "
+            "names (module:attribute)."
+        ),
+    )
     too_long: TooLong = attrs.field(factory=TooLong, init=False, repr=False)
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
     _model: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
@@ -158,7 +171,8 @@ class CausalTrainer:
             UsageError: If the model is not there, or ``output_dir`` cannot be written.
             ConfigError: If a setting names what is not installed, or does not fit another one.
         """
-        check_ready(self)
+        check_ready(self.model_name, self.output_dir, self.reports(), self.trial_config())
+        resolve_callbacks(self.callbacks)
 
     # --- what a subclass gives ------------------------------------------------------------------
 
@@ -258,7 +272,7 @@ class CausalTrainer:
 
         Args:
             step: The step.
-            **fixed: Settings that the subclass decides; they win over everything else.
+            **fixed: Settings that the subclass decides; they win over those of the user.
 
         Raises:
             ConfigError: If the library refuses the combination.
@@ -285,6 +299,7 @@ class CausalTrainer:
             "report_to": others or "none",
             "use_cpu": on_cpu,
             **fixed,
+            **step.longer,
         }
         try:
             return self.config_class(**arguments)
@@ -344,6 +359,52 @@ class CausalTrainer:
         except BaseException:
             self.forget_model()  # half trained; the next call starts from what is on disk
             raise
+
+    def fit(
+        self,
+        dataset: Dataset,
+        step: CurriculumStep,
+        *,
+        callbacks: Sequence[transformers.TrainerCallback],
+        checkpoint: Path | None,
+        target: Path,
+    ) -> int:
+        """Train one step with the trainer of :meth:`build_step_trainer`; see :class:`Learner`."""
+        restore_forward(self.model)
+        use_cache = self.model.config.use_cache
+        fitter = self.build_step_trainer(dataset, step)
+        if self.look_back and (fitter.is_fsdp_enabled or fitter.is_deepspeed_enabled):
+            raise UsageError(
+                "look_back measures the whole model on one device, and FSDP or DeepSpeed splits "
+                "it; leave look_back at 0 and evaluate afterwards"
+            )
+        show_only_a_bar(fitter)
+        for callback in (*callbacks, *resolve_callbacks(self.callbacks)):
+            fitter.add_callback(callback)
+        fitter.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        # Training turns the cache off in the configuration, and generation would then go without.
+        self.model.config.use_cache = use_cache
+        fitter.save_model(str(target))
+        restore_forward(self.model)
+        if fitter.is_world_process_zero():
+            self.tokenizer.save_pretrained(target)
+        return int(fitter.state.global_step)
+
+    def held_out_loss(self, rows: Sequence[dict[str, Any]]) -> float | None:
+        """Give the mean loss (nats per token) on rows; ``None`` if there are none that fit."""
+        return mean_loss(self.model, self.tokenizer, rows, max_length=self.max_length)
+
+    def card(self) -> dict[str, str]:
+        """Say for the model card what the model is."""
+        base = Path(self.model_name)
+        name = base.name if base.exists() else self.model_name  # no paths of this machine
+        adapter = self.lora_config is not None
+        return {
+            "title": f"{'LoRA adapter for' if adapter else 'Fine-tuned from'} {name}",
+            "does": "Suggests the next tactic at a Lean 4 goal.",
+            "library": "peft" if adapter else "transformers",
+            "task": "text-generation",
+        }
 
     def forget_model(self) -> None:
         """Let the model go; the next use loads it anew."""

@@ -7,11 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from transformers import GenerationConfig
+from transformers import GenerationConfig, PreTrainedModel
+from trl.models.utils import prepare_deepspeed, prepare_fsdp
 from trl.trainer import grpo_trainer as trl_grpo
+from trl.trainer.callbacks import SyncRefModelCallback
+from trl.trainer.utils import add_fused_lm_head
 
+from lean_dojo_plugins.causal_lm.model.label_head import add_label_head, restore_forward
 from lean_dojo_plugins.grpo.finished import FinishedRows, watched
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
+from lean_dojo_plugins.training.callbacks import tell_rewards
 
 
 class StepTrainer(trl_grpo.GRPOTrainer):
@@ -24,6 +29,36 @@ class StepTrainer(trl_grpo.GRPOTrainer):
     """
 
     _rows: Sequence[dict[str, Any]] = ()
+
+    def __init__(self, *, args: Any, **options: Any) -> None:
+        # TRL would load the reference by the name in the model's configuration, which for a merged
+        # adapter is its base, and at a later repository the wrong one; `refer_to` gives the right.
+        beta, sync = args.beta, args.sync_ref_model
+        args.beta, args.sync_ref_model = 0.0, False
+        super().__init__(args=args, **options)
+        args.beta, args.sync_ref_model = beta, sync
+        self.beta = beta
+
+    def refer_to(self, reference: PreTrainedModel) -> None:
+        """Measure the KL to this model, the one that the run starts from."""
+        restore_forward(reference)
+        args: Any = self.args
+        add_fused_lm_head(
+            reference,
+            temperature=self.temperature,
+            cast_lm_head_to_fp32=args.cast_lm_head_to_fp32,
+        )
+        add_label_head(reference, temperature=self.temperature)
+        prepared: Any
+        if self.is_deepspeed_enabled:
+            prepared = prepare_deepspeed(reference, self.accelerator)
+        elif self.is_fsdp_enabled:
+            prepared = prepare_fsdp(reference, self.accelerator)
+        else:
+            prepared = self.accelerator.prepare_model(reference, evaluation_mode=True)
+        self.ref_model = prepared
+        if args.sync_ref_model:
+            self.add_callback(SyncRefModelCallback(prepared, self.accelerator))
 
     def end_completions_at(self, tokens: Sequence[int]) -> None:
         """End completions at any of these tokens, as at the end of the sequence."""
@@ -70,13 +105,28 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         completion_ids_list: list[list[int]],
     ) -> torch.Tensor:
         start = time.perf_counter()
+        completions = [
+            completion if self._has_ended(ids) else _emptied(completion)
+            for completion, ids in zip(completions, completion_ids_list, strict=True)
+        ]
         for reward in self._adapted():
             reward.prefetch(completions, **_columns(inputs))
         scores: torch.Tensor = super()._calculate_rewards(
             inputs, prompts, completions, completion_ids_list
         )
         self._clock("time/reward", start)
+        tell_rewards(
+            self.callback_handler.callbacks,
+            self.args, self.state, self.control,
+            inputs=inputs, completions=completions, rewards=scores,
+            reward_names=self.reward_func_names,
+        )  # fmt: skip
         return scores
+
+    def _has_ended(self, ids: Sequence[int]) -> bool:
+        """Whether a completion is a tactic; search drops one that did not end, so rewards do."""
+        longest = self.max_completion_length
+        return longest is None or len(ids) < longest or ids[-1] in self.eos_token_ids
 
     def _adapted(self) -> list[AdaptedReward]:
         return [reward for reward in self.reward_funcs if isinstance(reward, AdaptedReward)]
@@ -85,6 +135,12 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         assert self.model is not None
         mode = "train" if self.model.training else "eval"
         self._metrics[mode][name].append(time.perf_counter() - start)
+
+
+def _emptied(completion: Any) -> Any:
+    if isinstance(completion, str):
+        return ""
+    return [*completion[:-1], {**completion[-1], "content": ""}]
 
 
 def _columns(inputs: list[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +29,7 @@ from lean_dojo_plugins.progress.grouping import GroupingTrainer
 from lean_dojo_plugins.progress.metrics import compute_metrics, draw_predictions, flat, measures
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.arguments import check_trainer_args
+from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
 from lean_dojo_plugins.training.data import formatted_rows, split_file
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import fetch, require_model, resolve_model
@@ -47,11 +46,11 @@ from lean_dojo_plugins.training.run_folder import (
     FinishedStep,
     RunFolder,
     RunState,
-    check_same_run,
+    keep_fitting_checkpoints,
     last_checkpoint,
 )
 from lean_dojo_plugins.training.settings import plain_settings
-from lean_dojo_v2.atomic import atomic_write_text, require_writable
+from lean_dojo_v2.atomic import require_writable
 from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples
 from lean_dojo_v2.paths import merged_data_dir
@@ -62,7 +61,7 @@ EXPORTED_NAME = "leanprogress.jsonl"
 HINT = "export LEANPROGRESS_MODEL={path}"
 
 _NAME = "progress"
-_KEPT, _HELD_OUT, _NOTE = "rows.arrow", "held-out.arrow", "step.json"
+_KEPT, _HELD_OUT = "rows.arrow", "held-out.arrow"
 _MEASURED_AT_ONCE = 1024
 
 _OURS = "it is the trainer's own parameter"
@@ -116,6 +115,15 @@ class ProgressTrainer:
     resume: bool = _field(True, "Go on with a killed run.", kw_only=True)
     device: str = _field("auto", "auto, cpu, cuda or mps.", kw_only=True)
     report_to: str = _field("tensorboard", "tensorboard or none.", kw_only=True)
+    callbacks: Callbacks = attrs.field(
+        factory=tuple,
+        kw_only=True,
+        converter=announced,
+        metadata=fields.about(
+            "transformers.TrainerCallback objects, classes or functions that make one, or their "
+            "names (module:attribute)."
+        ),
+    )
     trainer_args: dict[str, Any] = attrs.field(
         factory=dict,
         kw_only=True,
@@ -163,6 +171,7 @@ class ProgressTrainer:
         if self.report_to not in {"tensorboard", "none"}:
             raise ConfigError(f"report_to: {self.report_to!r} should be 'tensorboard' or 'none'")
         check_optimizer(self._arguments(RunFolder(Path(self.output_dir))))
+        resolve_callbacks(self.callbacks)
 
     @property
     def processes(self) -> PartialState:
@@ -312,16 +321,9 @@ class ProgressTrainer:
     def _open(self, folder: RunFolder, dataset: ProgressDataset) -> None:
         """Bring the output folder into order and the data into it; for the main process only."""
         kept, held_out = dataset.split(self.eval_ratio, self.seed)
-        folder.path.mkdir(parents=True, exist_ok=True)
         settings = {**plain_settings(self), "data": dataset.digest}
         del settings["data_path"]  # what the file holds matters, not where it lies
-        state = folder.recover() if self.resume else None
-        if state is not None and folder.holds_work(state):
-            check_same_run(state, type(self).__name__, settings, folder.path)
-        else:
-            folder.start_anew()
-            state = RunState(type(self).__name__, settings)
-            folder.save(state)
+        state = folder.begin(type(self).__name__, settings, resume=self.resume)
         if not state.finished:
             self._write_data(folder.step_folder(0, _NAME), kept, held_out)
 
@@ -330,13 +332,7 @@ class ProgressTrainer:
         tokenizer = self._load_tokenizer()
         for name, examples in ((_KEPT, kept), (_HELD_OUT, held_out)):
             write_rows(tokenised(examples, tokenizer, self.max_length), place / name)
-        processes = self.processes.num_processes
-        note, text = place / _NOTE, json.dumps({"processes": processes})
-        if not note.exists() or note.read_text() != text:
-            for stale in place.glob("checkpoint-*"):
-                shutil.rmtree(stale)
-            atomic_write_text(note, text)
-        last_checkpoint(place, processes)  # deletes incomplete ones
+        keep_fitting_checkpoints(place, {}, self.processes.num_processes)
 
     def _fit(self, folder: RunFolder, state: RunState, arguments: TrainingArguments) -> None:
         """Train from the last checkpoint on and publish the best model."""
@@ -354,7 +350,7 @@ class ProgressTrainer:
             processing_class=tokenizer,
             data_collator=DataCollatorWithPadding(tokenizer),
             compute_metrics=compute_metrics,
-            callbacks=[ReportCallback(reporter, _NAME, 0)],
+            callbacks=[ReportCallback(reporter, _NAME, 0), *resolve_callbacks(self.callbacks)],
         )
         show_only_a_bar(trainer)
         if self.processes.is_main_process:

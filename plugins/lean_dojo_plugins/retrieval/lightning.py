@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -137,9 +137,14 @@ def callbacks(
 
 
 def lightning_trainer(
-    config: TrainingConfig, dir_name: str, log_dir: Path, *, monitored: bool = True
+    config: TrainingConfig,
+    dir_name: str,
+    log_dir: Path,
+    *,
+    monitored: bool = True,
+    further: Sequence[pl.Callback] = (),
 ) -> pl.Trainer:
-    """Build the Lightning trainer of one step; see :func:`callbacks`."""
+    """Build the Lightning trainer of one step, with further callbacks; see :func:`callbacks`."""
     hardware = choose_hardware(config)
     return pl.Trainer(
         accelerator=hardware.accelerator,
@@ -151,7 +156,7 @@ def lightning_trainer(
         gradient_clip_val=config.gradient_clip_val or None,
         log_every_n_steps=config.log_every_n_steps,
         num_sanity_val_steps=config.num_sanity_val_steps,
-        callbacks=callbacks(config, dir_name, monitored=monitored),
+        callbacks=[*callbacks(config, dir_name, monitored=monitored), *further],
         plugins=[AtomicCheckpointIO()],
         logger=TensorBoardLogger(save_dir=log_dir, name="", version=""),
         default_root_dir=step_folder(config, dir_name),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from lean_dojo_v2.lean_agent.config import TrainingConfig
 FILE = "run.json"
 _WITHOUT_EFFECT = {
     "num_workers", "eval_batch_size", "timeout_seconds", "log_every_n_steps", "checkpoint_dir",
-    "log_dir", "num_repos", "num_sanity_val_steps", "checkpoint_every_n_steps",
+    "log_dir", "num_repos", "num_sanity_val_steps", "checkpoint_every_n_steps", "max_epochs",
 }  # fmt: skip
-"""Settings that may change between a killed call and the one that goes on."""
+"""Settings that may change between a killed call and the one that goes on; with more epochs the
+repository under way and those to come are trained longer."""
+_EARLIER = _WITHOUT_EFFECT - {"max_epochs"}
 
 
 @attrs.define
@@ -71,6 +74,18 @@ class Run:
                 return self.folder / name
         return None if self.start is None else Path(self.start)
 
+    def asks_for(
+        self,
+        config: TrainingConfig,
+        steps: list[list[tuple[str, str]]],
+        start: Path | str | None,
+    ) -> bool:
+        """Whether this run was asked for the same, also in a record of before."""
+        return self.fingerprint in {
+            request_fingerprint(config, steps, start, without)
+            for without in (_WITHOUT_EFFECT, _EARLIER)
+        }
+
     def finish(self, checkpoint: Path | None, *, last: bool) -> None:
         """Record a finished step."""
         name = None if checkpoint is None else checkpoint.relative_to(self.folder).as_posix()
@@ -80,11 +95,14 @@ class Run:
 
 
 def request_fingerprint(
-    config: TrainingConfig, steps: list[list[tuple[str, str]]], start: Path | str | None
+    config: TrainingConfig,
+    steps: list[list[tuple[str, str]]],
+    start: Path | str | None,
+    without: Collection[str] = _WITHOUT_EFFECT,
 ) -> str:
     """Digest what a training call asks for: settings, repositories, an explicit start."""
     asked: dict[str, Any] = {
-        "settings": {k: v for k, v in config.to_dict().items() if k not in _WITHOUT_EFFECT},
+        "settings": {k: v for k, v in config.to_dict().items() if k not in without},
         "steps": steps,
         "start": None if start is None else str(start),
     }

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import numpy as np
 import orjson
+import pytorch_lightning as pl
 
 from lean_dojo_core import Theorem, registry
 from lean_dojo_core.errors import TrainingError
@@ -24,6 +25,7 @@ from lean_dojo_plugins.retrieval.model.hardware import best_device
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.runs import Run
 from lean_dojo_plugins.retrieval.search.index import PremiseIndex
+from lean_dojo_plugins.training.callbacks import Callbacks, resolve_callbacks
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.lean_agent.config import TrainingConfig
@@ -64,6 +66,7 @@ class Step:
         new: The repositories of this step.
         data_path: Folder of the exported data.
         formatter: Name of the dataset formatter.
+        callbacks: Lightning callbacks that the user adds.
     """
 
     config: TrainingConfig
@@ -73,6 +76,7 @@ class Step:
     new: tuple[Any, ...]
     data_path: Path
     formatter: str
+    callbacks: Callbacks = ()
 
     @property
     def name(self) -> str:
@@ -151,7 +155,10 @@ def _fit(step: Step, model: PremiseRetriever, data: RetrievalDataModule) -> Path
     if resume is not None:
         log.info("going on from %s", resume)
     log_dir = step.config.get_custom_log_dir(step.name)
-    trainer = lightning.lightning_trainer(step.config, step.name, log_dir, monitored=monitored)
+    further = resolve_callbacks(step.callbacks, pl.Callback)
+    trainer = lightning.lightning_trainer(
+        step.config, step.name, log_dir, monitored=monitored, further=further
+    )
     trainer.fit(model, datamodule=data, ckpt_path=resume, weights_only=True)
     best = getattr(trainer.checkpoint_callback, "best_model_path", "")
     newest = checkpoints.find_latest(step.folder)

@@ -20,6 +20,7 @@ from lean_dojo_plugins.retrieval.report import EvaluationReport
 from lean_dojo_plugins.retrieval.runs import Run, request_fingerprint
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_plugins.retrieval.step import Step, train_step
+from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
 from lean_dojo_plugins.training.data import SPLITS
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_v2 import paths
@@ -51,6 +52,15 @@ class RetrievalTrainer:
     formatter: str = attrs.field(
         default="premise-pairs", kw_only=True, metadata={"help": "Dataset formatter."}
     )
+    callbacks: Callbacks = attrs.field(
+        factory=tuple,
+        kw_only=True,
+        converter=announced,
+        metadata={
+            "help": "pytorch_lightning.Callback objects, classes or functions that make one, or "
+            "their names (module:attribute)."
+        },
+    )
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
 
     @property
@@ -69,6 +79,7 @@ class RetrievalTrainer:
         name = self.config.model_name
         if not name.endswith(".ckpt") and self.find_latest_checkpoint() is None:
             require_model(name)
+        resolve_callbacks(self.callbacks, pl.Callback)
         require_writable(self.output_dir, "checkpoint_dir")
         require_writable(self.config.get_custom_log_dir("run"), "log_dir")
 
@@ -121,6 +132,7 @@ class RetrievalTrainer:
                 new=tuple(new),
                 data_path=folder,
                 formatter=self.formatter,
+                callbacks=self.callbacks,
             )
             last = number == len(curriculum) - 1
             try:
@@ -138,7 +150,7 @@ class RetrievalTrainer:
         steps = [[(str(repo.url), str(repo.commit)) for repo in new] for new in curriculum]
         asked = request_fingerprint(self.config, steps, start)
         before = Run.last(self.output_dir)
-        if before is not None and not before.done and before.fingerprint == asked:
+        if before and not before.done and before.asks_for(self.config, steps, start):
             log.info("going on with run %d: %d step(s) done", before.number, len(before.finished))
             return before
         latest = self.find_latest_checkpoint() if start is None else Path(start)
@@ -230,7 +242,7 @@ class RetrievalTrainer:
 
     # --- what TrainingConfig reaches by name ----------------------------------------------------
 
-    callbacks = staticmethod(lightning.callbacks)
+    lightning_callbacks = staticmethod(lightning.callbacks)
     lightning_trainer = staticmethod(lightning.lightning_trainer)
 
 

@@ -15,7 +15,7 @@ from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
 from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.training.batches import LengthGroups
-from lean_dojo_plugins.training.loop import CurriculumStep
+from lean_dojo_plugins.training.learner import CurriculumStep
 
 _DOCUMENTED = "the documents fix it for SFTTrainer"
 

@@ -1,19 +1,15 @@
-"""What a causal language model forgets over a curriculum: the loss on each repository so far."""
+"""What a model forgets over a curriculum: the loss on each repository so far."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from lean_dojo_core import DatasetFormatter
-from lean_dojo_plugins.causal_lm.evaluation import mean_loss
+from lean_dojo_core import DatasetFormatter, Repository
 from lean_dojo_plugins.training.data import repository_name, split_file
+from lean_dojo_plugins.training.learner import CurriculumStep, Learner
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.runs.forgetting import Forgetting
-
-if TYPE_CHECKING:
-    from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
-    from lean_dojo_plugins.training.loop import CurriculumStep
 
 METRIC = "loss (nats per token)"
 SPLITS = ("val", "test")
@@ -21,7 +17,7 @@ SPLITS = ("val", "test")
 _Repository: TypeAlias = tuple[str, str]
 
 
-def look_back(trainer: CausalTrainer, step: CurriculumStep, data_path: Path) -> None:
+def look_back(trainer: Learner, step: CurriculumStep, data_path: Path) -> None:
     """Measure the model on held-out tactics of every repository so far.
 
     Adds a row to ``forgetting.json`` in the trainer's output folder and draws it anew. The
@@ -36,12 +32,7 @@ def look_back(trainer: CausalTrainer, step: CurriculumStep, data_path: Path) -> 
     rows = held_out_rows(
         data_path, trainer.evaluation_formatter(), list(wanted), limit=trainer.look_back
     )
-    values = {
-        name: mean_loss(
-            trainer.model, trainer.tokenizer, rows[repository], max_length=trainer.max_length
-        )
-        for repository, name in wanted.items()
-    }
+    values = {name: trainer.held_out_loss(rows[repository]) for repository, name in wanted.items()}
     folder = Path(trainer.output_dir)
     matrix = read_matrix(folder)
     matrix.add(_named(step.repository), step.folder.name, values)
@@ -57,7 +48,7 @@ def read_matrix(folder: Path) -> Forgetting:
     return Forgetting(METRIC, higher_is_better=False).resumed(folder)
 
 
-def _named(repository: Any) -> str:
+def _named(repository: Repository) -> str:
     return f"{repository_name(repository)}@{str(repository.commit)[:7]}"
 
 

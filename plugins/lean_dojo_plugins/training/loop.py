@@ -10,17 +10,19 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Mapping
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import attrs
 from accelerate import PartialState
 from tqdm import tqdm
 
+from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import EmptyDatasetError, UsageError
-from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
-from lean_dojo_plugins.causal_lm.text.tokenisation import TooLong, nothing_fits
 from lean_dojo_plugins.training.data import formatted_rows, repository_name, split_file
+from lean_dojo_plugins.training.learner import CurriculumStep, Learner
+from lean_dojo_plugins.training.lengths import TooLong, nothing_fits
 from lean_dojo_plugins.training.look_back import look_back, read_matrix
 from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.reporting import (
@@ -28,56 +30,21 @@ from lean_dojo_plugins.training.reporting import (
     ReportCallback,
     Reporter,
     bars_on_terminals_only,
-    show_only_a_bar,
 )
 from lean_dojo_plugins.training.rows import Written, open_rows, write_rows
 from lean_dojo_plugins.training.run_folder import (
+    STEP_FILE,
     FinishedStep,
     RunFolder,
     RunState,
-    check_same_run,
+    keep_fitting_checkpoints,
     last_checkpoint,
+    length_of,
 )
-from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata
 
-if TYPE_CHECKING:
-    from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
-
 _ROWS_FILE = "rows.arrow"
-_STEP_FILE = "step.json"
-
-
-@attrs.frozen
-class CurriculumStep:
-    """One step of a curriculum.
-
-    Attributes:
-        index: 0-based.
-        total: Steps of the whole curriculum.
-        repositories: All repositories so far, this step's one last.
-        folder: Where the step keeps its data and checkpoints while it runs.
-        seed: Seed of this step.
-        processes: How many processes train.
-    """
-
-    index: int
-    total: int
-    repositories: tuple[Any, ...]
-    folder: Path
-    seed: int
-    processes: int
-
-    @property
-    def repository(self) -> Any:
-        """The repository that this step adds."""
-        return self.repositories[-1]
-
-    @property
-    def name(self) -> str:
-        """Its name, safe in a file name."""
-        return repository_name(self.repository)
 
 
 class Loop:
@@ -91,7 +58,7 @@ class Loop:
     """
 
     def __init__(
-        self, trainer: CausalTrainer, repos: list[Any], database: Any, data_path: Path
+        self, trainer: Learner, repos: list[Repository], database: Database, data_path: Path
     ) -> None:
         self.trainer = trainer
         self.repos = repos
@@ -117,6 +84,12 @@ class Loop:
         """
         state = self._open()
         done = self._already_done(state)
+        if done == len(self.repos) and (longer := self._longer(state)):
+            self._say(f"{self.folder.path}: training on, for {_said(longer)} more")
+            with bars_on_terminals_only():
+                self._run_step(state, self._step(len(self.repos) - 1, state, longer))
+            self.reporter.close()
+            return
         if done == len(self.repos):
             self._say(
                 f"{self.folder.path}: already trained on all {done} repositories; resume=False "
@@ -134,7 +107,7 @@ class Loop:
         try:
             with bar, bars_on_terminals_only():
                 for index in range(done, len(self.repos)):
-                    self._run_step(state, self._step(index))
+                    self._run_step(state, self._step(index, state))
                     bar.update()
         finally:
             self.reporter.close()
@@ -153,19 +126,10 @@ class Loop:
 
     def _open(self) -> RunState:
         """Bring the output folder into order and read how far an earlier run got."""
-        name, settings = type(self.trainer).__name__, self.trainer.settings()
-        self.folder.path.mkdir(parents=True, exist_ok=True)
         if self.processes.is_main_process:
-            if not self.trainer.resume:
-                self.folder.start_anew()
-            elif (found := self.folder.load()) is not None:
-                if self.folder.holds_work(found):
-                    check_same_run(found, name, settings, self.folder.path)
-                else:
-                    self.folder.start_anew()
-            self.folder.recover()
-            if self.folder.load() is None:
-                self.folder.save(RunState(name, settings))
+            self.folder.begin(
+                type(self.trainer).__name__, self.trainer.settings(), resume=self.trainer.resume
+            )
             if self.trainer.look_back:
                 read_matrix(self.folder.path)  # a broken file is said now, not after the training
         self.processes.wait_for_everyone()
@@ -177,7 +141,8 @@ class Loop:
 
     def _already_done(self, state: RunState) -> int:
         wanted = [(str(repo.url), str(repo.commit)) for repo in self.repos]
-        done = [(step.url, step.commit) for step in state.finished]
+        # A repository that was trained on longer comes again right after itself.
+        done = [key for key, _ in groupby((step.url, step.commit) for step in state.finished)]
         if wanted[: len(done)] == done:
             return len(done)
         if done[: len(wanted)] == wanted:
@@ -191,14 +156,30 @@ class Loop:
             "another output_dir, or resume=False to start anew."
         )
 
-    def _step(self, index: int) -> CurriculumStep:
+    def _longer(self, state: RunState) -> dict[str, float]:
+        """Say by how much the finished run is to be trained on, as the trainer's own settings."""
+        before, now = state.finished[-1].length, length_of(self.trainer.settings())
+        if before is None:
+            return {}
+        names = {"epochs_per_repo": "num_train_epochs", "trainer_args.max_steps": "max_steps"}
+        more = {names[key]: now[key] - before[key] for key in names if key in now and key in before}
+        if more.get("max_steps", 0) > 0:
+            return {"max_steps": more["max_steps"]}
+        no_steps = now.get("trainer_args.max_steps", -1) <= 0
+        return {name: value for name, value in more.items() if value > 0 and no_steps}
+
+    def _step(
+        self, index: int, state: RunState, longer: Mapping[str, float] | None = None
+    ) -> CurriculumStep:
+        number = len(state.finished) + len(self.skipped)
         return CurriculumStep(
             index=index,
             total=len(self.repos),
             repositories=tuple(self.repos[: index + 1]),
-            folder=self.folder.step_folder(index, repository_name(self.repos[index])),
-            seed=self.trainer.seed + index,
+            folder=self.folder.step_folder(number, repository_name(self.repos[index])),
+            seed=self.trainer.seed + number,
             processes=self.processes.num_processes,
+            longer=longer or {},
         )
 
     def _run_step(self, state: RunState, step: CurriculumStep) -> None:
@@ -217,15 +198,20 @@ class Loop:
         )
         steps = self._fit(state, step, checkpoint)
         if self.processes.is_main_process:
-            finished = [*self.skipped, _finished(step, written, steps)]
-            self.trainer.tokenizer.save_pretrained(self.folder.staging)
+            length = length_of(self.trainer.settings())
+            done = attrs.evolve(_finished(step, written, steps), length=length)
+            finished = [*self.skipped, done]
             # A pickle of local paths, which nobody needs to load the model.
             (self.folder.staging / "training_args.bin").unlink(missing_ok=True)
             self.reporter.draw()
             self.trainer.finish_step()
             if self.trainer.look_back:
                 look_back(self.trainer, step, self.data_path)
-            write_model_card(self.folder.staging, self.trainer, [*state.finished, *finished])
+            write_model_card(
+                self.folder.staging,
+                self.trainer,
+                [*state.finished, *finished],
+            )
             self.folder.publish(state, finished)
             self._say(f"{place}: saved to {self.folder.path}")
         self.processes.wait_for_everyone()
@@ -236,7 +222,7 @@ class Loop:
 
     def _make_data(self, step: CurriculumStep) -> Written:
         """Export and format on the main process; every process reads what it wrote."""
-        note = step.folder / _STEP_FILE
+        note = step.folder / STEP_FILE
         if self.processes.is_main_process:
             self.database.export_merged_data(list(step.repositories), self.data_path)
             copy_metadata(self.data_path, self.folder.path)
@@ -245,13 +231,7 @@ class Loop:
             self.trainer.too_long = TooLong()
             written = write_rows(self.trainer.prepare_rows(rows), step.folder / _ROWS_FILE)
             told = {**attrs.asdict(written), **attrs.asdict(self.trainer.too_long)}
-            text = json.dumps({**told, "processes": step.processes})
-            if not note.exists() or note.read_text() != text:
-                # Other data, or another number of processes: its checkpoints do not fit.
-                for stale in step.folder.glob("checkpoint-*"):
-                    shutil.rmtree(stale)
-                atomic_write_text(note, text)
-            last_checkpoint(step.folder, step.processes)  # deletes incomplete ones
+            keep_fitting_checkpoints(step.folder, told, step.processes)
         self.processes.wait_for_everyone()
         data = json.loads(note.read_text())
         self.too_long = TooLong(data["shortened"], data["skipped"])
@@ -259,32 +239,30 @@ class Loop:
 
     def _fit(self, state: RunState, step: CurriculumStep, checkpoint: Path | None) -> int:
         """Train one step and leave its model in the staging folder; gives optimiser steps."""
-        restore_forward(self.trainer.model)
-        use_cache = self.trainer.model.config.use_cache
-        fitter = self.trainer.build_step_trainer(open_rows(step.folder / _ROWS_FILE), step)
-        if self.trainer.look_back and (fitter.is_fsdp_enabled or fitter.is_deepspeed_enabled):
-            raise UsageError(
-                "look_back measures the whole model on one device, and FSDP or DeepSpeed splits "
-                "it; leave look_back at 0 and evaluate afterwards"
-            )
-        show_only_a_bar(fitter)
-        fitter.add_callback(NoFinalCheckpoint())
-        fitter.add_callback(ReportCallback(self.reporter, step.name, state.optimizer_steps))
         if self.processes.is_main_process:
             shutil.rmtree(self.folder.staging, ignore_errors=True)
             reached = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
             self.reporter.resume_at(state.optimizer_steps + reached)
-        fitter.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-        # Training turns the cache off in the configuration, and generation would then go without.
-        self.trainer.model.config.use_cache = use_cache
-        fitter.save_model(str(self.folder.staging))
-        restore_forward(self.trainer.model)
+        steps = self.trainer.fit(
+            open_rows(step.folder / _ROWS_FILE),
+            step,
+            callbacks=(
+                NoFinalCheckpoint(),
+                ReportCallback(self.reporter, step.name, state.optimizer_steps),
+            ),
+            checkpoint=checkpoint,
+            target=self.folder.staging,
+        )
         self.processes.wait_for_everyone()
-        return int(fitter.state.global_step)
+        return steps
 
     def _say(self, text: str) -> None:
         if self.processes.is_main_process:
             tqdm.write(text, file=sys.stderr)
+
+
+def _said(longer: Mapping[str, float]) -> str:
+    return ", ".join(f"{value:g} {name.rpartition('_')[2]}" for name, value in longer.items())
 
 
 def _finished(step: CurriculumStep, written: Written, steps: int) -> FinishedStep:

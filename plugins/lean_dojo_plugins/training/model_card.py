@@ -6,20 +6,17 @@ import json
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lean_dojo_core import registry
+from lean_dojo_plugins.training.learner import Learner
 from lean_dojo_plugins.training.reporting import PICTURE_FILE
 from lean_dojo_plugins.training.run_folder import FinishedStep
 from lean_dojo_v2.runs import metrics
 
-if TYPE_CHECKING:
-    from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
-
 _LIBRARIES = ("lean-dojo-v2", "torch", "transformers", "trl", "peft", "accelerate", "datasets")
 
 
-def write_model_card(folder: Path, trainer: CausalTrainer, steps: Sequence[FinishedStep]) -> None:
+def write_model_card(folder: Path, trainer: Learner, steps: Sequence[FinishedStep]) -> None:
     """Write ``README.md`` beside a model.
 
     Args:
@@ -27,23 +24,22 @@ def write_model_card(folder: Path, trainer: CausalTrainer, steps: Sequence[Finis
         trainer: What trained it.
         steps: The repositories that it has been trained on.
     """
-    settings = trainer.settings()
+    settings, card = trainer.settings(), trainer.card()
     formatter = registry.dataset_formatters[trainer.formatter]
     base = Path(trainer.model_name)
-    name = base.name if base.exists() else trainer.model_name  # no paths of this machine
-    settings["model_name"] = name
-    adapter = trainer.lora_config is not None
-    front = ["---", f"library_name: {'peft' if adapter else 'transformers'}"]
+    settings["model_name"] = base.name if base.exists() else trainer.model_name
+    front = ["---", f"library_name: {card['library']}"]
     if not base.exists():
         front.append(f"base_model: {trainer.model_name}")
-    front += ["pipeline_tag: text-generation", "tags: [lean4, theorem-proving, lean-dojo]", "---"]
+    tags = "tags: [lean4, theorem-proving, lean-dojo]"
+    front += [f"pipeline_tag: {card['task']}", tags, "---"]
     total = sum(step.optimizer_steps for step in steps)
     lines = [
         *front,
         "",
-        f"# {'LoRA adapter for' if adapter else 'Fine-tuned from'} {name}",
+        f"# {card['title']}",
         "",
-        "Suggests the next tactic at a Lean 4 goal.",
+        card["does"],
         f"Trained by `{type(trainer).__name__}` for {total} optimiser steps.",
         "",
         f"![loss]({PICTURE_FILE})",

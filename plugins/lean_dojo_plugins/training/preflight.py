@@ -18,24 +18,29 @@ from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_v2.atomic import require_writable
 
 if TYPE_CHECKING:
-    from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
     from lean_dojo_plugins.rewards.adapter import AdaptedReward
 
 _EXTRAS = ("trackio", "wandb")
 """Loggers that an extra of this distribution brings."""
 
 
-def check_ready(trainer: CausalTrainer) -> None:
-    """Look at the model, the folder, the logger and the optimiser of a trainer.
+def check_ready(model_name: str, output_dir: str, loggers: Sequence[str], config: Any) -> None:
+    """Look at the model, the folder, the loggers and the optimiser of a training.
+
+    Args:
+        model_name: The model to start from.
+        output_dir: Where to.
+        loggers: The names in ``report_to``.
+        config: Configuration of a step, as the transformers trainer takes it.
 
     Raises:
         UsageError: If there is no such model, or the folder cannot be written.
         ConfigError: If the logger or the optimiser is not there.
     """
-    require_model(trainer.model_name)
-    require_writable(Path(trainer.output_dir), "output_dir")
-    check_loggers(trainer.reports())
-    check_optimizer(trainer.trial_config())
+    require_model(model_name)
+    require_writable(Path(output_dir), "output_dir")
+    check_loggers(loggers)
+    check_optimizer(config)
 
 
 def check_loggers(names: Sequence[str]) -> None:

@@ -24,6 +24,9 @@ from lean_dojo_v2.runs.files import STATE_FILE
 
 STAGING = ".staging"
 CHECKPOINTS = "checkpoints"
+STEP_FILE = "step.json"
+LONGER = {"epochs_per_repo", "epochs", "trainer_args.max_steps"}
+"""Settings that a run may go on with at a higher value."""
 _REPORTS = (
     "metrics.jsonl", "forgetting.json", "data.json", "environment.json",
     "forgetting.svg", "loss.svg", "rewards.svg", "verified.svg", "refusals.svg",
@@ -46,6 +49,8 @@ class FinishedStep:
         rows: Rows of the merged dataset; 0 for a repository that was skipped.
         optimizer_steps: Steps of the optimiser.
         data: Digest of the rows.
+        length: The settings that say how long it was trained; ``None`` in a folder of before they
+            were noted.
     """
 
     url: str
@@ -53,6 +58,7 @@ class FinishedStep:
     rows: int
     optimizer_steps: int
     data: str
+    length: dict[str, float] | None = None
 
 
 @attrs.define
@@ -126,6 +132,35 @@ class RunFolder:
         """Write the state, atomically."""
         data = {"version": _VERSION, **attrs.asdict(state)}
         atomic_write_text(self.path / STATE_FILE, json.dumps(data, indent=2) + "\n")
+
+    def begin(self, trainer: str, settings: Mapping[str, Any], *, resume: bool) -> RunState:
+        """Bring the folder into order for a run: a new one, or one that goes on.
+
+        Args:
+            trainer: Name of the trainer's class.
+            settings: Everything that shapes the result.
+            resume: Whether an earlier run goes on.
+
+        Returns:
+            How far it is.
+
+        Raises:
+            UsageError: If the folder holds a run with other settings.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        found = self.load() if resume else None
+        if found is not None and self.holds_work(found):
+            grown = check_same_run(found, trainer, settings, self.path)
+        else:
+            self.start_anew()
+            self.save(RunState(trainer, dict(settings)))
+            grown = False
+        state = self.recover()
+        assert state is not None
+        if grown:
+            state.settings = dict(settings)
+            self.save(state)
+        return state
 
     def recover(self) -> RunState | None:
         """Finish what a killed process began, throw away what it had not announced.
@@ -233,28 +268,70 @@ def _complete(checkpoint: Path, processes: int) -> bool:
     return all((checkpoint / name).exists() for name in names)
 
 
-def check_same_run(state: RunState, trainer: str, settings: Mapping[str, Any], path: Path) -> None:
+def keep_fitting_checkpoints(folder: Path, told: Mapping[str, Any], processes: int) -> None:
+    """Delete a step's checkpoints where its data, or the number of processes, are others now.
+
+    Args:
+        folder: The step's folder.
+        told: What says whether the data are the same; it is kept in ``step.json``.
+        processes: How many processes train.
+    """
+    note, text = folder / STEP_FILE, json.dumps({**told, "processes": processes})
+    if not note.exists() or note.read_text() != text:
+        for stale in folder.glob("checkpoint-*"):
+            shutil.rmtree(stale)
+        atomic_write_text(note, text)
+    last_checkpoint(folder, processes)  # deletes incomplete ones
+
+
+def check_same_run(state: RunState, trainer: str, settings: Mapping[str, Any], path: Path) -> bool:
     """Refuse to continue a run whose settings were others.
 
+    What is not finished may be trained longer: more epochs or steps only add to it.
+
+    Returns:
+        Whether the run is to be longer.
+
     Raises:
-        UsageError: Names every difference.
+        UsageError: Names every difference, and how to undo it.
     """
     if state.trainer != trainer:
         raise UsageError(
             f"output_dir {path} holds a run of {state.trainer}, not of {trainer}; use another "
-            "output_dir, or start anew in it with resume=False"
+            "output_dir, or start anew in it with --set resume=false"
         )
-    keys = sorted({*state.settings, *settings})
-    differences = [
-        f"{key} was {state.settings.get(key)!r} and is {settings.get(key)!r}"
-        for key in keys
-        if state.settings.get(key) != settings.get(key)
-    ]
-    if differences:
+    before, now = _flat(state.settings), _flat(settings)
+    others = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
+    refused = [key for key in others if not _only_adds(key, before.get(key), now.get(key))]
+    if refused:
+        differences = [f"{key} was {before.get(key)!r} and is {now.get(key)!r}" for key in refused]
+        flags = [f"--set {key}={json.dumps(before.get(key))}" for key in refused]
         raise UsageError(
-            f"output_dir {path} holds a run with other settings: {'; '.join(differences)}. Use the "
-            "same settings to go on with it, another output_dir, or resume=False to start anew."
+            f"output_dir {path} holds a run with other settings: {'; '.join(differences)}. Go on "
+            f"with it by {' '.join(flags)}, use another output_dir, or start anew with --set "
+            "resume=false."
         )
+    return bool(others)
+
+
+def length_of(settings: Mapping[str, Any]) -> dict[str, float]:
+    """Give the settings that say how long each repository is trained on."""
+    return {key: value for key, value in _flat(settings).items() if key in LONGER}
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Name settings as ``--set`` does: those of a mapping with a dot."""
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        if key == "trainer_args" and isinstance(value, Mapping):
+            found.update({f"{key}.{name}": one for name, one in value.items()})
+        else:
+            found[key] = value
+    return found
+
+
+def _only_adds(key: str, before: Any, now: Any) -> bool:
+    return key in LONGER and before is not None and now is not None and now > before > 0
 
 
 def _name_shards(folder: Path, tag: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-_WITHOUT_EFFECT = {"output_dir", "resume", "report_to", "device", "look_back"}
+_WITHOUT_EFFECT = {"output_dir", "resume", "report_to", "device", "look_back", "callbacks"}
 # Settings of the library that change what is written and shown, not what is learnt.
 _ARGS_WITHOUT_EFFECT = {
     "dataloader_num_workers",

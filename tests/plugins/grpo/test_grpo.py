@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import torch
-from peft import LoraConfig
+from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from lean_dojo_core.errors import ConfigError, RewardError, UnknownNameError
@@ -18,8 +17,6 @@ from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.trainer import TACTIC_TOKENS, GRPOTrainer
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.trainer.grpo_trainer import GRPODataset, GRPOTrainer as Documented
-
-SCRIPT = Path(__file__).with_name("grpo_process.py")
 
 
 @pytest.mark.parametrize("batch_size", range(1, 13))
@@ -231,6 +228,69 @@ def test_lora_saves_the_adapter_only(train):
     assert not (out / "model.safetensors").exists()
 
 
+def adapter_of(tiny_model, folder: Path, strength: float) -> Path:
+    """An adapter that changes the model, as SFT with LoRA leaves it."""
+    torch.manual_seed(0)
+    config = LoraConfig(r=2, lora_alpha=4, target_modules=["q_proj", "v_proj"])
+    model = get_peft_model(AutoModelForCausalLM.from_pretrained(tiny_model), config)
+    for name, weight in model.named_parameters():
+        if "lora_" in name:
+            weight.data.normal_(std=strength)
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(tiny_model).save_pretrained(folder)
+    return folder
+
+
+KL = {"beta": 0.1, "max_steps": 2, "num_generations": 2, "max_completion_length": 8}
+
+
+@pytest.mark.parametrize("lora", [True, False])
+@pytest.mark.parametrize("start", ["model", "adapter"])
+def test_the_kl_is_to_the_start_of_the_run_at_every_repository(
+    tmp_path, traced, tiny_model, lora, start
+):
+    """Nothing moves at a learning rate of 1e-9, so the KL is 0 to the right reference only."""
+    name = tiny_model if start == "model" else adapter_of(tiny_model, tmp_path / "start", 0.3)
+    config = LoraConfig(r=2, lora_alpha=4, target_modules=["q_proj", "v_proj"])
+    database = DynamicDatabase(traced)
+    repos = [r for r in database.repositories if "empty" not in r.url][:2]
+
+    def reward(completions, completion_ids, **kwargs):
+        return [float(ids[0] % 7) for ids in completion_ids]
+
+    def trained(lr: float, repositories: int) -> list[dict]:
+        trainer = GRPOTrainer(
+            str(name), reward, str(tmp_path / f"out-{lr}"), batch_size=2, lr=lr,
+            lora_config=config if lora else None, device="cpu", trainer_args=KL,
+        )  # fmt: skip
+        trainer.train(repos[:repositories], database, tmp_path / "data")
+        return [row for row in metrics(tmp_path / f"out-{lr}") if "kl" in row]
+
+    still = trained(1e-9, 2)
+    assert len(still) == 4
+    assert all(abs(row["kl"]) < 1e-4 for row in still), "the reference is another model"
+    if start == "adapter":
+        return
+    # A run that is gone on with in another process measures to the start, not to where it got.
+    trained(3e-2, 1)
+    gone_on = trained(3e-2, 2)
+    assert gone_on[2]["kl"] > 1e-3
+
+
+def test_a_completion_that_does_not_end_scores_as_empty_text(train):
+    seen = []
+
+    def reward(completions, **kwargs):
+        seen.extend(completions)
+        return [float(len(text)) for text in completions]
+
+    train(
+        reward, batch_size=4, trainer_args={"max_completion_length": 2, "num_generations": 4}
+    )  # an untrained model does not end within two tokens
+    assert len(seen) == 8
+    assert seen.count("") >= 6
+
+
 def test_a_broken_reward_is_named(train):
     def broken(completions, **kwargs):
         return [1.0]
@@ -272,29 +332,3 @@ def test_ours_work_in_bare_trl(tiny_model, tmp_path):
     trainer.train()
     logged = trainer.state.log_history[0]
     assert any(key.endswith("/mean") and logged[key] == 1.0 for key in logged)
-
-
-def test_a_killed_run_goes_on(tmp_path, traced, tiny_model, run_script):
-    def run(output: str, kill: dict | None = None) -> int:
-        orders = {
-            "database": str(traced), "model": str(tiny_model),
-            "output_dir": str(tmp_path / output), "data_path": str(tmp_path / f"{output}-data"),
-            "options": {
-                "batch_size": 4, "device": "cpu",
-                "trainer_args": {"save_steps": 2, "max_steps": 5, "num_generations": 2,
-                                 "max_completion_length": 8},
-            },
-            "kill": kill,
-        }  # fmt: skip
-        file = tmp_path / "orders.json"
-        file.write_text(json.dumps(orders))
-        return run_script(SCRIPT, LEAN_DOJO_TEST_ORDERS=str(file))
-
-    assert run("killed", {"repository": 0, "step": 3}) == -signal.SIGKILL
-    assert run("killed", {"repository": 1, "step": 3}) == -signal.SIGKILL
-    AutoModelForCausalLM.from_pretrained(tmp_path / "killed")
-    assert run("killed") == 0
-    state = json.loads((tmp_path / "killed" / "training_state.json").read_text())
-    assert [step["optimizer_steps"] for step in state["finished"]] == [5, 5]
-    steps = [row["step"] for row in metrics(tmp_path / "killed") if "reward" in row]
-    assert steps == list(range(1, 11))

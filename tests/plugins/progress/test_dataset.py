@@ -17,6 +17,7 @@ from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
 from lean_dojo_plugins.progress.formatter import ProgressText
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_plugins.training.rows import CHUNK
+from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean_progress.examples import (
     ProgressExample,
     examples_of,
@@ -24,6 +25,7 @@ from lean_dojo_v2.lean_progress.examples import (
     read_examples,
     write_examples,
 )
+from lean_dojo_v2.sample import sample_database_path
 
 
 def test_text_is_the_documented_one():
@@ -105,6 +107,68 @@ def test_rows_of_a_theorem_count_down_and_carry_the_prefix():
         ("before intro h", 2),
         ("before simp", 1),
     ]
+
+
+def placed(text: str, start: tuple[int, int], end: tuple[int, int]) -> TracedTactic:
+    return TracedTactic(text, f"before {text}", "after", start=start, end=end)
+
+
+@pytest.mark.parametrize(
+    ("tactics", "steps"),
+    [
+        # A bullet is no step of its own: its tactic stands for it.
+        (
+            [
+                placed("constructor", (2, 3), (2, 14)),
+                placed("· exact a", (3, 3), (3, 12)),
+                placed("exact a", (3, 5), (3, 12)),
+                placed("· exact b", (4, 3), (4, 12)),
+                placed("exact b", (4, 5), (4, 12)),
+            ],
+            ["constructor", "exact a", "exact b"],
+        ),
+        (
+            [
+                placed("case succ n ih => simp; omega", (3, 3), (3, 32)),
+                placed("simp", (3, 21), (3, 25)),
+                placed("omega", (3, 27), (3, 32)),
+            ],
+            ["simp", "omega"],
+        ),
+        # The parts of a line are no steps of their own: the search would write the line.
+        (
+            [
+                placed("simp <;> omega", (2, 3), (2, 17)),
+                placed("simp", (2, 3), (2, 7)),
+                placed("omega", (2, 12), (2, 17)),
+                placed("rfl", (3, 3), (3, 6)),
+            ],
+            ["simp <;> omega", "rfl"],
+        ),
+        # Over several lines: it, and what stands in it.
+        (
+            [
+                placed("induction n with\n| zero => rfl\n| succ n ih => omega", (2, 3), (4, 23)),
+                placed("rfl", (3, 13), (3, 16)),
+                placed("omega", (4, 18), (4, 23)),
+            ],
+            ["induction n with\n| zero => rfl\n| succ n ih => omega", "rfl", "omega"],
+        ),
+    ],
+)
+def test_steps_are_what_a_search_would_take(tactics, steps):
+    theorem = Theorem("t", "T.lean", (1, 1), (5, 1), "u", "c", traced_tactics=tuple(tactics))
+    found = list(examples_of(theorem))
+    assert [example.tactic for example in found] == steps
+    assert [example.steps_remaining for example in found] == list(range(len(steps)))[::-1]
+
+
+def test_the_sample_counts_each_step_once():
+    """Half of its labels were too high: 1.92 steps on average where 1.14 are left."""
+    database = DynamicDatabase(sample_database_path())
+    theorems = (one for repo in database.repositories for one in repo.iter_theorems())
+    left = [example.steps_remaining for one in theorems for example in examples_of(one)]
+    assert sum(left) / len(left) < 1.3
 
 
 def test_memory_does_not_grow_with_the_examples(tmp_path, encoder):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +11,7 @@ from typing import Any
 
 import pytest
 
-from lean_dojo_plugins.progress.dataset import ProgressDataset
 from lean_dojo_plugins.progress.estimator import ProgressModel
-from lean_dojo_plugins.progress.trainer import ProgressTrainer
 
 SCRIPT = Path(__file__).with_name("training_process.py")
 TORCHRUN = ["-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone"]
@@ -40,35 +37,6 @@ def run(
 
 def metrics(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-
-
-def test_a_killed_run_goes_on_from_its_checkpoint_and_keeps_its_metrics(
-    tmp_path, dataset_file, encoder
-):
-    options = {
-        "data_path": str(dataset_file), "model_name": encoder, "max_length": 64, "epochs": 4,
-        "learning_rate": 3e-3,
-    }  # fmt: skip
-    kept, _ = ProgressDataset(dataset_file).split(0.2, 42)
-    per_epoch = -(-len(kept) // 8)
-    killed = run(tmp_path / "killed", options=options, **{"die at": 2 * per_epoch + 2})
-    out = tmp_path / "killed" / "out"
-    assert killed.returncode == -signal.SIGKILL
-    assert not (out / "model.safetensors").exists()
-    done = run(tmp_path / "killed", options=options)
-    assert done.stdout.count("LEANPROGRESS_MODEL") == 1, done.stderr
-    [step] = json.loads((out / "training_state.json").read_text())["finished"]
-    assert step["optimizer_steps"] == 4 * per_epoch
-    assert not (out / "checkpoints").exists()
-    whole = ProgressTrainer(
-        output_dir=tmp_path / "whole", device="cpu", trainer_args={"logging_steps": 1}, **options
-    )
-    whole.train()
-    for key in ("loss", "eval_mse"):
-        expected = {row["step"]: row[key] for row in metrics(tmp_path / "whole") if key in row}
-        found = [(row["step"], row[key]) for row in metrics(out) if key in row]
-        assert [at for at, _ in found] == list(expected)  # every step, once
-        assert dict(found) == pytest.approx(expected, rel=1e-2)
 
 
 def rows_of_steps(folder: Path, processes: int) -> list[set[tuple[int, ...]]]:

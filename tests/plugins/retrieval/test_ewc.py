@@ -7,7 +7,7 @@ import torch
 
 from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.model.ewc import Consolidation, fisher_information
+from lean_dojo_plugins.retrieval.model.ewc import Consolidation, fisher_information, normalised
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 
 
@@ -63,7 +63,7 @@ def test_the_penalty(model, items):
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.5)
-    expected = sum((0.25 * value).sum() for value in fisher.values())
+    expected = sum((0.25 * value).sum() for value in normalised(fisher).values())
     assert torch.allclose(consolidation.penalty(model), expected, rtol=1e-4)
     assert all(torch.equal(before.anchor[name], consolidation.anchor[name]) for name in fisher)
 
@@ -72,7 +72,33 @@ def test_several_repositories_add_up(model, items):
     fisher = fisher_information(model, singles(items, 2))
     once = Consolidation.after(model, fisher, None)
     twice = Consolidation.after(model, fisher, once)
-    assert all(torch.allclose(twice.fisher[name], 2 * fisher[name]) for name in fisher)
+    assert all(torch.allclose(twice.fisher[name], 2 * once.fisher[name]) for name in fisher)
+
+
+def test_the_information_does_not_vanish_as_the_fit_improves(model, items):
+    """Gradients a thousand times smaller, as of a loss that is nearly 0, protect as well."""
+    fisher = fisher_information(model, singles(items, 2))
+    fitted = {name: value * 1e-6 for name, value in fisher.items()}
+    first, second = (Consolidation.after(model, one, None) for one in (fisher, fitted))
+    count = sum(value.numel() for value in fisher.values())
+    assert sum(value.sum() for value in first.fisher.values()) == pytest.approx(count, rel=1e-3)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.01)
+    drift = first.penalty(model).item()
+    assert second.penalty(model).item() == pytest.approx(drift, rel=1e-3)
+    # The documented default acts: beside a loss of at most 1 it is no rounding error.
+    assert 0.1 * drift > 0.01
+
+
+def test_a_checkpoint_of_before_is_scaled_when_it_is_read(model, items):
+    fisher = fisher_information(model, singles(items, 1))
+    anchor = {name: p.detach().clone() for name, p in model.named_parameters()}
+    read = Consolidation.from_state({"fisher": fisher, "anchor": anchor}, model)
+    count = sum(value.numel() for value in fisher.values())
+    assert sum(value.sum() for value in read.fisher.values()) == pytest.approx(count, rel=1e-3)
+    again = Consolidation.from_state(read.to_state(), model)
+    assert all(torch.equal(again.fisher[name], read.fisher[name]) for name in fisher)
 
 
 def test_the_fisher_information_of_another_model_is_refused(model, items, make_encoder, tmp_path):

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from transformers import BertForSequenceClassification
 from small_worlds import FRUIT, repository
+from transformers import BertForSequenceClassification
 
 from lean_dojo_core import Evaluation, registry
 from lean_dojo_core.errors import UsageError
@@ -39,7 +39,7 @@ def make_trainer(tmp_path, tiny_model, encoder, dataset_file, encoder_folder):
         if name == "retrieval":
             config = TrainingConfig(
                 model_name=str(encoder_folder), max_seq_len=64, num_workers=0, precision="32-true",
-                accelerator="cpu", checkpoint_dir=output, log_dir=str(tmp_path / "log"),
+                accelerator="cpu", checkpoint_dir=tmp_path / "out", log_dir=tmp_path / "log",
             )  # fmt: skip
             return registry.trainers["retrieval"].create(config=config)
         options = {"model_name": tiny_model, "output_dir": output}
@@ -77,12 +77,13 @@ def test_progress_measures_on_the_test_split(make_trainer, tmp_path):
     assert found.examples > 0
 
 
+class Silent:
+    output_dir = "out"
+
+    def train(self, repos, database, data_path): ...
+
+
 def test_a_trainer_that_cannot_measure_says_so(tmp_path):
-    class Silent:
-        output_dir = "out"
-
-        def train(self, repos, database, data_path): ...
-
     with pytest.raises(UsageError, match="has no method evaluate"):
         HFAgent(Silent(), tmp_path / "database.json").evaluate()
 
@@ -148,6 +149,5 @@ def test_an_agent_proves_with_the_prover_that_the_plugin_names(tmp_path):
     with registry.provers.override("hf", Prover):
         agent._setup_prover()
         assert seen == {"size": 3, "config": agent.prover_config}
-        del Named.prover_settings
         with pytest.raises(UsageError, match="no setting for a model"):
-            agent._setup_prover()
+            HFAgent(Silent(), tmp_path / "other.json")._setup_prover()

@@ -101,6 +101,11 @@ def load_model(
     return cast("PreTrainedModel", wrapped)
 
 
+def is_adapter(name: str | Path) -> bool:
+    """Whether a model's name means a folder with a LoRA adapter."""
+    return (Path(resolve_model(name)) / ADAPTER_FILE).is_file()
+
+
 def load_for_inference(name: str | Path, device: Device) -> PreTrainedModel:
     """Load a model, or a LoRA adapter merged into its base, to generate with.
 

@@ -15,6 +15,7 @@ import attrs
 from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_core import Message
+from lean_dojo_plugins.training.lengths import TooLong
 from lean_dojo_plugins.training.rows import CHUNK, chunks
 
 PLAIN_TEMPLATE = (
@@ -44,39 +45,6 @@ class Example:
 
     input_ids: list[int]
     labels: list[int]
-
-
-@attrs.define
-class TooLong:
-    """What became of the examples that were too long.
-
-    Attributes:
-        shortened: How many had their goal shortened.
-        skipped: How many did not fit even so, and were left out.
-
-    >>> TooLong(shortened=12, skipped=3).describe(1024)
-    'max_length=1024: 12 goals shortened, 3 examples left out'
-    """
-
-    shortened: int = 0
-    skipped: int = 0
-
-    def describe(self, max_length: int | None) -> str:
-        """Say both numbers; nothing if both are zero."""
-        if not self.shortened and not self.skipped:
-            return ""
-        return (
-            f"max_length={max_length}: {self.shortened} goals shortened, "
-            f"{self.skipped} examples left out"
-        )
-
-
-def nothing_fits(examples: int, max_length: int | None) -> str:
-    """Say that all examples were left out for their length."""
-    return (
-        f"none of {examples} examples fits into max_length={max_length}, even with its goal "
-        "shortened; raise max_length"
-    )
 
 
 @attrs.define

@@ -59,7 +59,7 @@ class Consolidation:
 
     def to_state(self) -> dict[str, Any]:
         """Give what a checkpoint keeps."""
-        return {"fisher": self.fisher, "anchor": self.anchor}
+        return {"fisher": self.fisher, "anchor": self.anchor, "normalised": True}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], model: nn.Module) -> Consolidation:
@@ -75,18 +75,40 @@ class Consolidation:
             raise CheckpointError(
                 f"the checkpoint's Fisher information is not of this model: {odd} differs"
             )
-        return cls(dict(state["fisher"]), dict(state["anchor"]))
+        fisher = dict(state["fisher"])
+        if not state.get("normalised"):  # of a checkpoint from before that was done
+            fisher = normalised(fisher)
+        return cls(fisher, dict(state["anchor"]))
 
     @classmethod
     def after(
         cls, model: Retriever, fisher: dict[str, torch.Tensor], before: Consolidation | None
     ) -> Consolidation:
-        """Consolidate a repository: add its Fisher information, anchor at the model as it is."""
+        """Consolidate a repository: add its Fisher information, anchor at the model as it is.
+
+        The information of each repository counts with a mean of 1 over all parameters, see
+        :func:`normalised`.
+        """
         total = {
-            name: value + before.fisher[name] if before else value for name, value in fisher.items()
+            name: value + before.fisher[name] if before else value
+            for name, value in normalised(fisher).items()
         }
         anchor = {n: p.detach().clone() for n, p in model.named_parameters() if n in fisher}
         return cls(total, anchor)
+
+
+def normalised(fisher: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Scale Fisher information to a mean of 1 over all parameters.
+
+    It is made of squared gradients of a mean squared error, which vanish as the fit improves: the
+    better a repository is learnt, the less its raw information would protect it. Scaled, it says
+    which weights matter, and ``lambda_value`` alone how much they are held.
+    """
+    total = torch.stack([value.sum(dtype=torch.float64) for value in fisher.values()]).sum()
+    mean = total / sum(value.numel() for value in fisher.values())
+    if not mean > 0:  # nothing has a gradient, or nothing was learnt from
+        return dict(fisher)
+    return {name: (value / mean).to(value.dtype) for name, value in fisher.items()}
 
 
 def fisher_information(

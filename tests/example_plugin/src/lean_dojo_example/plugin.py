@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lean_dojo_core import DatasetFormatterSpec, RewardFunctionSpec, TrainerSpec, hookimpl
 
-LEAN_DOJO_API_VERSION = "1.0"
+LEAN_DOJO_API_VERSION = "1.1"
 
 
 @hookimpl
@@ -32,11 +32,12 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
 
 @hookimpl
 def lean_dojo_trainers() -> Iterator[TrainerSpec]:
-    """Offer ``expert-iteration``."""
+    """Offer ``self-taught``."""
     yield TrainerSpec(
-        name="expert-iteration",
-        target="lean_dojo_example.expert_iteration:ExpertIteration",
+        name="self-taught",
+        target="lean_dojo_example.self_taught:SelfTaught",
         summary="Fine-tunes on the model's own tactics that Lean verified.",
         required_columns=("prompt", "problem"),
         default_formatter="tactic-prompt",
+        prover="hf",
     )

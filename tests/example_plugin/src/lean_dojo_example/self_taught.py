@@ -1,4 +1,4 @@
-"""Expert iteration: learn from what one found oneself, and Lean accepted."""
+"""Rejection sampling: learn from what one found oneself, and Lean accepted."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from typing import Any, ClassVar
 
 import attrs
 
-from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
-from lean_dojo_plugins.rewards.adapter import AdaptedReward
-from lean_dojo_plugins.rewards.resolve import resolve_rewards
-from lean_dojo_plugins.training.rows import chunks
-from lean_dojo_v2.trainer.sft_trainer import SFTTrainer
+from lean_dojo_plugins.api import (
+    AdaptedReward,
+    SFTTrainer,
+    TacticGenerator,
+    chunks,
+    resolve_rewards,
+)
 
 BATCH = 32
 
 
 @attrs.define(slots=False, eq=False)
-class ExpertIteration(SFTTrainer):
+class SelfTaught(SFTTrainer):
     """Samples tactics at the goals of the data, keeps those that Lean verifies, and learns them.
 
     At each repository: sample ``samples`` tactics per goal from the model as it is, ask the
     ``verifier`` about each, and fine-tune on those it pays for (and on the human's, with
-    ``keep_human``). Expert iteration (Anthony et al. 2017, arXiv:1705.08439; for theorem proving
-    Polu et al. 2022, arXiv:2202.01344); with one round also called rejection-sampling fine-tuning
-    (Yuan et al. 2023, arXiv:2308.01825).
+    ``keep_human``). Rejection-sampling fine-tuning (Yuan et al. 2023, arXiv:2308.01825), one round of
+    expert iteration (Anthony et al. 2017, arXiv:1705.08439) over single steps.
 
     The curriculum, saving, resuming and logs are ``SFTTrainer``'s: only the rows differ. Sampling is
     seeded, so a run that is killed within a repository finds the same rows again.
@@ -78,7 +79,7 @@ class ExpertIteration(SFTTrainer):
             if self.keep_human:
                 kept = _merged(kept, [(row, row["tactic"]) for row in batch if "tactic" in row])
             yield from super().prepare_rows(map(_answered, kept))
-        print(f"expert iteration: {found} of {sampled} sampled tactics verified", file=sys.stderr)
+        print(f"self-taught: {found} of {sampled} sampled tactics verified", file=sys.stderr)
 
     def sample(
         self, rows: Sequence[dict[str, Any]], generator: TacticGenerator, *, seed: int

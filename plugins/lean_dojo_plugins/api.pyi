@@ -1,0 +1,17 @@
+from .causal_lm.generate.generator import TacticGenerator as TacticGenerator
+from .causal_lm.text.tokenisation import Tokeniser as Tokeniser
+from .causal_lm.trainer import CausalTrainer as CausalTrainer
+from .demo.tiny_model import build_tiny_model as build_tiny_model
+from .grpo.trainer import GRPOTrainer as GRPOTrainer
+from .rewards.adapter import AdaptedReward as AdaptedReward, adapt as adapt
+from .rewards.resolve import resolve_rewards as resolve_rewards
+from .sft.trainer import SFTTrainer as SFTTrainer
+from .training.callbacks import resolve_callbacks as resolve_callbacks
+from .training.data import formatted_rows as formatted_rows, split_file as split_file
+from .training.devices import Device as Device, choose_device as choose_device
+from .training.fields import about as about
+from .training.learner import CurriculumStep as CurriculumStep
+from .training.lengths import TooLong as TooLong
+from .training.rows import chunks as chunks, open_rows as open_rows, write_rows as write_rows
+
+__api_version__: str

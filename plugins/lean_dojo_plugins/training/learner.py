@@ -1,0 +1,115 @@
+"""What a trainer gives to the training room: rows, fitting, measuring; the rest is shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import attrs
+from datasets import Dataset
+from transformers import TrainerCallback
+
+from lean_dojo_core import DatasetFormatter, Repository
+from lean_dojo_plugins.training.data import repository_name
+from lean_dojo_plugins.training.devices import Device
+from lean_dojo_plugins.training.lengths import TooLong
+
+
+@attrs.frozen
+class CurriculumStep:
+    """One step of a curriculum.
+
+    Attributes:
+        index: 0-based.
+        total: Steps of the whole curriculum.
+        repositories: All repositories so far, this step's one last.
+        folder: Where the step keeps its data and checkpoints while it runs.
+        seed: Seed of this step.
+        processes: How many processes train.
+        longer: What a finished run is trained longer by, as settings of the transformers trainer.
+    """
+
+    index: int
+    total: int
+    repositories: tuple[Repository, ...]
+    folder: Path
+    seed: int
+    processes: int
+    longer: Mapping[str, float] = attrs.field(factory=dict)
+
+    @property
+    def repository(self) -> Repository:
+        """The repository that this step adds."""
+        return self.repositories[-1]
+
+    @property
+    def name(self) -> str:
+        """Its name, safe in a file name."""
+        return repository_name(self.repository)
+
+
+class Learner(Protocol):
+    """A trainer as the curriculum's loop sees it."""
+
+    model_name: str
+    output_dir: str
+    resume: bool
+    look_back: int
+    seed: int
+    max_length: int | None
+    formatter: str
+    too_long: TooLong
+
+    @property
+    def chosen_device(self) -> Device:
+        """Where it runs."""
+
+    def settings(self) -> dict[str, Any]:
+        """Give all that shapes the result, as plain data."""
+
+    def reports(self) -> Sequence[str]:
+        """Name the loggers."""
+
+    def make_formatter(self) -> DatasetFormatter:
+        """Load the formatter of the training rows."""
+
+    def evaluation_formatter(self) -> DatasetFormatter:
+        """Load the formatter of the rows that are measured on."""
+
+    def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Turn the formatter's rows into those of the training dataset."""
+
+    def fit(
+        self,
+        dataset: Dataset,
+        step: CurriculumStep,
+        *,
+        callbacks: Sequence[TrainerCallback],
+        checkpoint: Path | None,
+        target: Path,
+    ) -> int:
+        """Train one step and save the model to a folder.
+
+        Args:
+            dataset: Its rows.
+            step: Which step it is.
+            callbacks: The room's own, for metrics and checkpoints.
+            checkpoint: Where to go on from.
+            target: Folder for the model, and on the main process for what belongs to it.
+
+        Returns:
+            Steps of the optimiser, those before ``checkpoint`` among them.
+        """
+
+    def held_out_loss(self, rows: Sequence[dict[str, Any]]) -> float | None:
+        """Measure the model on rows of the evaluation formatter."""
+
+    def finish_step(self) -> None:
+        """Do something more when a step is trained, on the main process."""
+
+    def forget_model(self) -> None:
+        """Let the model go; the next use loads it anew."""
+
+    def card(self) -> Mapping[str, str]:
+        """Say for the model card what the model is: ``title``, ``does``, ``library``, ``task``."""

@@ -1,0 +1,80 @@
+"""A run may be trained longer; other changes are refused, with the flags that undo them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.sft.trainer import SFTTrainer
+from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState, check_same_run
+from lean_dojo_v2.database import DynamicDatabase
+
+
+@pytest.fixture
+def train(tmp_path, traced, tiny_model):
+    database = DynamicDatabase(traced)
+    repos = [r for r in database.repositories if "empty" not in r.url]
+
+    def run(repositories=1, steps=2, **options):
+        SFTTrainer(
+            str(tiny_model), str(tmp_path / "out"), batch_size=2, device="cpu", report_to="none",
+            trainer_args={"max_steps": steps}, **options,
+        ).train(repos[:repositories], database, tmp_path / "data")  # fmt: skip
+        return RunFolder(tmp_path / "out").load()
+
+    return run
+
+
+def test_a_finished_run_is_trained_on_for_what_is_added(train, tmp_path, capsys):
+    train(steps=2)
+    before = load_file(tmp_path / "out" / "model.safetensors")
+    state = train(steps=5)
+    assert "training on, for 3 steps more" in capsys.readouterr().err
+    assert [step.optimizer_steps for step in state.finished] == [2, 3]
+    after = load_file(tmp_path / "out" / "model.safetensors")
+    assert any(not torch.equal(after[name], weight) for name, weight in before.items())
+    rows = map(json.loads, (tmp_path / "out" / "metrics.jsonl").read_text().splitlines())
+    assert sorted({row["step"] for row in rows}) == [1, 2, 3, 4, 5]
+
+    train(steps=5)
+    assert "already trained on all 1 repositories" in capsys.readouterr().err
+    state = train(repositories=2, steps=5)  # another repository follows as ever
+    assert [step.optimizer_steps for step in state.finished] == [2, 3, 5]
+    with pytest.raises(UsageError, match=r"--set trainer_args.max_steps=5"):
+        train(repositories=2, steps=4)
+
+
+def test_a_refused_change_names_the_flags(train):
+    train()
+    with pytest.raises(
+        UsageError, match=r"lr was 2e-05 and is 0.1.*Go on with it by --set lr=2e-05"
+    ):
+        train(lr=0.1)
+
+
+def test_only_more_of_it_only_adds(tmp_path):
+    state = RunState("T", {"epochs": 2.0, "trainer_args": {"max_steps": -1, "optim": "x"}})
+    assert not check_same_run(state, "T", state.settings, tmp_path)
+    assert check_same_run(state, "T", {**state.settings, "epochs": 3.0}, tmp_path)
+    for changed in (
+        {"epochs": 1.0},
+        {"trainer_args": {"max_steps": 9, "optim": "x"}},  # fewer than the epochs have
+        {"trainer_args": {"max_steps": -1, "optim": "y"}},
+    ):
+        with pytest.raises(UsageError, match="other settings"):
+            check_same_run(state, "T", {**state.settings, **changed}, tmp_path)
+
+
+def test_a_folder_of_before_lengths_were_noted_loads(tmp_path):
+    step = {"url": "u", "commit": "c", "rows": 3, "optimizer_steps": 2, "data": "d"}
+    record = {
+        "version": 1, "trainer": "SFTTrainer", "settings": {"lr": 1.0}, "finished": [step],
+        "pending": None, "pending_files": [],
+    }  # fmt: skip
+    (tmp_path / "training_state.json").write_text(json.dumps(record))
+    state = RunFolder(tmp_path).load()
+    assert state.finished == [FinishedStep(**step)]
