@@ -60,29 +60,27 @@ def settings_of(target: Any) -> tuple[Setting, ...]:
     if not inspect.isclass(target):
         return ()
     documented = _documented(target)
-    if attrs.has(target):
-        return tuple(
-            _setting(
-                attribute.alias or attribute.name,
-                *_field_annotation(target, attribute),
-                default=_plain_default(attribute.default),
-                text=str(attribute.metadata.get("help", "")) or documented.get(attribute.name, ""),
-            )
-            for attribute in sorted(attrs.fields(target), key=lambda one: one.kw_only)
-            if attribute.init
-        )
+    own = {one.alias or one.name: one for one in attrs.fields(target)} if attrs.has(target) else {}
     found = []
     for parameter in _parameters(target):
-        hint, resolved = _resolve(parameter.annotation, _namespace(target, parameter.name))
-        empty = parameter.default is inspect.Parameter.empty
+        name, field = parameter.name, own.get(parameter.name)
+        if field is None:
+            written, default, text = parameter.annotation, parameter.default, ""
+            default = attrs.NOTHING if default is inspect.Parameter.empty else default
+        else:  # what attrs' __init__ says is that of the field's converter
+            name = field.name
+            written, default = field.type, _plain_default(field.default)
+            text = str(field.metadata.get("help", ""))
+        missing = written is None or written is inspect.Parameter.empty
+        hint, resolved = (Any, False) if missing else _resolve(written, _namespace(target, name))
         found.append(
-            _setting(
-                parameter.name,
-                hint,
-                resolved,
-                parameter.annotation,
-                default=attrs.NOTHING if empty else parameter.default,
-                text=documented.get(parameter.name, ""),
+            Setting(
+                name=parameter.name,
+                annotation=hint,
+                type_text="any" if missing else type_text(hint if resolved else written),
+                resolved=resolved,
+                default=default,
+                help=text or documented.get(name, ""),
             )
         )
     return tuple(found)
@@ -126,29 +124,10 @@ def type_text(annotation: Any) -> str:
     return f"{name}[{', '.join(map(type_text, arguments))}]"
 
 
-def _setting(
-    name: str, hint: Any, resolved: bool, written: Any, *, default: Any, text: str
-) -> Setting:
-    missing = _missing(written)
-    return Setting(
-        name=name,
-        annotation=hint,
-        type_text="any" if missing else type_text(hint if resolved else written),
-        resolved=resolved and not missing,
-        default=default,
-        help=text,
-    )
-
-
 def _plain_default(default: Any) -> Any:
     if isinstance(default, attrs.Factory) and not default.takes_self:  # type: ignore[arg-type]
         return default.factory()
     return default
-
-
-def _field_annotation(target: type, attribute: attrs.Attribute[Any]) -> tuple[Any, bool, Any]:
-    hint, resolved = _resolve(attribute.type, _namespace(target, attribute.name))
-    return hint, resolved, attribute.type
 
 
 def _namespace(target: type, name: str) -> dict[str, Any]:
@@ -162,13 +141,7 @@ def _namespace(target: type, name: str) -> dict[str, Any]:
     return {} if module is None else vars(module)
 
 
-def _missing(annotation: Any) -> bool:
-    return annotation is None or annotation is inspect.Parameter.empty
-
-
 def _resolve(written: Any, namespace: dict[str, Any]) -> tuple[Any, bool]:
-    if _missing(written):
-        return Any, True
     if not isinstance(written, str):
         return written, True
     holder = types.SimpleNamespace(__annotations__={"it": written})

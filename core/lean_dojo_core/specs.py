@@ -6,68 +6,48 @@ so that listing every plugin costs no import of a learning library.
 
 from __future__ import annotations
 
-from typing import ClassVar
+import re
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import attrs
 
 from lean_dojo_core.errors import InvalidSpecError
 
 
-def _check_name(spec: PluginSpec, attribute: attrs.Attribute[str], value: object) -> None:
-    if not isinstance(value, str) or not _is_kebab_case(value):
-        raise InvalidSpecError(
-            f"{type(spec).__name__}.{attribute.name}: {value!r} is not a name; use kebab-case: "
-            "lower-case letters and digits, words joined by '-', a letter first ('my-reward')"
-        )
+def _text(accepts: Callable[[str], object], advice: str) -> Callable[..., None]:
+    """Make a validator of a text, or of each text of a tuple."""
+
+    def check(spec: PluginSpec, attribute: attrs.Attribute[Any], value: object) -> None:
+        for text in value if isinstance(value, tuple) else (value,):
+            if not isinstance(text, str) or not accepts(text):
+                raise InvalidSpecError(f"{type(spec).__name__}.{attribute.name}: {text!r} {advice}")
+
+    return check
 
 
-def _is_kebab_case(name: str) -> bool:
-    words = name.split("-")
-    return (
-        name.isascii()
-        and name == name.lower()
-        and name[:1].isalpha()
-        and all(word.isalnum() for word in words)
+_check_name = _text(
+    re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*").fullmatch,
+    "is not a name; use kebab-case: lower-case letters and digits, words joined by '-', a letter "
+    "first ('my-reward')",
+)
+_check_target = _text(
+    re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*").fullmatch,
+    "is not of the form 'package.module:attribute'",
+)
+_check_summary = _text(
+    lambda text: text.strip() and "\n" not in text,
+    "should be one line that says what the plugin does",
+)
+
+
+def _columns() -> Any:
+    """Make a field of column names; a bare name is one, not its letters."""
+    return attrs.field(
+        default=(),
+        converter=lambda value: tuple(value) if isinstance(value, (list, tuple)) else (value,),
+        validator=_text(str.isidentifier, "is not a column name; use an identifier ('prompt')"),
     )
-
-
-def _is_target(text: str) -> bool:
-    module, _, attribute = text.partition(":")
-    return all(part.isidentifier() for part in (*module.split("."), *attribute.split(".")))
-
-
-def _check_target(spec: PluginSpec, attribute: attrs.Attribute[str], value: object) -> None:
-    if not isinstance(value, str) or not _is_target(value):
-        raise InvalidSpecError(
-            f"{type(spec).__name__}.{attribute.name}: {value!r} is not of the form "
-            "'package.module:attribute'"
-        )
-
-
-def _check_summary(spec: PluginSpec, attribute: attrs.Attribute[str], value: object) -> None:
-    if not isinstance(value, str) or not value.strip() or "\n" in value:
-        raise InvalidSpecError(
-            f"{type(spec).__name__}.{attribute.name}: {value!r} should be one line that says what "
-            "the plugin does"
-        )
-
-
-def _check_columns(
-    spec: PluginSpec, attribute: attrs.Attribute[tuple[str, ...]], value: tuple[object, ...]
-) -> None:
-    for column in value:
-        if not isinstance(column, str) or not column.isidentifier():
-            raise InvalidSpecError(
-                f"{type(spec).__name__}.{attribute.name}: {column!r} is not a column name; "
-                "use an identifier such as 'prompt'"
-            )
-
-
-def _columns_tuple(value: object) -> tuple[object, ...]:
-    """A bare string would silently become its letters; keep it whole for the validator."""
-    if isinstance(value, str):
-        return (value,)
-    return tuple(value) if isinstance(value, (list, tuple, set, frozenset)) else (value,)
 
 
 @attrs.frozen(kw_only=True)
@@ -109,9 +89,7 @@ class TrainerSpec(PluginSpec):
 
     kind: ClassVar[str] = "trainer"
 
-    required_columns: tuple[str, ...] = attrs.field(
-        default=(), converter=_columns_tuple, validator=_check_columns
-    )
+    required_columns: tuple[str, ...] = _columns()
     default_formatter: str | None = None
     prover: str | None = None
 
@@ -126,9 +104,7 @@ class DatasetFormatterSpec(PluginSpec):
 
     kind: ClassVar[str] = "dataset-formatter"
 
-    columns: tuple[str, ...] = attrs.field(
-        default=(), converter=_columns_tuple, validator=_check_columns
-    )
+    columns: tuple[str, ...] = _columns()
 
 
 @attrs.frozen(kw_only=True)
@@ -145,9 +121,7 @@ class RewardFunctionSpec(PluginSpec):
 
     kind: ClassVar[str] = "reward-function"
 
-    required_columns: tuple[str, ...] = attrs.field(
-        default=(), converter=_columns_tuple, validator=_check_columns
-    )
+    required_columns: tuple[str, ...] = _columns()
     needs_lean: bool = False
 
 
@@ -178,9 +152,7 @@ class BenchmarkSpec(PluginSpec):
 
     kind: ClassVar[str] = "benchmark"
 
-    needs: tuple[str, ...] = attrs.field(
-        default=(), converter=_columns_tuple, validator=_check_columns
-    )
+    needs: tuple[str, ...] = _columns()
 
 
 @attrs.frozen(kw_only=True)

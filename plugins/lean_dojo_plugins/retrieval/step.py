@@ -21,11 +21,11 @@ from lean_dojo_plugins.retrieval.data.examples import Examples
 from lean_dojo_plugins.retrieval.evaluation import CORPUS, score
 from lean_dojo_plugins.retrieval.model import checkpoints
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation, fisher_information
-from lean_dojo_plugins.retrieval.model.hardware import best_device
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.runs import Run
 from lean_dojo_plugins.retrieval.search.index import PremiseIndex
 from lean_dojo_plugins.training.callbacks import Callbacks, resolve_callbacks
+from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.lean_agent.config import TrainingConfig
@@ -186,7 +186,7 @@ def _resume_point(step: Step, data: RetrievalDataModule) -> Path | None:
 
 def _consolidate(step: Step, data: RetrievalDataModule, source: Path) -> Consolidation | None:
     """Compute the Fisher information of the step's own training data at its best weights."""
-    model = PremiseRetriever.load(source, best_device(), freeze=False)
+    model = PremiseRetriever.load(source, choose_device().name, freeze=False)
     if step.config.get_lambda_value() == 0:
         return model.consolidation
     model.eval()
@@ -217,7 +217,7 @@ def _single(
 
 def _look_back(step: Step, data: RetrievalDataModule, finished: Path) -> None:
     """Measure the finished model on every repository so far."""
-    model = PremiseRetriever.load(finished, best_device())
+    model = PremiseRetriever.load(finished, choose_device().name)
     index = PremiseIndex.for_checkpoint(finished, model, data.corpus)
     formatter = registry.dataset_formatters[step.formatter].create()
     recall: dict[str, float | None] = {}

@@ -15,13 +15,13 @@ from lean_dojo_core.errors import EmptyDatasetError, UsageError
 from lean_dojo_plugins.retrieval import lightning, processes
 from lean_dojo_plugins.retrieval.evaluation import Evaluator
 from lean_dojo_plugins.retrieval.model import checkpoints
-from lean_dojo_plugins.retrieval.model.hardware import best_device
 from lean_dojo_plugins.retrieval.report import EvaluationReport
 from lean_dojo_plugins.retrieval.runs import Run, request_fingerprint
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_plugins.retrieval.step import Step, train_step
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
 from lean_dojo_plugins.training.data import SPLITS
+from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import require_writable
@@ -213,7 +213,7 @@ class RetrievalTrainer:
         settings = self.config.get_model_config()
         settings.pop("model_name")
         evaluator = Evaluator(
-            model=checkpoints.load_frozen(source, best_device(), **settings),
+            model=checkpoints.load_frozen(source, choose_device().name, **settings),
             checkpoint=latest,
             formatter=registry.dataset_formatters[self.formatter].create(),
             num_retrieved=self.config.num_retrieved,

@@ -49,7 +49,7 @@ def choose_device(name: str = "auto") -> Device:
         raise UsageError(f"device {name!r} is not available here; use 'auto' or 'cpu'")
     if kind == "cuda":
         return Device(name, torch.cuda.is_bf16_supported())
-    return Device(name, kind == "cpu" and _cpu_has_bf16())
+    return Device(name, kind == "cpu" and cpu_has_bf16())
 
 
 def _accelerator() -> str:
@@ -58,7 +58,7 @@ def _accelerator() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _cpu_has_bf16() -> bool:
+def cpu_has_bf16() -> bool:
     """Whether the CPU multiplies bfloat16 in hardware; emulated it is slower than float32."""
     capabilities = torch.cpu.get_capabilities()
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))

@@ -104,11 +104,11 @@ def normalised(fisher: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     better a repository is learnt, the less its raw information would protect it. Scaled, it says
     which weights matter, and ``lambda_value`` alone how much they are held.
     """
-    total = torch.stack([value.sum(dtype=torch.float64) for value in fisher.values()]).sum()
+    total = sum(float(value.sum()) for value in fisher.values())
     mean = total / sum(value.numel() for value in fisher.values())
     if not mean > 0:  # nothing has a gradient, or nothing was learnt from
         return dict(fisher)
-    return {name: (value / mean).to(value.dtype) for name, value in fisher.items()}
+    return {name: value / mean for name, value in fisher.items()}
 
 
 def fisher_information(

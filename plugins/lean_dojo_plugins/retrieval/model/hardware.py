@@ -10,6 +10,7 @@ import attrs
 import torch
 from pytorch_lightning.strategies import DDPStrategy
 
+from lean_dojo_plugins.training.devices import cpu_has_bf16
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 
 log = logging.getLogger(__name__)
@@ -77,26 +78,15 @@ def _precision(wanted: str, *, on_gpu: bool) -> str:
     if on_gpu:
         chosen = wanted.replace("bf16", "16")
     elif wanted.startswith("bf16"):
-        chosen = wanted if cpu_has_bfloat16() else "32-true"
+        chosen = wanted if cpu_has_bf16() else "32-true"
     else:
-        chosen = "bf16-mixed" if cpu_has_bfloat16() else "32-true"
+        chosen = "bf16-mixed" if cpu_has_bf16() else "32-true"
     if chosen != wanted:
         log.warning("precision=%s does not suit this machine: using %s", wanted, chosen)
     return chosen
 
 
-def cpu_has_bfloat16() -> bool:
-    """Tell whether this processor multiplies bfloat16 itself (else it is slower than 32 bits)."""
-    abilities = torch.cpu.get_capabilities()
-    return bool(abilities.get("avx512_bf16") or abilities.get("amx_bf16"))
-
-
-def best_device() -> torch.device:
-    """Give the device to encode on: a GPU if there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
 def inference_autocast(device: torch.device) -> AbstractContextManager[Any]:
     """Compute in bfloat16 where the device is good at it (embeddings move by some 4e-5)."""
-    good = torch.cuda.is_bf16_supported() if device.type == "cuda" else cpu_has_bfloat16()
+    good = torch.cuda.is_bf16_supported() if device.type == "cuda" else cpu_has_bf16()
     return torch.autocast(device.type, dtype=torch.bfloat16) if good else nullcontext()

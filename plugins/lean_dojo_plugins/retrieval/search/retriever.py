@@ -18,10 +18,10 @@ from lean_dojo_plugins.retrieval.data.tokenizer import load_tokenizer
 from lean_dojo_plugins.retrieval.data.tokens import TokenStore
 from lean_dojo_plugins.retrieval.model.checkpoints import load_frozen
 from lean_dojo_plugins.retrieval.model.embedding import embed_all
-from lean_dojo_plugins.retrieval.model.hardware import best_device
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
 from lean_dojo_plugins.retrieval.search.index import PremiseIndex, path_beside
+from lean_dojo_plugins.training.devices import choose_device
 
 __all__ = ["Retrieved", "Retriever"]
 
@@ -90,7 +90,7 @@ class Retriever:
             DataError: If the corpus cannot be read.
         """
         corpus = Corpus.read(corpus_path)
-        model = load_frozen(checkpoint, device or best_device())
+        model = load_frozen(checkpoint, device or choose_device().name)
         if index_path is not None:
             given = PremiseIndex.load(index_path, model, corpus)
             return cls(model, corpus, given, Path(index_path))
