@@ -28,6 +28,12 @@ class Curves(pl.Callback):
         self.every = every
         self._written = 0
 
+    def on_train_start(self, trainer: pl.Trainer, *_: Any) -> None:
+        """Forget what a killed run reported after the checkpoint that this one goes on from."""
+        self._written = trainer.global_step
+        if trainer.is_global_zero and (self.folder / metrics.FILE).exists():
+            metrics.forget_after(self.folder, trainer.global_step)
+
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any, **__: Any) -> None:
         """Write the loss."""
         step = trainer.global_step

@@ -43,6 +43,7 @@ def options(tiny_model, encoder, encoder_folder, tmp_path) -> Callable[[str, str
                 "model_name": str(encoder_folder), "max_seq_len": 64, "num_workers": 0,
                 "precision": "32-true", "accelerator": "cpu", "batch_size": 8, "lr": 1e-3,
                 "accumulate_grad_batches": 1, "max_epochs": 2, "checkpoint_every_n_steps": 2,
+                "log_every_n_steps": 1,
                 "checkpoint_dir": folder, "log_dir": f"{folder}-log",
             }  # fmt: skip
         if case == "progress":
@@ -72,7 +73,7 @@ def run(traced, tmp_path, run_script, options) -> Callable[..., int]:
             if not database.exists():
                 made = DynamicDatabase(database)
                 for name, words in (("alpha", FRUIT), ("beta", METAL)):
-                    made.add_repository(repository(name, words, repeats=4))
+                    made.add_repository(repository(name, words, repeats=8))
         orders = {
             "trainer": case.partition(" ")[0], "options": options(case, output),
             "database": str(database), "data_path": str(tmp_path / f"{output}-data"),
