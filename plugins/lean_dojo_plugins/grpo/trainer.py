@@ -66,6 +66,8 @@ class GRPOTrainer(CausalTrainer):
     }
     required_columns: ClassVar[tuple[str, ...]] = ("prompt", "problem")
 
+    # The documents put the reward second; attrs takes fields in the order in which they are
+    # written, so those after it are written again.
     reward_func: Any = attrs.field(
         metadata=about("Reward: a function, a plugin's name, several, or names with weights.")
     )

@@ -1,4 +1,8 @@
-"""The order of the training data: random, or batches of similar length; a function of the seed."""
+"""The order of the training data: random, or batches of similar length; a function of the seed.
+
+transformers' own sampler draws from a generator that a run which goes on inside an epoch does not
+have any more; this order follows from seed and epoch.
+"""
 
 from __future__ import annotations
 

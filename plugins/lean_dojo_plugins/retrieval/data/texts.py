@@ -1,4 +1,4 @@
-"""Many strings in one buffer, and the text of a premise as the encoder sees it."""
+"""Many strings in one array, and the text of a premise as the encoder sees it."""
 
 from __future__ import annotations
 
@@ -6,27 +6,25 @@ import re
 from collections.abc import Iterable, Iterator
 
 import attrs
-import numpy as np
-import numpy.typing as npt
+import pyarrow as pa  # type: ignore[import-untyped]
 
 from lean_dojo_core.records import MARK_CLOSE, MARK_OPEN
+from lean_dojo_plugins.training.rows import CHUNK
 
 
 @attrs.frozen(eq=False)
 class TextTable:
-    """An immutable list of strings: one byte buffer and offsets, no object per string.
+    """An immutable list of strings: one Arrow array, no object per string.
 
     Attributes:
-        buffer: All strings in UTF-8, one after the other.
-        offsets: ``int64[N + 1]``, where each string starts.
+        array: The strings.
 
     >>> table = TextTable.of(["α", "", "b"])
     >>> list(table), table[0], len(table)
     (['α', '', 'b'], 'α', 3)
     """
 
-    buffer: bytes
-    offsets: npt.NDArray[np.int64]
+    array: pa.LargeStringArray
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> TextTable:
@@ -37,32 +35,38 @@ class TextTable:
         return builder.table()
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.array)
 
     def __getitem__(self, index: int) -> str:
         if not 0 <= index < len(self):
             raise IndexError(index)
-        return self.buffer[self.offsets[index] : self.offsets[index + 1]].decode()
+        return str(self.array[index].as_py())
 
     def __iter__(self) -> Iterator[str]:
-        return (self[index] for index in range(len(self)))
+        return (text.as_py() for text in self.array)
 
 
 class TextTableBuilder:
     """A text table under construction."""
 
     def __init__(self) -> None:
-        self._buffer = bytearray()
-        self._offsets = [0]
+        self._parts: list[pa.LargeStringArray] = []
+        self._texts: list[str] = []
 
     def add(self, text: str) -> None:
         """Append a string."""
-        self._buffer += text.encode()
-        self._offsets.append(len(self._buffer))
+        self._texts.append(text)
+        if len(self._texts) == CHUNK:
+            self._pack()
 
     def table(self) -> TextTable:
         """Give the finished table."""
-        return TextTable(bytes(self._buffer), np.array(self._offsets, dtype=np.int64))
+        self._pack()
+        return TextTable(pa.concat_arrays(self._parts))
+
+    def _pack(self) -> None:
+        self._parts.append(pa.array(self._texts, pa.large_string()))
+        self._texts = []
 
 
 @attrs.frozen(eq=False)

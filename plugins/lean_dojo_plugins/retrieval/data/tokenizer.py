@@ -1,4 +1,7 @@
-"""Tokenizers of the retriever: ByT5's bytes without any file, or any other by name."""
+"""Tokenizers of the retriever: ByT5's bytes without any file, or any other by name.
+
+ByT5's own class gives the same ids (a test compares them) about 70 times as slowly.
+"""
 
 from __future__ import annotations
 

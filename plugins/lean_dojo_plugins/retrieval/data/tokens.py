@@ -1,4 +1,8 @@
-"""Token stores: many encoded texts in one file, made once, mapped into memory by every process."""
+"""Token stores: many encoded texts in one file, made once, mapped into memory by every process.
+
+Flat ids and offsets, as in an Arrow list array; held in numpy, whose rows are cut out of the map
+and padded without an object or a copy each.
+"""
 
 from __future__ import annotations
 
