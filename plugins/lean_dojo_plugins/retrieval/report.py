@@ -103,6 +103,11 @@ class EvaluationReport(Evaluation):
         examples = sum(row.tactics for row in dense)
         return cls(metrics=metrics, examples=examples, split=split, model=model, rows=rows)
 
+    @property
+    def checkpoint(self) -> str:
+        """What was evaluated."""
+        return self.model
+
     def __getitem__(self, dataset: str) -> dict[str, dict[str, float]]:  # type: ignore[override]
         """Give the retriever's metrics of a dataset, by split, as the documents do."""
         found = {
