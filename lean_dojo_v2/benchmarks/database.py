@@ -13,7 +13,7 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem, Theorem
 from lean_dojo_v2.database import DynamicDatabase, Repository
 from lean_dojo_v2.database.export.splits import split_of
-from lean_dojo_v2.sample import SAMPLE_PROJECTS, sample_database_path, sample_project_path
+from lean_dojo_v2.sample import packaged_project, sample_database_path
 
 
 @attrs.frozen
@@ -82,11 +82,8 @@ class SampleBenchmark:
     def problems(self) -> list[BenchmarkProblem]:
         """Give the theorems in the order of the database."""
         repositories = _repositories(sample_database_path())
-        folders = {
-            repository.url: sample_project_path(name)
-            for name, repository in zip(SAMPLE_PROJECTS, repositories, strict=True)
-        }
-        found = _problems([*_held_out(repositories), *_sorry(repositories)], folders)
+        theorems = [*_held_out(repositories), *_sorry(repositories)]
+        found = _problems(theorems, {r.url: packaged_project(r.url) for r in repositories})
         return [one for one in found if self.split in {None, one.split}]
 
 
@@ -121,7 +118,7 @@ def _sorry(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem, str]]:
 
 
 def _problems(
-    found: Iterable[tuple[Theorem, str]], project: Mapping[str, Path] | Path | None
+    found: Iterable[tuple[Theorem, str]], project: Mapping[str, Path | None] | Path | None
 ) -> list[BenchmarkProblem]:
     theorems = list(found)
     names = Counter(theorem.full_name for theorem, _ in theorems)

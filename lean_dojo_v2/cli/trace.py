@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import logging
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_path
 from lean_dojo_v2.cli.options import commit_option, database_option, engine_option, json_option
 from lean_dojo_v2.cli.output import emit_json, note
-from lean_dojo_v2.cli.waiting import long_command
+from lean_dojo_v2.cli.waiting import at_work, long_command
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from lean_dojo_v2.database import Repository
+    from lean_dojo_v2.tracing import FileDone
 
 SHOWN_ERRORS = 20
+SHOWN_FILES = 10
+SHOWN_REASONS = 5
 
 
-@click.command(short_help="Trace a Lean repository into a database, with real Lean.")
+@click.command(short_help="Trace a Lean repository, or one file, into a database, with real Lean.")
 @click.argument("source", metavar="URL|PATH", shell_complete=complete_path)
 @database_option("-o", "--output", "--database", "database")
 @commit_option
@@ -71,40 +79,53 @@ def trace(
 ) -> None:
     """Trace a Lean repository into a database, with real Lean.
 
-    The repository is any address that git clones, or a folder. Its theorems, their tactics with
+    The repository is any address that git clones, a folder, or one Lean file, which needs no
+    project around it. Its theorems, their tactics with
     the goals before and after, and its premises are added to the database, which is made if it is
     not there; a repository that is there at this commit is replaced, and proofs found for it are
     kept. Files that have not changed since an earlier trace are not elaborated again. A PATH
     without --commit is traced as its files are now.
 
-    Exits with 1 if nothing can be traced. Files with errors are listed on stderr, and the others
-    are traced.
+    Exits with 1 if nothing can be traced. What Lean could not elaborate is listed on stderr, with
+    how many commands of which files that are and the commonest reasons; the rest is traced.
     """
     import attrs
 
     from lean_dojo_v2.database import DynamicDatabase
     from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
+    from lean_dojo_v2.tracing.project.repository import local_file
 
+    if local_file(source) and (url or commit):
+        raise UsageError("--url and --commit are for repositories; one file has neither")
     if commit is None and Path(source).expanduser().is_dir():
         repo = LeanGitRepo.from_path(source, url=url)
     else:
         repo = LeanGitRepo(source, commit)
         if url is not None:
             repo = attrs.evolve(repo, url=url, folder=repo.path)
-    with _warnings_held_back("lean_dojo_v2.tracing.tracer"):  # the errors are printed here, in full
+    # the errors are printed here, in full
+    with _warnings_held_back("lean_dojo_v2.tracing.tracer"), _Files() as files:
         traced = trace_repository(
-            repo, build_deps=build_deps, engine=engine, jobs=jobs, timeout=timeout, date=date
+            repo,
+            build_deps=build_deps,
+            engine=engine,
+            jobs=jobs,
+            progress=files.done,
+            timeout=timeout,
+            date=date,
         )
     with DynamicDatabase(database) as store:
         if store.get_repository(traced.url, traced.commit) is None:
             store.add_repository(traced)
         else:
             store.update_repository(traced)
-    counts = _counts(traced)
+    counts = {**_counts(traced), **files.failures()}
     for error in counts["errors"][:SHOWN_ERRORS]:
         note(error)
     if len(counts["errors"]) > SHOWN_ERRORS:
         note(f"… and {len(counts['errors']) - SHOWN_ERRORS} more; --json lists all")
+    for line in files.summary():
+        note(line)
     if as_json:
         emit_json({"database": str(database), **counts})
     else:
@@ -113,6 +134,76 @@ def trace(
             f"({counts['sorry']} sorry), {counts['tactics']} tactics, "
             f"{counts['premises']} premises in {counts['files']} files → {database}"
         )
+
+
+class _Files:
+    """The files of a trace: shown while it runs, counted at its end."""
+
+    def __init__(self) -> None:
+        self._failed: list[FileDone] = []
+        self._commands = 0
+        self._theorems = 0
+        self._bar: tqdm[Any] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def done(self, file: FileDone) -> None:
+        """Count a file; on a terminal a bar shows it, elsewhere the next word of every 30 s."""
+        from tqdm import tqdm
+
+        self._commands += file.commands
+        self._theorems += file.theorems
+        if file.errors:
+            self._failed.append(file)
+        if self._bar is None:
+            hidden = not sys.stderr.isatty()
+            self._bar = tqdm(total=file.total, desc="Tracing", unit="file", disable=hidden)
+        self._bar.set_postfix_str(file.path, refresh=False)
+        self._bar.update()
+        at_work(f"{file.done} of {file.total} files, {self._theorems} theorems")
+
+    def failures(self) -> dict[str, Any]:
+        """Give what failed, for ``--json``."""
+        return {
+            "commands": self._commands,
+            "failed_commands": sum(file.failed for file in self._failed),
+            "files_with_errors": {
+                file.path: {
+                    "failed_commands": file.failed,
+                    "commands": file.commands,
+                    "errors": len(file.errors),
+                }
+                for file in sorted(self._failed, key=_badness)
+            },
+        }
+
+    def summary(self) -> Iterator[str]:
+        """Say how many commands of which files have errors, and the commonest reasons."""
+        if not self._failed:
+            return
+        failed = sum(file.failed for file in self._failed)
+        worst = sorted(self._failed, key=_badness)
+        shown = [f"{file.path} {file.failed} of {file.commands}" for file in worst[:SHOWN_FILES]]
+        more = len(worst) - len(shown)
+        yield (
+            f"{failed} of {self._commands} commands in {len(worst)} of the files have errors: "
+            + ", ".join([*shown, *([f"and {more} files more"] if more else [])])
+        )
+        reasons = Counter(
+            error.text.partition("\n")[0] for file in self._failed for error in file.errors
+        )
+        for reason, count in reasons.most_common(SHOWN_REASONS):
+            if count > 1:
+                yield f"  {count} times: {reason}"
+
+
+def _badness(file: FileDone) -> tuple[int, str]:
+    return (-file.failed, file.path)
 
 
 @contextmanager

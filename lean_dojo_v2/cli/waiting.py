@@ -13,6 +13,9 @@ from typing import Any, TextIO, TypeVar
 SILENCE = 30.0
 """Seconds without a message after which one says that work goes on."""
 
+_so_far = {"words": ""}
+"""How far the command that runs has got; see :func:`at_work`."""
+
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 
@@ -41,6 +44,15 @@ def long_command(*, goes_on: bool = True) -> Callable[[CommandT], CommandT]:
     return decorate
 
 
+def at_work(got_to: str) -> None:
+    """Note how far a long command has got: the next word that breaks a silence says it.
+
+    Args:
+        got_to: For example ``12 of 240 files``.
+    """
+    _so_far["words"] = got_to
+
+
 @contextlib.contextmanager
 def spoken(silence: float = SILENCE) -> Iterator[None]:
     """Say on standard error that work goes on, whenever nothing was said for a while.
@@ -58,7 +70,9 @@ def spoken(silence: float = SILENCE) -> Iterator[None]:
         while not over.wait(max(0.05, heard.last + silence - time.monotonic())):
             if time.monotonic() - heard.last >= silence:
                 with contextlib.suppress(OSError, ValueError):  # closed; nobody listens
-                    heard.write(f"… still at work after {time.monotonic() - begun:.0f} s\n")
+                    words = f": {_so_far['words']}" if _so_far["words"] else ""
+                    seconds = time.monotonic() - begun
+                    heard.write(f"… still at work after {seconds:.0f} s{words}\n")
                     heard.flush()
 
     watcher = threading.Thread(target=watch, daemon=True)
@@ -69,6 +83,7 @@ def spoken(silence: float = SILENCE) -> Iterator[None]:
         finally:
             over.set()
             watcher.join()
+            at_work("")
 
 
 class _Heard:

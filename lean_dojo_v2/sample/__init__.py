@@ -12,12 +12,24 @@ from pathlib import Path
 
 from lean_dojo_core.errors import UsageError
 
-__all__ = ["SAMPLE_PROJECTS", "sample_database_path", "sample_project_path"]
+__all__ = [
+    "SAMPLE_PROJECTS",
+    "SAMPLE_URLS",
+    "packaged_project",
+    "sample_database_path",
+    "sample_project_path",
+]
 
 _HERE = Path(__file__).resolve().parent
 
 #: The folder of each sample project, by its name.
 SAMPLE_PROJECTS: dict[str, str] = {"sample": "lean_project", "extra": "lean_project_2"}
+
+#: The address that the sample database records for each; a theorem's split follows from it.
+SAMPLE_URLS: dict[str, str] = {
+    "sample": "https://github.com/lean-dojo/lean-dojo-sample",
+    "extra": "https://github.com/lean-dojo/lean-dojo-sample-extra",
+}
 
 
 def sample_project_path(name: str = "sample") -> Path:
@@ -38,6 +50,17 @@ def sample_project_path(name: str = "sample") -> Path:
         known = ", ".join(sorted(SAMPLE_PROJECTS))
         msg = f"no sample project is called {name!r}; there are: {known}"
         raise UsageError(msg) from None
+
+
+def packaged_project(url: str) -> Path | None:
+    """Give the folder of a sample project by its address, which nobody serves; else ``None``.
+
+    >>> packaged_project("https://github.com/lean-dojo/lean-dojo-sample.git").name
+    'lean_project'
+    """
+    address = url.rstrip("/").removesuffix(".git")
+    name = next((name for name, known in SAMPLE_URLS.items() if known == address), None)
+    return None if name is None else sample_project_path(name)
 
 
 def sample_database_path() -> Path:

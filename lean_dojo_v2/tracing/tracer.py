@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import attrs
 from tqdm import tqdm
@@ -39,6 +39,9 @@ class FileDone:
         done: Files that are done, this one included.
         total: Files in all.
         errors: What Lean could not elaborate in it.
+        theorems: How many theorems of it are traced.
+        commands: How many commands it has.
+        failed: How many of them have an error.
     """
 
     path: str
@@ -46,6 +49,23 @@ class FileDone:
     done: int
     total: int
     errors: tuple[FileError, ...] = ()
+    theorems: int = 0
+    commands: int = 0
+    failed: int = 0
+
+    @classmethod
+    def of(cls, file: TracedFile, done: int, total: int, *, cached: bool = False) -> Self:
+        """Report a file's result."""
+        return cls(
+            file.path,
+            cached,
+            done,
+            total,
+            file.errors,
+            len(file.theorems),
+            file.commands,
+            file.failed,
+        )
 
 
 Progress: TypeAlias = Callable[[FileDone], object]
@@ -91,15 +111,35 @@ def trace_repository(
     workspace = read_workspace(project, fetch=build_deps)
     chosen = choose_engine(engine, project, workspace, jobs=jobs, timeout=timeout)
     files = workspace.all if build_deps else workspace.own
-    with _reporting(progress, len(files)) as report:
-        traced = trace_files(files, workspace, chosen, report)
-    return _assemble(repo, files, traced, chosen.identity, date)
+    unusable = [
+        TracedFile(path, errors=(FileError(0, 0, why),)) for path, why in workspace.unusable.items()
+    ]
+    total = len(files) + len(unusable)
+    with _reporting(progress, total) as report:
+        traced = trace_files(files, workspace, chosen, report, total)
+        for done, result in enumerate(unusable, len(files) + 1):
+            report(FileDone.of(result, done, total))
+    results = [*unusable, *(traced[file.module] for file in files)]
+    own = {file.path for file in files if not file.package}.union(workspace.unusable)
+    return _assemble(repo, results, own, chosen.identity, date)
 
 
 def trace_files(
-    files: Sequence[SourceFile], workspace: Workspace, engine: Engine, report: Progress
+    files: Sequence[SourceFile],
+    workspace: Workspace,
+    engine: Engine,
+    report: Progress,
+    total: int | None = None,
 ) -> dict[str, TracedFile]:
-    """Trace files, those that are known from the cache; the result is by module."""
+    """Trace files, those that are known from the cache; the result is by module.
+
+    Args:
+        files: What to trace.
+        workspace: Them and what they import.
+        engine: What elaborates them.
+        report: Called after each.
+        total: What is reported as the number of all files, if they are not all.
+    """
     state = engine.state()
     cache = TraceCache(engine.identity, state)
     traced: dict[str, TracedFile] = {}
@@ -108,7 +148,7 @@ def trace_files(
 
     def finish(file: SourceFile, result: TracedFile, *, cached: bool) -> None:
         traced[file.module] = result
-        report(FileDone(file.path, cached, len(traced), len(files), result.errors))
+        report(FileDone.of(result, len(traced), total or len(files), cached=cached))
 
     for file in files:
         closure = workspace.closure(file.module)
@@ -137,12 +177,11 @@ def trace_files(
 
 def _assemble(
     repo: LeanGitRepo,
-    files: Sequence[SourceFile],
-    traced: dict[str, TracedFile],
+    results: Sequence[TracedFile],
+    own_paths: Container[str],
     engine: str,
     date: datetime | str | None,
 ) -> Repository:
-    results = [traced[file.module] for file in files]
     unsound = resting_on_errors(results)
     errors = list(_all_errors(results, unsound))
     if errors and not any(result.premises for result in results):
@@ -157,7 +196,7 @@ def _assemble(
     if errors:
         metadata[ERRORS_KEY] = errors
         _log.warning("%s: %d errors, the first: %s", repo, len(errors), errors[0])
-    own = [r for file, r in zip(files, results, strict=True) if not file.package]
+    own = [result for result in results if result.path in own_paths]
     theorems = [
         (theorem.has_sorry, rated(theorem.bound(result.path, repo.url, repo.commit)))
         for result in own

@@ -7,13 +7,12 @@ goals, as long as what stands before the tactic elaborates on its own.
 
 from __future__ import annotations
 
-import re
-
 from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import RequestError
+from lean_dojo_v2.lean.text.lexer import code_tokens
 from lean_dojo_v2.lean.text.source import SourceTheorem
 
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "⟨": "⟩"}
@@ -33,7 +32,8 @@ def open_theorem(server: Server, source: SourceTheorem) -> GoalState:
     """
     declaration = f"{source.head} := by\n  "
     state = _state_at(server, source, declaration, f"skip{source.closing}")
-    if re.search(r"\bsorry\b", str(state)):  # what Lean puts where it could not elaborate
+    # `sorry` is what Lean puts where it could not elaborate; in a string it is a string
+    if any(token.text == "sorry" for token in code_tokens(str(state))):
         raise LeanError(
             f"{source.file_path}:{source.start[0]}: the statement of {source.full_name} does not "
             f"elaborate; Lean reads it as {state}"
@@ -60,11 +60,16 @@ def open_exact(server: Server, source: SourceTheorem, position: Position) -> Goa
             "file has changed since it was traced. Trace it again."
         )
     played, rest = source.text[start:place], source.text[place : source.offset(source.end)]
-    return _state_at(server, source, played, rest + source.closing)
+    return _state_at(server, source, played, rest + source.rest_of_block, clean=True)
 
 
-def _state_at(server: Server, source: SourceTheorem, played: str, rest: str) -> GoalState:
-    """Open the state between the two parts of a declaration."""
+def _state_at(
+    server: Server, source: SourceTheorem, played: str, rest: str, *, clean: bool = False
+) -> GoalState:
+    """Open the state between the two parts of a declaration.
+
+    With ``clean`` an error in the first part is one: Lean goes on after it, with other goals.
+    """
     fields = {
         "file": source.before + played + rest,
         "fileName": source.file_path,
@@ -72,6 +77,7 @@ def _state_at(server: Server, source: SourceTheorem, played: str, rest: str) -> 
         "stateBefore": True,
         "prefix": len(source.before.encode()),
         "header": source.header,
+        "clean": clean,
     }
     try:
         return server.request_state("dojo.state_at", fields)[0]

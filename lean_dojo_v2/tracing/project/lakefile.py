@@ -66,6 +66,8 @@ class LakeProject:
         libraries: Its libraries and executables.
         dependencies: Its locked dependencies.
         packages_dir: Where Lake puts them, relative to the project.
+        only: The one file that is traced, relative to the project; the others are there for its
+            imports. All of them, if not given.
     """
 
     root: Path
@@ -73,6 +75,7 @@ class LakeProject:
     libraries: tuple[Library, ...]
     dependencies: tuple[Dependency, ...] = ()
     packages_dir: PurePosixPath = _PACKAGES_DIR
+    only: PurePosixPath | None = None
 
     @property
     def lean_version(self) -> str:
@@ -204,7 +207,11 @@ _DECLARATIONS = frozenset({"package", "lean_lib", "lean_exe", "require", "target
 
 
 def _lean_libraries(text: str) -> Iterator[Library]:
-    """Read the plain declarations of a ``lakefile.lean``; computed values are beyond a reader."""
+    """Read the plain declarations of a ``lakefile.lean``; computed values are beyond a reader.
+
+    ``lake translate-config`` knows them, and the native engine asks it for Lean's options; but it
+    runs the file, and who traces with the embedded engine is promised that nothing of it is run.
+    """
     words = list(code_tokens(text))
     starts = [i for i, token in enumerate(words) if token.text in _DECLARATIONS]
     package_dir = "."

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
 
 import attrs
 
-from lean_dojo_core.errors import TraceError
 from lean_dojo_v2.lean.text.header import Header
 
 
@@ -35,63 +35,61 @@ class ImportGraph:
 
     Attributes:
         imports: For each module its direct imports inside the project, in the order of its header.
+        circles: For each module that imports itself through others: the circle, itself first and
+            last. These modules are not among ``imports``.
     """
 
     imports: Mapping[str, tuple[str, ...]]
+    circles: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
 
     @classmethod
     def build(cls, headers: Mapping[str, Header]) -> ImportGraph:
-        """Make the graph of a project's headers; imports of other packages are left out.
-
-        Raises:
-            TraceError: If modules import each other in a circle.
-        """
+        """Make the graph of a project's headers; imports of other packages are left out."""
         inside = {
             module: tuple(name for name in header.modules if name in headers)
             for module, header in headers.items()
         }
-        graph = cls(inside)
-        graph.order()
-        return graph
+        circles: dict[str, tuple[str, ...]] = {}
+        while found := _circle(inside):
+            for index, module in enumerate(found):
+                circles[module] = (*found[index:], *found[: index + 1])
+            inside = {
+                module: tuple(name for name in imports if name not in circles)
+                for module, imports in inside.items()
+                if module not in circles
+            }
+        return cls(inside, circles)
 
     def order(self) -> list[str]:
-        """Give all modules, imported ones first, otherwise by name.
-
-        Raises:
-            TraceError: If modules import each other in a circle; the message shows the circle.
-        """
+        """Give all modules, imported ones first, otherwise by name."""
         done: dict[str, None] = {}
         for root in sorted(self.imports):
             self._visit(root, done)
         return list(done)
 
     def closure(self, module: str) -> list[str]:
-        """Give what a module imports, directly or not, imported ones first, without itself.
-
-        Raises:
-            TraceError: If modules import each other in a circle.
-        """
+        """Give what a module imports, directly or not, imported ones first, without itself."""
         done: dict[str, None] = {}
         self._visit(module, done)
         return [name for name in done if name != module]
 
     def _visit(self, root: str, done: dict[str, None]) -> None:
         """Add ``root`` to ``done`` after all that it imports; no recursion, for chains are long."""
-        path: list[str] = []
-        on_path: set[str] = set()
         stack: list[tuple[str, bool]] = [(root, False)]
         while stack:
             module, finished = stack.pop()
             if finished:
-                done[path.pop()] = None
-                on_path.discard(module)
-            elif module in on_path:
-                circle = [*path[path.index(module) :], module]
-                raise TraceError(
-                    f"import cycle: {' → '.join(circle)}; break it to trace the project"
-                )
+                done[module] = None
             elif module not in done:
-                path.append(module)
-                on_path.add(module)
                 stack.append((module, True))
                 stack.extend((name, False) for name in reversed(self.imports[module]))
+
+
+def _circle(imports: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Find modules each of which imports the next one, and the last one the first; or none."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        circle: list[str] = error.args[1][:0:-1]
+        return circle
+    return []

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import attrs
 
 from lean_dojo_core.errors import TraceError, UnknownSourceError
+from lean_dojo_v2.sample import packaged_project
 from lean_dojo_v2.tracing.project import git
 from lean_dojo_v2.tracing.project.lakefile import (
     LAKEFILES,
@@ -19,6 +20,7 @@ from lean_dojo_v2.tracing.project.lakefile import (
     LakeProject,
     read_project,
 )
+from lean_dojo_v2.tracing.project.single import hash_of_file, project_of_file
 
 _NOT_SOURCES = frozenset({".git", ".lake", "lake-packages", "build"})
 _SCP_ADDRESS = re.compile(r"[\w.-]+@[\w.-]+:(?!//)")
@@ -29,11 +31,16 @@ def _as_url(url: str | Path) -> str:
     text = str(url)
     if "://" in text or _SCP_ADDRESS.match(text):
         return text.rstrip("/")
-    return str(local_folder(text) or text)
+    return str(local_file(text) or local_folder(text) or text)
 
 
 def local_folder(url: str) -> Path | None:
-    """Give the folder that an address names, if it names one on this machine."""
+    """Give the folder that an address names, if it names one on this machine.
+
+    The sample projects lie in the package, wherever their addresses are used.
+    """
+    if packaged := packaged_project(url):
+        return packaged
     if url.startswith("file://"):
         folder = Path(unquote(urlsplit(url).path))
     elif "://" in url or _SCP_ADDRESS.match(url):
@@ -43,19 +50,25 @@ def local_folder(url: str) -> Path | None:
     return folder.absolute() if folder.is_dir() else None
 
 
+def local_file(url: str) -> Path | None:
+    """Give the Lean file that an address names, if it names one on this machine."""
+    file = Path(url).expanduser()
+    return file.absolute() if file.suffix == ".lean" and file.is_file() else None
+
+
 def _or_default(commit: str | None) -> str:
     return commit or ""
 
 
 def _resolve(url: str, commit: str) -> str:
     """Turn what was asked for into a full commit, with the network only where it is needed."""
-    folder = local_folder(url)
-    if folder is not None and not git.is_repository(folder):
-        found = content_hash(folder)
+    folder, file = local_folder(url), local_file(url)
+    if file is not None or (folder is not None and not git.is_repository(folder)):
+        found = content_hash(folder) if folder is not None else hash_of_file(Path(url))
         if commit not in {"", found}:
             raise TraceError(
-                f"{folder} is no git repository, and its files are not those of {commit} any more "
-                f"(they are {found}); trace it anew"
+                f"{file or folder} is no git repository, and its files are not those of {commit} "
+                f"any more (they are {found}); trace it anew"
             )
         return found
     if git.FULL_COMMIT.match(commit):
@@ -70,11 +83,11 @@ class LeanGitRepo:
     """A Lean repository at one commit.
 
     Attributes:
-        url: Any address that git clones, or a folder.
+        url: Any address that git clones, a folder, or one Lean file.
         commit: The full commit. A branch, a tag, a short commit or nothing (the default branch)
             may be given and is looked up, which may clone; a full commit is taken as it is, so
-            that making the object needs no network. For a folder that is no git repository it is
-            a hash of its Lean files, 40 hexadecimal digits.
+            that making the object needs no network. For a folder that is no git repository, and
+            for a file, it is a hash of the Lean files, 40 hexadecimal digits.
 
     Raises:
         TraceError: If there is no such repository or commit.
@@ -132,6 +145,8 @@ class LeanGitRepo:
         """
         if self._folder is not None:
             return self._folder
+        if file := local_file(self.url):
+            return project_of_file(file).root
         folder = local_folder(self.url)
         if folder is not None and not git.is_repository(folder):
             return folder
@@ -144,7 +159,8 @@ class LeanGitRepo:
         Raises:
             TraceError: If it is no Lean project.
         """
-        return read_project(self.path)
+        file = None if self._folder is not None else local_file(self.url)
+        return read_project(self.path) if file is None else project_of_file(file)
 
     @property
     def lean_version(self) -> str:

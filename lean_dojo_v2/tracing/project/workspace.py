@@ -48,16 +48,22 @@ class Workspace:
         files: Every file by its module; of dependencies only what is imported.
         graph: Which of them import which.
         packages: For modules that are not at hand: the dependency by the root of the module.
+        unusable: Files of the repository that nobody can elaborate, by path, and why; they are not
+            among ``files``.
+        only: The path of the one file that is traced, if it is one.
     """
 
     files: Mapping[str, SourceFile]
     graph: ImportGraph
     packages: Mapping[str, str]
+    unusable: Mapping[str, str] = attrs.field(factory=dict)
+    only: str | None = None
 
     @property
     def own(self) -> list[SourceFile]:
-        """The repository's own files, imported ones first."""
-        return [f for f in map(self.files.__getitem__, self.graph.order()) if not f.package]
+        """The repository's own files, imported ones first; of one file alone, that file."""
+        own = [f for f in map(self.files.__getitem__, self.graph.order()) if not f.package]
+        return own if self.only is None else [f for f in own if f.path == self.only]
 
     @property
     def all(self) -> list[SourceFile]:
@@ -86,14 +92,19 @@ class Workspace:
         return tuple(path for name in file.header.modules if (path := self.path_of(name)))
 
     def foreign(self) -> tuple[str, str] | None:
-        """Find an import whose source is not at hand and that does not come with Lean.
+        """Find an import of another package whose source is not at hand.
+
+        A module that the repository itself should have, and has not, is the affair of the files
+        that import it.
 
         Returns:
             The module, and the file that imports it.
         """
+        own = {f.module.split(".")[0] for f in self.files.values() if not f.package}
         for file in self.all:
             for name in file.header.modules:
-                if name not in self.files and name.split(".")[0] not in CORE_ROOTS:
+                root = name.split(".")[0]
+                if name not in self.files and root not in CORE_ROOTS and root not in own:
                     return name, file.path
         return None
 
@@ -106,19 +117,28 @@ def read_workspace(project: LakeProject, *, fetch: bool = False) -> Workspace:
         fetch: Clone dependencies that Lake has not fetched.
 
     Raises:
-        TraceError: If a file cannot be read, the project has none, or imports go in a circle.
+        TraceError: If the project has no file, or none that can be read.
     """
-    files = {f.module: f for f in _read(project, project.root, PurePosixPath())}
+    unusable: dict[str, str] = {}
+    files = {f.module: f for f in _read(project, project.root, PurePosixPath(), unusable)}
     if not files:
         names = ", ".join(library.name for library in project.libraries) or "none"
-        raise TraceError(f"{project.root} has no Lean file in its libraries ({names})")
+        said = "".join(f"\n{path}: {why}" for path, why in unusable.items())
+        kind = "has no Lean file that can be read" if unusable else "has no Lean file"
+        raise TraceError(f"{project.root} {kind} in its libraries ({names}){said}")
     available: dict[str, SourceFile] = {}
     for dependency in project.dependencies:
         if needed := _missing(files, available):
             available.update(_of_dependency(project, dependency, needed, fetch=fetch))
     _add_imported(files, available)
     graph = ImportGraph.build({module: file.header for module, file in files.items()})
-    return Workspace(files, graph, {d.name.lower(): d.name for d in project.dependencies})
+    for module, circle in graph.circles.items():
+        unusable[files.pop(module).path] = f"import cycle: {' → '.join(circle)}"
+    packages = {d.name.lower(): d.name for d in project.dependencies}
+    only = None if project.only is None else str(project.only)
+    if only is not None:
+        unusable = {path: why for path, why in unusable.items() if path == only}
+    return Workspace(files, graph, packages, unusable, only)
 
 
 def _missing(*known: Mapping[str, SourceFile]) -> set[str]:
@@ -154,18 +174,26 @@ def _of_dependency(
     shown = PurePosixPath(".lake/packages") / dependency.name
     if dependency.path is not None and ".." not in place.parts and not place.is_absolute():
         shown = place
-    return {f.module: f for f in _read(inner, folder, shown, dependency.name)}
+    return {f.module: f for f in _read(inner, folder, shown, {}, dependency.name)}
 
 
 def _read(
-    project: LakeProject, folder: Path, shown: PurePosixPath, package: str = ""
+    project: LakeProject,
+    folder: Path,
+    shown: PurePosixPath,
+    unusable: dict[str, str],
+    package: str = "",
 ) -> Iterable[SourceFile]:
+    """Read a project's files; why some cannot be read is added to ``unusable``."""
     for module, path in project.sources().items():
         try:
             text = read_source(folder / path)
         except UnicodeDecodeError as error:
-            raise TraceError(f"{folder / path} is not UTF-8 text: {error}") from None
-        yield SourceFile(module, str(shown / path), text, parse_header(text), package)
+            unusable[str(shown / path)] = f"it is not UTF-8 text: {error}"
+        except OSError as error:
+            unusable[str(shown / path)] = f"it cannot be read: {error.strerror}"
+        else:
+            yield SourceFile(module, str(shown / path), text, parse_header(text), package)
 
 
 def refuse_foreign(module: str, path: str) -> EngineUnavailableError:

@@ -101,7 +101,7 @@ def _of_command(
 
 def _keyword_before(words: Sequence[Token], name: int) -> int | None:
     """Give the index of the keyword that the name at ``name`` follows, or is."""
-    if words[name].text in KEYWORDS:  # a nameless instance is named by its keyword
+    if words[name].text == "instance":  # a nameless one is named by its keyword
         return name
     index = name - 1
     if index >= 0 and words[index].text == ")":  # instance (priority := low) name

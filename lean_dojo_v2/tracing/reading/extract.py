@@ -12,8 +12,9 @@ run. The readers select the members; the rest is decided here.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from lean_dojo_core.records import (
     MARK_CLOSE,
@@ -26,8 +27,15 @@ from lean_dojo_core.records import (
 )
 from lean_dojo_v2.lean.text.lexer import PART, code_tokens, tokens, without_comments
 from lean_dojo_v2.lean.text.positions import PositionMap
-from lean_dojo_v2.tracing.reading.declarations import Declaration, declarations, statement
+from lean_dojo_v2.tracing.reading.declarations import (
+    KEYWORDS,
+    THEOREMS,
+    Declaration,
+    declarations,
+    statement,
+)
 from lean_dojo_v2.tracing.reading.records import (
+    Command,
     Elaboration,
     FileError,
     Problem,
@@ -72,6 +80,8 @@ def extract(
     found = declarations(text, elaboration.commands, elaboration.definitions)
     errors = [p for p in elaboration.problems if p.severity == "error"]
     broken = _broken(found, errors, elaboration)
+    commands = sorted((c for c in elaboration.commands if c.start < c.end), key=lambda c: c.start)
+    failed = _failed(commands, errors)
     reader = _FileReader(text, places, elaboration, path_of)
     return TracedFile(
         path,
@@ -81,6 +91,9 @@ def extract(
         tuple(FileError(*places.position(e.start), e.text.strip()) for e in errors),
         tuple(broken),
         dict(elaboration.uses or {}),
+        lost=tuple(_lost(text, commands, failed)),
+        commands=len(commands),
+        failed=len(failed),
     )
 
 
@@ -97,6 +110,21 @@ def _broken(
     if elaboration.uses is None:
         return dict.fromkeys(d.constant for d in found if d.end > first)
     return dict.fromkeys(d.constant for d in found if _inside(d, errors))
+
+
+def _failed(commands: Sequence[Command], errors: Iterable[Problem]) -> list[int]:
+    """Give the indices of the commands that have an error; one in the header is in none."""
+    starts = [command.start for command in commands]
+    return sorted({bisect_right(starts, error.start) - 1 for error in errors} - {-1})
+
+
+def _lost(text: str, commands: Sequence[Command], failed: Iterable[int]) -> Iterator[str]:
+    """Give the names, without namespaces, that commands with an error would have defined."""
+    for index in failed:
+        words = list(code_tokens(text, commands[index].start, commands[index].end))
+        for keyword, name in pairwise(words):
+            if keyword.text in KEYWORDS - THEOREMS and name.kind == "ident":
+                yield name.text.rpartition(".")[2]
 
 
 def _inside(declaration: Declaration, problems: Iterable[Problem]) -> bool:

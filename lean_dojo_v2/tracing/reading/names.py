@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from lean_dojo_v2.lean.text.lexer import PART, code_tokens
 from lean_dojo_v2.tracing.reading.records import TracedFile
 
+_NAME = re.compile(rf"{PART}\Z")
+_BRACKETS = frozenset("({⦃")
+_QUANTIFIERS = frozenset({"∀", "∃", "∃!", "λ", "fun"})
 _PRIVATE = re.compile(r"_private\.(?:[^\s.]+\.)+?0\.")
 
 
@@ -23,18 +27,58 @@ def resting_on_errors(files: Iterable[TracedFile]) -> set[str]:
     """Give the constants with an error in them and all that rest on one, directly or not.
 
     Lean takes a declaration with an error for proven, so that it can go on; what uses it, also
-    unseen by ``simp``, proves nothing.
+    unseen by ``simp``, proves nothing. Of a definition that failed there may be nothing at all, and
+    a statement that names it then speaks of any variable of that name.
 
     Args:
         files: The files of a project, imported ones first.
     """
     unsound: set[str] = set()
+    lost: dict[str, frozenset[str]] = {}
     for file in files:
         unsound.update(file.broken)
+        lost[file.path] = _lost_in(file, lost)
+        unsound.update(
+            theorem.constant
+            for theorem in file.theorems
+            if lost[file.path] and names_lost(theorem.statement, lost[file.path])
+        )
         for constant, used in file.uses.items():
             if unsound and any(not unsound.isdisjoint(_prefixes(name)) for name in used):
                 unsound.add(constant)
     return unsound
+
+
+def _lost_in(file: TracedFile, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    nothing: frozenset[str] = frozenset()
+    return nothing.union(file.lost, *(known.get(path, nothing) for path in file.imports))
+
+
+def names_lost(statement: str, lost: Iterable[str]) -> bool:
+    """Whether a statement speaks of a lost name, which it does not bind itself.
+
+    >>> names_lost("theorem a : f 0 = 1 :=", ["f"]), names_lost("theorem a (f : p) : p :=", ["f"])
+    (True, False)
+    """
+    words = list(code_tokens(statement))
+    texts = [word.text for word in words]
+    return any(
+        name in texts and not any(_binds(texts, i) for i, text in enumerate(texts) if text == name)
+        for name in lost
+    )
+
+
+def _binds(words: list[str], index: int) -> bool:
+    """Whether the name at ``index`` is one of a binder's: ``(f g : Nat)``, ``∀ f, …``."""
+    first = last = index
+    while first > 0 and _NAME.match(words[first - 1]):
+        first -= 1
+    while last + 1 < len(words) and _NAME.match(words[last + 1]):
+        last += 1
+    before, after = words[first - 1] if first else "", words[last + 1 : last + 2]
+    if before in _BRACKETS:
+        return after == [":"]
+    return not _QUANTIFIERS.isdisjoint({before, words[first]})
 
 
 def _prefixes(name: str) -> Iterable[str]:

@@ -184,6 +184,10 @@ class TracedFile:
         errors: What Lean could not elaborate.
         broken: Constants of declarations with an error in them; what uses them proves nothing.
         uses: What its constants rest on, see :class:`Elaboration`.
+        lost: Names, without their namespaces, of definitions with an error in them. Lean may take
+            such a name in a later statement for a variable that nobody declared.
+        commands: How many commands it has.
+        failed: How many of them have an error.
     """
 
     path: str
@@ -193,3 +197,6 @@ class TracedFile:
     errors: tuple[FileError, ...] = ()
     broken: tuple[str, ...] = ()
     uses: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
+    lost: tuple[str, ...] = ()
+    commands: int = 0
+    failed: int = 0

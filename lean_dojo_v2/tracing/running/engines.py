@@ -15,7 +15,7 @@ from lean_dojo_core.errors import EngineUnavailableError, LeanError, UsageError
 from lean_dojo_v2.lean.engines.embedded import install
 from lean_dojo_v2.lean.engines.selection import VARIABLE, EngineName
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig, available_cores
-from lean_dojo_v2.tracing.project.lakefile import LakeProject
+from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, refuse_foreign
 from lean_dojo_v2.tracing.reading.records import Elaboration
 from lean_dojo_v2.tracing.running import embedded
@@ -171,6 +171,7 @@ def choose_engine(
         name, source = os.environ.get(VARIABLE) or "auto", VARIABLE
     if name not in get_args(EngineName):
         raise UsageError(f"{source}={name!r} is no engine; there are auto, native and embedded.")
-    if name == "native" or (name == "auto" and has_lake()):
+    lone = project.only is not None and find_lakefile(project.root) is None
+    if name == "native" or (name == "auto" and has_lake() and not lone):
         return NativeEngine(project, jobs, timeout)
     return EmbeddedEngine(workspace, jobs, timeout)

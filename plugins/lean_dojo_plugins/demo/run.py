@@ -24,7 +24,7 @@ from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.demo.encoder import build_tiny_encoder
 from lean_dojo_plugins.demo.pretraining import pretrain
 from lean_dojo_plugins.demo.proving import Arena, StageResult, choose_tasks
-from lean_dojo_plugins.demo.settings import SAMPLE_URLS, DemoSettings
+from lean_dojo_plugins.demo.settings import DemoSettings
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.database import DynamicDatabase
@@ -32,7 +32,7 @@ from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import RAID_VARIABLE
-from lean_dojo_v2.sample import sample_project_path
+from lean_dojo_v2.sample import SAMPLE_URLS, sample_project_path
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 
 SUMMARY_FILE = "summary.json"

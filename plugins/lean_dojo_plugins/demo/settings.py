@@ -7,12 +7,6 @@ from typing import Self
 
 import attrs
 
-SAMPLE_URLS = {
-    "sample": "https://github.com/lean-dojo/lean-dojo-sample",
-    "extra": "https://github.com/lean-dojo/lean-dojo-sample-extra",
-}
-"""Addresses recorded for the two sample projects; a theorem's split follows from its address."""
-
 
 @attrs.frozen(kw_only=True)
 class DemoSettings:

@@ -14,6 +14,7 @@ from trl.trainer.callbacks import SyncRefModelCallback
 from trl.trainer.utils import add_fused_lm_head
 
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head, restore_forward
+from lean_dojo_plugins.grpo.applied import Applied
 from lean_dojo_plugins.grpo.finished import FinishedRows, watched
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.training.callbacks import tell_rewards
@@ -22,13 +23,15 @@ from lean_dojo_plugins.training.callbacks import tell_rewards
 class StepTrainer(trl_grpo.GRPOTrainer):
     """One curriculum step's trainer.
 
-    Logs ``time/generation`` and ``time/reward``: seconds per generation batch. Rewards that can use
+    Logs ``time/generation`` and ``time/reward``: seconds per generation batch, and for every reward
+    ``rewards/NAME/applied``: the share of completions that it gave a number. Rewards that can use
     them get two hints: ``warm_up`` with the batch's columns before its completions are generated,
     and ``prefetch`` with completions as soon as they have ended, the last ones before any reward
     runs. Lean verification opens the states at the one and checks the tactics at the other.
     """
 
     _rows: Sequence[dict[str, Any]] = ()
+    _applied: Applied | None = None
 
     def __init__(self, *, args: Any, **options: Any) -> None:
         # TRL would load the reference by the name in the model's configuration, which for a merged
@@ -121,6 +124,10 @@ class StepTrainer(trl_grpo.GRPOTrainer):
             inputs=inputs, completions=completions, rewards=scores,
             reward_names=self.reward_func_names,
         )  # fmt: skip
+        if self.model is not None and self.model.training:
+            self._applied = self._applied or Applied(self.reward_func_names)
+            for name, share in self._applied.note(scores).items():
+                self._metrics["train"][f"rewards/{name}/applied"].append(share)
         return scores
 
     def _has_ended(self, ids: Sequence[int]) -> bool:

@@ -12,8 +12,8 @@ import pytest
 
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import PremiseFile, Theorem, TracedTactic
+from lean_dojo_v2.data.imports import dependencies_first
 from lean_dojo_v2.database import DynamicDatabase, NotInDatabaseError, Repository
-from lean_dojo_v2.database.export.corpus import dependencies_first
 
 FILES = sorted(
     [f"{s}/{n}.json" for s in ("random", "novel_premises") for n in ("train", "val", "test")]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from lean_dojo_v2.lean.errors import LeanError
+from lean_dojo_v2.lean.verify.opening import open_exact
 from lean_dojo_v2.lean.verify.screening import Reason
 from lean_dojo_v2.lean.verify.tactics import (
     Verdict,
@@ -121,3 +123,45 @@ def test_commands_with_a_hash_stay_commands(engine, theorem_in, trick):
     proof = check_proof(engine, theorem, f"simp [Nat.add_comm]\n{trick}")
     assert proof.refusal is not None
     assert proof.refusal.reason is Reason.COMMAND
+
+
+def test_a_step_after_one_that_cites_the_block_is_opened(engine, theorem_in):
+    text = (
+        "namespace Zoo\n\nmutual\n"
+        "theorem first (n : Nat) : n = n ∧ 1 = 1 := by\n"
+        "  have h := @second\n  constructor\n  · rfl\n  · rfl\n"
+        "theorem second : 2 = 2 := rfl\n"
+        "end\n\nend Zoo\n"
+    )
+    source = theorem_in(text, "Zoo.first")
+    state = open_exact(engine, source, (6, 3))
+    assert "h : 2 = 2" in str(state)
+
+
+def test_an_error_before_a_step_is_an_error_and_no_other_state(engine, theorem_in):
+    text = (
+        "namespace Zoo\n\n"
+        "theorem odd (p : Prop) (hp : p) : p := by\n"
+        "  have h : 1 = 1 := nonsense\n  exact hp\n\nend Zoo\n"
+    )
+    with pytest.raises(LeanError, match="there is an error before it"):
+        open_exact(engine, theorem_in(text, "Zoo.odd"), (5, 3))
+
+
+def test_braces_are_opened_as_what_they_are(engine, theorem_in):
+    text = (
+        "namespace Zoo\n\n"
+        "theorem pair (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n"
+        "  constructor\n  { exact hp }\n  { exact hq }\n\nend Zoo\n"
+    )
+    source = theorem_in(text, "Zoo.pair")
+    state = open_exact(engine, source, (5, 3))
+    assert len(state.goals) == 2
+    assert len(engine.goal_tactic(state, "{ exact hp }").goals) == 1
+
+
+def test_the_word_sorry_in_a_string_is_a_string(engine, theorem_in):
+    text = 'namespace Zoo\n\ntheorem said : "sorry".length = 5 := by\n  rfl\n\nend Zoo\n'
+    source = theorem_in(text, "Zoo.said")
+    assert '"sorry"' in str(open_theorem(engine, source))
+    assert check_proof(engine, source, "rfl").valid

@@ -59,6 +59,8 @@ def change_environment(server):
     state = server.goal_tactic(server.goal_start("∀ n : Nat, n + 1 = n.succ"), "intro n")
     assert server.goal_tactic(state, "exact add_one n").is_solved
     assert server.expr_type("own_fact") == "1 + 1 = 2"
+    server.load_header("import Own\nuniverse u")
+    assert "Type u" in str(server.goal_start("∀ (α : Type u) (x : α), x = x"))
 
 
 def test_every_tactic_of_a_file_is_listed(engine, tmp_path):

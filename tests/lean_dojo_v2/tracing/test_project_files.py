@@ -73,8 +73,13 @@ def test_an_import_cycle_is_shown(project: Project) -> None:
             "Lib/C.lean": "import Lib.A",
         }
     )
-    with pytest.raises(TraceError, match=r"import cycle: Lib\.A → Lib\.B → Lib\.C → Lib\.A"):
-        read_workspace(read_project(folder))
+    workspace = read_workspace(read_project(folder))
+    assert [file.path for file in workspace.own] == ["Lib.lean"]
+    assert workspace.unusable == {
+        "Lib/A.lean": "import cycle: Lib.A → Lib.B → Lib.C → Lib.A",
+        "Lib/B.lean": "import cycle: Lib.B → Lib.C → Lib.A → Lib.B",
+        "Lib/C.lean": "import cycle: Lib.C → Lib.A → Lib.B → Lib.C",
+    }
 
 
 LAKEFILE_LEAN = """
@@ -192,7 +197,7 @@ def test_a_project_without_files(project: Project) -> None:
 def test_a_file_that_is_not_text(project: Project) -> None:
     folder = project({"Lib.lean": ""})
     (folder / "Lib.lean").write_bytes(b"\xff\xfe")
-    with pytest.raises(TraceError, match=r"Lib\.lean is not UTF-8"):
+    with pytest.raises(TraceError, match=r"Lib\.lean: it is not UTF-8"):
         read_workspace(read_project(folder))
 
 
@@ -223,3 +228,12 @@ def test_paths_of_modules(project: Project) -> None:
         ".lake/packages/lean4/src/lean/lake/Lake/Util.lean",
         None,
     ]
+
+
+def test_a_file_that_is_not_text_is_put_aside(project: Project) -> None:
+    folder = project({"Lib.lean": "import Lib.Old", "Lib/Old.lean": ""})
+    (folder / "Lib/Old.lean").write_bytes("-- Größe".encode("latin-1"))
+    workspace = read_workspace(read_project(folder))
+    assert [file.path for file in workspace.own] == ["Lib.lean"]
+    assert list(workspace.unusable) == ["Lib/Old.lean"]
+    assert workspace.foreign() is None

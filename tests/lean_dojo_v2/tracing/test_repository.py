@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_core.errors import TraceError
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.sample import SAMPLE_URLS, sample_database_path, sample_project_path
 from lean_dojo_v2.tracing import LeanGitRepo
 
 Remote = tuple[Path, list[str]]
@@ -219,3 +221,18 @@ def test_importing_touches_neither_network_nor_engine() -> None:
         "assert 'torch' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", SAMPLE_URLS)
+def test_the_sample_lies_in_the_package(name: str) -> None:
+    """Nobody serves its addresses; tracing, rewards and proving all come by here."""
+    (recorded,) = (
+        r
+        for r in DynamicDatabase(sample_database_path()).repositories
+        if r.url == SAMPLE_URLS[name]
+    )
+    for repo in (LeanGitRepo(recorded.url), LeanGitRepo(recorded.url + ".git", recorded.commit)):
+        assert repo.path == sample_project_path(name)
+        assert repo.commit == recorded.commit
+    with pytest.raises(TraceError, match="are not those of"):
+        _ = LeanGitRepo(recorded.url, "main")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -164,6 +165,94 @@ def test_nothing_can_be_traced(project: Project) -> None:
         trace_repository(repo, engine="embedded", jobs=1)
 
 
+def test_bad_files_do_not_refuse_the_others(project: Project) -> None:
+    """A circle, a module that is not there, bytes that are no text: each is an error of its own."""
+    folder = project(
+        {
+            "Lib.lean": "import Lib.Good\nimport Lib.Missing\n",
+            "Lib/Good.lean": "theorem good : 1 = 1 := rfl\n",
+            "Lib/Ping.lean": "import Lib.Pong\n",
+            "Lib/Pong.lean": "import Lib.Ping\n",
+            "Lib/UsesPing.lean": "import Lib.Ping\ntheorem p : 1 = 1 := rfl\n",
+            "Lib/Old.lean": "",
+        }
+    )
+    (folder / "Lib/Old.lean").write_bytes("-- Größe".encode("latin-1"))
+    reports: list[FileDone] = []
+    traced = trace_repository(
+        LeanGitRepo.from_path(folder), engine="embedded", jobs=1, progress=reports.append
+    )
+    assert [theorem.full_name for theorem in traced.iter_theorems()] == ["good"]
+    assert traced.num_files_traced == len(reports) == 6
+    assert {report.total for report in reports} == {6}
+    errors = sorted(traced.metadata["trace_errors"])
+    for found, expected in zip(
+        errors,
+        [
+            "Lib.lean:.*unknown module Lib.Missing",
+            "Lib/Old.lean:it is not UTF-8",
+            "Lib/Ping.lean:import cycle: Lib.Ping → Lib.Pong → Lib.Ping",
+            "Lib/Pong.lean:import cycle: Lib.Pong → Lib.Ping → Lib.Pong",
+            "Lib/UsesPing.lean:.*unknown module Lib.Ping",
+        ],
+        strict=True,
+    ):
+        assert re.match(expected, found), found
+
+
+def test_names_that_are_no_identifiers(project: Project) -> None:
+    folder = project(
+        {
+            "Lib.lean": "import Lib.«My-File»\nimport Lib.«2023».A\n"
+            "theorem c : 1 = 1 := by\n  exact mine\n",
+            "Lib/My-File.lean": "theorem mine : 1 = 1 := by\n  rfl\n",
+            "Lib/2023/A.lean": "import Lib.«My-File»\ntheorem a : 1 = 1 := by\n  exact mine\n",
+        }
+    )
+    traced = trace_repository(LeanGitRepo.from_path(folder), engine="embedded", jobs=1)
+    assert "trace_errors" not in traced.metadata
+    used = {t.full_name: t.traced_tactics[0].premises for t in traced.iter_theorems()}
+    assert (
+        [p.def_path for p in used["c"]] == [p.def_path for p in used["a"]] == ["Lib/My-File.lean"]
+    )
+
+
+def test_the_name_of_a_syntax_is_no_theorem(project: Project) -> None:
+    text = (
+        'import Lean\nsyntax (name := lemma) declModifiers "lemma " declId declSig declVal : command\n'
+        "theorem a : 1 = 1 := rfl\n"
+    )
+    folder = project({"Lib.lean": text})
+    traced = trace_repository(LeanGitRepo.from_path(folder), engine="embedded", jobs=1)
+    assert [theorem.full_name for theorem in traced.iter_theorems()] == ["a"]
+
+
+LOST = """\
+def size (n : Nat) : Nat := n + nonsense
+
+theorem about_it : size = size := rfl
+theorem about_another (size : Nat) : size = size := rfl
+theorem resting : True := by
+  have := @about_it Nat 0
+  trivial
+theorem fine : 1 = 1 := rfl
+"""
+
+
+def test_what_names_a_definition_that_failed_is_left_out(project: Project) -> None:
+    """Lean takes the name for a variable that nobody declared, and proves something else."""
+    folder = project(
+        {
+            "Lib.lean": "import Lib.Base\ntheorem elsewhere : size = size := rfl\n",
+            "Lib/Base.lean": LOST,
+        }
+    )
+    traced = trace_repository(LeanGitRepo.from_path(folder), engine="embedded", jobs=1)
+    assert {t.full_name for t in traced.iter_theorems()} == {"about_another", "fine"}
+    said = "\n".join(traced.metadata["trace_errors"])
+    assert "elsewhere is left out" in said
+
+
 def test_mathlib_is_refused_with_the_way_out(project: Project) -> None:
     repo = LeanGitRepo.from_path(project({"Lib.lean": "import Mathlib.Data.Nat.Basic"}))
     with pytest.raises(EngineUnavailableError, match=r"(?s)Lib\.lean imports Mathlib.*native"):
@@ -221,6 +310,9 @@ def test_the_command_line(
         assert (said["theorems"], said["tactics"], said["files"]) == (3, 3, 5)
         assert said["errors"][0].startswith("Lib/Bad.lean:1:")
         assert "Lib/Bad.lean:1:" in err
+        assert "1 of 4 commands in 1 of the files have errors: Lib/Bad.lean 1 of 1" in err
+        assert (said["failed_commands"], said["commands"]) == (1, 4)
+        assert list(said["files_with_errors"]) == ["Lib/Bad.lean"]
         assert "Traceback" not in err
         stored = json.loads(database.read_text())["repositories"]
         assert [r["url"] for r in stored] == ["https://example.org/o/r"]
@@ -247,3 +339,37 @@ def test_mistakes_on_the_command_line(
     assert main(["trace", *arguments]) == code
     assert message in capfd.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_one_file_without_a_project(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.lean").write_text("import Two\ntheorem one : two = 2 := by\n  rfl\n")
+    (tmp_path / "Two.lean").write_text("def two := 2\ntheorem other : two = 2 := rfl\n")
+    (tmp_path / "Unrelated.lean").write_text("nonsense")
+    monkeypatch.chdir(tmp_path)
+    assert main(["trace", "one.lean", "-o", "db.json", "--engine", "embedded", "--json"]) == 0
+    said = json.loads(capfd.readouterr().out)
+    assert (said["theorems"], said["files"], said["errors"]) == (1, 1, [])
+    with DynamicDatabase(tmp_path / "db.json") as database:
+        (recorded,) = database.repositories
+        (theorem,) = recorded.iter_theorems()
+        repo = LeanGitRepo(recorded.url, recorded.commit)
+    assert (theorem.full_name, theorem.file_path) == ("one", "one.lean")
+    assert (repo.name, repo.path) == ("one.lean", tmp_path)
+    assert main(["trace", "one.lean", "--commit", "main"]) == 2
+    (tmp_path / "Two.lean").write_text("def two := 2\n")
+    with pytest.raises(TraceError, match="are not those of"):
+        LeanGitRepo(recorded.url, recorded.commit)
+
+
+def test_one_file_of_a_project(project: Project) -> None:
+    folder = project(
+        {**FILES, "scratch.lean": "import Lib.A\ntheorem s : 1 = 1 := by\n  exact a\n"}
+    )
+    for file, theorems in {"Lib/B.lean": ["b"], "scratch.lean": ["s"]}.items():
+        traced = trace_repository(LeanGitRepo(str(folder / file)), engine="embedded", jobs=1)
+        assert traced.files_traced == [file]
+        assert [theorem.full_name for theorem in traced.iter_theorems()] == theorems
+        (used,) = traced.proven_theorems[0].traced_tactics[0].premises
+        assert (used.full_name, used.def_path) == ("a", "Lib/A.lean")

@@ -27,7 +27,7 @@ def test_chat_rows_hold_instruction_goal_and_tactic_without_marks():
     [
         TracedTactic("sorry", "⊢ P", "no goals"),
         TracedTactic("exact (by admit)", "⊢ P", "no goals"),
-        TracedTactic("rw [foo,\n  bar]", "⊢ P", "no goals"),
+        TracedTactic("· rw [foo]\n  rfl", "⊢ P", "no goals"),
         TracedTactic("simp", "no goals", "no goals"),
         TracedTactic("", "⊢ P", "no goals"),
         TracedTactic("  ", "⊢ P", "no goals"),
@@ -49,10 +49,11 @@ def test_prompt_rows_say_how_to_get_to_their_state():
             )
         )
     )
-    assert [row["tactic_index"] for row in rows] == [0, 2]
-    assert rows[1]["tactics_before"] == ["intro h", "rw [a,\n b]"]
-    assert rows[1]["tactic"] == "exact r"
-    assert rows[1]["problem"] == "⊢ R"
+    assert [row["tactic_index"] for row in rows] == [0, 1, 2]
+    assert rows[1]["tactic"] == "rw [a, b]"
+    assert rows[2]["tactics_before"] == ["intro h", "rw [a,\n b]"]
+    assert rows[2]["tactic"] == "exact r"
+    assert rows[2]["problem"] == "⊢ R"
     assert all(tuple(row) == TacticPrompt.columns for row in rows)
 
 

@@ -13,11 +13,11 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.demo.proving import Arena, choose_tasks
 from lean_dojo_plugins.demo.run import Demo
-from lean_dojo_plugins.demo.settings import SAMPLE_URLS, DemoSettings
+from lean_dojo_plugins.demo.settings import DemoSettings
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.sample import sample_database_path, sample_project_path
+from lean_dojo_v2.sample import SAMPLE_URLS, sample_database_path, sample_project_path
 from lean_dojo_v2.tracing import LeanGitRepo
 
 

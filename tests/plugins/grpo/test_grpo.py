@@ -308,6 +308,24 @@ def test_a_reward_written_for_bare_trl_works(train):
     assert row["rewards/format_reward/mean"] == 0.5
 
 
+def test_a_reward_that_applies_to_nothing_ends_the_run(train):
+    def never(completions, **kwargs):
+        return [None] * len(completions)
+
+    with pytest.raises(RewardError, match="never applied to none of the first 16 completions"):
+        train(["constant", never])
+
+
+def test_a_reward_that_misses_more_than_half_is_warned_of(train, caplog):
+    def seldom(completions, **kwargs):
+        return [1.0] + [None] * (len(completions) - 1)
+
+    row = metrics(train(["constant", seldom]).output_dir)[0]
+    assert row["rewards/constant/applied"] == 1.0
+    assert row["rewards/seldom/applied"] == 1 / 8
+    assert "seldom did not apply to 14 of the first 16 completions" in caplog.text
+
+
 def test_ours_work_in_bare_trl(tiny_model, tmp_path):
     from datasets import Dataset
     from trl.trainer.grpo_config import GRPOConfig

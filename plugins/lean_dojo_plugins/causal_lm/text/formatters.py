@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from lean_dojo_core import Message, Row, Theorem, TracedTactic, contains_sorry, remove_marks
 from lean_dojo_core.records import NO_GOALS
+from lean_dojo_v2.data.one_line import one_line
 
 SYSTEM = (
     "You are a Lean 4 tactic generator. Given a goal state, output exactly ONE Lean tactic that "
@@ -25,22 +26,16 @@ SYSTEM = (
 def label_of(tactic: TracedTactic) -> str | None:
     """Give the text to learn for one traced tactic, or ``None`` where there is none.
 
-    Skipped are tactics that give up and tactics of several lines: the first line alone of
-    ``rw [foo,⏎ bar]`` is not a tactic.
+    A tactic of several lines is learnt as the line that leads to the same goals (``induction n with
+    | zero => ?_ | succ n ih => ?_``, see :func:`lean_dojo_v2.data.one_line.one_line`). Skipped are
+    those without such a line, bullets for example, and tactics that give up.
 
     >>> label_of(TracedTactic("rw [<a>Nat.add_comm</a>]", "⊢ a + b = b + a", "no goals"))
     'rw [Nat.add_comm]'
     """
-    text = remove_marks(tactic.tactic).strip()
+    text = one_line(remove_marks(tactic.tactic).strip())
     goal = goal_of(tactic)
-    if (
-        not text
-        or "\n" in text
-        or "\r" in text
-        or contains_sorry(text)
-        or not goal
-        or goal == NO_GOALS
-    ):
+    if not text or "\r" in text or contains_sorry(text) or not goal or goal == NO_GOALS:
         return None
     return text
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lean_dojo_core.errors import DataError
+from lean_dojo_v2.data.imports import dependencies_first
 
 Bits: TypeAlias = npt.NDArray[np.uint8]
 
@@ -72,40 +73,12 @@ def closure(paths: Sequence[str], imports: Sequence[Sequence[int]], source: Path
     """
     count = len(paths)
     reach = np.zeros((count, (count + 7) // 8), dtype=np.uint8)
-    for file in _dependencies_first(paths, imports, source):
+    number = {path: index for index, path in enumerate(paths)}
+    named = {path: [paths[i] for i in imports[file]] for path, file in number.items()}
+    for path in dependencies_first(named, source):
+        file = number[path]
         row = reach[file]
         for other in imports[file]:
             row |= reach[other]
             row[other >> 3] |= 128 >> (other & 7)  # numpy's packbits order
     return reach
-
-
-def _dependencies_first(
-    paths: Sequence[str], imports: Sequence[Sequence[int]], source: Path | str
-) -> list[int]:
-    """Sort depth-first without recursion, so that a long chain of imports is no problem."""
-    unseen, open_, finished = 0, 1, 2
-    colour = [unseen] * len(paths)
-    order: list[int] = []
-    for root in range(len(paths)):
-        stack = [(root, 0)]
-        while stack:
-            file, next_import = stack.pop()
-            if next_import == 0:
-                if colour[file] != unseen:
-                    continue
-                colour[file] = open_
-            if next_import == len(imports[file]):
-                colour[file] = finished
-                order.append(file)
-                continue
-            stack.append((file, next_import + 1))
-            other = imports[file][next_import]
-            if colour[other] == open_:
-                trail = [number for number, _ in stack]
-                circle = [*trail[trail.index(other) :], other]
-                shown = " → ".join(paths[number] for number in circle)
-                raise DataError(f"files import each other in a circle: {shown}", path=source)
-            if colour[other] == unseen:
-                stack.append((other, 0))
-    return order

@@ -144,6 +144,7 @@ function createContexts(rt) {
       setMctx(mctx) {
         update(metaRef, META_STATE.mctx, mctx);
       },
+      levelNames: () => rt.field(rt.readRef(termRef), TERM_STATE.levelNames),
       setLevelNames(names) {
         update(termRef, TERM_STATE.levelNames, names);
       },

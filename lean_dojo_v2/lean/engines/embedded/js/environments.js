@@ -16,7 +16,8 @@ const ENVIRONMENT = { base: 0 };
 const BASE = { private: 0 };
 const KERNEL_ENVIRONMENT = { moduleOfConstant: 2, header: 5 };
 const HEADER = { modules: 5 };
-const MODULE_DATA = { extraNames: 3 };
+const MODULE_DATA = { imports: 0, extraNames: 3 };
+const IMPORT = { module: 0 };
 const HASH_MAP = { size: 0, buckets: 1 };
 const INSERT =
   'l_Std_DHashMap_Internal_Raw_u2080_insertIfNew___at___00Lean_finalizeImport_spec__4___redArg';
@@ -28,7 +29,12 @@ const MAX_IMPORTED = 12;
  * @param {string} library the folder of .olean files on the host
  */
 function createEnvironments(rt, library) {
+  /** The modules asked for → their environment. */
   const imported = new Map();
+  /** All the modules that an environment holds → that environment: other requests may come to the same. */
+  const held = new Map();
+  /** module → what it imports, of all modules that were imported so far */
+  const graph = new Map();
 
   const exists = (module) => fs.existsSync(`${path.join(library, ...module.split('.'))}.olean`);
 
@@ -39,11 +45,11 @@ function createEnvironments(rt, library) {
    */
   function importModules(modules) {
     const key = [...new Set(modules)].sort().join(' ');
-    const known = imported.get(key);
+    const known = imported.get(key) ?? held.get(reached(modules));
     if (known !== undefined) return known;
     const missing = modules.find((module) => !exists(module));
     if (missing !== undefined) throw unknownModule(missing);
-    if (imported.size >= MAX_IMPORTED) {
+    if (held.size >= MAX_IMPORTED) {
       throw new RequestError(
         'memory',
         `this engine has imported ${MAX_IMPORTED} different sets of modules; start another`,
@@ -52,7 +58,36 @@ function createEnvironments(rt, library) {
     const environment = rt.scope(() => rt.keep(load(key.split(' ').filter(Boolean))));
     indexCompiledFunctions(environment);
     imported.set(key, environment);
+    held.set(learnt(environment), environment);
     return environment;
+  }
+
+  /** What modules import, directly or not, themselves included, as one text; undefined where that is not known yet. */
+  function reached(modules) {
+    const found = new Set();
+    const pending = [...modules];
+    while (pending.length > 0) {
+      const module = pending.pop();
+      if (found.has(module)) continue;
+      if (!graph.has(module)) return undefined;
+      found.add(module);
+      pending.push(...graph.get(module));
+    }
+    return [...found].sort().join(' ');
+  }
+  /** Notes what the modules of an environment import, and gives them all as one text, as `reached` does. */
+  function learnt(environment) {
+    return rt.scope(() => {
+      const header = rt.call('l_Lean_Environment_header', environment);
+      const all = rt
+        .arrayItems(rt.call('l_Lean_Environment_allImportedModuleNames', environment))
+        .map(rt.nameText);
+      rt.arrayItems(rt.field(header, HEADER.modules)).forEach((module, i) => {
+        const direct = rt.arrayItems(rt.field(module, MODULE_DATA.imports));
+        graph.set(all[i], direct.map((item) => rt.nameText(rt.field(item, IMPORT.module))));
+      });
+      return all.sort().join(' ');
+    });
   }
 
   function load(modules) {

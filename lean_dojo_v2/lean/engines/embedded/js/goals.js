@@ -37,7 +37,8 @@ function goalCommands(engine) {
       throw new RequestError('arguments', 'Exactly one of {expr, copyFrom} must be supplied');
     }
     return states.inTermElab(engine.commandState(), (monad, origin) => {
-      monad.setLevelNames(rt.list(levels.map(rt.name)));
+      const inScope = monad.levelNames(); // of `universe u` in what was loaded
+      monad.setLevelNames(rt.list([...levels.map(rt.name), ...rt.listItems(inScope)]));
       const type =
         expr === null
           ? typeOfConstant(monad.environment(), copyFrom)

@@ -11,6 +11,8 @@ const TERM_INFO = { elab: 0, lctx: 1, expectedType: 2, expr: 3 };
 const SYNTAX = { missing: 0, node: 1, atom: 2, ident: 3 };
 const CANONICAL_ONLY = 3; // box(1)
 
+const SEQUENCE = /^Lean\.Parser\.Tactic\.tacticSeq(1Indented|Bracketed)$/;
+
 /** @param {object} rt the runtime */
 function createInfoTrees(rt) {
   /**
@@ -51,12 +53,28 @@ function createInfoTrees(rt) {
   const kindOf = (syntax) =>
     !rt.isScalar(syntax) && rt.tag(syntax) === SYNTAX.node ? rt.nameText(rt.field(syntax, 1)) : '';
 
+  const isSequence = (syntax) => SEQUENCE.test(kindOf(syntax));
+  /** Whether a node with these `Info`s above is a member of a tactic sequence. */
+  function isMember(parents) {
+    const parent = parents.findLast((info) => rt.tag(info) === INFO.tactic);
+    return parent !== undefined && isSequence(syntaxOf(parent));
+  }
+
   /** A part of a context by its name in `CONTEXT`. */
   const contextPart = (context, name) => rt.field(rt.field(context, 0), CONTEXT[name]);
   /** The declaration around, as Lean names it, or null. */
   const parentDeclaration = (context) => rt.optional(rt.field(context, 1));
 
-  return { walk, syntaxRange, syntaxOf, kindOf, contextPart, parentDeclaration };
+  return {
+    walk,
+    syntaxRange,
+    syntaxOf,
+    kindOf,
+    isSequence,
+    isMember,
+    contextPart,
+    parentDeclaration,
+  };
 }
 
 module.exports = { createInfoTrees, INFO, TACTIC_INFO, TERM_INFO, SYNTAX };

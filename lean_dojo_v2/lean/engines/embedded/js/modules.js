@@ -88,7 +88,7 @@ function createModules(engine) {
     const { library, own } = plan(imports);
     let env = environments.importModules(library);
     const owners = [];
-    let key = library.join(' ');
+    let key = String(env); // what is imported is kept for good
     for (const { module, text } of own) {
       key += `\n${module} ${crypto.createHash('sha256').update(text).digest('hex')}`;
       env = chain(key, module, text, env);

@@ -6,7 +6,9 @@ const { INFO, TACTIC_INFO, TERM_INFO } = require('./infotree.js');
 
 const SORRY_TACTICS = new Set(['Lean.Parser.Tactic.tacticSorry', 'Lean.Parser.Tactic.tacticAdmit']);
 const SORRY_TERM = 'Lean.Parser.Term.sorry';
-const SEQUENCE = /^Lean\.Parser\.(Tactic\.tacticSeq(1Indented|Bracketed)?|Term\.byTactic)$/;
+const SEQUENCE = /^Lean\.Parser\.(Tactic\.tacticSeq(1Indented)?|Term\.byTactic)$/;
+/** `{ … }`: a tactic where it is a member of a sequence, else what holds the tactics. */
+const BRACES = 'Lean.Parser.Tactic.tacticSeqBracketed';
 
 /** @param {object} engine everything main.js put together */
 function createReplay(engine) {
@@ -72,11 +74,12 @@ function createReplay(engine) {
   function tacticAt(unit, offset) {
     let best = null;
     for (const tree of unit.trees) {
-      trees.walk(tree, (info, context) => {
+      trees.walk(tree, (info, context, parents) => {
         if (rt.tag(info) !== INFO.tactic) return;
         const kind = trees.kindOf(trees.syntaxOf(info));
         const range = trees.syntaxRange(trees.syntaxOf(info));
         if (range === null || kind === '' || kind === 'null' || SEQUENCE.test(kind)) return;
+        if (kind === BRACES && !trees.isMember(parents)) return;
         if (offset < range[0] || offset >= range[1]) return;
         const rank = [range[0] === offset ? 0 : 1, range[0] === offset ? 0 : range[1] - range[0]];
         if (
@@ -91,9 +94,12 @@ function createReplay(engine) {
     return best;
   }
 
-  /** `dojo.state_at` {file, position (bytes), stateBefore?: true, prefix?}; for `prefix` see warm.js. */
+  /**
+   * `dojo.state_at` {file, position (bytes), stateBefore?: true, prefix?, clean?}; for `prefix` see warm.js. With
+   * `clean`, an error before the position is an error: Lean goes on after it, with other goals.
+   */
   function stateAt(request) {
-    const { position, stateBefore = true } = request;
+    const { position, stateBefore = true, clean = false } = request;
     if (!Number.isInteger(position) || position < 0)
       throw new RequestError('arguments', 'position must be a byte offset');
     return rt.scope(() => {
@@ -106,6 +112,7 @@ function createReplay(engine) {
         session.state,
         (unit) => {
           if (unit.end <= offset) return false;
+          if (clean) refuseErrors(unit, session.text.position(offset));
           const found = tacticAt(unit, offset);
           if (found !== null) answer = open(unit, found, session.text, stateBefore);
           return true;
@@ -115,6 +122,12 @@ function createReplay(engine) {
       if (answer === null) throw new RequestError('index', `no tactic at byte ${position}`);
       return answer;
     });
+  }
+  function refuseErrors(unit, [line, column]) {
+    const before = ({ pos }) => pos.line < line || (pos.line === line && pos.column + 1 < column);
+    const error = unit.messages.find((m) => m.severity === 'error' && before(m));
+    if (error !== undefined)
+      throw new RequestError('elab', `there is an error before it: ${error.data}`);
   }
   function open(unit, { info, context, range, kind }, text, stateBefore) {
     const details = rt.field(info, 0);

@@ -130,11 +130,10 @@ function traceCommands(engine) {
     if (range === null || kind === '' || kind === 'null' || kind === 'Lean.Parser.Term.byTactic')
       return;
     const parent = parents.findLast((node) => rt.tag(node) === INFO.tactic);
-    const inSequence =
-      parent !== undefined && isSequence(trees.syntaxOf(parent));
+    const inSequence = trees.isMember(parents);
     // `{ … }` is a tactic where it is a member of a sequence; else sequences are what holds the tactics
     if (/^Lean\.Parser\.Tactic\.tacticSeq(1Indented)?$/.test(kind)) return;
-    if (!inSequence && (sequenceOnly || isSequence(syntax))) return;
+    if (!inSequence && (sequenceOnly || trees.isSequence(syntax))) return;
     const details = rt.field(info, 0);
     const goals = (mctx, list) =>
       print(context, rt.field(details, mctx), rt.field(details, list), printed);
@@ -150,9 +149,6 @@ function traceCommands(engine) {
       declaration: declaration === null ? null : constants.userName(declaration),
     });
   }
-
-  const isSequence = (syntax) =>
-    /^Lean\.Parser\.Tactic\.tacticSeq(1Indented|Bracketed)$/.test(trees.kindOf(syntax));
 
   /**
    * Goals as text. Printing is what tracing spends its time on, and the same goals appear at many nodes: a goal without

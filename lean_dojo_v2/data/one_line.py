@@ -1,0 +1,142 @@
+"""Tactics of several lines as one line that leads to the same goals, for whoever writes one line.
+
+A proof by cases is written over several lines, with the proof of each case inside. What it does
+first fits on one: ``induction n with | zero => ?_ | succ n ih => ?_`` leaves each case as a goal,
+and the steps inside follow as steps of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, code_tokens, without_comments
+
+_WITH_CASES = frozenset({"induction", "cases", "match"})
+_WITH_PROOF = frozenset({"have", "obtain", "refine", "refine'", "apply", "rcases"})
+"""Where a hole may stand for a proof that follows."""
+_SEQUENCES = frozenset(
+    {"·", ".", "{", "(", "case", "case'", "all_goals", "any_goals", "repeat", "repeat'", "try"}
+    | {"focus", "on_goal", "iterate", "conv", "calc", "stop"}
+)
+"""What begins with these holds tactics of its own: they are steps themselves."""
+_LAID_OUT = frozenset({"by", "do", "calc", "match", "where", "·", "conv", ";"})
+"""What follows these is told apart by its lines."""
+
+
+def one_line(tactic: str) -> str | None:
+    r"""Give a tactic as one line.
+
+    Args:
+        tactic: Its text, moved to the left margin as traces have it.
+
+    Returns:
+        The tactic itself if it is one line; a line that leads to the same goals, with ``?_`` for
+        what is proved inside; ``None`` where there is none: bullets and other blocks, whose steps
+        are steps themselves, and terms that are told apart by their lines.
+
+    >>> one_line("induction n with\n| zero => rfl\n| succ n ih =>\n  simp\n  exact ih")
+    'induction n with | zero => ?_ | succ n ih => ?_'
+    >>> one_line("have h : p := by\n  intro x\n  exact hp x")
+    'have h : p := ?_'
+    >>> one_line("simp only [a,\n  b]")
+    'simp only [a, b]'
+    >>> one_line("· rfl\n  done") is None
+    True
+    """
+    if "\n" not in tactic:
+        return tactic
+    text = without_comments(tactic)
+    if "\n" not in text:
+        return text
+    words = list(code_tokens(text))
+    if not words or any("\n" in word.text for word in words):  # a string of several lines
+        return None
+    first = words[0].text
+    if first in _SEQUENCES:
+        return None
+    if first in _WITH_CASES:
+        return _cases(text, words)
+    if first == "next":  # what it does besides holding steps is to name
+        named = [word.text for word in takewhile(lambda word: word.text != "=>", words[1:])]
+        return " ".join(["rename_i", *named]) if named else None
+    if first == "if":
+        return _branches(text, words)
+    laid_out = [w for w in words if w.text in _LAID_OUT and not _is_argument(text, w)]
+    if not laid_out:
+        return _joined(text)
+    return _with_hole(text, words, laid_out[0]) if first in _WITH_PROOF else None
+
+
+def _cases(text: str, words: Sequence[Token]) -> str | None:
+    """Give ``induction … with | a => ?_ | b => ?_`` for one whose cases begin lines."""
+    bars = [word for word in words if word.text == "|" and _begins_line(text, word)]
+    if not bars:
+        return None
+    column = min(_column(text, bar) for bar in bars)
+    starts = [bar.start for bar in bars if _column(text, bar) == column]
+    head = text[: starts[0]].rstrip()
+    if not any(word.text == "with" for word in code_tokens(head)):
+        return None
+    alternatives = [
+        _opened(text[start:end])
+        for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
+    ]
+    return " ".join([_joined(head), *alternatives]) if "=>" in alternatives[-1] else None
+
+
+def _opened(alternative: str) -> str:
+    """Give ``| p => ?_``; a pattern that shares the proof of the next one is given as it is."""
+    depth = 0
+    for word in code_tokens(alternative):
+        depth += (word.text in OPENERS) - (word.text in CLOSERS)
+        if word.text == "=>" and depth == 0:
+            return f"{_joined(alternative[: word.start])} => ?_"
+    return _joined(alternative)
+
+
+def _branches(text: str, words: Sequence[Token]) -> str | None:
+    """Give ``if h : p then ?_ else ?_``."""
+    then = [w for w in words if w.text == "then"]
+    last = [w for w in words if w.text == "else" and _begins_line(text, w) and not _column(text, w)]
+    if not then or not last:
+        return None
+    return f"{_joined(text[: then[0].end])} ?_ else ?_"
+
+
+def _is_argument(text: str, word: Token) -> bool:
+    """Whether a ``·`` is that of ``(f · a)`` and no bullet."""
+    return word.text == "·" and not _begins_line(text, word)
+
+
+def _with_hole(text: str, words: Sequence[Token], by: Token) -> str | None:
+    """Give ``have h : p := ?_`` where a proof follows to the end."""
+    before = [word for word in words if word.start < by.start]
+    depth = sum((word.text in OPENERS) - (word.text in CLOSERS) for word in before)
+    if by.text != "by" or depth or before[-1].text != ":=":
+        return None
+    if before[0].text == "have" and before[1].text == "⟨":
+        return None  # what is not proved yet cannot be taken apart
+    return f"{_joined(text[: by.start])} ?_"
+
+
+def _begins_line(text: str, word: Token) -> bool:
+    return not text[text.rfind("\n", 0, word.start) + 1 : word.start].strip()
+
+
+def _column(text: str, word: Token) -> int:
+    return word.start - (text.rfind("\n", 0, word.start) + 1)
+
+
+def _joined(text: str) -> str:
+    """Put lines behind each other; blanks inside strings stay."""
+    return "".join(_pieces(text)).strip()
+
+
+def _pieces(text: str) -> Iterator[str]:
+    position = 0
+    for word in code_tokens(text):
+        yield re.sub(r"\s+", " ", text[position : word.start])
+        yield word.text
+        position = word.end

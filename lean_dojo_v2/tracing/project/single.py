@@ -1,0 +1,67 @@
+"""One Lean file as a project of its own, for files that belong to none."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+
+import attrs
+
+from lean_dojo_v2.lean.text.header import parse_header
+from lean_dojo_v2.tracing.project.lakefile import (
+    TOOLCHAIN_FILE,
+    LakeProject,
+    Library,
+    find_lakefile,
+    read_project,
+)
+from lean_dojo_v2.tracing.project.modules import module_name, module_path
+
+
+def project_of_file(file: Path) -> LakeProject:
+    """Give the project that a file is traced in: the one around it, or what it imports beside it.
+
+    Args:
+        file: The file, absolute.
+
+    Raises:
+        TraceError: If the files of the project around it cannot be read.
+    """
+    around = (f for f in file.parents if find_lakefile(f) or (f / TOOLCHAIN_FILE).is_file())
+    root = next(around, None)
+    if root is None:
+        beside = Library(file.stem, PurePosixPath(), tuple(_imported(file)))
+        return LakeProject(file.parent, "", (beside,), only=PurePosixPath(file.name))
+    project = read_project(root)
+    only = PurePosixPath(file.relative_to(root).as_posix())
+    if only not in project.sources().values():  # a scratch file beside the libraries
+        own = Library(file.stem, PurePosixPath(), (module_name(only),))
+        project = attrs.evolve(project, libraries=(*project.libraries, own))
+    return attrs.evolve(project, only=only)
+
+
+def hash_of_file(file: Path) -> str:
+    """Hash a file and what it imports of its project; 40 hexadecimal digits, like a commit.
+
+    Raises:
+        TraceError: As :func:`project_of_file`.
+    """
+    project = project_of_file(file)
+    digest = sha256(f"{project.only}\0{project.toolchain}\0".encode())
+    for path in project.sources().values():
+        content = (project.root / path).read_bytes()
+        digest.update(f"{path}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()[:40]
+
+
+def _imported(file: Path) -> list[str]:
+    """Give a file's module and those beside it that it imports, directly or not."""
+    found: dict[str, None] = {}
+    pending = [file.stem]
+    while pending:
+        module = pending.pop()
+        path = file.parent / module_path(module)
+        if module not in found and path.is_file():
+            found[module] = None
+            pending += parse_header(path.read_text(encoding="utf-8", errors="replace")).imports
+    return list(found)

@@ -1,0 +1,14 @@
+import Ordinary.Arrays
+import Ordinary.Classes
+import Ordinary.Deriving
+import Ordinary.Lists
+import Ordinary.Macros
+import Ordinary.Monads
+import Ordinary.Mutual
+import Ordinary.Notation
+import Ordinary.Numbers
+import Ordinary.Options
+import Ordinary.Strings
+import Ordinary.Structures
+import Ordinary.Termination
+import Ordinary.Trees

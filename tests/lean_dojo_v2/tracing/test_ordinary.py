@@ -1,0 +1,102 @@
+"""Ordinary Lean, chapter by chapter as the usual books have it: traced, replayed, proved again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lean_dojo_core.errors import LeanError
+from lean_dojo_core.records import Theorem
+from lean_dojo_v2.data.one_line import one_line
+from lean_dojo_v2.database import Repository
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
+from lean_dojo_v2.lean.verify.opening import open_exact
+from lean_dojo_v2.lean.verify.proofs import check_declaration
+from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
+from lean_dojo_v2.tracing.reading.states import clean_state
+from lean_dojo_v2.tracing.tracer import ERRORS_KEY
+
+PROJECT = Path(__file__).parents[2] / "data" / "ordinary_project"
+CHAPTERS = sorted(path.stem for path in (PROJECT / "Ordinary").glob("*.lean"))
+QUICK = ("Options", "Structures")
+"""What the default tests check; the other chapters take minutes."""
+
+
+def traced(folder: Path) -> Repository:
+    repo = LeanGitRepo.from_path(folder, url="https://example.org/ordinary/project")
+    return trace_repository(repo, engine="embedded")
+
+
+def replayed(server: Server, source: SourceTheorem, theorem: Theorem) -> Iterator[str]:
+    """Say which tactics do not lead from the traced state before them to the one after.
+
+    Nor, where they are of several lines, as the line that is learnt for them.
+    """
+    for tactic in theorem.traced_tactics:
+        assert tactic.start is not None
+        line = one_line(tactic.tactic)
+        try:
+            state = open_exact(server, source, tactic.start)
+            before = clean_state(str(state))
+            after = clean_state(str(server.goal_tactic(state, tactic.tactic)))
+            if line not in {None, tactic.tactic}:
+                server.goal_tactic(state, line)
+        except LeanError as error:
+            yield f"{theorem.full_name}:{tactic.start}: {tactic.tactic!r}: {error}"
+        else:
+            if (before, after) != (tactic.state_before, tactic.state_after):
+                yield f"{theorem.full_name}:{tactic.start}: {tactic.tactic!r} gives {after!r}"
+
+
+def assert_sound(server: Server, repository: Repository, folder: Path) -> None:
+    """Every proof holds in the whole check, and every step of it replays."""
+    wrong: list[str] = []
+    for theorem in repository.iter_theorems():
+        source = SourceTheorem.of(theorem, read_source(folder / theorem.file_path))
+        outcome = check_declaration(server, source, source.declaration)
+        if not outcome.valid:
+            wrong.append(f"{theorem.full_name}: {outcome.reason}")
+        wrong += replayed(server, source, theorem)
+    assert wrong == []
+
+
+def test_there_are_many_programs() -> None:
+    texts = [(PROJECT / "Ordinary" / f"{chapter}.lean").read_text() for chapter in CHAPTERS]
+    assert sum(text.count("\ntheorem ") for text in texts) >= 100
+    assert sum(text.count("\ndef ") + text.count("\ninductive ") for text in texts) >= 60
+
+
+@pytest.mark.usefixtures("one_engine")
+@pytest.mark.parametrize("chapter", QUICK)
+def test_a_chapter(chapter: str, tmp_path: Path, shared_pool) -> None:
+    (tmp_path / "Ordinary.lean").write_text(f"import Ordinary.{chapter}\n")
+    (tmp_path / "Ordinary").mkdir()
+    text = (PROJECT / "Ordinary" / f"{chapter}.lean").read_text()
+    (tmp_path / "Ordinary" / f"{chapter}.lean").write_text(text)
+    for name in ("lakefile.toml", "lean-toolchain"):
+        (tmp_path / name).write_text((PROJECT / name).read_text())
+    repository = traced(tmp_path)
+    assert ERRORS_KEY not in repository.metadata
+    assert repository.total_theorems == text.count("theorem ")
+    assert_sound(shared_pool.server, repository, tmp_path)
+
+
+@pytest.mark.slow
+def test_every_chapter() -> None:
+    repository = traced(PROJECT)
+    assert ERRORS_KEY not in repository.metadata
+    assert repository.num_sorry_theorems == 0
+    written = {
+        f"Ordinary/{chapter}.lean": (PROJECT / "Ordinary" / f"{chapter}.lean").read_text()
+        for chapter in CHAPTERS
+    }
+    for path, text in written.items():
+        found = [t for t in repository.iter_theorems() if t.file_path == path]
+        templates = text.count("`(theorem") + text.count("theorem $") - text.count("`(theorem $")
+        assert len(found) >= text.count("\ntheorem ") + text.count("\n  theorem "), path
+        assert templates <= 2
+    with Server(engine="embedded", project_path=PROJECT, timeout=300) as server:
+        assert_sound(server, repository, PROJECT)
