@@ -1,0 +1,72 @@
+"""The house keeps its plan: no circles of files or of folders, and plugins need no private import."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PUBLIC = re.compile(
+    r"lean_dojo_core(\.testing)?|lean_dojo_plugins\.api|lean_dojo_v2(\.\w+)?|lean_dojo_v2\.trainer\.\w+"
+)
+"""What a plugin may import of ours: the contract, the page for authors, and front doors."""
+
+
+@pytest.fixture(scope="module")
+def house() -> Any:
+    spec = importlib.util.spec_from_file_location("house", ROOT / "benchmarks" / "house.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["house"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def drawn(house: Any) -> nx.DiGraph[str]:
+    return house.imports()
+
+
+def test_no_circle_of_files(house: Any, drawn: nx.DiGraph[str]) -> None:
+    assert house.circles(drawn) == []
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_no_circle_of_folders(depth: int, drawn: nx.DiGraph[str]) -> None:
+    """At each depth: what lies deeper belongs to its folder, what lies higher is a folder alone."""
+
+    def folder(module: str) -> str:
+        return ".".join(module.split(".")[:depth])
+
+    folders: nx.DiGraph[str] = nx.DiGraph()
+    for one, other in drawn.edges:
+        # A package's own front door names what lies in it.
+        if folder(one) != folder(other) and not folder(other).startswith(f"{folder(one)}."):
+            folders.add_edge(folder(one), folder(other))
+    circles = [sorted(found) for found in nx.strongly_connected_components(folders)]
+    assert [found for found in circles if len(found) > 1] == []
+
+
+def private_imports(code: str) -> set[str]:
+    """Name what a text of Python imports of ours that is not public."""
+    found = set(re.findall(r"^\s*(?:from|import) (lean_dojo_\S+)", code, re.MULTILINE))
+    return {name for name in found if not PUBLIC.fullmatch(name) and "example" not in name}
+
+
+@pytest.mark.parametrize("root", ["tests/example_plugin", "lean_dojo_v2/cli/scaffold"])
+def test_plugins_import_what_is_public(root: str) -> None:
+    files = [*(ROOT / root).rglob("*.py"), *(ROOT / root).rglob("*.tmpl")]
+    assert files
+    private = {file.name: private_imports(file.read_text(encoding="utf-8")) for file in files}
+    assert {name: found for name, found in private.items() if found} == {}
+
+
+def test_the_page_for_plugin_authors_imports_what_is_public() -> None:
+    assert private_imports((ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")) == set()
