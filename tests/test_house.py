@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PUBLIC = re.compile(
-    r"lean_dojo_core(\.testing)?|lean_dojo_plugins\.api|lean_dojo_v2(\.\w+)?|lean_dojo_v2\.trainer\.\w+"
+    r"lean_dojo_core(\.testing|\.errors)?|lean_dojo_plugins\.api|lean_dojo_v2(\.\w+)?|lean_dojo_v2\.trainer\.\w+"
 )
 """What a plugin may import of ours: the contract, the page for authors, and front doors."""
 

@@ -6,6 +6,7 @@ from .base import BaseProver as BaseProver
 from .external import ExternalProver as ExternalProver
 from .search.best_first import BestFirstSearch as BestFirstSearch
 from .search.result import SearchResult as SearchResult
+from .suggestion import Suggestion as Suggestion
 
 HFProver = _causal_lm.HFProver
 RetrievalProver = _retrieval.RetrievalProver
