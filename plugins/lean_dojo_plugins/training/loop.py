@@ -44,6 +44,8 @@ from lean_dojo_plugins.training.run_folder import (
 from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata
 
+__all__ = ["CurriculumStep", "Loop"]
+
 _ROWS_FILE = "rows.arrow"
 
 
