@@ -404,6 +404,7 @@ class CausalTrainer:
             "does": "Suggests the next tactic at a Lean 4 goal.",
             "library": "peft" if adapter else "transformers",
             "task": "text-generation",
+            "formatter": self.formatter,
         }
 
     def forget_model(self) -> None:

@@ -33,6 +33,7 @@ from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_c
 from lean_dojo_plugins.training.data import formatted_rows, split_file
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import fetch, require_model, resolve_model
+from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.preflight import check_optimizer
 from lean_dojo_plugins.training.reporting import (
     ReportCallback,
@@ -251,6 +252,23 @@ class ProgressTrainer:
             model=self.output_dir,
         )
 
+    def settings(self) -> dict[str, Any]:
+        """Give all that shapes the result, as plain data; a run goes on only with the same."""
+        settings = plain_settings(self)
+        del settings["data_path"]  # what the file holds matters, not where it lies
+        return settings
+
+    def card(self) -> dict[str, str]:
+        """Say for the model card what the model is."""
+        base = Path(self.model_name)
+        return {
+            "title": f"Progress model from {base.name if base.exists() else self.model_name}",
+            "does": "Predicts how many steps of a Lean 4 proof remain (LeanProgress).",
+            "library": "transformers",
+            "task": "text-classification",
+            "formatter": "progress-text",
+        }
+
     @staticmethod
     def estimator(path: str | Path) -> ProgressEstimator:
         """Load a trained model for proof search.
@@ -321,8 +339,7 @@ class ProgressTrainer:
     def _open(self, folder: RunFolder, dataset: ProgressDataset) -> None:
         """Bring the output folder into order and the data into it; for the main process only."""
         kept, held_out = dataset.split(self.eval_ratio, self.seed)
-        settings = {**plain_settings(self), "data": dataset.digest}
-        del settings["data_path"]  # what the file holds matters, not where it lies
+        settings = {**self.settings(), "data": dataset.digest}
         state = folder.begin(type(self).__name__, settings, resume=self.resume)
         if not state.finished:
             self._write_data(folder.step_folder(0, _NAME), kept, held_out)
@@ -370,6 +387,7 @@ class ProgressTrainer:
             reporter.draw()
             reporter.close()
             done = FinishedStep(_NAME, "", len(kept), steps, state.settings["data"])
+            write_model_card(folder.staging, self, [done])
             folder.publish(state, [done])
         self.processes.wait_for_everyone()
 

@@ -58,7 +58,6 @@ class Learner(Protocol):
     look_back: int
     seed: int
     max_length: int | None
-    formatter: str
     too_long: TooLong
 
     @property
@@ -112,4 +111,4 @@ class Learner(Protocol):
         """Let the model go; the next use loads it anew."""
 
     def card(self) -> Mapping[str, str]:
-        """Say for the model card what the model is: ``title``, ``does``, ``library``, ``task``."""
+        """Say for the model card what the model is; see :mod:`.model_card`."""

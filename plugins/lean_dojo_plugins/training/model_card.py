@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
+from typing import Any, Protocol
 
 from lean_dojo_core import registry
-from lean_dojo_plugins.training.learner import Learner
 from lean_dojo_plugins.training.reporting import PICTURE_FILE
 from lean_dojo_plugins.training.run_folder import FinishedStep
 from lean_dojo_v2.runs import metrics
@@ -16,7 +16,19 @@ from lean_dojo_v2.runs import metrics
 _LIBRARIES = ("lean-dojo-v2", "torch", "transformers", "trl", "peft", "accelerate", "datasets")
 
 
-def write_model_card(folder: Path, trainer: Learner, steps: Sequence[FinishedStep]) -> None:
+class Described(Protocol):
+    """A trainer that can say what its model is."""
+
+    model_name: str
+
+    def settings(self) -> dict[str, Any]:
+        """Give all that shapes the result, as plain data."""
+
+    def card(self) -> Mapping[str, str]:
+        """Give ``title``, ``does``, ``library``, ``task`` and ``formatter``."""
+
+
+def write_model_card(folder: Path, trainer: Described, steps: Sequence[FinishedStep]) -> None:
     """Write ``README.md`` beside a model.
 
     Args:
@@ -25,7 +37,7 @@ def write_model_card(folder: Path, trainer: Learner, steps: Sequence[FinishedSte
         steps: The repositories that it has been trained on.
     """
     settings, card = trainer.settings(), trainer.card()
-    formatter = registry.dataset_formatters[trainer.formatter]
+    formatter = registry.dataset_formatters[card["formatter"]]
     base = Path(trainer.model_name)
     settings["model_name"] = base.name if base.exists() else trainer.model_name
     front = ["---", f"library_name: {card['library']}"]

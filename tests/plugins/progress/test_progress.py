@@ -100,7 +100,9 @@ def test_training_learns_and_keeps_the_lowest_mse(trained, capsys):
     assert final["mse"] < by_epoch[0]
     assert final["mae"] < 1
     assert set(final.metrics) == {"mse", "mae", "within_one"}
-    for name in ("model.safetensors", "tokenizer.json", "predictions.svg", "loss.svg"):
+    for name in (
+        "model.safetensors", "tokenizer.json", "predictions.svg", "loss.svg", "README.md",
+    ):  # fmt: skip
         assert (Path(trained.output_dir) / name).stat().st_size
     assert list((Path(trained.output_dir) / "runs").iterdir())
 
