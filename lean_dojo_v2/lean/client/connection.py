@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from lean_dojo_v2.lean.client.records import Session
+from lean_dojo_v2.lean.engines.host import with_files
 from lean_dojo_v2.lean.engines.process import EngineProcess, LaunchPlan
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
@@ -133,6 +134,11 @@ class Connection:
             RequestParseError: The payload holds text that is not Unicode (lone surrogates).
             EngineLostError: The engine died, timed out, outgrew its memory or left the protocol.
         """
+        if self.plan.capabilities.touches_files:
+            return self._exchange(cmd, payload, timeout)
+        return with_files(cmd, payload, lambda name, asked: self._exchange(name, asked, timeout))
+
+    def _exchange(self, cmd: str, payload: Mapping[str, Any], timeout: float) -> dict[str, Any]:
         try:
             line = cmd.encode() + b" " + orjson.dumps(payload)
         except (TypeError, UnicodeEncodeError) as error:

@@ -12,12 +12,11 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import attrs
 
-if TYPE_CHECKING:
-    from lean_dojo_v2.lean.messages import Message
+from lean_dojo_v2.lean.messages import Message
 
 Expr: TypeAlias = str
 """An expression, as Lean prints or reads it."""
@@ -38,6 +37,10 @@ class TacticMode(Enum):
     CONV = "conv"
     CALC = "calc"
 
+    def serial(self) -> str:
+        """Give Pantograph's word."""
+        return self.value
+
 
 @attrs.frozen
 class Variable:
@@ -47,11 +50,13 @@ class Variable:
         t: Its type.
         v: Its value, for a ``let`` variable.
         name: Its name; inaccessible ones carry a ``✝``.
+        is_have: Whether it is a ``have``, whose value a proof cannot use, if the engine says so.
     """
 
     t: Expr
     v: Expr | None = None
     name: str | None = None
+    is_have: bool = attrs.field(default=False, eq=False, repr=False)
 
     @property
     def type(self) -> Expr:
@@ -60,8 +65,8 @@ class Variable:
 
     @property
     def value(self) -> Expr | None:
-        """Its value, for a ``let`` variable."""
-        return self.v
+        """Its value, for a ``let`` variable: what a proof can use."""
+        return None if self.is_have else self.v
 
     @property
     def inaccessible(self) -> bool:
@@ -76,6 +81,7 @@ class Variable:
             t=parse_expr(payload["type"]) if payload.get("type") else "",
             v=parse_expr(value) if value else None,
             name=payload.get("userName"),
+            is_have=bool(payload.get("isHave")),
         )
 
     def __str__(self) -> str:
@@ -208,6 +214,17 @@ class GoalState:
         return not self.goals
 
     @classmethod
+    def parse_inner(
+        cls,
+        state_id: int,
+        goals: Sequence[Mapping[str, Any]],
+        messages: Sequence[Mapping[str, Any]],
+        session: Session,
+    ) -> Self:
+        """Read the goals and messages of an answer (PyPantograph's name and order)."""
+        return cls.parse(state_id, goals, session, [Message.parse(message) for message in messages])
+
+    @classmethod
     def parse(
         cls,
         state_id: int,
@@ -312,7 +329,7 @@ def serial_tactic(tactic: Tactic) -> dict[str, str]:
         case TacticDraft():
             return {"draft": tactic.expr}
         case TacticMode():
-            return {"mode": tactic.value}
+            return {"mode": tactic.serial()}
         case _:
             raise TypeError(
                 f"a tactic is a string or a Tactic… record, not {type(tactic).__name__}"

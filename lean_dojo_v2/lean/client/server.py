@@ -18,6 +18,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import orjson
 
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.client.connection import Connection
 from lean_dojo_v2.lean.client.records import (
     Expr,
@@ -30,6 +31,7 @@ from lean_dojo_v2.lean.client.records import (
     serial_tactic,
 )
 from lean_dojo_v2.lean.client.units import CheckTrackResult, CompilationUnit, SearchTarget
+from lean_dojo_v2.lean.engines.capabilities import Capabilities
 from lean_dojo_v2.lean.engines.process import LaunchPlan
 from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan, is_core
 from lean_dojo_v2.lean.errors import (
@@ -130,6 +132,8 @@ class Server:
         self.project_path = None if project_path is None else Path(project_path).absolute()
         self.lean_path = lean_path
         self.options = dict(options or {})
+        if self.options.get("printJsonPretty"):
+            raise UsageError("options: printJsonPretty: this client reads answers of one line.")
         self.core_options = list(core_options)
         self.timeout = timeout
         self.buffer_limit = buffer_limit
@@ -191,6 +195,11 @@ class Server:
         return self._connection.plan.kind
 
     @property
+    def capabilities(self) -> Capabilities:
+        """What the engine can do; known before it starts."""
+        return self._connection.plan.capabilities
+
+    @property
     def memory_mb(self) -> float:
         """The engine's resident memory in megabytes; 0 while none runs."""
         process = self._connection.process
@@ -245,11 +254,11 @@ class Server:
         self._connection.open()
         if self.options:
             self.ask("options.set", self.options)
-        if self.kind == "embedded":
+        if self.capabilities.reads_sources:
             self._import_own_modules()
 
     def _import_own_modules(self) -> None:
-        """Import the project's modules, which the embedded engine reads as sources."""
+        """Import the project's modules, which such an engine does not take as arguments."""
         if all(is_core(module) for module in self.imports):
             return
         header = "\n".join(f"import {module}" for module in self.imports)
@@ -530,7 +539,7 @@ class Server:
         *,
         timeout: float | None = None,
     ) -> tuple[Subsumption, GoalState | None, Goal | None]:
-        """Find out whether one of ``candidates`` proves ``goal`` (native engine).
+        """Find out whether one of ``candidates`` proves ``goal``.
 
         Returns:
             What was found; the state without the goal, unless that would be a cycle; the candidate.
@@ -561,7 +570,7 @@ class Server:
     def goal_save(
         self, goal_state: GoalState, path: str | Path, *, timeout: float | None = None
     ) -> None:
-        """Save a goal state to a file (native engine: the embedded one writes no files).
+        """Save a goal state to a file; the environment is not saved with it.
 
         Raises:
             StaleStateError: A state belongs to an engine that is gone.
@@ -575,7 +584,7 @@ class Server:
     goal_save_async = in_thread(goal_save)
 
     def goal_load(self, path: str | Path, *, timeout: float | None = None) -> GoalState:
-        """Take a goal state from a file; the environment must be the same (native engine).
+        """Take a goal state from a file of the same engine; the environment must be the same.
 
         Raises:
             RequestError: The engine refused the request.
@@ -633,25 +642,26 @@ class Server:
         *,
         timeout: float | None = None,
     ) -> list[str]:
-        """List the constants of the environment: of all modules, or of those with a prefix.
+        """List the safe constants, each behind a letter for its kind, such as ``dNat.add``.
+
+        Args:
+            module_prefix: Only those of modules whose name begins so.
+            invert_filter: Only the others, what this session declared among them.
+            timeout: Seconds it may take, in place of the server's.
 
         Raises:
-            RequestError: Modules were chosen, which the embedded engine cannot do.
+            RequestError: The engine refused the request.
         """
-        if module_prefix is not None and self.kind == "embedded":
-            raise RequestError("env.catalog: only the native engine lists single modules", "module")
-        fields: dict[str, Any] = {"invertFilter": invert_filter}
-        if module_prefix is not None:
-            fields["modulePrefix"] = module_prefix
         with tempfile.TemporaryDirectory(prefix="lean-dojo-") as folder:
             listing = Path(folder) / "catalog.txt"
-            if self.kind == "native":
-                listing.touch()
-                fields["filename"] = str(listing)
+            listing.touch()
+            fields: dict[str, Any] = {"filename": str(listing), "invertFilter": invert_filter}
+            if module_prefix is not None:
+                fields["modulePrefix"] = module_prefix
             answer = self.ask("env.catalog", fields, timeout)
-            if "symbols" in answer:  # engines that write no files answer with the list itself
+            if "symbols" in answer:  # Pantograph before 0.3.9 wrote no files
                 return list(answer["symbols"])
-            return listing.read_text(encoding="utf-8").split()
+            return listing.read_text(encoding="utf-8").split("\n")[:-1]
 
     env_catalog_async = in_thread(env_catalog)
 
@@ -668,13 +678,13 @@ class Server:
     env_describe_async = in_thread(env_describe)
 
     def env_save(self, path: str | Path, *, timeout: float | None = None) -> None:
-        """Save the environment to a file (native engine: the embedded one writes no files)."""
+        """Save the environment to a file: what it imports, and the constants it has besides."""
         self.ask("env.save", {"path": str(Path(path).absolute())}, timeout)
 
     env_save_async = in_thread(env_save)
 
     def env_load(self, path: str | Path, *, timeout: float | None = None) -> None:
-        """Take the environment from a file (native engine)."""
+        """Take the environment from a file of the same engine."""
         self._load("env.load", {"path": str(Path(path).absolute())}, timeout)
 
     env_load_async = in_thread(env_load)
@@ -732,6 +742,7 @@ class Server:
         invocations: bool = False,
         sorrys: bool = False,
         new_constants: bool = False,
+        type_errors_as_goals: bool = False,
         options: Mapping[str, int] | None = None,
         timeout: float | None = None,
     ) -> list[CompilationUnit]:
@@ -746,13 +757,15 @@ class Server:
             invocations: Whether to report every tactic.
             sorrys: Whether to open the goal of every ``sorry``.
             new_constants: Whether to name the constants that each command defines.
+            type_errors_as_goals: Whether to open a goal for every term whose type is not the one
+                that is expected.
             options: Limits of Lean for this call (embedded engine).
             timeout: Seconds it may take, in place of the server's.
 
         Returns:
             One record for each command, also for one with errors: read their messages.
         """
-        named = file_name is not None and self.kind == "embedded"
+        named = file_name is not None and self.capabilities.names_texts
         fields: dict[str, Any] = {
             "file": text,
             **({"fileName": file_name} if named else {}),
@@ -760,7 +773,7 @@ class Server:
             "inheritEnv": inherit_env,
             "sorrys": sorrys,
             "newConstants": new_constants,
-            "typeErrorsAsGoals": False,
+            "typeErrorsAsGoals": type_errors_as_goals,
             **({"options": dict(options)} if options else {}),
         }
         with self._connection.lock:
@@ -857,7 +870,7 @@ class Server:
     load_sorry_async = in_thread(load_sorry)
 
     def check_track(self, src: str, dst: str, *, timeout: float | None = None) -> CheckTrackResult:
-        """Check that ``dst`` proves what ``src`` states (native engine)."""
+        """Check that ``dst`` proves what ``src`` states."""
         answer = self.ask("frontend.track", {"src": src, "dst": dst}, timeout)
         return self._read(answer, CheckTrackResult.parse)
 
@@ -866,7 +879,7 @@ class Server:
     def refactor_search_target(
         self, code: str, core_options: Sequence[str] = (), *, timeout: float | None = None
     ) -> str:
-        """Combine the ``sorry``s of a text into one (native engine; experimental in Pantograph)."""
+        """Combine ``sorry``s that rest on each other into one (experimental in Pantograph)."""
         fields = {"file": code, "coreOptions": list(core_options)}
         answer = self.ask("frontend.refactor", fields, timeout)
         return self._read(answer, lambda a: str(a["file"]))
@@ -943,9 +956,7 @@ class Server:
             listing = Path(folder) / "invocations.json"
             asked = {**fields, "invocations": str(listing)}
             answer = self.ask("frontend.process", asked, timeout)
-            units = answer.get("units", ())
-            if not all("invocations" in unit for unit in units):
-                units = orjson.loads(listing.read_bytes())["units"]
+            units = orjson.loads(listing.read_bytes())["units"]
             return answer, [unit.get("invocations") or [] for unit in units]
 
     def _units(

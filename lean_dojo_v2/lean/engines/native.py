@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 from lean_dojo_core.errors import EngineUnavailableError
+from lean_dojo_v2.lean.engines.capabilities import NATIVE
 from lean_dojo_v2.lean.engines.groups import ProcessGroups
 from lean_dojo_v2.lean.engines.process import LaunchPlan
 
 VARIABLE = "LEAN_DOJO_PANTOGRAPH"
+INSTALL = "pip install git+https://github.com/stanford-centaur/PyPantograph"
+"""What brings the native engine. (``pantograph`` on PyPI is something else: a drawing library.)"""
+SOUND_SINCE = (4, 34, 0)
+"""The first Lean without the kernel soundness bugs that are known in November 2026."""
 _REPL = "pantograph-repl"
 _LAKE_TIMEOUT = 300.0
 
@@ -72,6 +79,47 @@ def lake_lean_path(project: Path) -> str:
     return os.fsdecode(done.stdout).strip()
 
 
+def repl_version() -> str:
+    """Ask the native engine which version of Pantograph it is.
+
+    Raises:
+        EngineUnavailableError: There is none, or it does not tell.
+    """
+    program = find_repl()
+    if program is None:
+        raise EngineUnavailableError(f"There is no {_REPL}. `{INSTALL}` brings it.")
+    try:
+        done = ProcessGroups().run([str(program), "--version"], cwd=Path(), timeout=_LAKE_TIMEOUT)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise EngineUnavailableError(f"{program} --version: {error}") from error
+    if done.returncode != 0:
+        raise EngineUnavailableError(f"{program} --version ended with status {done.returncode}.")
+    return os.fsdecode(done.stdout).strip()
+
+
+def warn_of_old_kernel(toolchain: str) -> None:
+    """Warn once of a Lean whose kernel has known soundness bugs.
+
+    Args:
+        toolchain: A version, or a line of ``lean-toolchain``: ``leanprover/lean4:v4.20.0``.
+
+    >>> warn_of_old_kernel("leanprover/lean4:v4.34.0")
+    """
+    found = re.search(r"(?:^|[:v\s])(\d+)\.(\d+)\.(\d+)", toolchain)
+    version = tuple(map(int, found.groups())) if found else SOUND_SINCE
+    if version < SOUND_SINCE and version not in _warned:
+        _warned.add(version)
+        warnings.warn(
+            f"Lean {'.'.join(map(str, version))} has known kernel soundness bugs (fixed in "
+            f"{'.'.join(map(str, SOUND_SINCE))}): a proof that it accepts may prove nothing. Check "
+            "what you publish with a newer Lean.",
+            stacklevel=2,
+        )
+
+
+_warned: set[tuple[int, ...]] = set()
+
+
 def is_lake_project(folder: Path) -> bool:
     """Whether the folder has a lakefile."""
     return any((folder / name).is_file() for name in ("lakefile.toml", "lakefile.lean"))
@@ -99,16 +147,19 @@ def native_plan(
     if program is None:
         raise EngineUnavailableError(
             "The native Lean engine is Pantograph's REPL, and there is none. Install PyPantograph "
-            f"for your Lean version (`pip install pantograph`), or set {VARIABLE} to the "
-            "executable."
+            f"for your Lean version (`{INSTALL}`), or set {VARIABLE} to the executable."
         )
     if lean_path is None and project is not None and is_lake_project(project):
         lean_path = lake_lean_path(project)
+    toolchain = None if project is None else project / "lean-toolchain"
+    if toolchain is not None and toolchain.is_file():
+        warn_of_old_kernel(toolchain.read_text(errors="replace"))
     environment = dict(os.environ)
     if lean_path:
         environment["LEAN_PATH"] = lean_path
     return LaunchPlan(
         kind="native",
+        capabilities=NATIVE,
         argv=(str(program), *imports, *(f"--{option}" for option in core_options)),
         env=environment,
         cwd=None if project is None else str(project),

@@ -20,6 +20,7 @@ from typing import IO, NoReturn
 import attrs
 import psutil
 
+from lean_dojo_v2.lean.engines.capabilities import NATIVE, Capabilities
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     EngineLostError,
@@ -51,12 +52,14 @@ class LaunchPlan:
         env: Its whole environment.
         cwd: Its working folder, or ``None`` for the current one.
         what: What it is, for error messages.
+        capabilities: What it can do; ask this, never ``kind``.
     """
 
     kind: str
     argv: tuple[str, ...]
     env: Mapping[str, str] = attrs.field(repr=False)
     cwd: str | None = None
+    capabilities: Capabilities = NATIVE
     what: str = attrs.field(default=attrs.Factory(lambda self: f"{self.kind} engine", True))
 
 

@@ -9,8 +9,9 @@ from typing import Literal, TypeAlias, get_args
 
 from lean_dojo_core.errors import EngineUnavailableError, UsageError
 from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
-from lean_dojo_v2.lean.engines.native import find_repl, native_plan
+from lean_dojo_v2.lean.engines.native import INSTALL, find_repl, native_plan, repl_version
 from lean_dojo_v2.lean.engines.process import LaunchPlan
+from lean_dojo_v2.lean.engines.repl import PROTOCOL_VERSION
 from lean_dojo_v2.lean.text.header import parse_header
 
 EngineName: TypeAlias = Literal["auto", "native", "embedded"]
@@ -32,12 +33,8 @@ def engine_plan(
 ) -> LaunchPlan:
     """Choose an engine and say how to start it.
 
-    ``auto`` takes the native engine when modules outside core Lean are needed, or when the project
-    names a toolchain and Pantograph's REPL is there; else the embedded one. ``LEAN_DOJO_ENGINE``
-    takes the place of ``auto``; an engine that is asked for by name is never exchanged.
-
     Args:
-        engine: ``"auto"``, ``"native"`` or ``"embedded"``.
+        engine: ``"auto"``, ``"native"`` or ``"embedded"``; see :func:`select`.
         imports: Modules that the engine imports.
         project: The Lake project, if there is one.
         lean_path: Where compiled modules lie, for the native engine.
@@ -48,15 +45,11 @@ def engine_plan(
         UsageError: There is no engine of that name.
         EngineUnavailableError: The engine cannot serve this project; the message says what to do.
     """
-    name = _chosen(engine)
     foreign = foreign_module(imports, project)
-    if name == "auto":
-        has_toolchain = project is not None and (project / "lean-toolchain").is_file()
-        needs_native = foreign is not None or (has_toolchain and find_repl() is not None)
-        name = "native" if needs_native else "embedded"
-        if foreign is not None and find_repl() is None:
-            raise _refused(*foreign)
+    name = select(engine, project, needs_native=foreign is not None)
     if name == "native":
+        if engine == "auto" and foreign is not None and find_repl() is None:
+            raise _refused(*foreign)
         return native_plan(imports, project=project, lean_path=lean_path, core_options=core_options)
     if foreign is not None:
         raise _refused(*foreign)
@@ -66,6 +59,43 @@ def engine_plan(
         core_options=core_options,
         memory_limit_mb=memory_limit_mb,
     )
+
+
+def select(
+    engine: EngineName | str, project: Path | None = None, *, needs_native: bool = False
+) -> Literal["native", "embedded"]:
+    """Choose an engine for tracing, proving and rewards alike.
+
+    ``auto`` takes the native engine where the project needs it, or where it names a toolchain and
+    Pantograph's REPL is there; else the embedded one. ``LEAN_DOJO_ENGINE`` takes the place of
+    ``auto``; an engine that is asked for by name is never exchanged.
+
+    Args:
+        engine: ``"auto"``, ``"native"`` or ``"embedded"``.
+        project: The Lake project, if there is one.
+        needs_native: Whether it has modules that the embedded engine cannot import.
+
+    Raises:
+        UsageError: There is no engine of that name.
+    """
+    match _chosen(engine):
+        case "native":
+            return "native"
+        case "embedded":
+            return "embedded"
+    names_its_own = project is not None and (project / "lean-toolchain").is_file()
+    if needs_native or (names_its_own and find_repl() is not None):
+        return "native"
+    return "embedded"
+
+
+def get_version() -> str:
+    """Say which version of Pantograph's protocol the default engine speaks (PyPantograph's name).
+
+    Raises:
+        EngineUnavailableError: The native engine does not tell.
+    """
+    return repl_version() if select("auto") == "native" else PROTOCOL_VERSION
 
 
 def is_core(module: str) -> bool:
@@ -130,6 +160,6 @@ def _refused(module: str, place: str) -> EngineUnavailableError:
     return EngineUnavailableError(
         f"{module} ({place}) is not part of core Lean, and the embedded engine has Init, Std and "
         "Lean only. Use the native engine: install Lean with elan and PyPantograph for the "
-        "project's Lean version (`pip install pantograph`, or LEAN_DOJO_PANTOGRAPH=<executable>), "
-        "run `lake build` in the project, then use engine='native' or LEAN_DOJO_ENGINE=native."
+        f"project's Lean version (`{INSTALL}`, or LEAN_DOJO_PANTOGRAPH=<executable>), run "
+        "`lake build` in the project, then use engine='native' or LEAN_DOJO_ENGINE=native."
     )

@@ -178,7 +178,7 @@ def _relevant(variables: Sequence[Variable], target: str) -> list[Variable]:
     Such a one is a fact of the library (``0 ≤ 0``), or a datum that nobody uses.
     """
     names = {v.name for v in variables if v.name}
-    words = [(v, set(_NAME.findall(f"{v.t} {v.v or ''}"))) for v in variables]
+    words = [(v, set(_NAME.findall(f"{v.t} {v.value or ''}"))) for v in variables]
     spoken_of = set(_NAME.findall(target)).union(*(found for _, found in words))
     return [v for v, found in words if found & names or v.name in spoken_of]
 
@@ -208,13 +208,13 @@ def canonical(goal: Goal) -> str:
     True
     """
     names = _by_order(goal.variables)
-    lines = [f"{_rename(v.t, names)} := {_rename(v.v or '', names)}" for v in goal.variables]
+    lines = [f"{_rename(v.t, names)} := {_rename(v.value or '', names)}" for v in goal.variables]
     return "\n".join([*lines, _target(goal, names)])
 
 
 def _telling(variables: Sequence[Variable]) -> list[Variable]:
     """Drop hypotheses that say nothing."""
-    return [v for v in variables if v.v is not None or not _TRUTHS.fullmatch(v.t)]
+    return [v for v in variables if v.value is not None or not _TRUTHS.fullmatch(v.t)]
 
 
 def _by_order(variables: Sequence[Variable]) -> dict[str, str]:
@@ -246,7 +246,7 @@ def _known(variables: Sequence[Variable], names: Mapping[str, str]) -> set[tuple
 
 
 def _says(variable: Variable, names: Mapping[str, str]) -> tuple[str, str]:
-    return _rename(variable.t, names), _rename(variable.v or "", names)
+    return _rename(variable.t, names), _rename(variable.value or "", names)
 
 
 def _called(variable: Variable, names: Mapping[str, str]) -> str:
@@ -258,7 +258,7 @@ def _is_mentioned(variable: Variable, variables: Sequence[Variable]) -> bool:
     if not variable.name:
         return False
     return any(
-        variable.name in _NAME.findall(f"{other.t} {other.v or ''}")
+        variable.name in _NAME.findall(f"{other.t} {other.value or ''}")
         for other in variables
         if other is not variable
     )

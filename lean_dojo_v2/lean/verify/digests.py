@@ -19,7 +19,7 @@ import attrs
 
 from lean_dojo_v2.lean.client.records import INACCESSIBLE, GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import RequestError, StaleStateError
+from lean_dojo_v2.lean.errors import StaleStateError
 
 _WORD = re.compile(r'"(?:\\.|[^"\\])*"|[()]|[^\s()"]+')
 _BINDERS = frozenset({":lambda", ":forall", ":let"})
@@ -54,12 +54,9 @@ def digest(server: Server, state: GoalState, *, timeout: float | None = None) ->
     """
     if not server.holds(state):
         raise StaleStateError(f"Goal state {state.state_id} belongs to an engine that is gone.")
-    try:
-        answer = server.ask("dojo.digest", {"stateId": state.state_id}, timeout)
-    except RequestError as error:
-        if error.code != "command":
-            raise
+    if not server.capabilities.tells_digests:
         return _by_expressions(server, state, timeout)
+    answer = server.ask("dojo.digest", {"stateId": state.state_id}, timeout)
     return StateDigest(tuple(answer["goals"]), bool(answer["hasSorry"]))
 
 

@@ -2,8 +2,8 @@
 
 The embedded engine gives the syntax tree of a text that is exactly one tactic, without running it.
 What can be spelt in ways that a text search misses is refused by its kind of syntax. An engine
-without this extension (the native one) relies on Pantograph, which parses exactly one tactic too,
-on the text wall before it and on the axioms after it.
+that cannot tell (the native one) says where the first tactic of a text ends, so that a sequence is
+refused there too; for the rest it relies on the text wall before it and on the axioms after it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Collection
 
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import RequestError, TacticParseError
+from lean_dojo_v2.lean.errors import RequestParseError, TacticParseError
 from lean_dojo_v2.lean.verify.screening import Reason, Refusal, screen
 
 _FORBIDDEN: tuple[tuple[Reason, re.Pattern[str]], ...] = tuple(
@@ -59,12 +59,10 @@ def parse(
         StaleStateError: If the state belongs to an engine that is gone.
         EngineLostError: If the engine died or the time was up.
     """
-    try:
-        answer = server.parse_tactic(tactic, state, timeout=timeout)
-    except RequestError as error:
-        if error.code == "command":  # an engine without this extension
-            return None
-        raise
+    if not server.capabilities.tells_syntax:
+        _refuse_sequence(server, tactic, timeout)
+        return None
+    answer = server.parse_tactic(tactic, state, timeout=timeout)
     if "parseError" in answer:
         raise TacticParseError(str(answer["parseError"]))
     for kind in answer["kinds"]:
@@ -75,3 +73,36 @@ def parse(
     names = " ".join(name for name in answer["identifiers"] if name)
     # `exact`, because none of them is the name of a tactic.
     return screen(f"exact {names}", whole_proof=True, own_names=own_names) if names else None
+
+
+def _refuse_sequence(server: Server, tactic: str, timeout: float | None) -> None:
+    """Let through no more than one tactic, by Pantograph's own ``env.parse``.
+
+    The file may have notation that the server's environment has not. So what Lean could not read
+    is no more than suspect: it is a sequence if a semicolon stands in it outside brackets.
+
+    Raises:
+        TacticParseError: It is a sequence of tactics.
+        EngineLostError: The engine died or the time was up.
+    """
+    try:
+        rest = server.env_parse(tactic, timeout=timeout)[1]
+    except RequestParseError:
+        rest = tactic
+    if ";" in _outside_brackets(rest.replace("<;>", "")):
+        raise TacticParseError(f"more than one tactic: {rest.strip()!r} follows the first")
+
+
+def _outside_brackets(text: str) -> str:
+    """Leave out what stands in brackets.
+
+    >>> _outside_brackets("a (b; c) d")
+    'a  d'
+    """
+    kept, depth = [], 0
+    for character in text:
+        depth += character in "([{⟨"
+        if depth <= 0:
+            kept.append(character)
+        depth -= character in ")]}⟩"
+    return "".join(kept)

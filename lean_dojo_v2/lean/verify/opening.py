@@ -11,7 +11,6 @@ from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.text.lexer import code_tokens
 from lean_dojo_v2.lean.text.source import SourceTheorem
 
@@ -70,6 +69,8 @@ def _state_at(
 
     With ``clean`` an error in the first part is one: Lean goes on after it, with other goals.
     """
+    if not server.capabilities.opens_tactics:
+        return _by_sorry(server, source, played)
     fields = {
         "file": source.before + played + rest,
         "fileName": source.file_path,
@@ -79,12 +80,7 @@ def _state_at(
         "header": source.header,
         "clean": clean,
     }
-    try:
-        return server.request_state("dojo.state_at", fields)[0]
-    except RequestError as error:
-        if error.code != "command":
-            raise
-    return _by_sorry(server, source, played)
+    return server.request_state("dojo.state_at", fields)[0]
 
 
 def _by_sorry(server: Server, source: SourceTheorem, played: str) -> GoalState:

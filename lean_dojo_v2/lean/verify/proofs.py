@@ -17,7 +17,6 @@ from lean_dojo_v2.lean.client.units import CompilationUnit
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     LeanError,
-    RequestError,
     StaleStateError,
     TacticParseError,
 )
@@ -101,11 +100,8 @@ def check_declaration(
         declaration: The whole declaration; its text has passed the screening of its proof.
         timeout: Seconds that Lean may take.
     """
-    try:
+    if server.capabilities.tells_declarations:
         return _by_extension(server, source, declaration + source.rest_of_block, timeout)
-    except RequestError as error:
-        if error.code != "command":
-            raise
     return _by_pantograph(server, source, declaration, timeout)
 
 

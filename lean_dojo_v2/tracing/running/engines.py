@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol, TypeAlias, get_args
+from typing import Protocol, TypeAlias
 
 import psutil
 
-from lean_dojo_core.errors import EngineUnavailableError, LeanError, UsageError
+from lean_dojo_core.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.engines.embedded import install
-from lean_dojo_v2.lean.engines.selection import VARIABLE, EngineName
+from lean_dojo_v2.lean.engines.selection import EngineName, select
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig, available_cores
 from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, refuse_foreign
 from lean_dojo_v2.tracing.reading.records import Elaboration
 from lean_dojo_v2.tracing.running import embedded
-from lean_dojo_v2.tracing.running.native import NativeLean, has_lake
+from lean_dojo_v2.tracing.running.native import NativeLean
 
 ENGINE_MB = 1_300
 """Memory that one embedded engine takes while it traces."""
@@ -159,19 +158,14 @@ def choose_engine(
 ) -> Engine:
     """Choose what elaborates a project's files.
 
-    ``auto`` (or ``LEAN_DOJO_ENGINE`` in its place) takes the project's own Lean where Lake is
-    installed, since that is exact, and the embedded engine where it is not.
+    ``auto`` means what it means for proving, see :mod:`lean_dojo_v2.lean.engines.selection`.
 
     Raises:
         UsageError: There is no engine of that name.
         EngineUnavailableError: The engine cannot serve this project; the message says what to do.
     """
-    source = "engine"
-    if name == "auto":
-        name, source = os.environ.get(VARIABLE) or "auto", VARIABLE
-    if name not in get_args(EngineName):
-        raise UsageError(f"{source}={name!r} is no engine; there are auto, native and embedded.")
     lone = project.only is not None and find_lakefile(project.root) is None
-    if name == "native" or (name == "auto" and has_lake() and not lone):
+    place, foreign = (None, None) if lone else (project.root, workspace.foreign())
+    if select(name, place, needs_native=foreign is not None) == "native":
         return NativeEngine(project, jobs, timeout)
     return EmbeddedEngine(workspace, jobs, timeout)

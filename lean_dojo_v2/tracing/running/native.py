@@ -23,6 +23,7 @@ from typing import Any
 from lean_dojo_core.errors import EngineUnavailableError, LeanError, TraceError
 from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.engines.groups import ProcessGroups
+from lean_dojo_v2.lean.engines.native import warn_of_old_kernel
 from lean_dojo_v2.lean.text.positions import PositionMap
 from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile, lake_state
 from lean_dojo_v2.tracing.project.modules import module_path
@@ -80,6 +81,7 @@ class NativeLean:
         self._root = project.root
         self._programs = ProcessGroups()
         self.version = self._lake(["env", "lean", "--version"], _ANSWER_TIMEOUT)
+        warn_of_old_kernel(self.version)
         found = _VERSION.search(self.version)
         self._number = (int(found[1]), int(found[2])) if found else _OLDEST
         if self._number < _OLDEST:

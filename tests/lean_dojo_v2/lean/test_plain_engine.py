@@ -206,3 +206,14 @@ def test_a_goal_is_checked_where_it_was_opened(plain):
         assert not check_goal_proof(plain, "loaded 1 = 3", "rfl").valid
     finally:
         plain.restart()
+
+
+@pytest.mark.parametrize("name", ["engine", "plain_engine"])
+def test_a_sequence_of_tactics_is_not_one_tactic(request, name):
+    server = request.getfixturevalue(name)
+    state = server.goal_start("∀ p : Prop, p → p ∧ p")
+    assert server.goal_tactic(state, "intro p h; exact ⟨h, h⟩").is_solved
+    for sequence in ("intro p h; exact ⟨h, h⟩", "intro p; skip", "skip; all_goals intro p"):
+        assert check_tactic(server, state, sequence).verdict is Verdict.UNPARSED, sequence
+    for single in ("(intro p h; exact ⟨h, h⟩)", "intro p h <;> exact ⟨h, h⟩"):
+        assert check_tactic(server, state, single).verdict is Verdict.SOLVED, single

@@ -17,7 +17,8 @@ from lean_dojo_v2.lean.client.records import (
     Variable,
     serial_tactic,
 )
-from lean_dojo_v2.lean.client.units import CompilationUnit
+from lean_dojo_v2.lean.client.units import CheckTrackResult, CompilationUnit, SearchTarget
+from lean_dojo_v2.lean.errors import TacticError, TacticFailure, TacticParseError
 from lean_dojo_v2.lean.messages import Message, Position, Severity
 
 GOAL = {
@@ -147,3 +148,31 @@ def test_a_unit_has_its_bytes_messages_and_tactics():
     assert unit.invocations is not None
     assert unit.invocations[0].tactic == "trivial"
     assert unit.goal_state is None
+
+
+def test_pypantographs_own_names_are_there():
+    assert [mode.serial() for mode in TacticMode] == ["tactic", "conv", "calc"]
+    message = {"data": "hm", "pos": {"line": 1, "column": 0}, "severity": "warning", "kind": "x"}
+    goals = [{"name": "_uniq.1", "target": {"pp": "True"}, "vars": []}]
+    session = Session()
+    state = GoalState.parse_inner(7, goals, [message], session)
+    assert (state.state_id, state.goals[0].target, state.messages[0].data) == (7, "True", "hm")
+    target = SearchTarget.parse({"stateId": 8, "goals": goals}, session)
+    assert target.goal_state.goals == state.goals
+    result = CheckTrackResult([], [Message("no", Position(1, 0))], "t is missing")
+    assert (result.hasSrcError, result.hasDstError, result.succeeded) == (False, True, False)
+    assert result.feedback == ["1:0: error: no", "t is missing"]
+
+
+@pytest.mark.parametrize("failure", [TacticError("no", [Message("no", Position(1, 0))]),
+                                     TacticParseError("no")])  # fmt: skip
+def test_a_failure_carries_messages(failure):
+    assert isinstance(failure, TacticFailure)
+    assert [message.data for message in failure.messages] == ["no"]
+
+
+def test_a_have_has_a_value_that_no_proof_can_use():
+    value = {"type": {"pp": "Nat"}, "value": {"pp": "2"}, "userName": "n"}
+    assert Variable.parse(value).value == "2"
+    have = Variable.parse({**value, "isHave": True})
+    assert (have.v, have.value) == ("2", None)

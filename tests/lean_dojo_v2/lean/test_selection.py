@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from pathlib import Path
 
+import attrs
 import pytest
 
 from lean_dojo_core.errors import EngineUnavailableError, UsageError
 from lean_dojo_v2.lean.engines.embedded.node import node_program
-from lean_dojo_v2.lean.engines.native import find_repl, native_plan
-from lean_dojo_v2.lean.engines.selection import engine_plan, foreign_module, header_imports
+from lean_dojo_v2.lean.engines.native import find_repl, native_plan, warn_of_old_kernel
+from lean_dojo_v2.lean.engines.repl import PROTOCOL_VERSION
+from lean_dojo_v2.lean.engines.selection import (
+    engine_plan,
+    foreign_module,
+    get_version,
+    header_imports,
+    select,
+)
+from lean_dojo_v2.tracing.project.lakefile import LakeProject
+from lean_dojo_v2.tracing.project.modules import ImportGraph
+from lean_dojo_v2.tracing.project.workspace import Workspace
+from lean_dojo_v2.tracing.running.engines import choose_engine
 
 
 @pytest.fixture
@@ -68,8 +81,50 @@ def test_mathlib_on_the_embedded_engine_is_refused_with_the_way_out(project, eng
         engine_plan(engine, ["Init"], project=project)
     message = str(caught.value)
     assert message.startswith(f"Mathlib.Tactic ({Path('Sample/More.lean')}) is not part of core")
-    assert "pip install pantograph" in message
+    assert "pip install git+https://github.com/stanford-centaur/PyPantograph" in message
     assert "lake build" in message
+
+
+def test_one_meaning_of_auto_for_tracing_proving_and_rewards(project, mini_repl):
+    (project / "lean-toolchain").write_text("leanprover/lean4:v4.34.0\n")
+    assert select("auto", project) == "native"
+    assert select("auto") == "embedded"
+    assert select("auto", needs_native=True) == "native"
+    assert select("embedded", project, needs_native=True) == "embedded"
+    lake = LakeProject(project, "", ())
+    workspace = Workspace({}, ImportGraph({}), {})
+    with pytest.raises(EngineUnavailableError, match="lake"):
+        choose_engine("auto", lake, workspace)
+
+
+def test_what_an_engine_can_do_stands_on_its_plan(mini_repl):
+    assert native_plan(["Init"]).capabilities.unverified
+    plan = engine_plan("embedded", ["Init"])
+    assert plan.capabilities.unverified == ()
+    assert plan.capabilities.sandboxed
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        plan.capabilities.sandboxed = False
+
+
+def test_an_old_kernel_is_warned_of_once(project, mini_repl):
+    (project / "lean-toolchain").write_text("leanprover/lean4:v4.33.7\n")
+    with pytest.warns(UserWarning, match=r"Lean 4\.33\.7 has known kernel soundness bugs"):
+        native_plan(["Init"], project=project, lean_path="x")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        native_plan(["Init"], project=project, lean_path="x")
+        warn_of_old_kernel("Lean (version 4.34.0, x86_64-unknown-linux-gnu)")
+        warn_of_old_kernel("leanprover/lean4:nightly")
+
+
+def test_the_version_is_that_of_the_protocol(monkeypatch, tmp_path):
+    assert get_version() == PROTOCOL_VERSION
+    program = tmp_path / "pantograph-repl"
+    program.write_text("#!/bin/sh\necho 0.9.9\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("LEAN_DOJO_ENGINE", "native")
+    monkeypatch.setenv("LEAN_DOJO_PANTOGRAPH", str(program))
+    assert get_version() == "0.9.9"
 
 
 def test_mathlib_makes_auto_choose_the_native_engine(mini_repl):
@@ -100,7 +155,10 @@ def test_the_environment_decides_for_auto_and_for_nothing_else(monkeypatch, mini
 def test_no_native_engine_is_said_with_the_way_out(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert find_repl() is None
-    with pytest.raises(EngineUnavailableError, match="pip install pantograph"):
+    with pytest.raises(
+        EngineUnavailableError,
+        match=r"pip install git\+https://github.com/stanford-centaur/PyPantograph",
+    ):
         native_plan(["Init"])
     monkeypatch.setenv("LEAN_DOJO_PANTOGRAPH", "/nowhere/repl")
     with pytest.raises(EngineUnavailableError, match="'/nowhere/repl', which cannot be run"):

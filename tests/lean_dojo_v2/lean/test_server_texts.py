@@ -70,7 +70,7 @@ def test_every_tactic_of_a_file_is_listed(engine, tmp_path):
     )
     tactics = [t for u in engine.tactic_invocations(file) for t in u.invocations or []]
     found = {t.tactic: (t.before, t.after) for t in tactics}
-    assert found["exact h"] == ("case left\np : Prop\nh : p\n⊢ p", "no goals")
+    assert found["exact h"] == ("case left\np : Prop\nh : p\n⊢ p", "")
     assert found["constructor"][1].count("⊢") == 2
     with pytest.raises(RequestError, match=r"B\.lean"):
         engine.tactic_invocations(tmp_path / "B.lean")

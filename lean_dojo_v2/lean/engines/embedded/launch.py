@@ -14,6 +14,7 @@ from importlib import resources
 from pathlib import Path
 
 from lean_dojo_core.errors import EngineUnavailableError
+from lean_dojo_v2.lean.engines.capabilities import EMBEDDED
 from lean_dojo_v2.lean.engines.embedded import install
 from lean_dojo_v2.lean.engines.embedded.node import node_program
 from lean_dojo_v2.lean.engines.process import LaunchPlan
@@ -78,6 +79,7 @@ def embedded_plan(
     ]
     return LaunchPlan(
         kind="embedded",
+        capabilities=EMBEDDED,
         argv=tuple(argv),
         env={"LANG": "C.UTF-8", "HOME": str(home)},
         what="embedded Lean engine",

@@ -80,7 +80,7 @@ def test_brackets_that_would_exhaust_the_stack_are_refused(lean: Any) -> None:
     assert "nested" in lean("goal.tactic", stateId=state, tactic=f"exact {deep}")["parseError"]
     assert "nested" in lean("dojo.parse_tactic", tactic=deep)["parseError"]
     answer = lean("dojo.check", file=f"theorem t : 1 = 1 := {deep}\n")
-    assert answer["error"] == "arguments"
+    assert answer["error"] == "command"
     assert lean("goal.tactic", stateId=state, tactic="rfl")["goals"] == []
 
 

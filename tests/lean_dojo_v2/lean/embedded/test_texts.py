@@ -248,7 +248,7 @@ def test_a_beginning_is_elaborated_once(lean: Any) -> None:
     assert again["warm"] is True
     assert again["declarations"]["t"]["exists"] is True
     assert [c["name"] for c in again["new_constants"]] == ["t"]
-    assert check(lean, text, prefix=-3)["error"] == "arguments"
+    assert check(lean, text, prefix=-3)["error"] == "command"
 
 
 @pytest.mark.parametrize("leading", ["", "open Nat in\n", "/-- Doc. -/ -- note\n", "mutual\n"])

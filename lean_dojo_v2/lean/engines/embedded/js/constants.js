@@ -4,12 +4,13 @@
 /** Constructors of `ConstantInfo`, as words. */
 const KINDS = ['axiom', 'def', 'theorem', 'opaque', 'quot', 'inductive', 'constructor', 'recursor'];
 /** Lean's `ConstantKind`: what a constant was where it was declared. */
-const ORIGINALLY = { theorem: 1, axiom: 2 };
+const ORIGINALLY = { definition: 0, theorem: 1, axiom: 2 };
 const HAS_VALUE = new Set(['def', 'theorem', 'opaque']);
 const NO_REALIZE = 1; // box(0)
 const TRUE = 3; // box(1)
 /** Entries of a `PersistentHashMap` node: a pair, a child node, or nothing. */
 const ENTRY = { pair: 0, child: 1 };
+const MODULE_DATA = { imports: 0, names: 1, constants: 2, extraNames: 3 };
 const DECLARATION_RANGES = { range: 0, selectionRange: 1 };
 /** `AsyncMode.local`, `OLeanLevel.server`: read what is there, without waiting for tasks. */
 const [LOCAL_MODE, SERVER_LEVEL] = [3, 3];
@@ -91,14 +92,39 @@ function createConstants(rt) {
       else compare(childNode(known[i]), rt.field(entry, 0), found);
     });
   }
-  /** The names of all constants, imported ones first. */
-  function all(env) {
-    const found = [];
-    const modules = rt.arrayItems(rt.field(rt.call('l_Lean_Environment_header', env), 5));
-    for (const module of modules) found.push(...rt.arrayItems(rt.field(module, 1)));
+  const moduleNames = (env) =>
+    rt.arrayItems(rt.call('l_Lean_Environment_allImportedModuleNames', env)).map(rt.nameText);
+  const importNames = (list) => rt.arrayItems(list).map((one) => rt.nameText(rt.field(one, 0)));
+  const modulesOf = (env) => rt.arrayItems(rt.field(rt.call('l_Lean_Environment_header', env), 5));
+  /** The modules that an environment was asked to import. */
+  const imports = (env) => importNames(rt.call('l_Lean_Environment_imports', env));
+
+  /** What a module's file holds, by names; null for one that is not imported. */
+  function moduleData(env, module) {
+    const index = moduleNames(env).indexOf(module);
+    if (index < 0) return null;
+    const data = modulesOf(env)[index];
+    const names = (i) => rt.arrayItems(rt.field(data, i)).map(rt.nameText);
+    return {
+      imports: importNames(rt.field(data, MODULE_DATA.imports)),
+      constNames: names(MODULE_DATA.names),
+      extraConstNames: names(MODULE_DATA.extraNames),
+    };
+  }
+
+  /** All constants by module, as {module, entries: () => [name, info] pairs}; those of the session come last. */
+  function byModule(env) {
+    const names = moduleNames(env);
+    const imported = modulesOf(env).map((data, i) => ({
+      module: names[i],
+      entries: () => {
+        const infos = rt.arrayItems(rt.field(data, MODULE_DATA.constants));
+        return rt.arrayItems(rt.field(data, MODULE_DATA.names)).map((name, k) => [name, infos[k]]);
+      },
+    }));
     const session = [];
     compare(null, root(env), session);
-    return [...found, ...session.map(([name]) => name)];
+    return [...imported, { module: null, entries: () => session }];
   }
   const childNode = (entry) =>
     entry !== undefined && !rt.isScalar(entry) && rt.tag(entry) === ENTRY.child
@@ -132,6 +158,13 @@ function createConstants(rt) {
     const original = rt.optional(rt.call('l_Lean_getOriginalConstKind_x3f', env, name));
     return original !== null && rt.unbox(original) === what;
   };
+
+  /** The kind that a constant was declared as. */
+  function declaredKind(env, name, info) {
+    if (kind(info) !== 'axiom') return kind(info);
+    if (wasOriginally(env, name, ORIGINALLY.theorem)) return 'theorem';
+    return wasOriginally(env, name, ORIGINALLY.definition) ? 'def' : 'axiom';
+  }
 
   /** Whether the kernel has taken a theorem as one: where it refused the proof, the rest of a text may still cite it. */
   function isProved(kernel, name, info) {
@@ -178,8 +211,12 @@ function createConstants(rt) {
     moduleOf,
     declarationRange,
     nameRange,
+    declaredKind,
     added,
-    all,
+    imports,
+    moduleNames,
+    moduleData,
+    byModule,
     closure,
     restsOn,
   };

@@ -17,9 +17,15 @@ const CORE_CONTEXT = {
   openDecls: 7,
   initHeartbeats: 8,
   maxHeartbeats: 9,
+  cancelToken: 12,
 };
+const META_CONTEXT = { lctx: 2, localInstances: 3 };
+const MVAR_DECL = { userName: 0, lctx: 1, type: 2, localInstances: 4 };
+/** `MetavarKind`: only `syntheticOpaque` ones are never assigned by the unifier. */
+const METAVAR_KIND = { natural: 0, synthetic: 1, syntheticOpaque: 2 };
+const NAME_GENERATOR = { prefix: 0, index: 1 };
 const CORE_STATE = { env: 0, ngen: 2, messages: 6, infoState: 7 };
-const META_STATE = { mctx: 0 };
+const META_STATE = { mctx: 0, cache: 1 };
 const TERM_STATE = { levelNames: 0 };
 
 /** A Lean exception that an action threw: the request fails, the engine goes on. */
@@ -43,8 +49,8 @@ function leanException(rt, exception) {
   return error;
 }
 
-/** @param {object} rt the runtime */
-function createContexts(rt) {
+/** @param {object} rt the runtime @param {object} timeout see timeout.js */
+function createContexts(rt, timeout) {
   let captured = null;
   const capture = rt.closureMaker(
     7,
@@ -66,7 +72,7 @@ function createContexts(rt) {
       rt.box(1),
       rt.UNIT,
       rt.none,
-      rt.none,
+      timeout.cancelToken(),
     ];
     return rt.constructor(
       0,
@@ -119,27 +125,104 @@ function createContexts(rt) {
    */
   function monad(contexts, states) {
     const heartbeats = rt.call('lean_io_get_num_heartbeats');
-    const core = rt.withFields(contexts[2], { [CORE_CONTEXT.initHeartbeats]: heartbeats });
-    const [termRef, metaRef, coreRef] = states.map(rt.newRef);
+    const core = rt.withFields(contexts[2], {
+      [CORE_CONTEXT.initHeartbeats]: heartbeats,
+      [CORE_CONTEXT.cancelToken]: timeout.cancelToken(),
+    });
+    return monadOver([contexts[0], contexts[1], core], states.map(rt.newRef));
+  }
+
+  function monadOver([term, meta, core], refs) {
+    const [termRef, metaRef, coreRef] = refs;
     const levels = {
       core: [core, coreRef],
-      meta: [contexts[1], metaRef, core, coreRef],
-      term: [contexts[0], termRef, contexts[1], metaRef, core, coreRef],
+      meta: [meta, metaRef, core, coreRef],
+      term: [term, termRef, meta, metaRef, core, coreRef],
     };
     function run(level, symbol, args) {
       const result = rt.call(symbol, ...args, ...levels[level]);
       if (rt.tag(result) === 0) return rt.field(result, 0);
       throw leanException(rt, rt.field(result, 0));
     }
-    const read = () => [termRef, metaRef, coreRef].map(rt.readRef);
+    const read = () => refs.map(rt.readRef);
+    const mctx = () => rt.field(rt.readRef(metaRef), META_STATE.mctx);
+    const declarationOf = (mvar) =>
+      rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', mctx(), mvar));
+    /** A name that Lean's generator has not given yet. */
+    function freshName() {
+      const ngen = rt.field(rt.readRef(coreRef), CORE_STATE.ngen);
+      const index = rt.unbox(rt.field(ngen, NAME_GENERATOR.index));
+      update(
+        coreRef,
+        CORE_STATE.ngen,
+        rt.withFields(ngen, { [NAME_GENERATOR.index]: rt.box(index + 1) }),
+      );
+      const prefix = rt.field(ngen, NAME_GENERATOR.prefix);
+      return rt.call('l_Lean_Name_num___override', prefix, rt.box(index));
+    }
+    /** A new metavariable (`Expr`) in a local context. */
+    const newMVarAt = ({ lctx, localInstances }, type, userName = rt.UNIT, kind = 'syntheticOpaque') =>
+      run('meta', 'l_Lean_Meta_mkFreshExprMVarAt', [
+        lctx,
+        localInstances,
+        type,
+        rt.box(METAVAR_KIND[kind]),
+        userName,
+        rt.box(0),
+      ]);
+    /** What a goal says: its tag, local context and (instantiated) type. */
+    function goal(mvar) {
+      const decl = declarationOf(mvar);
+      return {
+        userName: rt.field(decl, MVAR_DECL.userName),
+        lctx: rt.field(decl, MVAR_DECL.lctx),
+        localInstances: rt.field(decl, MVAR_DECL.localInstances),
+        type: instantiate(rt.field(decl, MVAR_DECL.type)),
+      };
+    }
+    const instantiate = (e) => rt.field(rt.call('l_Lean_instantiateMVarsCore', mctx(), e), 0);
+    /** The same monad, in another local context. */
+    const within = ({ lctx, localInstances }) =>
+      monadOver(
+        [
+          term,
+          rt.withFields(meta, {
+            [META_CONTEXT.lctx]: lctx,
+            [META_CONTEXT.localInstances]: localInstances,
+          }),
+          core,
+        ],
+        refs,
+      );
+    const assign = (mvar, value) =>
+      update(metaRef, META_STATE.mctx, rt.call('lean_assign_mvar', mctx(), mvar, value));
     return {
+      /** Whether `body` comes through; a Lean exception undoes what it did. */
+      attempt(body) {
+        const saved = read();
+        try {
+          body();
+          return true;
+        } catch (error) {
+          if (!(error instanceof LeanException)) throw error;
+          refs.forEach((ref, i) => rt.wasm.lean_st_ref_set(ref, rt.keep(saved[i])));
+          return false;
+        }
+      },
+      freshName,
+      newMVarAt,
+      declarationOf,
+      goal,
+      instantiate,
+      within,
+      assign,
       core: (symbol, ...args) => run('core', symbol, args),
       meta: (symbol, ...args) => run('meta', symbol, args),
       term: (symbol, ...args) => run('term', symbol, args),
       tactic: (context, ref, symbol, ...args) => run('term', symbol, [...args, context, ref]),
       states: read,
       environment: () => rt.field(rt.readRef(coreRef), CORE_STATE.env),
-      mctx: () => rt.field(rt.readRef(metaRef), META_STATE.mctx),
+      mctx,
       log: () => rt.field(rt.readRef(coreRef), CORE_STATE.messages),
       setMctx(mctx) {
         update(metaRef, META_STATE.mctx, mctx);
@@ -171,4 +254,5 @@ module.exports = {
   CORE_CONTEXT,
   CORE_STATE,
   META_STATE,
+  MVAR_DECL,
 };

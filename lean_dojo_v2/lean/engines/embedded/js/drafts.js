@@ -200,7 +200,31 @@ function createDrafts(engine) {
     );
   }
 
-  return { printContext, declarationOf, isSettled, openState };
+  /** Whether a term at a node of an information tree has a type, up to what Lean unfolds. */
+  function hasType(unit, context, lctx, { e, type }) {
+    const captured = contexts.captureFrom(unit.before);
+    try {
+      return rt.scope(() => {
+        const [term, meta, core] = captured.states;
+        const monad = contexts.monad(captured.contexts, [
+          term,
+          rt.withFields(meta, { [META_STATE.mctx]: trees.contextPart(context, 'mctx') }),
+          rt.withFields(core, { [CORE_STATE.env]: trees.contextPart(context, 'env') }),
+        ]);
+        const inside = monad.within({ lctx, localInstances: rt.array([]) });
+        let fits = false;
+        inside.attempt(() => {
+          const own = inside.meta('l_Lean_Meta_inferType', e);
+          fits = inside.meta('l_Lean_Meta_isExprDefEqGuarded', own, type) === TRUE;
+        });
+        return fits && rt.call('l_Lean_Expr_isSyntheticSorry', e) !== TRUE;
+      });
+    } finally {
+      contexts.release(captured);
+    }
+  }
+
+  return { printContext, declarationOf, isSettled, openState, hasType };
 }
 
 module.exports = { createDrafts };

@@ -18,7 +18,7 @@ const EXPR = {
 };
 const LEVEL = { zero: 0, succ: 1, max: 2, imax: 3, param: 4, mvar: 5 };
 /** How `sexp` marks the four kinds of binder. */
-const BINDER_MARKS = ['', ' :implicit', ' :strictImplicit', ' :instImplicit'];
+const BINDER_MARKS = ['', ' :i', ' :si', ' :ii'];
 /** Expressions share subterms; written out as trees they may explode. */
 const MAX_SEXP = 4_000_000;
 

@@ -34,10 +34,10 @@ function createFiles(engine) {
     module = null,
   }) {
     if (typeof file !== 'string')
-      throw new RequestError('arguments', 'file must be supplied: the text itself');
-    if (file.includes('\0')) throw new RequestError('arguments', 'file holds a NUL byte');
+      throw new RequestError('command', 'file must be supplied: the text itself');
+    if (file.includes('\0')) throw new RequestError('command', 'file holds a NUL byte');
     if (isTooDeep(file)) {
-      throw new RequestError('arguments', `file: brackets are nested deeper than ${MAX_NESTING}`);
+      throw new RequestError('command', `file: brackets are nested deeper than ${MAX_NESTING}`);
     }
     const text = new SourceText(file);
     const source = frontend.openText(text.lean, fileName);

@@ -6,6 +6,17 @@ const { COMMAND_STATE, CORE_STATE } = require('./contexts.js');
 
 const SAFE_DEFINITION = 1; // `DefinitionSafety.safe`
 const TRUE = 3; // box(1)
+/** How Pantograph's catalog marks the kinds of constants. */
+const LETTERS = {
+  axiom: 'a',
+  def: 'd',
+  theorem: 't',
+  opaque: 'o',
+  quot: 'q',
+  inductive: 'i',
+  constructor: 'c',
+  recursor: 'r',
+};
 
 /** @param {object} engine everything main.js put together */
 function inspectionCommands(engine) {
@@ -24,7 +35,6 @@ function inspectionCommands(engine) {
   }
 
   function inspect({ name, value = null, dependency = false, source = false }) {
-    if (typeof name !== 'string') throw new RequestError('arguments', 'name must be a text');
     return topLevel((context, monad) => {
       const env = monad.environment();
       const leanName = rt.name(name);
@@ -45,7 +55,7 @@ function inspectionCommands(engine) {
         ...(module === null ? {} : { module }),
         ...(constants.isPrivate(leanName) ? { publicName: constants.userName(leanName) } : {}),
         ...(dependency ? dependencies(info, shownValue) : {}),
-        ...structure(info),
+        ...structure(info, show),
         ...(source ? location(env, leanName) : {}),
       };
     });
@@ -63,50 +73,89 @@ function inspectionCommands(engine) {
     const position = ([line, column]) => ({ line, column: column - 1 });
     return { sourceStart: position(range.start), sourceEnd: position(range.end) };
   }
-  /** Pantograph's inductInfo and constructorInfo. */
-  function structure(info) {
+  /** Pantograph's inductInfo, constructorInfo and recursorInfo. */
+  function structure(info, show) {
     const details = constants.details(info);
     const number = (i) => rt.unbox(rt.field(details, i));
+    const flag = (i) => rt.scalarByte(details, i) === 1;
     const names = (i) => rt.listItems(rt.field(details, i)).map(rt.nameText);
-    if (constants.kind(info) === 'inductive') {
-      return {
-        inductInfo: { numParams: number(1), numIndices: number(2), all: names(3), ctors: names(4) },
-      };
+    switch (constants.kind(info)) {
+      case 'inductive':
+        return {
+          inductInfo: {
+            numParams: number(1),
+            numIndices: number(2),
+            all: names(3),
+            ctors: names(4),
+            isRec: flag(0),
+            isReflexive: flag(2),
+            isNested: number(5) > 0,
+          },
+        };
+      case 'constructor':
+        return {
+          constructorInfo: {
+            induct: rt.nameText(rt.field(details, 1)),
+            cidx: number(2),
+            numParams: number(3),
+            numFields: number(4),
+          },
+        };
+      case 'recursor':
+        return {
+          recursorInfo: {
+            all: names(1),
+            numParams: number(2),
+            numIndices: number(3),
+            numMotives: number(4),
+            numMinors: number(5),
+            rules: rt.listItems(rt.field(details, 6)).map((rule) => ({
+              ctor: rt.nameText(rt.field(rule, 0)),
+              nFields: rt.unbox(rt.field(rule, 1)),
+              rhs: show(rt.field(rule, 2)),
+            })),
+            k: flag(0),
+          },
+        };
+      default:
+        return {};
     }
-    if (constants.kind(info) === 'constructor') {
-      return {
-        constructorInfo: {
-          induct: rt.nameText(rt.field(details, 1)),
-          cidx: number(2),
-          numParams: number(3),
-          numFields: number(4),
-        },
-      };
-    }
-    return {};
   }
 
   function describe() {
+    const env = environment();
     return {
-      imports: [],
-      modules: rt
-        .arrayItems(rt.call('l_Lean_Environment_allImportedModuleNames', environment()))
-        .map(rt.nameText),
+      imports: constants.imports(env),
+      modules: constants.moduleNames(env),
     };
   }
 
-  /** Every name that users may cite: no internal ones. */
-  function catalog() {
-    const env = environment();
-    const internal = (name) =>
-      rt.call('l_Lean_Name_isInternal', name) === TRUE || constants.isPrivate(name);
-    return {
-      symbols: constants
-        .all(env)
-        .filter((name) => !internal(name))
-        .map(rt.nameText),
-    };
+  /** What one module declares. */
+  function readModule({ module }) {
+    const data = constants.moduleData(environment(), module);
+    if (data === null) throw new RequestError('exception', `Module not found ${module}`);
+    return data;
   }
+
+  /** Every safe name but Lean's own auxiliaries, each behind a letter for its kind, as in `dNat.add`. */
+  function catalog({ modulePrefix = null, invertFilter = false }) {
+    const env = environment();
+    const wanted = (module) =>
+      (modulePrefix === null || (module !== null && module.startsWith(modulePrefix))) !== invertFilter;
+    const symbols = [];
+    for (const { module, entries } of constants.byModule(env)) {
+      if (!wanted(module)) continue;
+      for (const [name, info] of entries()) {
+        if (isHidden(name) || constants.isUnsafe(info)) continue;
+        const kind = constants.declaredKind(env, name, info);
+        symbols.push(`${LETTERS[kind]}${rt.nameText(name)}`);
+      }
+    }
+    return { symbols };
+  }
+  const isHidden = (name) =>
+    /(^|\.)_(proof|simp)_[^.]*$/.test(rt.nameText(name)) ||
+    rt.call('l_Lean_Name_hasMacroScopes', name) === TRUE;
 
   function echo({ expr, type = null, levels = [] }) {
     return topLevel((_, monad, origin) => {
@@ -116,7 +165,9 @@ function inspectionCommands(engine) {
         expr,
         type === null ? null : states.elaborateType(monad, type),
       );
-      const inferred = pretty.instantiate(monad.mctx(), monad.meta('l_Lean_Meta_inferType', e));
+      const inferred = states.orError('typing', () =>
+        monad.instantiate(monad.meta('l_Lean_Meta_inferType', e)),
+      );
       const context = pretty.contextOfState(origin.contexts[2], monad.environment(), monad.mctx());
       return {
         expr: pretty.expressionRecord(context, e, engine.settings),
@@ -126,9 +177,16 @@ function inspectionCommands(engine) {
   }
 
   /** Adds a definition or theorem to the session's environment. */
-  function add({ name, levels = [], type = null, value, isTheorem = false }) {
-    if (typeof name !== 'string' || typeof value !== 'string')
-      throw new RequestError('arguments', 'name and value must be texts');
+  function add({
+    name,
+    levels = [],
+    type = null,
+    value,
+    isTheorem = false,
+    typeErrorsAsGoals = false,
+  }) {
+    if (typeErrorsAsGoals)
+      throw new RequestError('command', 'env.add: typeErrorsAsGoals can only be false');
     topLevel((_, monad) => {
       const parameters = rt.list(levels.map(rt.name));
       monad.setLevelNames(parameters);
@@ -166,6 +224,7 @@ function inspectionCommands(engine) {
   return {
     'env.inspect': inspect,
     'env.describe': describe,
+    'env.module_read': readModule,
     'env.catalog': catalog,
     'expr.echo': echo,
     'env.add': add,

@@ -20,17 +20,23 @@ const { createFiles } = require('./files.js');
 const { createFrontend } = require('./frontend.js');
 const { createInfoTrees } = require('./infotree.js');
 const { createModules } = require('./modules.js');
+const { pickleCommands } = require('./pickle.js');
 const { createPretty } = require('./pretty.js');
+const { createProofs } = require('./proofs.js');
 const { createReplay } = require('./replay.js');
 const { createStates } = require('./states.js');
 const { inspectionCommands } = require('./inspect.js');
 const { syntaxCommands } = require('./syntax.js');
+const { targetCommands } = require('./targets.js');
 const { traceCommands } = require('./trace.js');
 const { parseAssignment, withLimits } = require('./options.js');
 const { goalCommands } = require('./goals.js');
+const { stepCommands } = require('./steps.js');
 const { frontendCommands } = require('./process.js');
 const { sessionCommands, defaultSettings } = require('./session.js');
 const { serve } = require('./protocol.js');
+const { createTimeout } = require('./timeout.js');
+const { trackCommands } = require('./track.js');
 const { createWarm } = require('./warm.js');
 
 function readArguments() {
@@ -59,19 +65,22 @@ async function main() {
   const engine = createEngine(rt, { install, project, options });
   engine.base = engine.environments.importModules(imports);
   engine.resetCommandState();
-  serve(rt, commandsOf(engine));
+  serve(engine, commandsOf(engine));
 }
 
 /** Puts the parts together; a part may use those above it when it is made, and any when it runs. */
 function createEngine(rt, { install, project, options }) {
-  const contexts = createContexts(rt);
+  const settings = defaultSettings();
+  const timeout = createTimeout(rt, settings);
+  const contexts = createContexts(rt, timeout);
   const pretty = createPretty(rt);
   const engine = {
     rt,
     project,
     contexts,
     pretty,
-    settings: defaultSettings(),
+    settings,
+    timeout,
     options: withLimits(options, {}),
   };
   engine.environments = createEnvironments(rt, path.join(install, 'lib', 'lean'));
@@ -82,7 +91,8 @@ function createEngine(rt, { install, project, options }) {
     contexts,
     createAxiomPrinter(rt, engine.trees, engine.constants),
   );
-  engine.states = createStates(rt, contexts, pretty);
+  engine.proofs = createProofs(rt, pretty);
+  engine.states = createStates(rt, contexts, pretty, engine.proofs);
   engine.declarations = createDeclarations(rt, engine.trees, engine.constants);
   engine.modules = createModules(engine);
   engine.files = createFiles(engine);
@@ -108,12 +118,17 @@ function addCommandState(engine) {
 }
 
 function commandsOf(engine) {
-  const { shown, ...goals } = goalCommands(engine);
+  const { outsideOf, ...steps } = stepCommands(engine);
+  const { shown, ...goals } = goalCommands(engine, outsideOf);
   engine.shown = shown;
   return {
     ...sessionCommands(engine),
     ...goals,
+    ...steps,
+    ...pickleCommands(engine),
     ...frontendCommands(engine),
+    ...targetCommands(engine),
+    ...trackCommands(engine),
     ...inspectionCommands(engine),
     ...syntaxCommands(engine),
     ...traceCommands(engine),

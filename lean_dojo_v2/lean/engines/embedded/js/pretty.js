@@ -2,7 +2,7 @@
 /** Goals and expressions as Lean prints them, and as Pantograph's records. */
 
 const { CORE_CONTEXT } = require('./contexts.js');
-const { sexp } = require('./expressions.js');
+const { EXPR, sexp, subterms } = require('./expressions.js');
 
 /** Lean's own default line width, so that our goal text is that of `lean --json` and of LeanDojo. */
 const WIDTH = 120;
@@ -66,13 +66,26 @@ function createPretty(rt) {
     return kind === LOCAL_DECL_KIND.ordinary || settings.printAuxDecls;
   }
 
-  /** Pantograph's Expression: {pp, sexp?}. */
+  /** Pantograph's Expression: {pp?, sexp?, dependentMVars?}. */
   function expressionRecord(context, e, settings) {
     const record = {};
+    const whole = () => instantiate(rt.field(context, 1), e);
     if (settings.printExprPretty) record.pp = expression(context, e);
-    if (settings.printExprAST) record.sexp = sexp(rt, instantiate(rt.field(context, 1), e));
+    if (settings.printExprAST) record.sexp = sexp(rt, whole());
+    if (settings.printDependentMVars) record.dependentMVars = openIn(whole());
     return record;
   }
+  /** The names of the open metavariables of an instantiated term. */
+  function openIn(e) {
+    const names = [...subterms(rt, e)]
+      .filter((term) => rt.tag(term) === EXPR.mvar)
+      .map((term) => rt.nameText(rt.field(term, 0)));
+    return [...new Set(names)];
+  }
+  /** The printing context in which a metavariable's own hypotheses have their names. */
+  const inside = (context, decl) =>
+    withLocalContext(context, sanitised(rt.field(decl, MVAR_DECL.lctx), rt.field(context, 3)));
+
   const instantiate = (mctx, e) => rt.field(rt.call('l_Lean_instantiateMVarsCore', mctx, e), 0);
 
   function variableRecord(context, decl, settings) {
@@ -83,9 +96,10 @@ function createPretty(rt) {
       isInaccessible: userName.includes('✝'),
       type: expressionRecord(context, rt.field(decl, LOCAL_DECL.type), settings),
     };
-    // a `have`-bound variable (nondependent `let`) has no value that a proof may use
-    const isLet = rt.tag(decl) === 1 && rt.scalarByte(decl, 0) === 0;
-    if (isLet) record.value = expressionRecord(context, rt.field(decl, LOCAL_DECL.value), settings);
+    // as in Pantograph also for a `have` (a nondependent `let`), whose value a proof cannot use; we say so
+    const hasValue = rt.tag(decl) === 1;
+    if (hasValue && rt.scalarByte(decl, 0) !== 0) record.isHave = true;
+    if (hasValue) record.value = expressionRecord(context, rt.field(decl, LOCAL_DECL.value), settings);
     return record;
   }
 
@@ -100,17 +114,17 @@ function createPretty(rt) {
       rt.call('l_Lean_MetavarContext_findDecl_x3f', rt.field(context, 1), mvar),
     );
     const lctx = sanitised(rt.field(decl, MVAR_DECL.lctx), rt.field(context, 3));
-    const inside = withLocalContext(context, lctx);
+    const here = withLocalContext(context, lctx);
     const userName = rt.nameText(rt.field(decl, MVAR_DECL.userName));
     return {
       name: rt.nameText(mvar),
       ...(userName === '' ? {} : { userName }),
       fragment,
       isConversion: fragment === 'conv',
-      target: expressionRecord(inside, rt.field(decl, MVAR_DECL.type), settings),
+      target: expressionRecord(here, rt.field(decl, MVAR_DECL.type), settings),
       vars: localDeclarations(lctx)
         .filter((d) => isVisible(d, settings))
-        .map((d) => variableRecord(inside, d, settings)),
+        .map((d) => variableRecord(here, d, settings)),
       pp: goalText(context, mvar),
     };
   }
@@ -121,6 +135,7 @@ function createPretty(rt) {
     contextOfState,
     emptyLocalContext,
     withLocalContext,
+    inside,
     expression,
     expressionRecord,
     goalText,

@@ -1,15 +1,28 @@
 'use strict';
-/** `frontend.process` and `frontend.distil`: elaborate a text and report on each of its commands. */
+/** `frontend.process`: elaborates a text and reports on each of its commands. */
 
 const { COMMAND_STATE } = require('./contexts.js');
 const { INFO, TACTIC_INFO } = require('./infotree.js');
 
 const END_OF_INPUT = 'Lean.Parser.Command.eoi';
-const SEQUENCE = /^Lean\.Parser\.(Tactic\.tacticSeq(1Indented|Bracketed)?|Term\.byTactic)$/;
+/** Syntax that only holds tactics together; as in Pantograph, what it holds is listed and it is not. */
+const COMBINATORS = new Set([
+  '',
+  'null',
+  'Lean.cdot',
+  'Lean.cdotTk',
+  'Lean.Parser.Term.byTactic',
+  'Lean.Parser.Tactic.tacticSeq',
+  'Lean.Parser.Tactic.tacticSeq1Indented',
+  'Lean.Parser.Tactic.«tactic_<;>_»',
+  'Lean.Parser.Tactic.paren',
+]);
 
 /** @param {object} engine everything main.js put together */
 function frontendCommands(engine) {
   const { rt, trees, constants, replay, pretty, drafts } = engine;
+  /** Goals as Pantograph lists them: nothing where there are none. */
+  const shown = (context, goals) => goals.map((goal) => pretty.goalText(context, goal)).join('\n');
 
   function processText(request) {
     const { readHeader = false, inheritEnv = false } = request;
@@ -33,16 +46,19 @@ function frontendCommands(engine) {
     });
   }
 
-  function describe(unit, text, { sorrys = false, invocations = false, newConstants = false }) {
+  function describe(unit, text, request) {
+    const { sorrys, typeErrorsAsGoals, invocations, newConstants } = request;
     const record = {
       boundary: [text.toFile(unit.start), text.toFile(unit.end)],
       messages: unit.messages,
     };
-    if (invocations) {
+    if (invocations !== undefined) {
       record.invocations = tacticsOf(unit, text);
       record.nInvocations = record.invocations.length;
     }
-    if (sorrys) Object.assign(record, openGoals(unit, text));
+    const hasErrors = unit.messages.some(({ severity }) => severity === 'error');
+    const typeErrors = typeErrorsAsGoals === true && hasErrors;
+    if (sorrys || typeErrors) Object.assign(record, openGoals(unit, text, { sorrys, typeErrors }));
     if (newConstants) {
       const [before, after] = [unit.before, unit.after].map((state) =>
         rt.field(state, COMMAND_STATE.env),
@@ -52,8 +68,8 @@ function frontendCommands(engine) {
     return record;
   }
 
-  function openGoals(unit, text) {
-    const opened = replay.openSorries(unit);
+  function openGoals(unit, text, what) {
+    const opened = replay.openSorries(unit, what);
     if (opened === null) return {};
     return {
       goalStateId: opened.stateId,
@@ -70,9 +86,12 @@ function frontendCommands(engine) {
         if (rt.tag(info) !== INFO.tactic) return;
         const syntax = trees.syntaxOf(info);
         const range = trees.syntaxRange(syntax);
-        const kind = trees.kindOf(syntax);
-        if (range === null || kind === '' || kind === 'null' || SEQUENCE.test(kind)) return;
-        found.push({ tactic: text.slice(...range), ...states(rt.field(info, 0), context) });
+        if (range === null || COMBINATORS.has(trees.kindOf(syntax))) return;
+        found.push({
+          tactic: text.slice(...range),
+          boundary: range.map((offset) => text.toFile(offset)),
+          ...states(rt.field(info, 0), context),
+        });
       });
     }
     return found;
@@ -88,30 +107,13 @@ function frontendCommands(engine) {
       pretty.instantiate(mctxAfter, rt.call('lean_expr_mk_mvar', mvar)),
     );
     return {
-      goalBefore: pretty.stateText(drafts.printContext(context, mctxBefore), before),
-      goalAfter: pretty.stateText(drafts.printContext(context, mctxAfter), after),
+      goalBefore: shown(drafts.printContext(context, mctxBefore), before),
+      goalAfter: shown(drafts.printContext(context, mctxAfter), after),
       usedConstants: [...new Set(proofs.flatMap((e) => constants.usedIn(e).map(rt.nameText)))],
     };
   }
 
-  /** One target for each command with a `sorry`, in Pantograph's form. */
-  function distil(request) {
-    return rt.scope(() => {
-      const session = engine.files.open({ ...request, header: false });
-      const targets = [];
-      session.run((unit) => {
-        const opened = replay.openSorries(unit);
-        if (opened !== null)
-          targets.push({
-            stateId: opened.stateId,
-            ...engine.shown(engine.states.get(opened.stateId)),
-          });
-      });
-      return { targets };
-    });
-  }
-
-  return { 'frontend.process': processText, 'frontend.distil': distil };
+  return { 'frontend.process': processText };
 }
 
 module.exports = { frontendCommands };

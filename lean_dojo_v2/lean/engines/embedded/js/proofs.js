@@ -116,7 +116,7 @@ function createProofs(rt, pretty) {
     }
   }
 
-  return { of, mentioned, isInhabited };
+  return { of, follow, mentioned, isInhabited };
 }
 
 module.exports = { createProofs };

@@ -1,6 +1,7 @@
 'use strict';
 /**
- * Lines in, lines out: `command {json}` is answered by one line of JSON, in order.
+ * Lines in, lines out: `command {json}`, or `{"cmd": command, "payload": {…}}`, is answered by one line of JSON, in
+ * order. An empty line ends the engine.
  *
  * A request that fails is answered {"error": kind, "desc": …} and the engine goes on. An exception that Lean's code did
  * not expect may have left its memory in any state: it is answered too, and then the process ends with exit code 3.
@@ -8,6 +9,7 @@
 
 const fs = require('node:fs');
 const { RequestError } = require('./errors.js');
+const { checked } = require('./fields.js');
 const { LeanException } = require('./contexts.js');
 const { LeanIOError } = require('./runtime.js');
 
@@ -16,8 +18,8 @@ const CORRUPTED = 3;
 const STDOUT = 1;
 
 /** Writes all of a line; a pipe may take it in pieces. */
-function send(value) {
-  let rest = Buffer.from(typeof value === 'string' ? `${value}\n` : `${JSON.stringify(value)}\n`);
+function write(line) {
+  let rest = Buffer.from(`${line}\n`);
   while (rest.length > 0) {
     try {
       rest = rest.subarray(fs.writeSync(STDOUT, rest));
@@ -31,33 +33,43 @@ function send(value) {
 const failure = (error, desc) => ({ error, desc });
 
 function parseLine(line) {
+  if (line.startsWith('{')) {
+    const { cmd, payload = {}, ...others } = parseObject(line);
+    if (typeof cmd !== 'string' || Object.keys(others).length > 0)
+      throw new RequestError('command', 'Unable to parse json: expected {"cmd": …, "payload": {…}}');
+    return [cmd, isObject(payload) ? payload : parseObject(JSON.stringify(payload))];
+  }
   const space = line.indexOf(' ');
   const command = space < 0 ? line : line.slice(0, space);
   const text = space < 0 ? '' : line.slice(space + 1).trim();
-  if (text === '') return [command, {}];
-  let payload;
+  return [command, text === '' ? {} : parseObject(text)];
+}
+const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
+function parseObject(text) {
+  let value;
   try {
-    payload = JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     throw new RequestError('command', `Unable to parse json: ${error.message}`);
   }
-  if (payload === null || typeof payload !== 'object' || Array.isArray(payload)) {
-    throw new RequestError('command', 'Unable to parse json: expected an object');
-  }
-  return [command, payload];
+  if (!isObject(value)) throw new RequestError('command', 'Unable to parse json: expected an object');
+  return value;
 }
 
 /**
- * @param {object} rt the runtime
+ * @param {object} engine everything main.js put together
  * @param {Object<string, (payload: object) => object>} commands
  */
-function serve(rt, commands) {
+function serve({ rt, settings, timeout }, commands) {
+  const send = (value) => write(JSON.stringify(value, null, settings.printJsonPretty ? 2 : 0));
+
   function answer(line) {
     try {
       const [command, payload] = parseLine(line);
       const run = Object.hasOwn(commands, command) ? commands[command] : undefined;
       if (run === undefined) throw new RequestError('command', `Unknown command ${command}`);
-      send(rt.scope(() => run(payload)));
+      const request = checked(command, payload);
+      send(timeout.limited(() => rt.scope(() => run(request))));
     } catch (error) {
       report(error);
     }
@@ -90,7 +102,8 @@ function serve(rt, commands) {
     parts = [];
     size = 0;
     if (tooLong) send(failure('command', `a request may have ${MAX_LINE_BYTES} bytes at most`));
-    else if (line !== '') answer(line);
+    else if (line === '') process.exit(0);
+    else answer(line);
   }
   process.stdin.on('data', (chunk) => {
     let rest = chunk;
@@ -102,7 +115,7 @@ function serve(rt, commands) {
     take(rest);
   });
   process.stdin.on('end', () => process.exit(0));
-  send('ready.');
+  write('ready.');
 }
 
 module.exports = { serve };

@@ -16,9 +16,11 @@ function createReplay(engine) {
 
   /**
    * The `sorry`s of a command, in order of the text.
+   * @param {object} unit the command
+   * @param {{sorrys?: boolean, typeErrors?: boolean}} [what] whether these, or also terms that Lean refused
    * @returns {{range: number[], context: number, goal: object}[]}
    */
-  function sorries(unit) {
+  function sorries(unit, { sorrys = true, typeErrors = false } = {}) {
     const found = new Map();
     const add = (range, context, goal) => {
       if (range !== null && !found.has(range[0])) found.set(range[0], { range, context, goal });
@@ -26,14 +28,15 @@ function createReplay(engine) {
     for (const tree of unit.trees) {
       trees.walk(tree, (info, context, parents) => {
         const syntax = () => trees.syntaxOf(info);
-        if (rt.tag(info) === INFO.tactic && SORRY_TACTICS.has(trees.kindOf(syntax()))) {
+        if (sorrys && rt.tag(info) === INFO.tactic && SORRY_TACTICS.has(trees.kindOf(syntax()))) {
           const goals = rt.field(rt.field(info, 0), TACTIC_INFO.goalsBefore);
           if (!rt.isScalar(goals))
             add(trees.syntaxRange(syntax()), context, { mvar: rt.field(goals, 0), fresh: true });
         } else if (
           rt.tag(info) === INFO.term &&
-          trees.kindOf(syntax()) === SORRY_TERM &&
-          !insideSorry(parents)
+          !insideSorry(parents) &&
+          ((sorrys && trees.kindOf(syntax()) === SORRY_TERM) ||
+            (typeErrors && isRefused(unit, context, rt.field(info, 0))))
         ) {
           const term = rt.field(info, 0);
           const type = rt.optional(rt.field(term, TERM_INFO.expectedType));
@@ -47,15 +50,31 @@ function createReplay(engine) {
     }
     return [...found.values()].sort((a, b) => a.range[0] - b.range[0]);
   }
+  /** Whether a term has not the type that is expected of it: Lean put an error, a `sorry` of its own, in its place. */
+  function isRefused(unit, context, term) {
+    if (trees.kindOf(rt.field(rt.field(term, 0), 1)) === SORRY_TERM) return false;
+    const expected = rt.optional(rt.field(term, TERM_INFO.expectedType));
+    if (expected === null) return false;
+    return !drafts.hasType(unit, context, rt.field(term, TERM_INFO.lctx), {
+      e: rt.field(term, TERM_INFO.expr),
+      type: expected,
+    });
+  }
   const insideSorry = (parents) =>
     parents.some(
       (info) =>
         rt.tag(info) === INFO.tactic && SORRY_TACTICS.has(trees.kindOf(trees.syntaxOf(info))),
     );
 
+  /** A term that Lean refused holds others that it refused too. */
+  const outermost = (found) =>
+    found.filter(
+      ({ range }) =>
+        !found.some((other) => other.range !== range && other.range[0] <= range[0] && range[1] <= other.range[1]),
+    );
   /** One state with a goal for each `sorry`, or null without any. */
-  function openSorries(unit) {
-    const found = sorries(unit);
+  function openSorries(unit, what) {
+    const found = outermost(sorries(unit, what));
     if (found.length === 0) return null;
     const { context } = found[found.length - 1];
     const mctx = trees.contextPart(context, 'mctx');
@@ -101,7 +120,7 @@ function createReplay(engine) {
   function stateAt(request) {
     const { position, stateBefore = true, clean = false } = request;
     if (!Number.isInteger(position) || position < 0)
-      throw new RequestError('arguments', 'position must be a byte offset');
+      throw new RequestError('command', 'position must be a byte offset');
     return rt.scope(() => {
       const session = engine.warm.open(request);
       const offset = session.text.fromFile(position);

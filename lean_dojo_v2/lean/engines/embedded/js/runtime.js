@@ -115,7 +115,7 @@ function createRuntime(module) {
 
   function string(text) {
     if (typeof text !== 'string')
-      throw new RequestError('arguments', `expected a text, not ${JSON.stringify(text)}`);
+      throw new RequestError('command', `expected a text, not ${JSON.stringify(text)}`);
     const encoded = encoder.encode(text);
     const buffer = wasm.malloc(encoded.length + 1) >>> 0;
     refresh();
@@ -196,7 +196,7 @@ function createRuntime(module) {
   /** A name as users write it: dots separate, «…» protects. The empty text is the anonymous name. */
   function name(written) {
     if (typeof written !== 'string')
-      throw new RequestError('arguments', `expected a name, not ${JSON.stringify(written)}`);
+      throw new RequestError('command', `expected a name, not ${JSON.stringify(written)}`);
     const parts = [];
     const pattern = /«([^»]*)»|([^.]+)/g;
     for (let m = pattern.exec(written); m !== null; m = pattern.exec(written)) {
@@ -234,6 +234,8 @@ function createRuntime(module) {
     if (tag(result) === 0) return field(result, 0);
     throw new LeanIOError(text(call('lean_io_error_to_string', field(result, 0))));
   }
+  /** Applies a Lean closure to two arguments. */
+  const apply = (closure, a, b) => adopt(wasm.lean_apply_2(retain(closure), retain(a), retain(b)));
   /** A constant of a Lean module. */
   const constant = (symbol) => word(wasm[symbol].value);
 
@@ -310,6 +312,7 @@ function createRuntime(module) {
     call,
     io,
     ioRaw,
+    apply,
     constant,
     newRef,
     readRef,

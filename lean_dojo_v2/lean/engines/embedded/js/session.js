@@ -31,9 +31,7 @@ function sessionCommands(engine) {
   }
   return {
     'options.set'(request) {
-      for (const [key, value] of Object.entries(request)) {
-        if (key in settings && value !== null) settings[key] = value;
-      }
+      Object.assign(settings, request);
       return {};
     },
     'options.print': () => ({ ...settings }),

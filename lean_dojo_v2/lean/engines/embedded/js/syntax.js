@@ -4,7 +4,9 @@
 const { RequestError } = require('./errors.js');
 const { COMMAND_STATE, CORE_STATE } = require('./contexts.js');
 const { SYNTAX } = require('./infotree.js');
-const { SourceText } = require('./text.js');
+const { isTooDeep, MAX_NESTING } = require('./text.js');
+
+const TRUE = 3; // box(1)
 
 /** @param {object} engine everything main.js put together */
 function syntaxCommands(engine) {
@@ -32,7 +34,6 @@ function syntaxCommands(engine) {
   }
 
   function parseTactic({ tactic, stateId }) {
-    if (typeof tactic !== 'string') throw new RequestError('arguments', 'tactic must be a text');
     return rt.scope(() => {
       const { error, syntax } = states.parse(environment(stateId), 'tactic', tactic);
       if (error !== undefined) return { parseError: error };
@@ -41,19 +42,16 @@ function syntaxCommands(engine) {
   }
 
   /** Pantograph's `env.parse`: one piece of syntax at the beginning of a text, and where it ends in bytes. */
-  function parse({ input, category = 'tactic' }) {
-    if (typeof input !== 'string') throw new RequestError('arguments', 'input must be a text');
+  function parse({ input, category }) {
+    if (isTooDeep(input))
+      throw new RequestError('parse', `brackets are nested deeper than ${MAX_NESTING}`);
     const env = environment(null);
     return rt.scope(() => {
-      // Lean's parser takes all or says where it had to stop: then what is before that place is the piece
-      const whole = states.parse(env, category, input);
-      if (whole.error === undefined) return { pos: Buffer.byteLength(input) };
-      const [, line, column] =
-        /^<input>:(\d+):(\d+): expected end of input$/.exec(whole.error) ?? [];
-      if (line === undefined) throw new RequestError('parse', whole.error);
-      const pos = new SourceText(input).offset(Number(line), Number(column));
-      const piece = Buffer.from(input).subarray(0, pos).toString('utf8').trimEnd();
-      return { pos: Buffer.byteLength(piece) };
+      const categories = rt.call('l_Lean_Parser_isParserCategory', env, rt.name(category));
+      if (categories !== TRUE) throw new RequestError('parse', `there is no syntax category ${category}`);
+      const { end, error } = states.parsePrefix(env, category, input);
+      if (error !== undefined) throw new RequestError('parse', error);
+      return { pos: end };
     });
   }
 

@@ -21,7 +21,7 @@ function createWarm(engine) {
   function open(request) {
     const { prefix = 0, header = true } = request;
     if (!Number.isInteger(prefix) || prefix < 0)
-      throw new RequestError('arguments', 'prefix must be a byte offset');
+      throw new RequestError('command', 'prefix must be a byte offset');
     const session = engine.files.open({ ...request, scoped: true });
     // Without a header the text continues the session, whose environment may change.
     if (prefix === 0 || !header) return { ...session, warm: false };

@@ -1,0 +1,115 @@
+"""The files that a request names, read and written for an engine that may touch none.
+
+Pantograph's REPL opens files itself. The embedded engine is kept from the user's files, so whoever
+speaks to it does that for it: our client, and ``lean-dojo lean repl``. Requests and answers then
+are Pantograph's on the outside, whatever the engine.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import orjson
+
+from lean_dojo_v2.atomic import atomic_write_bytes
+
+Fields: TypeAlias = Mapping[str, Any]
+Answer: TypeAlias = dict[str, Any]
+
+_MAGIC = b"lean-dojo state\n"
+
+
+def with_files(cmd: str, payload: Fields, ask: Callable[[str, Fields], Answer]) -> Answer:
+    """Send one request; do for the engine what it names files for.
+
+    Args:
+        cmd: The command.
+        payload: Its fields, as Pantograph's REPL takes them.
+        ask: Sends one request to the engine and gives its answer, an error included.
+
+    Returns:
+        The answer, as Pantograph's REPL gives it.
+    """
+    handler = _HANDLERS.get(cmd)
+    if handler is None:
+        return ask(cmd, payload)
+    try:
+        return handler(payload, lambda fields: ask(cmd, fields))
+    except (OSError, UnicodeDecodeError) as error:
+        return {"error": "io", "desc": str(error)}
+
+
+def needs_files(cmd: str) -> bool:
+    """Whether requests of this command may name files."""
+    return cmd in _HANDLERS
+
+
+_Ask: TypeAlias = Callable[[Fields], Answer]
+
+
+def _process(payload: Fields, ask: _Ask) -> Answer:
+    """``frontend.process``: read the text of ``fileName``, write the tactics to ``invocations``."""
+    asked = dict(payload)
+    name, target = asked.get("fileName"), asked.get("invocations")
+    if isinstance(name, str) and asked.get("file") is None:
+        asked["file"] = Path(name).read_bytes().decode()
+    answer = ask(asked)
+    if isinstance(target, str) and "units" in answer:
+        found = [{"invocations": unit.pop("invocations", [])} for unit in answer["units"]]
+        atomic_write_bytes(Path(target), orjson.dumps({"units": found}))
+    return answer
+
+
+def _catalog(payload: Fields, ask: _Ask) -> Answer:
+    """``env.catalog``: write the names to ``filename``, one in a line."""
+    asked = dict(payload)
+    target = asked.pop("filename", None)
+    answer = ask(asked)
+    if not isinstance(target, str) or "symbols" not in answer:
+        return answer
+    symbols = answer["symbols"]
+    # In place: a client may hold the file open.
+    Path(target).write_bytes("".join(f"{symbol}\n" for symbol in symbols).encode())
+    return {"nSymbols": len(symbols)}
+
+
+def _save(payload: Fields, ask: _Ask) -> Answer:
+    """``goal.save``, ``env.save``: write what the engine packed to ``path``."""
+    asked = dict(payload)
+    target = asked.pop("path", None)
+    if not isinstance(target, str):
+        return _no_path()
+    answer = ask(asked)
+    if "packed" not in answer:
+        return answer
+    atomic_write_bytes(Path(target), _MAGIC + base64.b64decode(answer["packed"]))
+    return {}
+
+
+def _load(payload: Fields, ask: _Ask) -> Answer:
+    """``goal.load``, ``env.load``: hand the engine what ``path`` holds."""
+    asked = dict(payload)
+    source = asked.pop("path", None)
+    if not isinstance(source, str):
+        return _no_path()
+    data = Path(source).read_bytes()
+    if not data.startswith(_MAGIC):
+        return {"error": "io", "desc": f"{source} was not written by the embedded engine"}
+    return ask({**asked, "packed": base64.b64encode(data[len(_MAGIC) :]).decode()})
+
+
+def _no_path() -> Answer:
+    return {"error": "command", "desc": "Unable to parse json: path: expected a text"}
+
+
+_HANDLERS: dict[str, Callable[[Fields, _Ask], Answer]] = {
+    "frontend.process": _process,
+    "env.catalog": _catalog,
+    "goal.save": _save,
+    "goal.load": _load,
+    "env.save": _save,
+    "env.load": _load,
+}

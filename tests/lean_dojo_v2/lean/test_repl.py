@@ -1,0 +1,58 @@
+"""``lean-dojo lean repl``: the face of Pantograph's own program, files and all."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from lean_dojo_v2.cli import main
+from lean_dojo_v2.lean.engines.host import with_files
+from lean_dojo_v2.lean.engines.repl import PROTOCOL_VERSION, serve
+
+
+def test_the_version_is_that_of_the_protocol(capsys):
+    assert main(["lean", "repl", "--version"]) == 0
+    assert capsys.readouterr().out == f"{PROTOCOL_VERSION}\n"
+
+
+def test_requests_in_answers_out_with_the_files_that_they_name(tmp_path, monkeypatch):
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    (tmp_path / "A.lean").write_text("theorem t : 1 = 1 := by\n  rfl\n")
+    requests = [
+        f'frontend.process {{"fileName": "{tmp_path}/A.lean", "invocations": "{tmp_path}/i.json"}}',
+        json.dumps({"cmd": "env.catalog", "payload": {"filename": f"{tmp_path}/c.txt"}}),
+        'goal.start {"expr": "∀ p : Prop, p → p"}',
+        f'goal.save {{"id": 0, "path": "{tmp_path}/state"}}',
+        f'goal.load {{"path": "{tmp_path}/state"}}',
+        f'goal.load {{"path": "{tmp_path}/A.lean"}}',
+        f'goal.load {{"path": "{tmp_path}/nothing"}}',
+        'goal.save {"id": 0}',
+        "goal.start {",
+        'expr.echo {"expr": "[Nat.succ 1]"}',
+        "",
+        'expr.echo {"expr": "never asked"}',
+    ]
+    answers = io.BytesIO()
+    text = "\n".join(requests).encode()
+    serve(["Init", "--pp.all=true"], requests=io.BytesIO(text), answers=answers)
+    ready, *lines = answers.getvalue().decode().splitlines()
+    assert ready == "ready."
+    answered = [json.loads(line) for line in lines]
+    assert len(answered) == requests.index("")
+    assert answered[0]["units"][0]["nInvocations"] == 1
+    assert "invocations" not in answered[0]["units"][0]
+    (unit,) = json.loads((tmp_path / "i.json").read_text())["units"]
+    assert unit["invocations"][0]["tactic"] == "rfl"
+    names = (tmp_path / "c.txt").read_text().splitlines()
+    assert len(names) == answered[1]["nSymbols"] > 10_000
+    assert answered[3:5] == [{}, {"id": 1}]
+    assert [answer["error"] for answer in answered[5:9]] == ["io", "io", "command", "command"]
+    assert "List.cons.{0}" in answered[9]["expr"]["pp"]
+
+
+@pytest.mark.parametrize("cmd", ["goal.tactic", "stat"])
+def test_requests_without_files_pass_as_they_are(cmd):
+    payload = {"path": "/etc/passwd"}
+    assert with_files(cmd, payload, lambda name, fields: {name: fields}) == {cmd: payload}
