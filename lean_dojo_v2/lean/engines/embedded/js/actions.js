@@ -50,9 +50,9 @@ function createActions(rt, states) {
   /** A term whose `sorry`s become goals too. */
   function draft(tactic, syntax) {
     const { inside, term, goals } = withHoles(tactic, syntax);
-    // the draft as a whole is right before holes are made in it; this settles what is left to the unifier
+    // the draft as a whole has the type before holes are made in it; this settles what is left to the unifier
     const { type } = tactic.monad.goal(tactic.goals()[0]);
-    inside.meta('l_Lean_Meta_check', term);
+    inside.freshName(); // Pantograph uses a name up here: so the goals get the same numbers
     inside.meta('l_Lean_Meta_isExprDefEq', type, inside.meta('l_Lean_Meta_inferType', term));
     const drafted = withoutSorry(inside, inside.instantiate(term));
     replace(tactic, drafted.term, [...goals, ...drafted.goals]);
