@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -66,37 +67,55 @@ class JsonlBenchmark:
             raise self._error(f"is not JSON: {error}", number) from error
         if not isinstance(item, dict):
             raise self._error("is no JSON object", number)
-        text = self._text(item, "formal_statement", number)
-        name = self._text(item, "name", number)
-        before, statement = self._split(text, name, number)
-        header = item.get("header") or HEADER
-        split = item.get("split")
-        if not isinstance(header, str) or not isinstance(split, str | None):
-            raise self._error("'header' and 'split' must be texts", number)
-        return BenchmarkProblem(
-            full_name=name,
-            statement=statement,
-            header=f"{header.rstrip()}\n\n{before}" if header or before else "",
-            project=self.project,
-            split=split,
-        )
-
-    def _text(self, item: dict[str, Any], key: str, number: int) -> str:
-        value = item.get(key)
-        if not isinstance(value, str) or not value.strip():
-            raise self._error(f"has no text {key!r}", number)
-        return value
-
-    def _split(self, text: str, name: str, number: int) -> tuple[str, str]:
-        """Split a statement's text into what comes before the theorem, and it up to ``:=``."""
-        last = name.rpartition(".")[2]
-        tokens = list(code_tokens(text))
-        for word, following in pairwise(tokens):
-            if word.text in {"theorem", "lemma"} and following.text.rpartition(".")[2] == last:
-                found = split_statement(text, following.end)
-                end = len(text.rstrip()) if found is None else found[0]
-                return text[: word.start], f"{text[word.start : end].rstrip()} :="
-        raise self._error(f"'formal_statement' has no theorem called {name!r}", number)
+        try:
+            return problem_from(item, self.project)
+        except UsageError as error:
+            raise self._error(str(error), number) from error
 
     def _error(self, message: str, number: int) -> DataError:
         return DataError(message, path=self.file, place=f"line {number}")
+
+
+def problem_from(item: Mapping[str, Any], project: Path | None = None) -> BenchmarkProblem:
+    """Read one theorem in miniF2F's form.
+
+    Args:
+        item: ``name``, ``formal_statement``, and optional ``header`` and ``split``.
+        project: Folder of a built Lean project that has what the header imports.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    text = _text(item, "formal_statement")
+    name = _text(item, "name")
+    before, statement = _split(text, name)
+    header = item.get("header") or HEADER
+    split = item.get("split")
+    if not isinstance(header, str) or not isinstance(split, str | None):
+        raise UsageError("'header' and 'split' must be texts")
+    return BenchmarkProblem(
+        full_name=name,
+        statement=statement,
+        header=f"{header.rstrip()}\n\n{before}" if header or before else "",
+        project=project,
+        split=split,
+    )
+
+
+def _text(item: Mapping[str, Any], key: str) -> str:
+    value = item.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"has no text {key!r}")
+    return value
+
+
+def _split(text: str, name: str) -> tuple[str, str]:
+    """Split a statement's text into what comes before the theorem, and it up to ``:=``."""
+    last = name.rpartition(".")[2]
+    tokens = list(code_tokens(text))
+    for word, following in pairwise(tokens):
+        if word.text in {"theorem", "lemma"} and following.text.rpartition(".")[2] == last:
+            found = split_statement(text, following.end)
+            end = len(text.rstrip()) if found is None else found[0]
+            return text[: word.start], f"{text[word.start : end].rstrip()} :="
+    raise UsageError(f"'formal_statement' has no theorem called {name!r}")

@@ -10,6 +10,7 @@ from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
+from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
 from lean_dojo_v2.lean.verify.tactics import check_goal_proof, check_proof, open_theorem
 from lean_dojo_v2.prover.suggestion import Place
 
@@ -36,12 +37,13 @@ class Problem(Protocol):
             LeanError: If Lean cannot.
         """
 
-    def check(self, server: Server, proof: str) -> ProofOutcome:
+    def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
         """Have Lean check a finished proof as a whole.
 
         Args:
             server: The engine.
             proof: The tactics, one a line.
+            timeout: Seconds that Lean may take.
         """
 
 
@@ -79,9 +81,9 @@ class TheoremProblem:
         """
         return open_theorem(server, self.source)
 
-    def check(self, server: Server, proof: str) -> ProofOutcome:
+    def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
         """Elaborate the theorem again with this proof."""
-        return check_proof(server, self.source, proof)
+        return check_proof(server, self.source, proof, timeout=timeout)
 
 
 @attrs.frozen
@@ -107,6 +109,6 @@ class GoalProblem:
         """
         return server.goal_start(self.expression)
 
-    def check(self, server: Server, proof: str) -> ProofOutcome:
+    def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
         """Elaborate ``theorem … : expression := by proof``."""
-        return check_goal_proof(server, self.expression, proof)
+        return check_goal_proof(server, self.expression, proof, timeout=timeout)

@@ -24,16 +24,19 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from lean_dojo_core.errors import LeanDojoError, UsageError
+from lean_dojo_v2.benchmarks.rows import problem_of_row
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, RequestError
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.prover.automation import AutomationProver
+from lean_dojo_v2.prover.replay import Opens
 from lean_dojo_v2.serve import kimina
-from lean_dojo_v2.serve.judging import judge_file, judge_proof, judge_tactic
+from lean_dojo_v2.serve.judging import StatedGoal, judge_file, judge_proof, judge_tactic
 from lean_dojo_v2.serve.playground import Playground, SuggestingProver, page_routes
 from lean_dojo_v2.serve.requests import (
     FileQuestion,
     KiminaCheck,
     KiminaVerify,
+    ProblemQuestion,
     ProofQuestion,
     RewardQuestion,
     SearchQuestion,
@@ -192,8 +195,9 @@ async def _metrics(request: Request) -> Response:
 
 async def _tactic(service: VerdictService, question: TacticQuestion) -> Answer:
     timeout = min(question.timeout, service.limits.timeout)
-    fields = (question.goal, question.tactics, question.tactic, timeout)
-    answer = await _within_time(service, judge_tactic, *fields)
+    start, header = _start(question)
+    fields = (start, question.tactics, question.tactic, timeout)
+    answer = await _within_time(service, judge_tactic, *fields, header=header)
     if "verdict" in answer:
         service.verdict("tactic", answer["verdict"])
     return answer
@@ -201,15 +205,30 @@ async def _tactic(service: VerdictService, question: TacticQuestion) -> Answer:
 
 async def _proof(service: VerdictService, question: ProofQuestion) -> Answer:
     timeout = min(question.timeout, service.limits.timeout)
-    answer = await _within_time(service, judge_proof, question.goal, question.proof, timeout)
+    problem = problem_of_row(question.row).problem
+    header = _modules(question.header)
+    answer = await _within_time(
+        service, judge_proof, problem, question.proof, timeout, header=header
+    )
     service.verdict("proof", "valid" if answer["valid"] else "invalid")
     return answer
 
 
+def _start(question: ProblemQuestion) -> tuple[Opens, str | None]:
+    """Give where a proof begins, and what its requests share."""
+    if question.goal is not None:
+        return StatedGoal(question.goal), None
+    return problem_of_row(question.row).problem, _modules(question.header)
+
+
+def _modules(text: str | None) -> str | None:
+    return None if text is None else " ".join(parse_header(text).modules)
+
+
 async def _file(service: VerdictService, question: FileQuestion) -> Answer:
     timeout = min(question.timeout, service.limits.timeout)
-    header = " ".join(parse_header(question.text).modules)
     fields = (question.text, question.reference, timeout)
+    header = _modules(question.text)
     answer = await _within_time(service, judge_file, *fields, header=header)
     service.verdict("file", "valid" if answer["valid"] else "invalid")
     return answer

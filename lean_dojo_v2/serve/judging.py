@@ -5,93 +5,124 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lean_dojo_v2.lean.client.records import Goal, GoalState
+import attrs
+
+from lean_dojo_v2.lean.client.records import GoalState, print_goals
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import LeanError, RequestError
+from lean_dojo_v2.lean.errors import (
+    EngineUnavailableError,
+    LeanError,
+    RequestError,
+    ServerError,
+)
 from lean_dojo_v2.lean.messages import Message, Position
 from lean_dojo_v2.lean.verify.files import check_file
 from lean_dojo_v2.lean.verify.goal_text import open_goal
-from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
+from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome
 from lean_dojo_v2.lean.verify.screening import Refusal
-from lean_dojo_v2.lean.verify.tactics import check_goal_proof, check_tactic
+from lean_dojo_v2.lean.verify.tactics import check_tactic
+from lean_dojo_v2.prover.problem import Problem
+from lean_dojo_v2.prover.replay import Opens, raise_if_lost, replay
 
 Answer = dict[str, Any]
 
 
+@attrs.frozen
+class StatedGoal:
+    """A goal that a client states, to begin a proof with.
+
+    Attributes:
+        text: An expression, or a state as Lean prints it.
+    """
+
+    text: str
+    own_names: tuple[str, ...] = ()
+
+    def open(self, server: Server) -> GoalState:
+        """Open it.
+
+        Raises:
+            RequestError: It is neither.
+        """
+        if "⊢" not in self.text:
+            return server.goal_start(self.text)
+        try:
+            return open_goal(server, self.text)
+        except ServerError:
+            raise
+        except LeanError as error:
+            raise RequestError(f"goal: {error}") from error
+
+
 def judge_tactic(
-    server: Server, goal: str, tactics: list[str], tactic: str | None, timeout: float
+    server: Server, start: Opens, tactics: list[str], tactic: str | None, timeout: float
 ) -> Answer:
-    """Judge one tactic at the state that ``tactics`` lead to from ``goal``.
+    """Judge one tactic at the state that ``tactics`` lead to.
 
     Raises:
-        RequestError: The goal cannot be opened, or the tactics do not lead anywhere.
-        EngineLostError: The engine was lost before the tactic.
+        RequestError: The start cannot be opened, or the tactics do not lead anywhere.
+        EngineLostError: The engine was lost, by the tactic or otherwise.
     """
-    state = reach_state(server, goal, tactics)
+    state = reach_state(server, start, tactics)
     if tactic is None:
-        return {"state": printed(state.goals), "solved": state.is_solved}
-    return _judged(server, state, tactic, timeout)
+        return {"state": print_goals(state.goals), "solved": state.is_solved}
+    outcome = check_tactic(server, state, tactic, own_names=start.own_names, timeout=timeout)
+    raise_if_lost(outcome)
+    return tactic_data(outcome)
 
 
 def judge_tactics(
-    server: Server, goal: str, tactics: list[str], candidates: list[str], timeout: float
+    server: Server, start: Opens, tactics: list[str], candidates: list[str], timeout: float
 ) -> list[Answer]:
-    """Judge several tactics, each at the state that ``tactics`` lead to from ``goal``.
+    """Judge several tactics, each at the state that ``tactics`` lead to.
 
     Raises:
-        RequestError: The goal cannot be opened, or the tactics do not lead anywhere.
+        RequestError: The start cannot be opened, or the tactics do not lead anywhere.
         EngineLostError: The engine was lost before the tactics.
     """
-    state = reach_state(server, goal, tactics)
     answers = []
     for candidate in candidates:
-        if not server.holds(state):  # the candidate before took its engine with it
-            state = reach_state(server, goal, tactics)
-        answers.append(_judged(server, state, candidate, timeout))
+        state = reach_state(server, start, tactics)  # the one before may have cost the engine
+        outcome = check_tactic(server, state, candidate, timeout=timeout)
+        answers.append(tactic_data(outcome))
     return answers
 
 
-def reach_state(server: Server, goal: str, tactics: Sequence[str]) -> GoalState:
-    """Open a goal and run tactics from it.
-
-    Args:
-        server: The engine.
-        goal: An expression, or a state as Lean prints it.
-        tactics: The tactics: hostile input.
+def reach_state(server: Server, start: Opens, tactics: Sequence[str]) -> GoalState:
+    """Run tactics from a start; see :func:`replay`.
 
     Raises:
-        RequestError: The goal cannot be opened, or Lean does not accept a tactic.
+        RequestError: The start cannot be opened, or Lean does not accept a tactic.
         EngineLostError: The engine was lost.
     """
-    state = _opened(server, goal)
-    for number, step in enumerate(tactics, 1):
-        outcome = check_tactic(server, state, step)
-        if outcome.state is None:
-            raise RequestError(f"tactics: number {number}, {step!r}: {outcome.detail}")
-        state = outcome.state
-    return state
+    try:
+        return replay(server, start, tactics)
+    except (ServerError, EngineUnavailableError):
+        raise
+    except LeanError as error:
+        raise RequestError(str(error)) from error
 
 
-def _judged(server: Server, state: GoalState, tactic: str, timeout: float) -> Answer:
-    outcome = check_tactic(server, state, tactic, timeout=timeout)
+def tactic_data(outcome: TacticOutcome) -> Answer:
+    """Give a tactic's judgement as plain data."""
     return {
         "verdict": outcome.verdict.value,
         "detail": outcome.detail,
         "refusal": refusal_data(outcome.refusal),
-        "state": None if outcome.state is None else printed(outcome.state.goals),
+        "state": None if outcome.state is None else print_goals(outcome.state.goals),
         "solved": outcome.state is not None and outcome.state.is_solved,
     }
 
 
-def judge_proof(server: Server, goal: str, proof: str, timeout: float) -> Answer:
-    """Judge a whole proof of a bare goal.
+def judge_proof(server: Server, problem: Problem, proof: str, timeout: float) -> Answer:
+    """Judge a whole proof.
 
     Raises:
-        RequestError: The goal is none.
+        RequestError: There is no such problem.
         EngineLostError: The engine died over it, or the time was up.
     """
-    _opened(server, goal)  # a goal that is none is the asker's mistake, not the proof's
-    return proof_data(check_goal_proof(server, goal, proof, timeout=timeout))
+    reach_state(server, problem, ())  # what cannot be opened is the asker's mistake
+    return proof_data(problem.check(server, proof, timeout=timeout))
 
 
 def judge_file(server: Server, text: str, reference: str | None, timeout: float) -> Answer:
@@ -127,27 +158,6 @@ def proof_data(outcome: ProofOutcome) -> Answer:
 def refusal_data(refusal: Refusal | None) -> Answer | None:
     """Give a refusal as plain data."""
     return None if refusal is None else {"reason": refusal.reason.value, "detail": refusal.detail}
-
-
-def _opened(server: Server, goal: str) -> GoalState:
-    """Open a goal: an expression, or a state as Lean prints it.
-
-    Raises:
-        RequestError: It is neither.
-    """
-    try:
-        return open_goal(server, goal) if "⊢" in goal else server.goal_start(goal)
-    except RequestError:
-        raise
-    except LeanError as error:
-        if "⊢" not in goal:
-            raise
-        raise RequestError(f"goal: {error}") from error
-
-
-def printed(goals: Sequence[Goal]) -> str:
-    """Print goals as Lean does."""
-    return "\n\n".join(str(goal) for goal in goals) or "no goals"
 
 
 def _message(message: Message) -> Answer:

@@ -12,6 +12,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_v2.lean.text.header import parse_header
+from lean_dojo_v2.prover.problem import GoalProblem
 from lean_dojo_v2.serve import places
 from lean_dojo_v2.serve.judging import judge_file, judge_proof
 from lean_dojo_v2.serve.service import VerdictService
@@ -82,7 +83,7 @@ def make_mcp_server(
     @server.tool()
     async def check_proof(goal: str, proof: str) -> Answer:
         """Judge a block of tactics as a proof of a goal, such as `∀ n : Nat, n + 0 = n`."""
-        return dict(await asked(judge_proof, goal, proof))
+        return dict(await asked(judge_proof, GoalProblem(goal), proof))
 
     @server.tool()
     async def run_code(code: str) -> Answer:

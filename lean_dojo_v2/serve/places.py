@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.records import GoalState, print_goals
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.client.units import CompilationUnit
 from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, check_tactic
-from lean_dojo_v2.serve.judging import printed, refusal_data
+from lean_dojo_v2.serve.judging import refusal_data
 
 Answer = dict[str, Any]
 
@@ -72,7 +72,7 @@ def try_at(
         if outcome.state is not None:
             others = {goal.id for number, goal in enumerate(state.goals) if number != index}
             goals = [goal for goal in outcome.state.goals if goal.id not in others]
-            left = printed(goals)
+            left = print_goals(goals)
         answers.append(
             {
                 "tactic": tactic,

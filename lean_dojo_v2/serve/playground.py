@@ -19,13 +19,14 @@ from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
+from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
 from lean_dojo_v2.prover.problem import GoalProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
 from lean_dojo_v2.prover.search.limits import SearchSettings
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.prover.search.tree import Node
 from lean_dojo_v2.prover.suggestion import Suggestion, TacticGenerator
-from lean_dojo_v2.serve.judging import judge_tactics, reach_state
+from lean_dojo_v2.serve.judging import StatedGoal, judge_tactics, reach_state
 from lean_dojo_v2.serve.requests import SearchQuestion, SuggestQuestion
 from lean_dojo_v2.serve.service import VerdictService
 
@@ -76,7 +77,14 @@ class Playground:
         found = await asyncio.to_thread(self._generate, state, question.samples)
         found.sort(key=lambda one: -one.logprob)
         tactics = [one.tactic for one in found]
-        said = await service.run(judge_tactics, *fields, tactics, question.timeout, name="suggest")
+        said = await service.run(
+            judge_tactics,
+            StatedGoal(question.goal),
+            question.tactics,
+            tactics,
+            question.timeout,
+            name="suggest",
+        )
         return {
             "suggestions": [
                 {"tactic": one.tactic, "logprob": one.logprob, **verdict}
@@ -145,15 +153,15 @@ class _Continued:
     own_names: tuple[str, ...] = ()
 
     def open(self, server: Server) -> GoalState:
-        return reach_state(server, self.goal, self.tactics)
+        return reach_state(server, StatedGoal(self.goal), self.tactics)
 
-    def check(self, server: Server, proof: str) -> ProofOutcome:
+    def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
         whole = "\n".join([*self.tactics, proof])
-        return GoalProblem(self.goal).check(server, whole)
+        return GoalProblem(self.goal).check(server, whole, timeout=timeout)
 
 
 def _first_goal(server: Server, goal: str, tactics: list[str]) -> str | None:
-    state = reach_state(server, goal, tactics)
+    state = reach_state(server, StatedGoal(goal), tactics)
     return str(state.goals[0]) if state.goals else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -13,32 +13,58 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class TacticQuestion(Asked):
+class ProblemQuestion(Asked):
+    """Something to prove: a goal, or a theorem in miniF2F's form.
+
+    Attributes:
+        goal: The goal, an expression (``∀ n : Nat, n + 0 = n``).
+        name: The theorem's name.
+        formal_statement: The Lean text of the theorem, with or without ``:= by`` and ``sorry``.
+        header: What comes before it, such as ``import Mathlib`` and ``open Nat``.
+    """
+
+    goal: str | None = None
+    name: str | None = None
+    formal_statement: str | None = None
+    header: str | None = None
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The problem as a dataset's row."""
+        return self.model_dump(include=set(ProblemQuestion.model_fields))
+
+    @model_validator(mode="after")
+    def _one_problem(self) -> Self:
+        if (self.goal is None) == (self.formal_statement is None):
+            raise ValueError("say either 'goal', or 'name' and 'formal_statement'")
+        if self.formal_statement is not None and self.name is None:
+            raise ValueError("'formal_statement' needs the theorem's 'name'")
+        return self
+
+
+class TacticQuestion(ProblemQuestion):
     """One tactic at a state.
 
     Attributes:
-        goal: The goal: an expression (``∀ n : Nat, n + 0 = n``), or a state as Lean prints it.
-        tactics: Tactics that lead from the goal to the state; none for the goal itself.
+        tactics: Tactics that lead from the problem to the state; none for the problem itself. A
+            goal may also be a state as Lean prints it.
         tactic: The tactic to judge; ``None`` to see the state alone.
         timeout: Seconds that Lean may take for each tactic.
     """
 
-    goal: str
     tactics: list[str] = []
     tactic: str | None = None
     timeout: float = Field(10.0, gt=0)
 
 
-class ProofQuestion(Asked):
-    """A whole proof of a goal.
+class ProofQuestion(ProblemQuestion):
+    """A whole proof.
 
     Attributes:
-        goal: The goal, an expression.
         proof: The tactic block that is to prove it.
         timeout: Seconds that Lean may take.
     """
 
-    goal: str
     proof: str
     timeout: float = Field(60.0, gt=0)
 

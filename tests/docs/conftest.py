@@ -32,7 +32,7 @@ _FENCE = re.compile(
 
 TRAINS = {
     "README.md", "quickstart.md", "proving.md", "trainers/index.md", "trainers/sft.md",
-    "trainers/grpo.md", "trainers/retrieval.md", "trainers/progress.md",
+    "trainers/grpo.md", "trainers/retrieval.md", "trainers/progress.md", "environment.md",
 }  # fmt: skip
 """Pages whose Python trains models: they are run among the slow tests."""
 
@@ -182,6 +182,22 @@ def lean_repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]
         subprocess.run([*git, *command], check=True)
     shown = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
     return str(folder), shown.stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def small_tool_caller(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of two layers with the chat template of one that calls tools."""
+    import trl
+
+    from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+
+    texts = ["<|im_start|>user <|im_end|> <tool_call>", "⊢ p ∧ q", "intro h"] * 8
+    folder = build_tiny_model(
+        texts, tmp_path_factory.mktemp("caller"), hidden_size=32, layers=2, max_length=4096
+    )
+    template = Path(trl.__file__).parent / "chat_templates" / "qwen3.jinja"
+    (folder / "chat_template.jinja").write_text(template.read_text(encoding="utf-8"))
+    return folder
 
 
 @pytest.fixture(scope="session")

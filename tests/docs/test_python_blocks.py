@@ -19,6 +19,8 @@ SERVER = "http://127.0.0.1:8000"
 # Sizes, not behaviour: one optimiser step of reinforcement, and searches that end soon.
 SMALLER = {
     'output_dir="outputs-grpo",': 'output_dir="outputs-grpo", trainer_args={"max_steps": 1},',
+    "max_steps=100, max_completion_length=2048": "max_steps=1, max_completion_length=16, "
+    "num_generations=2, per_device_train_batch_size=2, use_cpu=True, bf16=False",
     "HFAgent(trainer=trainer)": "HFAgent(trainer=trainer, prover_config=SMALL)",
     "LeanAgent()": "LeanAgent(training_config=RETRIEVER, prover_config=SMALL, gen_ckpt_path=MODEL)",
 }
@@ -29,6 +31,9 @@ def stand_ins(request: pytest.FixtureRequest) -> Any:
     """Replace what cannot be had here: hub models, a repository on the net, long runs."""
 
     def replace(code: str) -> str:
+        if "Qwen/" in code:
+            folder = request.getfixturevalue("small_tool_caller")
+            code = code.replace('"Qwen/Qwen3-4B"', f'"{folder}"')
         if "deepseek-ai/" in code or "bert-base" in code or "kaiyuy/" in code:
             for name, folder in request.getfixturevalue("small_models").items():
                 code = code.replace(f'"{name}"', f'"{folder}"')

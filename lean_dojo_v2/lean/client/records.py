@@ -244,7 +244,12 @@ class GoalState:
     def __str__(self) -> str:
         if self.pp:
             return self.pp
-        return "\n\n".join(map(str, self.goals)) or "no goals"
+        return print_goals(self.goals)
+
+
+def print_goals(goals: Sequence[Goal]) -> str:
+    """Print goals as Lean does."""
+    return "\n\n".join(map(str, goals)) or "no goals"
 
 
 @attrs.frozen

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import psutil
 import pytest
+from hostile import CHEATS, EFFECTS, FILE
 
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.serve.service import Limits
@@ -18,8 +19,12 @@ GOAL = "∀ n : Nat, n + 0 = n"
 
 
 def engines_of(pid: int) -> list[psutil.Process]:
-    children = psutil.Process(pid).children()
-    return [child for child in children if any("main.js" in word for word in child.cmdline())]
+    found = []
+    for child in psutil.Process(pid).children():
+        with contextlib.suppress(psutil.Error):  # one that was just killed has no words left
+            if any("main.js" in word for word in child.cmdline()):
+                found.append(child)
+    return found
 
 
 @contextlib.contextmanager
@@ -73,6 +78,61 @@ def test_a_proof_and_a_file(served):
     assert served.post("/v1/file", other).json()["refusal"]["reason"] == "statement-changed"
 
 
+BEFORE, _, AFTER = FILE.partition("theorem wrong")
+WRONG = {
+    "name": "Lair.wrong",
+    "header": BEFORE,
+    "formal_statement": "theorem wrong" + AFTER.partition("\n\n")[0],
+}
+
+
+def test_a_theorem_with_its_header(served):
+    theorem = {
+        "name": "swap",
+        "header": "def twice (n : Nat) := n + n",
+        "formal_statement": "theorem swap (p : Prop) (h : p) : p ∧ twice 1 = 2 := by sorry",
+    }
+    state = served.post("/v1/tactic", theorem).json()
+    assert state["state"] == "p : Prop\nh : p\n⊢ p ∧ twice 1 = 2"
+    step = served.post("/v1/tactic", {**theorem, "tactic": "constructor"}).json()
+    assert (step["solved"], step["state"].count("⊢")) == (False, 2)
+    cites = served.post("/v1/tactic", {**theorem, "tactic": "exact swap p h"}).json()
+    assert (cites["state"], cites["refusal"]["reason"]) == (None, "cites-itself")
+    assert served.post("/v1/proof", {**theorem, "proof": "exact ⟨h, rfl⟩"}).json()["valid"]
+    assert not served.post("/v1/proof", {**theorem, "proof": "exact ⟨h, h⟩"}).json()["valid"]
+    unreadable = {**theorem, "formal_statement": "theorem swap : No.such 1 := by"}
+    assert served.post("/v1/proof", {**unreadable, "proof": "rfl"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "tricks",
+    [
+        pytest.param([*EFFECTS, *CHEATS], marks=pytest.mark.slow, id="all"),
+        pytest.param([*EFFECTS, *CHEATS][::9], id="some"),
+    ],
+)
+def test_the_hostile_table_earns_nothing(served, tricks):
+    for trick in tricks:
+        proof = served.post("/v1/proof", {**WRONG, "proof": trick})
+        assert proof.json().get("valid", False) is False, trick[:80]
+        tactic = served.post("/v1/tactic", {**WRONG, "tactic": trick}).json()
+        if tactic.get("solved"):  # what only the whole check sees: a step is no proof
+            assert "absurd" in trick or "oracle" in trick, trick[:80]
+        text = WRONG["header"] + WRONG["formal_statement"].replace("sorry", trick)
+        whole = served.post("/v1/file", {"text": text}).json()
+        assert whole.get("valid", False) is False, trick[:80]
+
+
+@pytest.mark.slow
+def test_the_hostile_table_earns_no_reward(served):
+    tricks = [*EFFECTS, *CHEATS]
+    reward = {"reward": "pantograph-verified", "completions": tricks}
+    goal = "n : Nat\np : Prop\nhp : p\n⊢ n = n + 1 ∧ p"
+    columns = {"problem": [goal] * len(tricks)}
+    scores = served.post("/v1/reward", {**reward, "columns": columns}).json()["scores"]
+    assert all(score is None or score <= 0 for score in scores)
+
+
 def test_a_reward_of_an_installed_plugin_is_scored(served):
     question = {"reward": "length-penalised", "completions": ["simp", "simp at h ⊢"]}
     first, second = served.post("/v1/reward", question).json()["scores"]
@@ -88,6 +148,8 @@ def test_a_reward_of_an_installed_plugin_is_scored(served):
         ("/v1/tactic", {"goal": GOAL, "tactik": "rfl"}, "tactik"),
         ("/v1/tactic", {"goal": "∀ n : Nut, n = n", "tactic": "rfl"}, "Nut"),
         ("/v1/proof", {"goal": GOAL}, "proof"),
+        ("/v1/proof", {"proof": "rfl"}, "either 'goal', or"),
+        ("/v1/tactic", {"formal_statement": "theorem t : True"}, "'name'"),
         ("/v1/reward", {"reward": "constant", "completions": ["a"], "columns": {"x": []}}, "'x'"),
         ("/v1/file", {"text": "import Nowhere\n"}, "Nowhere"),
     ],
@@ -133,17 +195,19 @@ def test_the_token_the_size_and_the_crowd(start):
 
 def test_engines_killed_under_load_lose_no_request(start):
     with start(2) as server:
-        question = {"goal": GOAL, "proof": "intro n\nrfl"}
-        assert server.post("/v1/proof", question).json()["valid"]
+        proof = {"goal": GOAL, "proof": "intro n\nrfl"}
+        step = {"goal": GOAL, "tactics": ["intro n"], "tactic": "rfl"}
+        assert server.post("/v1/proof", proof).json()["valid"]
+        questions = [("/v1/proof", proof, "valid"), ("/v1/tactic", step, "solved")] * 20
         with ThreadPoolExecutor(16) as threads:
-            asked = [threads.submit(server.post, "/v1/proof", question) for _ in range(40)]
-            asked[0].result()
+            asked = [(threads.submit(server.post, path, q), key) for path, q, key in questions]
+            asked[0][0].result()
             killed = engines_of(os.getpid())
             for engine in killed:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     engine.send_signal(signal.SIGKILL)
             assert killed
-            assert all(one.result().json()["valid"] for one in asked)
+            assert all(one.result().json()[key] for one, key in asked)
 
 
 def test_listening_beyond_this_machine_needs_a_token(capsys, monkeypatch):

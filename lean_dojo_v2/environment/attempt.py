@@ -1,0 +1,91 @@
+"""What an environment asks of an engine: plain data in, plain data out."""
+
+from __future__ import annotations
+
+import attrs
+
+from lean_dojo_v2.lean.client.records import print_goals
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.verify.tactics import check_tactic
+from lean_dojo_v2.prover.problem import Problem
+from lean_dojo_v2.prover.replay import raise_if_lost, replay
+
+
+@attrs.frozen
+class Budget:
+    """What a tactic may take.
+
+    Attributes:
+        heartbeats: Of Lean (embedded engine); Lean's own limit if not given.
+        timeout: Seconds; a safety net.
+    """
+
+    heartbeats: int | None
+    timeout: float
+
+
+@attrs.frozen
+class Attempt:
+    """What became of one tactic.
+
+    Attributes:
+        tactic: The tactic.
+        accepted: Whether Lean accepts it where it was played.
+        state: The goals that it leaves, as Lean prints them.
+        finished: Whether it leaves none.
+        valid: Whether the whole check accepts the proof that it finishes.
+        detail: Why Lean does not accept the tactic, or the whole check not the proof.
+    """
+
+    tactic: str
+    accepted: bool = False
+    state: str = ""
+    finished: bool = False
+    valid: bool = False
+    detail: str = ""
+
+
+def begin(server: Server, problem: Problem) -> str:
+    """Open a problem, and print its goals."""
+    return print_goals(replay(server, problem, ()).goals)
+
+
+def attempt(
+    server: Server,
+    problem: Problem,
+    tactics: tuple[str, ...],
+    tactic: str,
+    budget: Budget,
+) -> Attempt:
+    """Play a tactic after others; if it leaves no goal, check the proof as a whole.
+
+    Args:
+        server: The engine.
+        problem: What is to be proved.
+        tactics: The tactics before it.
+        tactic: The tactic: hostile input.
+        budget: What it may take.
+
+    Raises:
+        RequestError: The tactics before it do not lead there again.
+        EngineLostError: The engine was lost; another one may succeed.
+    """
+    before = replay(server, problem, tactics, heartbeats=budget.heartbeats)
+    outcome = check_tactic(
+        server,
+        before,
+        tactic,
+        own_names=problem.own_names,
+        heartbeats=budget.heartbeats,
+        timeout=budget.timeout,
+    )
+    raise_if_lost(outcome)
+    if outcome.state is None:
+        return Attempt(tactic, detail=outcome.detail)
+    state = print_goals(outcome.state.goals)
+    if not outcome.state.is_solved:
+        return Attempt(tactic, accepted=True, state=state)
+    whole = problem.check(server, "\n".join([*tactics, tactic]))
+    return Attempt(
+        tactic, accepted=True, state=state, finished=True, valid=whole.valid, detail=whole.detail
+    )

@@ -1,0 +1,230 @@
+"""One theorem as an environment: tools to prove it, and a reward that the whole check gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.protocols import Benchmark
+from lean_dojo_v2.benchmarks.rows import RowProblem, problem_of_row
+from lean_dojo_v2.environment.attempt import Attempt, Budget, attempt, begin
+from lean_dojo_v2.environment.engines import EngineSettings, submit
+from lean_dojo_v2.lean.engines.selection import EngineName
+from lean_dojo_v2.lean.errors import (
+    EngineKilledError,
+    EngineTimeoutError,
+    EngineUnavailableError,
+    LeanError,
+    RequestError,
+)
+from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT
+
+TASK = (
+    "Prove this theorem in Lean 4. Send one tactic at a time with the tool `tactic`; `undo` takes "
+    "the last one back, `state` shows what is left to prove."
+)
+
+
+def _at_least_one(_: Any, attribute: attrs.Attribute[Any], value: int | None) -> None:
+    if value is not None and value < 1:
+        raise UsageError(f"{attribute.name} must be at least 1, not {value}")
+
+
+@attrs.define(eq=False, kw_only=True)
+class LeanProofEnvironment:
+    """One theorem as an environment, as TRL's ``environment_factory`` wants it.
+
+    The tools are :meth:`tactic`, :meth:`undo` and :meth:`state`. What an environment holds is the
+    list of tactics that Lean has accepted: it survives engines, and it may be pickled at any time.
+    The engines belong to the process; all its environments share them.
+
+    Attributes:
+        benchmark: Where a row with a name alone is looked up: a benchmark's name (``"sample"``), a
+            file in miniF2F's form, or a benchmark.
+        project: Folder of a built Lean project, for rows that need its modules.
+        imports: Modules in whose scope a bare goal is read.
+        max_calls: Calls of tools in one rollout; after them the proof stays as it is.
+        max_characters: Characters of one answer; longer ones are cut.
+        heartbeats: Lean's heartbeats that a tactic may take (embedded engine); Lean's own limit if
+            not given.
+        timeout: Seconds that a tactic may take; a safety net.
+        engines: Lean engines of this process; one for each core if not given.
+        engine: ``"auto"``, ``"native"`` or ``"embedded"``.
+
+    >>> environment = LeanProofEnvironment(engines=1)
+    >>> print(environment.reset(goal="∀ n : Nat, n + 0 = n", prompt="Prove this."))
+    <BLANKLINE>
+    <BLANKLINE>
+    ⊢ ∀ (n : Nat), n + 0 = n
+    >>> print(environment.tactic("intro n"))
+    n : Nat
+    ⊢ n + 0 = n
+    >>> print(environment.tactic("rfl"))
+    no goals
+    The proof is finished, and the whole check accepts it.
+    >>> environment.get_reward()
+    1.0
+    """
+
+    benchmark: str | Benchmark | None = None
+    project: Path | None = attrs.field(default=None, converter=attrs.converters.optional(Path))
+    imports: Sequence[str] = attrs.field(default=("Init",), converter=tuple)
+    max_calls: int = attrs.field(default=32, validator=_at_least_one)
+    max_characters: int = attrs.field(default=2_000, validator=_at_least_one)
+    heartbeats: int | None = attrs.field(default=None, validator=_at_least_one)
+    timeout: float = TACTIC_TIMEOUT
+    engines: int | None = attrs.field(default=None, validator=_at_least_one)
+    engine: EngineName = "auto"
+    _asked: RowProblem | None = attrs.field(default=None, init=False)
+    _begin: str = attrs.field(default="", init=False)
+    _steps: list[Attempt] = attrs.field(factory=list, init=False)
+    _calls: int = attrs.field(default=0, init=False)
+
+    def reset(self, **row: Any) -> str:
+        """Begin with a row's theorem.
+
+        Args:
+            **row: The row's columns: ``goal``; or ``name``, ``formal_statement`` and perhaps
+                ``header``; or ``name`` alone. Other columns are passed over.
+
+        Returns:
+            What is to be proved, to be appended to the row's ``prompt``; a row without one gets
+            the task in words, too.
+
+        Raises:
+            UsageError: If the row asks nothing that Lean can open.
+            EngineUnavailableError: If no Lean engine can serve it.
+        """
+        self._asked = problem_of_row(row, benchmark=self.benchmark, project=self.project)
+        self._steps, self._calls = [], 0
+        try:
+            self._begin = self._ask(begin, self._asked.problem)
+        except EngineUnavailableError:
+            raise
+        except LeanError as error:
+            raise UsageError(f"{self._asked.problem.name}: Lean cannot open it: {error}") from error
+        parts = [self._asked.text, self._begin]
+        if not _is_said(row.get("prompt")):
+            return "\n\n".join([TASK, *filter(None, parts)])
+        return "".join(f"\n\n{part}" for part in parts if part)
+
+    def tactic(self, tactic: str) -> str:
+        """Apply one Lean 4 tactic to the first goal.
+
+        Args:
+            tactic: The tactic, on one line, for example `intro n` or `simp [h]`.
+
+        Returns:
+            The goals that are left; or why Lean does not accept the tactic.
+        """
+        if refused := self._spend():
+            return refused
+        if self._finished:
+            return f"The proof is finished already.\n{self._shown()}"
+        if not isinstance(tactic, str):
+            return "The tactic must be a text. Nothing was changed."
+        text = tactic.strip()
+        try:
+            made = self._ask(
+                attempt,
+                self._problem,
+                tuple(step.tactic for step in self._steps),
+                text,
+                Budget(self.heartbeats, self.timeout),
+            )
+        except EngineTimeoutError:
+            return "Lean took too long over this. Nothing was changed."
+        except EngineKilledError:
+            return "This ended Lean's engine twice. Nothing was changed."
+        except RequestError as error:
+            return f"{self._cut(str(error))}\nNothing was changed."
+        if not made.accepted:
+            return f"{self._cut(made.detail)}\nNothing was changed."
+        self._steps.append(made)
+        return self._shown()
+
+    def undo(self) -> str:
+        """Take the last accepted tactic back.
+
+        Returns:
+            The goals before it.
+        """
+        if refused := self._spend():
+            return refused
+        if not self._steps:
+            return f"There is nothing to take back.\n{self._shown()}"
+        self._steps.pop()
+        return self._shown()
+
+    def state(self) -> str:
+        """Show the goals that are left and the tactics so far.
+
+        Returns:
+            The goals, the tactics that Lean has accepted, and how many calls are left.
+        """
+        if refused := self._spend():
+            return refused
+        played = "\n".join(step.tactic for step in self._steps) or "(none)"
+        left = self.max_calls - self._calls
+        return self._cut(f"{self._shown()}\n\nTactics so far:\n{played}\n\nCalls left: {left}")
+
+    def get_reward(self) -> float:
+        """Give 1.0 if the proof is finished and the whole check accepts it, else 0.0."""
+        if self._asked is None:
+            raise UsageError("call reset() before get_reward()")
+        return float(self._finished and self._steps[-1].valid)
+
+    @property
+    def _problem(self) -> Any:
+        if self._asked is None:
+            raise UsageError("call reset() before the tools")
+        return self._asked.problem
+
+    @property
+    def _finished(self) -> bool:
+        return bool(self._steps) and self._steps[-1].finished
+
+    def _spend(self) -> str | None:
+        """Count a call; say so if there was none left."""
+        name = self._problem.name
+        if self._calls >= self.max_calls:
+            return f"All {self.max_calls} calls for {name} are spent. The proof stays as it is."
+        self._calls += 1
+        return None
+
+    def _shown(self) -> str:
+        if not self._steps:
+            return self._cut(self._begin)
+        last = self._steps[-1]
+        if not last.finished:
+            return self._cut(last.state)
+        if last.valid:
+            return f"{last.state}\nThe proof is finished, and the whole check accepts it."
+        return self._cut(
+            f"{last.state}\nBut the proof as a whole is not accepted: {last.detail}\n"
+            "Take tactics back with `undo`."
+        )
+
+    def _cut(self, text: str) -> str:
+        more = len(text) - self.max_characters
+        return text if more <= 0 else f"{text[: self.max_characters]}… ({more} characters more)"
+
+    def _ask(self, fn: Any, *args: Any) -> Any:
+        assert self._asked is not None
+        settings = EngineSettings(self.engines, self.engine, tuple(self.imports))
+        name = self._asked.problem.name
+        return submit(settings, self._asked.project, fn, *args, name=name).result()
+
+
+def _is_said(prompt: Any) -> bool:
+    """Whether the last message of a prompt, a text or TRL's message list, says anything."""
+    if isinstance(prompt, str):
+        return bool(prompt.strip())
+    if not isinstance(prompt, Sequence) or not prompt:
+        return False
+    last = prompt[-1]
+    return bool(last.get("content")) if isinstance(last, Mapping) else False

@@ -1,0 +1,124 @@
+"""Reach the state that tactics lead to, on any engine: states die with theirs."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Protocol
+
+from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import EngineDiedError, EngineTimeoutError, RequestError
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
+from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
+from lean_dojo_v2.lean.verify.tactics import check_tactic
+
+KEPT_STATES = 128
+"""States that an engine holds for the next question about them; others are replayed."""
+
+Key = tuple["Opens", tuple[str, ...]]
+
+
+class Opens(Protocol):
+    """What a proof can begin with; equal ones open equal states."""
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """Names that a proof may not cite."""
+
+    def open(self, server: Server) -> GoalState:
+        """Open it.
+
+        Raises:
+            LeanError: If Lean cannot.
+        """
+
+
+def replay(
+    server: Server,
+    start: Opens,
+    tactics: Sequence[str],
+    *,
+    heartbeats: int | None = None,
+    timeout: float = PROOF_TIMEOUT,
+) -> GoalState:
+    """Open a problem and run tactics from it; a state that the engine still holds is used again.
+
+    Args:
+        server: The engine.
+        start: Where the tactics begin.
+        tactics: The tactics: hostile input.
+        heartbeats: Lean's heartbeats for each, as for :func:`check_tactic`.
+        timeout: Seconds that Lean may take for each.
+
+    Raises:
+        RequestError: Lean does not accept one of the tactics.
+        EngineLostError: The engine was lost; another one may succeed.
+        LeanError: The problem cannot be opened.
+    """
+    kept = _states_of(server)
+    played = tuple(tactics)
+    done, state = _furthest(server, kept, start, played)
+    if state is None:
+        state = start.open(server)
+        _keep(kept, (start, ()), state)
+    for number, step in enumerate(played[done:], done + 1):
+        outcome = check_tactic(
+            server,
+            state,
+            step,
+            own_names=start.own_names,
+            heartbeats=heartbeats,
+            timeout=timeout,
+        )
+        raise_if_lost(outcome)
+        if outcome.verdict is Verdict.TIMED_OUT:
+            raise EngineTimeoutError(outcome.detail)
+        if outcome.state is None:
+            raise RequestError(f"tactics: number {number}, {step!r}: {outcome.detail}")
+        state = outcome.state
+        _keep(kept, (start, played[:number]), state)
+    return state
+
+
+def raise_if_lost(outcome: TacticOutcome) -> None:
+    """Let a pool ask another engine where this one was lost.
+
+    Raises:
+        EngineDiedError: The engine died by itself or was killed.
+    """
+    if outcome.verdict is Verdict.ENGINE_DIED:
+        raise EngineDiedError(outcome.detail)
+
+
+_kept: weakref.WeakKeyDictionary[Server, OrderedDict[Key, GoalState]] = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def _states_of(server: Server) -> OrderedDict[Key, GoalState]:
+    with _lock:  # each engine has its own thread; the dictionary of all engines is shared
+        return _kept.setdefault(server, OrderedDict())
+
+
+def _furthest(
+    server: Server, kept: OrderedDict[Key, GoalState], start: Opens, played: tuple[str, ...]
+) -> tuple[int, GoalState | None]:
+    """Find the last state on the way that the engine holds, and how many tactics lead to it."""
+    for done in range(len(played), -1, -1):
+        key = (start, played[:done])
+        state = kept.get(key)
+        if state is not None and server.holds(state):
+            kept.move_to_end(key)
+            return done, state
+        if state is not None:
+            kept.clear()  # the engine was replaced, and all its states went with it
+    return 0, None
+
+
+def _keep(kept: OrderedDict[Key, GoalState], key: Key, state: GoalState) -> None:
+    kept[key] = state
+    kept.move_to_end(key)
+    while len(kept) > KEPT_STATES:
+        kept.popitem(last=False)
