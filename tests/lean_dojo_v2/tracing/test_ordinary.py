@@ -12,6 +12,7 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_v2.data.one_line import one_line
 from lean_dojo_v2.database import Repository
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.text.lexer import code_tokens
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.lean.verify.opening import open_exact
 from lean_dojo_v2.lean.verify.proofs import check_declaration
@@ -30,10 +31,13 @@ def traced(folder: Path) -> Repository:
     return trace_repository(repo, engine="embedded")
 
 
-def replayed(server: Server, source: SourceTheorem, theorem: Theorem) -> Iterator[str]:
+def replayed(
+    server: Server, source: SourceTheorem, theorem: Theorem, unciteable: set[str]
+) -> Iterator[str]:
     """Say which tactics do not lead from the traced state before them to the one after.
 
-    Nor, where they are of several lines, as the line that is learnt for them.
+    Nor, where they are of several lines, as the line that is learnt for them. A step that cites what
+    is to be proved, for recursion, is opened and not run: nobody may cite that.
     """
     for tactic in theorem.traced_tactics:
         assert tactic.start is not None
@@ -41,6 +45,11 @@ def replayed(server: Server, source: SourceTheorem, theorem: Theorem) -> Iterato
         try:
             state = open_exact(server, source, tactic.start)
             before = clean_state(str(state))
+            if any(
+                word.text.rpartition(".")[2] in unciteable for word in code_tokens(tactic.tactic)
+            ):
+                assert before == tactic.state_before
+                continue
             after = clean_state(str(server.goal_tactic(state, tactic.tactic)))
             if line not in {None, tactic.tactic}:
                 server.goal_tactic(state, line)
@@ -54,13 +63,22 @@ def replayed(server: Server, source: SourceTheorem, theorem: Theorem) -> Iterato
 def assert_sound(server: Server, repository: Repository, folder: Path) -> None:
     """Every proof holds in the whole check, and every step of it replays."""
     wrong: list[str] = []
-    for theorem in repository.iter_theorems():
-        source = SourceTheorem.of(theorem, read_source(folder / theorem.file_path))
+    sources = {
+        theorem: SourceTheorem.of(theorem, read_source(folder / theorem.file_path))
+        for theorem in repository.iter_theorems()
+    }
+    block = {_short(theorem) for theorem, source in sources.items() if source.in_mutual_block}
+    for theorem, source in sources.items():
         outcome = check_declaration(server, source, source.declaration)
         if not outcome.valid:
             wrong.append(f"{theorem.full_name}: {outcome.reason}")
-        wrong += replayed(server, source, theorem)
+        siblings = block if source.in_mutual_block else set()
+        wrong += replayed(server, source, theorem, {_short(theorem), *siblings})
     assert wrong == []
+
+
+def _short(theorem: Theorem) -> str:
+    return theorem.full_name.rpartition(".")[2]
 
 
 def test_there_are_many_programs() -> None:
@@ -89,14 +107,10 @@ def test_every_chapter() -> None:
     repository = traced(PROJECT)
     assert ERRORS_KEY not in repository.metadata
     assert repository.num_sorry_theorems == 0
-    written = {
-        f"Ordinary/{chapter}.lean": (PROJECT / "Ordinary" / f"{chapter}.lean").read_text()
-        for chapter in CHAPTERS
-    }
-    for path, text in written.items():
-        found = [t for t in repository.iter_theorems() if t.file_path == path]
-        templates = text.count("`(theorem") + text.count("theorem $") - text.count("`(theorem $")
+    for chapter in CHAPTERS:
+        path = f"Ordinary/{chapter}.lean"
+        text = (PROJECT / path).read_text()
+        found = [theorem for theorem in repository.iter_theorems() if theorem.file_path == path]
         assert len(found) >= text.count("\ntheorem ") + text.count("\n  theorem "), path
-        assert templates <= 2
     with Server(engine="embedded", project_path=PROJECT, timeout=300) as server:
         assert_sound(server, repository, PROJECT)
