@@ -39,8 +39,8 @@ class HeldOutBenchmark:
 
     def problems(self) -> list[BenchmarkProblem]:
         """Give the theorems in the order of the database."""
-        found = _held_out(_repositories(self.database), self.split)
-        return _problems(found, self.project)
+        found = held_out(_repositories(self.database), self.split)
+        return problems_of(found, self.project)
 
 
 @attrs.frozen
@@ -60,7 +60,7 @@ class SorryBenchmark:
 
     def problems(self) -> list[BenchmarkProblem]:
         """Give the theorems in the order of the database."""
-        return _problems(_sorry(_repositories(self.database)), self.project)
+        return problems_of(sorry_theorems(_repositories(self.database)), self.project)
 
 
 @attrs.frozen
@@ -82,8 +82,8 @@ class SampleBenchmark:
     def problems(self) -> list[BenchmarkProblem]:
         """Give the theorems in the order of the database."""
         repositories = _repositories(sample_database_path())
-        theorems = [*_held_out(repositories), *_sorry(repositories)]
-        found = _problems(theorems, {r.url: packaged_project(r.url) for r in repositories})
+        theorems = [*held_out(repositories), *sorry_theorems(repositories)]
+        found = problems_of(theorems, {r.url: packaged_project(r.url) for r in repositories})
         return [one for one in found if self.split in {None, one.split}]
 
 
@@ -96,9 +96,10 @@ def _repositories(path: Path) -> list[Repository]:
     return DynamicDatabase(path).repositories
 
 
-def _held_out(
+def held_out(
     repositories: Iterable[Repository], split: str | None = None
 ) -> Iterator[tuple[Theorem, str]]:
+    """Give the theorems that no trainer sees, each with its split."""
     wanted = {"val", "test"} if split is None else {split}
     for repository in repositories:
         for theorem in repository.iter_list("proven_theorems"):
@@ -106,7 +107,8 @@ def _held_out(
                 yield theorem, own
 
 
-def _sorry(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem, str]]:
+def sorry_theorems(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem, str]]:
+    """Give the theorems that were left ``sorry``, in the order of the files."""
     for repository in repositories:
         theorems = [
             *repository.iter_list("sorry_theorems_proved"),
@@ -117,9 +119,15 @@ def _sorry(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem, str]]:
             yield theorem, "sorry"
 
 
-def _problems(
+def problems_of(
     found: Iterable[tuple[Theorem, str]], project: Mapping[str, Path | None] | Path | None
 ) -> list[BenchmarkProblem]:
+    """Make problems of traced theorems; their proofs stay behind.
+
+    Args:
+        found: Theorems, each with its split.
+        project: Folder with the repository's files, or one for each address.
+    """
     theorems = list(found)
     names = Counter(theorem.full_name for theorem, _ in theorems)
     problems = []

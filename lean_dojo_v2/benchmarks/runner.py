@@ -54,6 +54,8 @@ class Bench:
         workers: Engines side by side, at most one a core for those of this machine.
         server: Opens an engine.
         on_attempt: Told of every attempt once it is written down.
+        on_result: Told of every result before its attempt is written down: what it keeps of a
+            result is not lost to a kill, and may be told twice.
         tree_dir: Folder for the search trees of first attempts; ``None`` for nowhere.
     """
 
@@ -62,6 +64,7 @@ class Bench:
     workers: int = 1
     server: ServerFactory = local_server
     on_attempt: Callable[[Attempt], None] = lambda _: None
+    on_result: Callable[[BenchmarkProblem, SearchResult], None] = lambda _, __: None
     tree_dir: Path | None = None
 
     def left(self, who: str, attempts: int) -> int:
@@ -122,6 +125,7 @@ class Bench:
             yield _Group(project_of(problems[0]), tuple(problems))
 
     def _note(self, who: str, problem: BenchmarkProblem, number: int, result: SearchResult) -> None:
+        self.on_result(problem, result)
         attempt = Attempt.of(problem.full_name, number, problem.split, result)
         self.folder.append(who, attempt)
         if self.tree_dir is not None and number == 0 and result.tree is not None:

@@ -83,7 +83,7 @@ def _write_splits(
     with ExitStack() as stack:
         index = stack.enter_context(closing(_index(repositories, sources)))
         writers = {
-            (strategy, split): _ListWriter(
+            (strategy, split): ListWriter(
                 stack.enter_context(atomic_writer(folder / strategy / f"{split}.json"))
             )
             for strategy in STRATEGIES
@@ -148,16 +148,18 @@ def _chosen(index: sqlite3.Connection) -> Iterator[tuple[int, int | None, int | 
 
 
 @attrs.define
-class _ListWriter:
+class ListWriter:
     """A JSON list with one item a line: valid for everybody, readable line by line for us."""
 
     stream: IO[bytes]
     opening: bytes = b"[\n"
 
     def write(self, item: bytes) -> None:
+        """Add an item."""
         self.stream.write(self.opening)
         self.stream.write(item)
         self.opening = b",\n"
 
     def finish(self) -> None:
+        """Close the list."""
         self.stream.write(b"[]\n" if self.opening == b"[\n" else b"\n]\n")

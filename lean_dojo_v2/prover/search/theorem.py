@@ -120,6 +120,7 @@ class Run:
             outcome = self._try(node, suggestion.tactic)
             if outcome.state is None:
                 node.failures[str(outcome.verdict)] += 1
+                node.failed[suggestion.tactic] = str(outcome.verdict)
                 continue
             child = Child(node, suggestion.tactic, node.logprob + suggestion.logprob, outcome.state)
             if outcome.verdict is Verdict.SOLVED:

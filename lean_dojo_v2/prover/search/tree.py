@@ -37,6 +37,7 @@ class Node:
         priority: The search takes the smallest first.
         status: What became of it.
         failures: Of the tactics tried here, how many ended in each verdict.
+        failed: The tactics that Lean did not accept here, each with its verdict.
     """
 
     id: int
@@ -48,6 +49,7 @@ class Node:
     priority: float
     status: NodeStatus = NodeStatus.OPEN
     failures: Counter[str] = attrs.Factory(Counter)
+    failed: dict[str, str] = attrs.Factory(dict)
 
 
 @attrs.define

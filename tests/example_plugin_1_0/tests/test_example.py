@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from lean_dojo_example.expert_iteration import ExpertIteration
 from lean_dojo_example.novelty import Novelty
+from lean_dojo_example.rejection_sampling import RejectionSampling
 
 from lean_dojo_core import registry
 from lean_dojo_core.testing import (
@@ -30,11 +30,11 @@ class TestFocusedGoal(DatasetFormatterSuite):
     name = "focused-goal"
 
 
-class TestExpertIteration(TrainerSuite):
-    name = "expert-iteration"
+class TestRejectionSampling(TrainerSuite):
+    name = "rejection-sampling"
 
-    def make_in(self, output_dir: Path) -> ExpertIteration:
-        return ExpertIteration(model_name="owner/model", output_dir=str(output_dir))
+    def make_in(self, output_dir: Path) -> RejectionSampling:
+        return RejectionSampling(model_name="owner/model", output_dir=str(output_dir))
 
 
 def test_a_bonus_shrinks_with_every_repetition() -> None:
@@ -62,7 +62,7 @@ def test_only_the_first_goal_is_asked_about() -> None:
 def test_only_what_is_paid_for_is_kept() -> None:
     from lean_dojo_plugins.rewards.resolve import resolve_rewards
 
-    trainer = ExpertIteration(model_name="owner/model")
+    trainer = RejectionSampling(model_name="owner/model")
     (verifier,) = resolve_rewards("length-penalised")
     row = {"prompt": [], "problem": "⊢ p", "tactic": "exact h"}
     tried = [(row, "simp"), (row, "sorry"), (row, "x" * 300)]

@@ -32,10 +32,10 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
 
 @hookimpl
 def lean_dojo_trainers() -> Iterator[TrainerSpec]:
-    """Offer ``expert-iteration``."""
+    """Offer ``rejection-sampling``."""
     yield TrainerSpec(
-        name="expert-iteration",
-        target="lean_dojo_example.expert_iteration:ExpertIteration",
+        name="rejection-sampling",
+        target="lean_dojo_example.rejection_sampling:RejectionSampling",
         summary="Fine-tunes on the model's own tactics that Lean verified.",
         required_columns=("prompt", "problem"),
         default_formatter="tactic-prompt",

@@ -1,4 +1,4 @@
-"""Expert iteration: learn from what one found oneself, and Lean accepted."""
+"""Rejection sampling: learn from the tactics that one found oneself, and Lean accepted."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ BATCH = 32
 
 
 @attrs.define(slots=False, eq=False)
-class ExpertIteration(SFTTrainer):
+class RejectionSampling(SFTTrainer):
     """Samples tactics at the goals of the data, keeps those that Lean verifies, and learns them.
 
     At each repository: sample ``samples`` tactics per goal from the model as it is, ask the
     ``verifier`` about each, and fine-tune on those it pays for (and on the human's, with
-    ``keep_human``). Expert iteration (Anthony et al. 2017, arXiv:1705.08439; for theorem proving
-    Polu et al. 2022, arXiv:2202.01344); with one round also called rejection-sampling fine-tuning
+    ``keep_human``). One round of expert iteration (Anthony et al. 2017, arXiv:1705.08439; for theorem proving
+    Polu et al. 2022, arXiv:2202.01344) over single tactics: rejection-sampling fine-tuning
     (Yuan et al. 2023, arXiv:2308.01825).
 
     The curriculum, saving, resuming and logs are ``SFTTrainer``'s: only the rows differ. Sampling is
@@ -78,7 +78,7 @@ class ExpertIteration(SFTTrainer):
             if self.keep_human:
                 kept = _merged(kept, [(row, row["tactic"]) for row in batch if "tactic" in row])
             yield from super().prepare_rows(map(_answered, kept))
-        print(f"expert iteration: {found} of {sampled} sampled tactics verified", file=sys.stderr)
+        print(f"rejection sampling: {found} of {sampled} sampled tactics verified", file=sys.stderr)
 
     def sample(
         self, rows: Sequence[dict[str, Any]], generator: TacticGenerator, *, seed: int

@@ -1,0 +1,1 @@
+"""Expert iteration: search, keep what Lean confirms, learn from it, search again."""

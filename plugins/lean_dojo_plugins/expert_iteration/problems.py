@@ -1,0 +1,125 @@
+"""What is practised on: theorems without their proofs, and none that is held out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import attrs
+
+from lean_dojo_core.errors import EmptyDatasetError
+from lean_dojo_core.records import BenchmarkProblem, Theorem
+from lean_dojo_v2.benchmarks.database import problems_of, sorry_theorems
+from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
+from lean_dojo_v2.data.repository import Repository
+from lean_dojo_v2.database.export.splits import split_of
+
+TRAINING, SORRY = "training", "sorry"
+HELD_OUT = frozenset({"val", "valid", "validation", "test"})
+"""Splits of a JSONL file that nobody trains on."""
+
+_NAME = re.compile(r"\b(theorem|lemma)\s+\S+")
+
+
+@attrs.frozen
+class Practice:
+    """The problems of a run.
+
+    Attributes:
+        problems: The problems; their names differ.
+        left_out: Names of theorems that are held out, or state what a held-out theorem states.
+    """
+
+    problems: tuple[BenchmarkProblem, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        """A text that is another one for other problems."""
+        digest = sha256()
+        for one in self.problems:
+            digest.update(f"{one.full_name}\0{one.header}\0{one.statement}\0".encode())
+        return digest.hexdigest()
+
+
+def gather(
+    sources: Sequence[str],
+    repositories: Sequence[Repository],
+    projects: Mapping[str, Path],
+) -> Practice:
+    """Collect problems.
+
+    Args:
+        sources: ``"training"``, ``"sorry"``, and JSONL files in miniF2F's form.
+        repositories: The traced repositories.
+        projects: Folders of repositories by address; another one is taken from where it was
+            traced, or cloned.
+
+    Raises:
+        EmptyDatasetError: If there are none.
+        UsageError: If a file is missing.
+        DataError: If a line of a file is no theorem.
+    """
+    secret = {
+        spoken
+        for repository in repositories
+        for theorem in repository.iter_theorems()
+        if split_of(theorem) != "train"
+        if (spoken := _spoken(theorem.theorem_statement or ""))
+    }
+    found = [one for source in sources for one in _of(source, repositories, projects)]
+    kept = [one for one in found if not _is_held_out(one, secret)]
+    if not kept:
+        raise EmptyDatasetError(
+            f"there is nothing to practise on: no theorem of {', '.join(sources)} that is not "
+            "held out"
+        )
+    left_out = tuple(one.full_name for one in found if _is_held_out(one, secret))
+    return Practice(tuple(_distinctly_named(kept)), left_out)
+
+
+def _of(
+    source: str, repositories: Sequence[Repository], projects: Mapping[str, Path]
+) -> list[BenchmarkProblem]:
+    if source == TRAINING:
+        return problems_of(_training(repositories), projects)
+    if source == SORRY:
+        theorems = ((theorem, split_of(theorem)) for theorem, _ in sorry_theorems(repositories))
+        return problems_of(theorems, projects)
+    return JsonlBenchmark(Path(source)).problems()
+
+
+def _training(repositories: Sequence[Repository]) -> Iterator[tuple[Theorem, str]]:
+    for repository in repositories:
+        for theorem in repository.iter_list("proven_theorems"):
+            if theorem.theorem_statement and split_of(theorem) == "train":
+                yield theorem, "train"
+
+
+def _is_held_out(problem: BenchmarkProblem, secret: set[str]) -> bool:
+    return problem.split in HELD_OUT or _spoken(problem.statement) in secret
+
+
+def _spoken(statement: str) -> str:
+    r"""Give what a declaration says, whatever it is called and however it is laid out.
+
+    >>> _spoken("theorem a.b (n : Nat) :\n    n = n :=")
+    '(n : Nat) : n = n'
+    >>> _spoken("lemma c (n : Nat) : n = n := by")
+    '(n : Nat) : n = n'
+    """
+    text = _NAME.sub("", statement, count=1).strip().removesuffix("by").strip()
+    return " ".join(text.removesuffix(":=").split())
+
+
+def _distinctly_named(problems: Sequence[BenchmarkProblem]) -> Iterator[BenchmarkProblem]:
+    """Number the problems of several sources that share a name."""
+    seen: Counter[str] = Counter()
+    for problem in problems:
+        seen[problem.full_name] += 1
+        count = seen[problem.full_name]
+        name = problem.full_name if count == 1 else f"{problem.full_name} #{count}"
+        yield attrs.evolve(problem, full_name=name)

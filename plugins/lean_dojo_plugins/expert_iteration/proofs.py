@@ -1,0 +1,226 @@
+"""The proofs that a run has found, each with the states that its tactics were played at."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import attrs
+import orjson
+
+from lean_dojo_core.errors import DataError
+from lean_dojo_core.records import (
+    BenchmarkProblem,
+    Position,
+    Theorem,
+    TracedTactic,
+    remove_marks,
+)
+from lean_dojo_v2.prover.search.result import SearchResult
+from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
+from lean_dojo_v2.runs.files import read_lines
+
+Pair: TypeAlias = tuple[str, str]
+"""A state as Lean prints it, and a tactic."""
+
+Step: TypeAlias = tuple[str, str, str]
+"""A state, a tactic, and the state after it."""
+
+
+def _position(value: Sequence[int]) -> Position:
+    line, column = value
+    return (line, column)
+
+
+def _steps(value: Iterable[Sequence[str]]) -> tuple[Step, ...]:
+    return tuple((before, tactic, after) for before, tactic, after in value)
+
+
+@attrs.frozen
+class FoundProof:
+    """A proof that Lean confirmed as a whole.
+
+    Attributes:
+        problem: Name of the problem.
+        round: The round that found it, from 1.
+        full_name: The theorem's name in Lean.
+        url: Its repository; empty for a problem of a file.
+        commit: The repository's commit.
+        file_path: Its file.
+        start: Where it starts there.
+        end: Where it ends.
+        statement: Its statement, up to and with ``:=``.
+        proof: The tactic block.
+        steps: The state before each tactic, the tactic, and the state after it.
+    """
+
+    problem: str
+    round: int
+    full_name: str
+    url: str
+    commit: str
+    file_path: str
+    start: Position = attrs.field(converter=_position)
+    end: Position = attrs.field(converter=_position)
+    statement: str
+    proof: str
+    steps: tuple[Step, ...] = attrs.field(converter=_steps)
+
+    @classmethod
+    def of(cls, problem: BenchmarkProblem, round_: int, result: SearchResult) -> FoundProof:
+        """Record what a search has proved."""
+        assert result.tree is not None
+        assert result.proof is not None
+        theorem = problem.theorem
+        return cls(
+            problem=problem.full_name,
+            round=round_,
+            full_name=problem.full_name if theorem is None else theorem.full_name,
+            url="" if theorem is None else theorem.url,
+            commit="" if theorem is None else theorem.commit,
+            file_path="" if theorem is None else theorem.file_path,
+            start=(1, 1) if theorem is None else theorem.start,
+            end=(1, 1) if theorem is None else theorem.end,
+            statement=problem.statement,
+            proof=result.proof,
+            steps=[
+                (before.state, after.tactic, after.state) for before, after in _path(result.tree)
+            ],
+        )
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Its states and tactics."""
+        return [(state, tactic) for state, tactic, _ in self.steps]
+
+    @property
+    def tactics(self) -> tuple[TracedTactic, ...]:
+        """The proof as a traced one."""
+        return tuple(TracedTactic(tactic, before, after) for before, tactic, after in self.steps)
+
+    def theorem(self, steps: Sequence[TracedTactic]) -> Theorem:
+        """Give the theorem with these steps of its proof, for a dataset formatter."""
+        return Theorem(
+            self.full_name, self.file_path, self.start, self.end, self.url, self.commit,
+            self.statement, tuple(steps),
+        )  # fmt: skip
+
+
+@attrs.frozen
+class ProofFile:
+    """A JSONL file of found proofs, only appended to; a half-written line is passed over.
+
+    Attributes:
+        path: The file.
+    """
+
+    path: Path
+
+    def append(self, proof: FoundProof) -> None:
+        """Add a proof and force it to disk."""
+        append_lines(self.path, [attrs.asdict(proof)])
+
+    def read(self, rounds: int) -> dict[str, list[FoundProof]]:
+        """Give the distinct proofs of each problem that the first rounds found, oldest first.
+
+        Raises:
+            DataError: If a line is no such proof.
+        """
+        found: dict[str, dict[str, FoundProof]] = defaultdict(dict)
+        for row in read_lines(self.path):
+            try:
+                proof = FoundProof(**row)
+            except TypeError as error:
+                raise DataError(
+                    f"holds what is no proof of a run: {error}", path=self.path
+                ) from error
+            if proof.round <= rounds:
+                found[proof.problem].setdefault(proof.proof, proof)
+        return {name: list(proofs.values()) for name, proofs in found.items()}
+
+
+def append_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Add lines to a JSONL file and force them to disk."""
+    with path.open("ab+") as stream:
+        if end := stream.seek(0, os.SEEK_END):
+            stream.seek(end - 1)
+            if stream.read() != b"\n":  # a machine that went down left half a line
+                stream.write(b"\n")
+        for row in rows:
+            stream.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def chosen(
+    found: dict[str, list[FoundProof]], limit: int | None, known: Iterable[Pair]
+) -> Iterator[Theorem]:
+    """Choose what is learnt: of each problem its shortest proofs, and every pair once.
+
+    Args:
+        found: The proofs of each problem.
+        limit: Proofs of one problem at most; ``None`` for all.
+        known: Pairs that are learnt anyway.
+
+    Yields:
+        Theorems with those steps of the proofs that are new.
+    """
+    seen = set(known)
+    for name in sorted(found):
+        shortest = sorted(found[name], key=lambda proof: len(proof.steps))
+        for proof in shortest[:limit]:
+            steps = []
+            for step in proof.tactics:
+                if (pair := (step.state_before, step.tactic)) not in seen:
+                    seen.add(pair)
+                    steps.append(step)
+            if steps:
+                yield proof.theorem(steps)
+
+
+def pairs_of(theorem: Theorem) -> Iterator[Pair]:
+    """Give the states and tactics of a traced theorem, without marks."""
+    for tactic in theorem.traced_tactics:
+        yield remove_marks(tactic.state_before).strip(), remove_marks(tactic.tactic).strip()
+
+
+def negatives(problem: str, round_: int, tree: SearchTree) -> Iterator[dict[str, Any]]:
+    """Give, at every state of the proof, the tactics that did not lead to it.
+
+    Yields:
+        ``problem``, ``round``, ``state``, ``chosen`` (the proof's tactic), ``rejected``, and
+        ``verdict``: Lean's on the rejected one, or ``"open"`` for a tactic that Lean accepted and
+        from which this search found no proof.
+    """
+    children: dict[int | None, list[Node]] = defaultdict(list)
+    for node in tree.nodes:
+        children[node.parent].append(node)
+    for before, after in _path(tree):
+        rejected = dict(before.failed)
+        for node in children[before.id]:
+            if node is not after:
+                refused = node.status is NodeStatus.PROOF_REFUSED
+                rejected[node.tactic] = str(node.status) if refused else "open"
+        for tactic, verdict in rejected.items():
+            yield {
+                "problem": problem,
+                "round": round_,
+                "state": before.state,
+                "chosen": after.tactic,
+                "rejected": tactic,
+                "verdict": verdict,
+            }
+
+
+def _path(tree: SearchTree) -> list[tuple[Node, Node]]:
+    """Give the states of the proof, each with the next."""
+    node = next(node for node in tree.nodes if node.status is NodeStatus.SOLVED)
+    path = []
+    while node.parent is not None:
+        before = tree.nodes[node.parent]
+        path.append((before, node))
+        node = before
+    return path[::-1]

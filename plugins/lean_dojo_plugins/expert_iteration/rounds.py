@@ -1,0 +1,330 @@
+"""The rounds of a run: each searches, and gives what there is to learn from then on.
+
+To the training loop a round is what a repository is to other trainers: a step of its curriculum.
+So its checkpoints, its logs and what a killed run goes on with are those of every trainer.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import attrs
+import orjson
+from tqdm import tqdm
+
+from lean_dojo_core import Prover
+from lean_dojo_core.records import BenchmarkProblem, Theorem
+from lean_dojo_plugins.expert_iteration.problems import Practice
+from lean_dojo_plugins.expert_iteration.proofs import (
+    FoundProof,
+    Pair,
+    ProofFile,
+    append_lines,
+    chosen,
+    negatives,
+    pairs_of,
+)
+from lean_dojo_plugins.expert_iteration.schedule import Schedule
+from lean_dojo_plugins.training.data import split_file
+from lean_dojo_plugins.training.run_folder import RunState, check_same_run
+from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
+from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text, atomic_writer
+from lean_dojo_v2.benchmarks.attempts import Attempt, RunFolder as AttemptFolder
+from lean_dojo_v2.benchmarks.runner import Bench, engines_for
+from lean_dojo_v2.data.errors import NotInDatabaseError
+from lean_dojo_v2.data.repository import Repository
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.database.export.source import export_line
+from lean_dojo_v2.database.export.splits import same_address, unit_hash
+from lean_dojo_v2.database.export.write import ListWriter
+from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.prover.search.result import SearchResult
+from lean_dojo_v2.runs.files import METADATA, read_lines
+
+if TYPE_CHECKING:
+    from lean_dojo_plugins.expert_iteration.trainer import ExpertIterationTrainer
+
+PROOFS, NEGATIVES, ROUNDS = "proofs.jsonl", "negatives.jsonl", "rounds.jsonl"
+WHO = "prover"
+"""Name of the file of attempts in a round's folder."""
+BATCH = 12
+"""Problems that are searched together."""
+SPOKEN = 30.0
+"""Seconds between two lines about a search, off a terminal."""
+
+
+@attrs.frozen
+class Round:
+    """A step of the curriculum, as the training loop knows repositories.
+
+    Attributes:
+        url: ``"round-1"``, ``"round-2"``, …
+        commit: Digest of all that the run practises on.
+    """
+
+    url: str
+    commit: str
+
+
+class Rounds:
+    """Searches, and exports what was found: to the training loop, the database.
+
+    Args:
+        trainer: Whose rounds they are.
+        repositories: The repositories as they are in the database.
+        database: Takes the proofs of ``sorry`` theorems.
+        data_path: Folder for the exported human data.
+        practice: The problems.
+    """
+
+    def __init__(
+        self,
+        trainer: ExpertIterationTrainer,
+        repositories: Sequence[Repository],
+        database: DynamicDatabase,
+        data_path: Path,
+        practice: Practice,
+    ) -> None:
+        self.trainer = trainer
+        self.repositories = repositories
+        self.database = database
+        self.data_path = data_path
+        self.practice = practice
+        self.folder = Path(trainer.output_dir)
+        self.proofs = ProofFile(self.folder / PROOFS)
+        self._unproved = {
+            theorem.identity
+            for repository in repositories
+            for theorem in repository.sorry_theorems_unproved
+        }
+        self._exported = False
+
+    # --- the run --------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Note what is asked, or see that it was the same before.
+
+        Raises:
+            UsageError: If ``output_dir`` holds a run of other settings or problems.
+        """
+        file = self.folder / "rounds" / "run.json"
+        if not self.trainer.resume:
+            shutil.rmtree(self.folder / "rounds", ignore_errors=True)
+            for name in (PROOFS, NEGATIVES, ROUNDS):
+                (self.folder / name).unlink(missing_ok=True)
+        mine = {**self.trainer.settings(), "practised theorems": self.practice.digest}
+        name = type(self.trainer).__name__
+        if file.exists():
+            check_same_run(RunState(name, json.loads(file.read_text())), name, mine, self.folder)
+        else:
+            atomic_write_text(file, json.dumps(mine, indent=2) + "\n")
+
+    def steps(self, count: int) -> list[Round]:
+        """Give the rounds as steps of a curriculum."""
+        return [Round(f"round-{number}", self.practice.digest) for number in range(1, count + 1)]
+
+    def export_merged_data(self, repositories: Sequence[Round], output_path: Path) -> None:
+        """Search the last of these rounds, as far as it is not done, and write what is learnt.
+
+        Args:
+            repositories: The rounds so far.
+            output_path: Folder for the split file.
+        """
+        number = len(repositories)
+        self._search(number)
+        self._write_data(number, output_path)
+
+    # --- search ---------------------------------------------------------------------------------
+
+    def _search(self, number: int) -> None:
+        trainer = self.trainer
+        past = [self._attempts(before).attempts(WHO) for before in range(1, number)]
+        schedule = Schedule(trainer.skip_after, trainer.problems_per_round)
+        problems = schedule.choose(self.practice.problems, past)
+        attempts = self._attempts(number)
+        attempts.path.mkdir(parents=True, exist_ok=True)
+        bench = Bench(
+            problems,
+            attempts,
+            workers=engines_for(trainer.engines, max(1, len(problems)), BATCH),
+            server=trainer.open_engine,
+            on_result=lambda problem, result: self._keep(number, problem, result),
+            tree_dir=attempts.path / "trees" if trainer.keep_trees else None,
+        )
+        left = bench.left(WHO, trainer.attempts)
+        if left:
+            trainer.forget_model()  # the prover has its own
+            _say(f"round {number}: searching {len(problems)} problems, {left} attempts to make")
+            with _Counter(f"round {number}", left) as counter:
+                bench.on_attempt = counter.count
+                seed = trainer.seed + (number - 1) * trainer.attempts
+                bench.run(WHO, self._provers(), attempts=trainer.attempts, seed=seed)
+        self._note(number, len(problems))
+
+    def _attempts(self, number: int) -> AttemptFolder:
+        return AttemptFolder(self.folder / "rounds" / str(number))
+
+    def _provers(self) -> Any:
+        """Give what makes the prover of an attempt; the model is loaded once."""
+        prover = self.trainer.make_prover()
+
+        def with_seed(seed: int) -> Prover[Any, Any, Any]:
+            prover.settings = attrs.evolve(prover.settings, seed=seed)
+            return prover
+
+        return with_seed
+
+    def _keep(self, number: int, problem: BenchmarkProblem, result: SearchResult) -> None:
+        """Write a proof down: before its attempt is, so that no kill loses it."""
+        if not result.success or result.tree is None:
+            return
+        found = FoundProof.of(problem, number, result)
+        self.proofs.append(found)
+        if self.trainer.negatives:
+            rows = negatives(problem.full_name, number, result.tree)
+            append_lines(self.folder / NEGATIVES, rows)
+        theorem = problem.theorem
+        if theorem is None or theorem.identity not in self._unproved:
+            return
+        self._unproved.discard(theorem.identity)
+        if (path := self.database.json_path) is not None:
+            ProofLog(path.with_name(PROOFS)).append(ProvedTheorem.of(theorem, found.proof))
+        try:
+            self.database.record_proof(theorem, found.tactics)
+        except NotInDatabaseError:
+            return  # an agent that works on this database was faster; its proof stays
+
+    def _note(self, number: int, problems: int) -> None:
+        """Add a round's line to ``rounds.jsonl``, and say it."""
+        attempts = self._attempts(number).attempts(WHO)
+        found = self.proofs.read(number)
+        proved = {one.name for one in attempts if one.success}
+        new = {name for name in proved if found[name][0].round == number}
+        row = {
+            "round": number,
+            "model": Path(self.trainer.searching_model()).name,
+            "problems": len(self.practice.problems),
+            "tried": problems,
+            "proved": len(proved),
+            "new": len(new),
+            "distinct_proofs": sum(map(len, found.values())),
+            "proved_so_far": len(found),
+            "expansions": sum(one.expansions for one in attempts),
+            "samples": sum(one.samples for one in attempts),
+            "lean_calls": sum(one.lean_calls for one in attempts),
+            "refused_proofs": sum(one.refused_proofs for one in attempts),
+            "ended_by_clock": sum(one.ended_by_clock > 0 for one in attempts),
+        }
+        file = self.folder / ROUNDS
+        done = [line for line in read_lines(file) if line["round"] != number]
+        if len(done) + 1 == number:  # later rounds are not noted anew when a run goes on
+            lines = b"".join(
+                orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in [*done, row]
+            )
+            atomic_write_bytes(file, lines)
+        _say(
+            f"round {number}: {len(proved)} of {problems} problems proved, {len(new)} for the "
+            f"first time; {len(found)} of {len(self.practice.problems)} so far"
+        )
+        if clock := row["ended_by_clock"]:
+            _say(f"round {number}: the clock, not a count, ended something at {clock} problems")
+
+    # --- what is learnt -------------------------------------------------------------------------
+
+    def _write_data(self, number: int, output_path: Path) -> None:
+        found = self.proofs.read(number)
+        names = {proof.full_name for proofs in found.values() for proof in proofs}
+        known: set[Pair] = set()
+        human = learnt = 0
+        with atomic_writer(output_path / "random" / "train.json") as stream:
+            writer = ListWriter(stream)
+            for theorem in self._human():
+                human += len(theorem.traced_tactics)
+                writer.write(export_line(theorem))
+                if theorem.full_name in names:
+                    known.update(pairs_of(theorem))
+            for theorem in chosen(found, self.trainer.proofs_per_theorem, known):
+                learnt += len(theorem.traced_tactics)
+                writer.write(export_line(theorem))
+            writer.finish()
+        if (metadata := self.data_path / METADATA).is_file():
+            atomic_write_bytes(output_path / METADATA, metadata.read_bytes())
+        _say(f"round {number}: learning {learnt} steps of found proofs and {human} of human ones")
+
+    def _human(self) -> Iterator[Theorem]:
+        """Give the theorems whose human proofs are learnt, too."""
+        if not self._exported:
+            self.database.export_merged_data(list(self.repositories), self.data_path)
+            self._exported = True
+        share = self.trainer.human_share
+        if not share:
+            return
+        # The database holds proofs of these that this run, or another one, has found.
+        found = {
+            theorem.identity
+            for repository in self.repositories
+            for name in ("sorry_theorems_proved", "sorry_theorems_unproved")
+            for theorem in repository.iter_list(name)
+        }
+        for theorem in read_theorems(split_file(self.data_path)):
+            if theorem.identity not in found and is_shown(theorem, share):
+                yield theorem
+
+
+def is_shown(theorem: Theorem, share: float) -> bool:
+    """Whether a theorem is among that share of all whose human proofs are learnt.
+
+    The choice follows from the theorem's names alone, so that a larger share holds a smaller one.
+    """
+    names = f"{same_address(theorem.url)}\n{theorem.file_path}\n{theorem.full_name}"
+    return unit_hash(f"human\n{names}") < share
+
+
+class _Counter:
+    """Counts attempts: a bar on a terminal, elsewhere a line now and then."""
+
+    def __init__(self, label: str, total: int) -> None:
+        self._label = label
+        self._proved = 0
+        self._last = time.monotonic()
+        self._bar = tqdm(total=total, desc=label, disable=None)
+        self._tried, self._total = 0, total
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bar.close()
+
+    def count(self, attempt: Attempt) -> None:
+        self._tried += 1
+        self._proved += attempt.success
+        self._bar.update()
+        if self._bar.disable and time.monotonic() - self._last > SPOKEN:
+            self._last = time.monotonic()
+            _say(f"{self._label}: {self._tried} of {self._total} tried, {self._proved} proved")
+
+
+def config_of(trainer: ExpertIterationTrainer) -> ProverConfig:
+    """Give the limits of a trainer's searches."""
+    return ProverConfig(
+        num_workers=trainer.engines,
+        max_expansions=trainer.expansions,
+        num_sampled_tactics=trainer.samples,
+        heartbeats=trainer.heartbeats,
+        temperature=trainer.temperature,
+        visits=trainer.visits,
+        batch_size=BATCH,
+        seed=trainer.seed,
+    )
+
+
+def _say(text: str) -> None:
+    tqdm.write(text, file=sys.stderr)

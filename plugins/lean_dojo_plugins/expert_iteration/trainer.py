@@ -1,0 +1,310 @@
+"""Expert iteration: rounds of proof search, and fine-tuning on the proofs that Lean confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import attrs
+from accelerate import PartialState
+from datasets import Dataset
+
+from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
+from lean_dojo_plugins.causal_lm.generate.prover import HFProver
+from lean_dojo_plugins.expert_iteration.problems import SORRY, TRAINING, gather
+from lean_dojo_plugins.expert_iteration.rounds import Rounds, config_of
+from lean_dojo_plugins.sft.trainer import SFTTrainer
+from lean_dojo_plugins.training import fields
+from lean_dojo_plugins.training.fields import about
+from lean_dojo_plugins.training.hub import require_model
+from lean_dojo_plugins.training.loop import CurriculumStep, Loop
+from lean_dojo_plugins.training.run_folder import RunFolder
+from lean_dojo_v2.benchmarks.runner import local_server
+from lean_dojo_v2.data.repository import Repository
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.lean.client.server import Server
+
+BASE, LAST = "base", "last"
+_NOT_SETTINGS = {"rounds", "engines", "keep_trees", "negatives", "projects"}
+"""What may change from one call to the next without making it another run."""
+_PATIENCE = timedelta(days=30)
+"""How long processes wait for the one that searches."""
+
+
+def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _paths(value: Mapping[str, str | Path]) -> dict[str, Path]:
+    return {url: Path(path) for url, path in value.items()}
+
+
+def _share(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ConfigError(f"{field.name} must be a number from 0 to 1, not {value!r}")
+
+
+def _start(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    if value not in {BASE, LAST}:
+        raise ConfigError(f"{field.name} must be {BASE!r} or {LAST!r}, not {value!r}")
+
+
+@attrs.define(slots=False, eq=False)
+class ExpertIterationTrainer(SFTTrainer):
+    """Practises on theorems without looking at their proofs, and learns what it proved.
+
+    A round searches proofs of the problems with the model of the round before, has Lean check each
+    as a whole, mixes the states and tactics of the distinct proofs with human ones, and fine-tunes
+    on them as ``sft`` does; the model lands in ``output_dir``. Nothing that is held out is a
+    problem, and no human proof of a problem is read for it.
+
+    Expert iteration (Anthony et al. 2017, arXiv:1705.08439) for theorem proving is that of GPT-f
+    (Polu & Sutskever 2020, arXiv:2009.03393; Polu et al. 2022, arXiv:2202.01344). HTPS (Lample et
+    al. 2022, arXiv:2205.11491) learns from its search trees as it goes; DeepSeek-Prover-V1.5 (Xin
+    et al. 2024, arXiv:2408.08152) fine-tunes anew on all proofs so far, as is the default here;
+    BFS-Prover (Xin et al. 2025, arXiv:2502.03438) filters out what is proved with ease, and learns
+    from tactics that failed beside those of the proof, which are kept in ``negatives.jsonl``.
+
+    A killed run goes on: in the search after the last attempt, in the training from its last
+    checkpoint. With more ``rounds`` it goes on after the last one.
+
+    >>> ExpertIterationTrainer("owner/model", start_from="middle")
+    Traceback (most recent call last):
+    lean_dojo_core.errors.ConfigError: start_from must be 'base' or 'last', not 'middle'
+    """
+
+    problems: tuple[str, ...] = attrs.field(
+        default=(TRAINING, SORRY),
+        kw_only=True,
+        converter=_texts,
+        metadata=about(
+            "What to practise on: 'training' (the training split, without its proofs), 'sorry', "
+            "JSONL files in miniF2F's form."
+        ),
+    )
+    rounds: int = attrs.field(
+        default=3,
+        kw_only=True,
+        validator=fields.positive_int,
+        metadata=about("Rounds of search and training; more of them go on with a finished run."),
+    )
+    start_from: str = attrs.field(
+        default=BASE,
+        kw_only=True,
+        validator=_start,
+        metadata=about(
+            "Each round trains 'base', the start model, anew on all that was found, or goes on "
+            "with the 'last' model."
+        ),
+    )
+    search_model: str | None = attrs.field(
+        default=None,
+        kw_only=True,
+        converter=attrs.converters.optional(fields.text_of_path),
+        metadata=about("Model that searches in the first round, if not the one to start from."),
+    )
+    human_share: float = attrs.field(
+        default=1.0,
+        kw_only=True,
+        validator=_share,
+        metadata=about("Share of the training theorems whose human proofs are learnt, too."),
+    )
+    proofs_per_theorem: int | None = attrs.field(
+        default=4,
+        kw_only=True,
+        validator=fields.positive_int_or_none,
+        metadata=about("Distinct proofs of a theorem to learn, the shortest first; null: all."),
+    )
+    attempts: int = attrs.field(
+        default=1,
+        kw_only=True,
+        validator=fields.positive_int,
+        metadata=about("Searches of each problem in a round, each with another seed."),
+    )
+    samples: int = attrs.field(
+        default=16,
+        kw_only=True,
+        validator=fields.positive_int,
+        metadata=about("Tactics sampled at a state."),
+    )
+    expansions: int = attrs.field(
+        default=32,
+        kw_only=True,
+        validator=fields.positive_int,
+        metadata=about("States expanded in a search at most."),
+    )
+    visits: int = attrs.field(
+        default=1,
+        kw_only=True,
+        validator=fields.positive_int,
+        metadata=about("How often a state may be expanded, sampled anew each time."),
+    )
+    heartbeats: int | None = attrs.field(
+        default=20_000,
+        kw_only=True,
+        validator=fields.positive_int_or_none,
+        metadata=about("Lean's heartbeats that one tactic may take; null: Lean's own limit."),
+    )
+    temperature: float = attrs.field(
+        default=1.0, kw_only=True, validator=fields.positive, metadata=about("Of the sampling.")
+    )
+    skip_after: int = attrs.field(
+        default=2,
+        kw_only=True,
+        validator=fields.not_negative_int,
+        metadata=about(
+            "A problem that is always proved, in so many rounds running, is not tried again; "
+            "0: all are."
+        ),
+    )
+    problems_per_round: int | None = attrs.field(
+        default=None,
+        kw_only=True,
+        validator=fields.positive_int_or_none,
+        metadata=about(
+            "Problems of a round at most: those tried least go first, then those not proved."
+        ),
+    )
+    negatives: bool = attrs.field(
+        default=True,
+        kw_only=True,
+        metadata=about("Keep the tactics that failed beside those of a proof (negatives.jsonl)."),
+    )
+    keep_trees: bool = attrs.field(
+        default=False,
+        kw_only=True,
+        metadata=about("Keep the search trees of first attempts, in rounds/N/trees."),
+    )
+    engines: int = attrs.field(
+        default=4,
+        kw_only=True,
+        validator=fields.positive_int,
+        metadata=about("Lean engines, at most one a core."),
+    )
+    projects: Mapping[str, Path] = attrs.field(
+        factory=dict,
+        kw_only=True,
+        converter=_paths,
+        metadata=about("Folders of repositories by address."),
+    )
+    _anew: bool = attrs.field(default=False, init=False, repr=False)
+    _used: bool = attrs.field(default=False, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Check what can be checked without loading a model."""
+        super().__attrs_post_init__()
+        for source in self.problems:
+            if source not in {TRAINING, SORRY} and Path(source).suffix != ".jsonl":
+                raise ConfigError(
+                    f"problems: {source!r} is neither {TRAINING!r} nor {SORRY!r} nor a .jsonl file"
+                )
+        if not self.problems:
+            raise ConfigError(f"problems: name at least one source, such as {TRAINING!r}")
+        if self.look_back:
+            raise ConfigError(
+                "look_back follows a curriculum of repositories, and these are rounds; measure "
+                "with evaluate, or with `lean-dojo bench held-out`"
+            )
+
+    def preflight(self) -> None:
+        """Look at what training will need; here the files of problems and both models, too."""
+        for source in self.problems:
+            if source not in {TRAINING, SORRY} and not Path(source).is_file():
+                raise UsageError(f"problems: {source}: there is no such file")
+        if self.search_model is not None:
+            require_model(self.search_model)
+        super().preflight()
+
+    def settings(self) -> dict[str, Any]:
+        """Give all that shapes the result; a run goes on only with the same."""
+        return {k: v for k, v in super().settings().items() if k not in _NOT_SETTINGS}
+
+    def train(self, repos: Sequence[Any], database: DynamicDatabase, data_path: Path | str) -> None:
+        """Search and learn, round by round.
+
+        The proofs of ``sorry`` theorems are recorded in the database; all proofs are in
+        ``proofs.jsonl`` in ``output_dir``.
+
+        Args:
+            repos: Repositories with ``url`` and ``commit``, which the database holds.
+            database: The database.
+            data_path: Folder for the exported human data.
+
+        Raises:
+            EmptyDatasetError: If there is nothing to practise on, or nothing was proved and no
+                human data is learnt.
+            UsageError: If ``output_dir`` holds another run.
+            GeneratorError: If the model does not answer at all, or not any more.
+        """
+        if not repos:
+            raise UsageError("there are no repositories to train on")
+        self.preflight()
+        known = [_known(database, repo) for repo in repos]
+        practice = gather(self.problems, known, self.projects)
+        rounds = Rounds(self, known, database, Path(data_path), practice)
+        processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=_PATIENCE)
+        if processes.is_main_process:
+            rounds.begin()
+        self._anew = self.start_from == BASE
+        try:
+            Loop(
+                self, list(rounds.steps(self.rounds)), rounds, rounds.folder / "rounds" / "data"
+            ).run()
+        except EmptyDatasetError as error:
+            raise EmptyDatasetError(
+                f"no proof was found in {self.rounds} rounds over {len(practice.problems)} "
+                "problems, and no human proof is there to learn; begin with a model that proves "
+                "something (search_model), raise expansions or human_share"
+            ) from error
+        except BaseException:
+            self.forget_model()
+            raise
+        finally:
+            self._anew = False
+
+    def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> Any:
+        """Build TRL's trainer for one round, around the model that the round starts from."""
+        if self._anew and self._used:
+            self.forget_model()
+        built = super().build_step_trainer(dataset, step)
+        self._used = True
+        return built
+
+    def forget_model(self) -> None:
+        """Let the model go; the next use loads it anew."""
+        super().forget_model()
+        self._used = False
+
+    def searching_model(self) -> str:
+        """Give the model that searches now: the last round's, or the first one's."""
+        state = RunFolder(Path(self.output_dir)).load()
+        if state is not None and state.finished:
+            return self.output_dir
+        return self.search_model or self.model_name
+
+    def make_prover(self) -> HFProver:
+        """Load the prover that searches now."""
+        return HFProver(
+            self.searching_model(),
+            device=self.device,
+            config=config_of(self),
+            formatter=self.formatter,
+            max_length=self.max_length,
+        )
+
+    def open_engine(self, project: Path | None) -> AbstractContextManager[Server]:
+        """Open an engine for a Lean project; ``None`` for Lean alone."""
+        return local_server(project)
+
+    def _source(self) -> str:
+        return self.model_name if self._anew else super()._source()
+
+
+def _known(database: DynamicDatabase, repo: Any) -> Repository:
+    found = database.get_repository(repo.url, repo.commit)
+    if found is None:
+        raise UsageError(f"{repo.url} at {repo.commit} is not in the database; trace it first")
+    return found

@@ -1,0 +1,133 @@
+"""Rounds of search and training: what is practised on, found, learnt and written down."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from lean_dojo_core.errors import EmptyDatasetError, UsageError
+from lean_dojo_plugins.expert_iteration.problems import gather
+from lean_dojo_v2.database.export.read import read_theorems
+
+PROVED = {"Tiny.and_swap", "Tiny.trans'", "Tiny.uses_swap", "gap_term"}
+
+
+def lines(file: Path) -> list[dict]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_what_is_held_out_is_no_problem(database, tmp_path):
+    file = tmp_path / "more.jsonl"
+    rows = [
+        {"name": "fresh", "formal_statement": "theorem fresh : 2 + 2 = 4"},
+        # Tiny.two of the test split, under another name.
+        {
+            "name": "copy",
+            "formal_statement": "lemma copy (n : Nat)\n (h : n = 2) : n + 1 = 3 := by",
+        },
+        {"name": "secret", "formal_statement": "theorem secret : 1 = 1", "split": "test"},
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = gather(["training", "sorry", str(file)], database.repositories, {})
+    assert {one.full_name for one in found.problems} == {
+        *PROVED, "Tiny.uses_trans", "Tiny.gap_false", "fresh",
+    }  # fmt: skip
+    # Tiny.self_imp and Tiny.or_left of the training split say what theorems of val say.
+    assert set(found.left_out) == {
+        "Tiny.self_imp", "Tiny.or_left", "Tiny.gap_pair", "gap_chain", "copy", "secret",
+    }  # fmt: skip
+    assert all(one.theorem is None or not one.theorem.traced_tactics for one in found.problems)
+    with pytest.raises(EmptyDatasetError, match="nothing to practise on"):
+        gather(["training"], [], {})
+
+
+def test_a_run(practise, tmp_path, database, capsys):
+    trainer = practise(rounds=2, keep_trees=True)
+    output = tmp_path / "out"
+    first, second = lines(output / "rounds.jsonl")
+    assert (first["tried"], first["proved"], first["new"]) == (6, 4, 4)
+    assert (second["tried"], second["proved"], second["new"]) == (6, 4, 0)
+    assert second["distinct_proofs"] == 4  # found twice, learnt once
+    assert trainer.searched == [trainer.model_name, trainer.output_dir]
+    assert "round 1: 4 of 6 problems proved, 4 for the first time" in capsys.readouterr().err
+
+    proofs = {row["problem"]: row for row in lines(output / "proofs.jsonl")}
+    assert proofs.keys() == PROVED
+    before, tactic, after = proofs["Tiny.trans'"]["steps"][0]
+    assert (tactic, after.partition("⊢ ")[2]) == ("rw [hab]", "b = c")
+    assert before.endswith("⊢ a = c")
+
+    learnt = list(read_theorems(output / "rounds" / "data" / "random" / "train.json"))
+    tactics = [t.tactic for one in learnt for t in one.traced_tactics]
+    assert tactics.count("exact ⟨h.2, h.1⟩") == 1  # found
+    assert tactics.count("exact h.2") == 1  # human
+    assert tactics.count("rw [hab]") == 1  # both
+    [step] = [one for one in learnt if one.full_name == "gap_term"]
+    assert [t.tactic for t in step.traced_tactics] == ["rfl"]
+
+    negatives = lines(output / "negatives.jsonl")
+    of_swap = {(row["rejected"], row["verdict"]) for row in negatives if "swap" in row["problem"]}
+    assert ("exact h", "failed") in of_swap
+    assert all(row["chosen"] != row["rejected"] for row in negatives)
+    assert (output / "rounds" / "1" / "trees" / "prover" / "Tiny.and_swap.json").exists()
+
+    [repository] = database.repositories
+    [proved] = repository.sorry_theorems_proved
+    assert proved.full_name == "gap_term"
+    assert proved.traced_tactics[0].state_before.endswith("⊢ n = n")
+    [line] = lines(tmp_path / "proofs.jsonl")  # beside the database, for patches
+    assert line["proof"] == "rfl"
+    assert trainer.evaluate(tmp_path / "out-data", "val").tactics > 0
+
+
+def test_more_rounds_go_on_and_skip_what_is_always_proved(practise, tmp_path):
+    practise(rounds=2, human_share=0.0)
+    trainer = practise(rounds=3, human_share=0.0)
+    assert trainer.searched == [trainer.output_dir]
+    *_, third = lines(tmp_path / "out" / "rounds.jsonl")
+    assert (third["round"], third["tried"], third["proved"]) == (3, 2, 0)
+    state = json.loads((tmp_path / "out" / "training_state.json").read_text())
+    assert [step["url"] for step in state["finished"]] == ["round-1", "round-2", "round-3"]
+    assert {step["rows"] for step in state["finished"]} == {7}
+    with pytest.raises(UsageError, match=r"other settings: samples was 16 and is 8"):
+        practise(rounds=3, human_share=0.0, samples=8)
+    with pytest.raises(UsageError, match="practised theorems"):
+        practise(rounds=3, human_share=0.0, problems="training")
+    practise(rounds=1, human_share=0.0, samples=8, resume=False)
+    assert len(lines(tmp_path / "out" / "rounds.jsonl")) == 1
+
+
+def test_from_the_base_anew_or_on(practise, tmp_path):
+    weights = {}
+    for name, start, rounds in (
+        ("one", "base", 1), ("anew", "base", 2), ("on", "last", 2),
+    ):  # fmt: skip
+        practise(name, start_from=start, rounds=rounds, problems="training")
+        weights[name] = load_file(tmp_path / name / "model.safetensors")
+    steps = {
+        name: [
+            step["optimizer_steps"]
+            for step in json.loads((tmp_path / name / "training_state.json").read_text())[
+                "finished"
+            ]
+        ]
+        for name in weights
+    }
+    assert len({*map(tuple, (steps["anew"], steps["on"]))}) == 1
+    moved = {
+        name: sum(float((found[key] - weights["one"][key]).abs().sum()) for key in found)
+        for name, found in weights.items()
+    }
+    # Anew: as far from the start as one round, in another order; on: twice as far.
+    assert 0 < moved["anew"] < moved["on"]
+    assert not torch.equal(*(weights[name]["model.norm.weight"] for name in ("anew", "on")))
+
+
+def test_nothing_found_and_nothing_human(practise):
+    with pytest.raises(EmptyDatasetError, match="no proof was found in 1 rounds over 2 problems"):
+        practise(rounds=1, human_share=0.0, problems="sorry", expansions=1, samples=1, skip_after=0,
+                 heartbeats=1)  # fmt: skip

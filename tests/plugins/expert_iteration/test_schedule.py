@@ -1,0 +1,96 @@
+"""The difficulty schedule, what is learnt of the proofs, and settings that do not fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_plugins.expert_iteration.proofs import FoundProof, ProofFile, chosen
+from lean_dojo_plugins.expert_iteration.schedule import Schedule
+from lean_dojo_plugins.expert_iteration.trainer import ExpertIterationTrainer
+from lean_dojo_v2.benchmarks.attempts import Attempt
+
+PROBLEMS = [BenchmarkProblem(full_name=name, statement="theorem x : x :=") for name in "abcd"]
+
+
+def tried(**proved: bool) -> list[Attempt]:
+    return [
+        Attempt(name, 0, None, success, None, None, "", 1, 1, 1, 0, 0, 0.0)
+        for name, success in proved.items()
+    ]
+
+
+def names(schedule: Schedule, *past: list[Attempt]) -> str:
+    return "".join(one.full_name for one in schedule.choose(PROBLEMS, past))
+
+
+def test_what_is_always_proved_is_left():
+    past = [tried(a=True, b=True, c=False, d=True), tried(a=True, b=False, c=False, d=True)]
+    assert names(Schedule(2, None), *past) == "bc"
+    assert names(Schedule(3, None), *past) == "abcd"
+    assert names(Schedule(0, None), *past) == "abcd"
+    twice = [[*tried(a=True), *tried(a=False)]]  # one of two attempts
+    assert names(Schedule(1, None), *twice) == "abcd"
+
+
+def test_what_was_tried_least_goes_first():
+    first = names(Schedule(2, 2))
+    rest = names(Schedule(2, 2), tried(**dict.fromkeys(first, True)))
+    assert sorted(first + rest) == list("abcd")
+    past = [tried(a=True, b=False, c=True, d=False)]
+    assert names(Schedule(2, 2), *past) == "bd"  # all were tried once: those not proved
+
+
+def proof(problem: str, *steps: tuple[str, str]) -> FoundProof:
+    text = "\n".join(tactic for _, tactic in steps)
+    full = [(state, tactic, "after") for state, tactic in steps]
+    return FoundProof(problem, 1, problem, "u", "c", "A.lean", (1, 1), (2, 2), "s :=", text, full)
+
+
+def test_short_proofs_and_every_pair_once(tmp_path):
+    file = ProofFile(tmp_path / "proofs.jsonl")
+    long, short = proof("a", ("s", "x"), ("t", "y")), proof("a", ("s", "z"))
+    for one in (long, short, short, proof("b", ("s", "z"), ("v", "w"))):
+        file.append(one)
+    with file.path.open("a") as stream:
+        stream.write('{"problem": "a", "rou')  # the machine went down
+    file.append(proof("c", ("s", "x")))
+    found = file.read(1)
+    assert {name: len(proofs) for name, proofs in found.items()} == {"a": 2, "b": 1, "c": 1}
+
+    def learnt(limit, known=()):
+        return [
+            (one.full_name, [t.tactic for t in one.traced_tactics])
+            for one in chosen(found, limit, known)
+        ]
+
+    assert learnt(1) == [("a", ["z"]), ("b", ["w"]), ("c", ["x"])]
+    assert learnt(None) == [("a", ["z"]), ("a", ["x", "y"]), ("b", ["w"])]
+    assert learnt(1, [("s", "z"), ("s", "x")]) == [("b", ["w"])]
+    assert file.read(0) == {}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"problems": ["trainig"]}, "'trainig' is neither 'training' nor 'sorry'"),
+        ({"problems": []}, "at least one source"),
+        ({"human_share": 1.5}, "human_share must be a number from 0 to 1"),
+        ({"start_from": "first"}, "start_from must be 'base' or 'last'"),
+        ({"look_back": 5}, "these are rounds"),
+        ({"expansions": 0}, "expansions must be a whole number of at least 1"),
+    ],
+)
+def test_settings_that_do_not_fit(settings, message, tmp_path):
+    with pytest.raises(ConfigError, match=message):
+        ExpertIterationTrainer(str(tmp_path), str(tmp_path / "out"), **settings)
+
+
+def test_what_is_missing_is_said_before_anything_runs(tiny_model, tmp_path):
+    trainer = ExpertIterationTrainer(tiny_model, tmp_path / "out", problems="gone.jsonl")
+    with pytest.raises(UsageError, match=r"gone\.jsonl: there is no such file"):
+        trainer.preflight()
+    trainer = ExpertIterationTrainer(tiny_model, tmp_path / "out", search_model="./gone")
+    with pytest.raises(UsageError, match="gone"):
+        trainer.preflight()
