@@ -10,7 +10,7 @@ import json
 import os
 import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from transformers import TrainerCallback
 
@@ -58,7 +58,7 @@ class ScriptedProver(BaseProver):
 class ExpertIterationTrainer(module.ExpertIterationTrainer):
     """Searches with the table in place of its model; keeps which model would have searched."""
 
-    searched: list[str] = []
+    searched: ClassVar[list[str]] = []
 
     def make_prover(self):
         self.searched.append(self.searching_model())

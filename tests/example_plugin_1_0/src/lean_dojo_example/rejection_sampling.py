@@ -24,9 +24,9 @@ class RejectionSampling(SFTTrainer):
 
     At each repository: sample ``samples`` tactics per goal from the model as it is, ask the
     ``verifier`` about each, and fine-tune on those it pays for (and on the human's, with
-    ``keep_human``). One round of expert iteration (Anthony et al. 2017, arXiv:1705.08439; for theorem proving
-    Polu et al. 2022, arXiv:2202.01344) over single tactics: rejection-sampling fine-tuning
-    (Yuan et al. 2023, arXiv:2308.01825).
+    ``keep_human``). One round of expert iteration (Anthony et al. 2017, arXiv:1705.08439; for
+    theorem proving Polu et al. 2022, arXiv:2202.01344) over single tactics, also called
+    rejection-sampling fine-tuning (Yuan et al. 2023, arXiv:2308.01825).
 
     The curriculum, saving, resuming and logs are ``SFTTrainer``'s: only the rows differ. Sampling is
     seeded, so a run that is killed within a repository finds the same rows again.
