@@ -2,8 +2,8 @@
 
     python benchmarks/grpo.py [--steps 60] [--seed 0] [--output-dir benchmark-grpo]
 
-The demo's model is built, and taught to read and fine-tuned on the shipped sample as the demo does
-it, only for a shorter while, so that there is something left to learn. From that checkpoint:
+The demo's model is built and fine-tuned on the shipped sample as the demo does it, only for a
+shorter while, so that there is something left to learn. From that checkpoint:
 
 - *learning*: GRPO with the verified reward, and with a constant one; the share of sampled tactics
   that Lean verifies at held-out goals, before and after, and a picture of the run
@@ -38,14 +38,12 @@ from trl.trainer.grpo_trainer import GRPOTrainer as PlainTrainer
 
 from lean_dojo_core import Evaluation
 from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
-from lean_dojo_plugins.demo.pretraining import pretrain
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training.data import formatted_rows, split_file
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.sample import SAMPLE_PROJECTS, sample_database_path, sample_project_path
 
 Measured: TypeAlias = dict[str, Evaluation]
@@ -74,23 +72,22 @@ def verified_reward(database: Any, engines: int) -> PantographVerified:
     return PantographVerified(engines=engines, projects=projects)
 
 
-def build(work: Path, seed: int) -> tuple[Path, Path]:
-    """Build the tiny model, and teach it to read for a shorter while than the demo does."""
-    file = split_file(work / "data")
-    rows = list(formatted_rows(file, TacticPrompt()))
+def build(work: Path, seed: int) -> Path:
+    """Build the tiny model."""
+    rows = list(formatted_rows(split_file(work / "data"), TacticPrompt()))
     texts = [text for row in rows for text in (row["problem"], row["tactic"])]
-    untrained = build_tiny_model(texts, work / "untrained", seed=seed)
-    return untrained, pretrain(
-        untrained, read_theorems(file), work / "read", max_steps=300, seed=seed
-    )
+    return build_tiny_model(texts, work / "untrained", seed=seed)
 
 
-def fine_tune(work: Path, model: Path, run: tuple[Any, Any], epochs: int, seed: int) -> Path:
-    """Give the tiny model a first idea of tactics."""
+def fine_tune(work: Path, model: Path, run: tuple[Any, Any], steps: int, seed: int) -> Path:
+    """Give the tiny model a first idea of goals and tactics."""
     trainer = SFTTrainer(
-        str(model), str(work / "sft"), epochs_per_repo=epochs, batch_size=16, lr=7e-4,
-        report_to="none", formatter="tactic-chat-renamed", seed=seed,
-        trainer_args={"logging_steps": 50, "save_strategy": "no"},
+        str(model), str(work / "sft"), batch_size=16, lr=1.5e-3, report_to="none",
+        formatter="tactic-chat-renamed", prompt_weight=0.25, seed=seed,
+        trainer_args={
+            "optim": "muon", "weight_decay": 0.1, "max_steps": steps, "warmup_steps": 0.05,
+            "logging_steps": 50, "save_strategy": "no",
+        },
     )  # fmt: skip
     database, repository = run
     trainer.train([repository], database, work / "data")
@@ -179,7 +176,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--model", type=Path, help="start from this model, do not fine-tune one")
     parser.add_argument("--steps", type=int, default=60, help="optimiser steps of GRPO")
-    parser.add_argument("--epochs", type=int, default=1, help="epochs of the fine-tuning before")
+    parser.add_argument("--sft-steps", type=int, default=400, help="fine-tuning steps before")
     parser.add_argument("--samples", type=int, default=4, help="tactics sampled at each goal")
     parser.add_argument("--lr", type=float, default=1e-4, help="learning rate of GRPO")
     parser.add_argument("--seed", type=int, default=0, help="seed of everything")
@@ -201,8 +198,8 @@ def main() -> None:
 def run(work: Path, options: argparse.Namespace) -> None:
     start = time.perf_counter()
     both = export(work)
-    untrained, read = build(work, options.seed)
-    tuned = options.model or fine_tune(work, read, both, options.epochs, options.seed)
+    untrained = build(work, options.seed)
+    tuned = options.model or fine_tune(work, untrained, both, options.sft_steps, options.seed)
     print(f"{time.perf_counter() - start:.0f} s to the checkpoint", flush=True)
     reward = verified_reward(both[0], options.engines)
 

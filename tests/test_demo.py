@@ -26,7 +26,7 @@ def test_the_demo_proves_more_after_training_and_goes_on_where_it_stopped(tmp_pa
     )
     assert done.returncode == 0, done.stderr[-3000:]
     stages = {stage["stage"]: stage for stage in json.loads(done.stdout)}
-    assert list(stages) == ["untrained", "SFT", "GRPO", "guided"]
+    assert list(stages) == ["automation", "untrained", "SFT", "GRPO", "guided"]
     proved = {name: sum(stage["proved"].values()) for name, stage in stages.items()}
     assert proved["untrained"] <= 1
     assert proved["SFT"] > proved["untrained"] + 1

@@ -1,50 +1,44 @@
-"""Prove the same held-out theorems with the model of each stage, and keep what was found."""
+"""Prove the same theorems with the model of each stage, as ``lean-dojo bench`` does."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 import os
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import attrs
 import orjson
 from tqdm import tqdm
 
-from lean_dojo_core.records import Theorem
+from lean_dojo_core import Prover
+from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.benchmarks.attempts import Attempt, RunFolder
+from lean_dojo_v2.benchmarks.database import held_out, problems_of, sorry_theorems
+from lean_dojo_v2.benchmarks.runner import Bench, engines_for
+from lean_dojo_v2.benchmarks.statistics import Share
+from lean_dojo_v2.benchmarks.summary import Summary
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.prover.base import PROGRESS_VARIABLE, source_in
-from lean_dojo_v2.prover.problem import TheoremProblem
+from lean_dojo_v2.prover.automation import AutomationProver
+from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.tracing import LeanGitRepo
 
-
-@attrs.frozen
-class ProofTask:
-    """A theorem to prove.
-
-    Attributes:
-        theorem: The theorem.
-        group: ``"held-out"`` or ``"sorry"``.
-        project: Its project's folder.
-    """
-
-    theorem: Theorem
-    group: str
-    project: Path
+GROUPS = ("held-out", "sorry")
+TREES = 3
+"""Search trees of a stage that are kept: the largest that ended in a proof."""
 
 
 @attrs.frozen
 class StageResult:
-    """What one stage's model proved.
+    """What one stage proved.
 
     Attributes:
         stage: Name of the stage.
@@ -58,10 +52,26 @@ class StageResult:
     tried: dict[str, int]
     seconds: float
 
+    @classmethod
+    def of(cls, stage: str, attempts: Sequence[Attempt]) -> StageResult:
+        """Add a stage's attempts up."""
+        summary = Summary.of(attempts)
+        shares = {group: summary.groups.get(group, Share.of(0, 0)) for group in GROUPS}
+        return cls(
+            stage,
+            {group: share.proved for group, share in shares.items()},
+            {group: share.tried for group, share in shares.items()},
+            summary.seconds,
+        )
 
-def choose_tasks(
+    def __str__(self) -> str:
+        found = [f"{Share.of(self.proved[g], self.tried[g])} {g} theorems" for g in GROUPS]
+        return f"proved {', '.join(found)}, each confirmed by Lean"
+
+
+def choose_problems(
     database: DynamicDatabase, repos: Sequence[LeanGitRepo], limit: int | None
-) -> list[ProofTask]:
+) -> list[BenchmarkProblem]:
     """Give the held-out theorems (val and test) and the ``sorry`` theorems of the repositories.
 
     Args:
@@ -69,25 +79,21 @@ def choose_tasks(
         repos: Where their files are.
         limit: Take at most so many of each group, chosen by a hash of their names.
     """
-    tasks: list[ProofTask] = []
-    for repo in repos:
-        repository = database.get_repository(repo.url, repo.commit)
-        assert repository is not None
-        tasks += [
-            ProofTask(theorem, "held-out", repo.path)
-            for theorem in repository.proven_theorems
-            if theorem.traced_tactics and split_of(theorem) != "train"
-        ]
-        tasks += [
-            ProofTask(theorem, "sorry", repo.path) for theorem in repository.sorry_theorems_unproved
-        ]
-    tasks.sort(key=lambda task: hashlib.sha256(task.theorem.full_name.encode()).digest())
+    known = [database.get_repository(repo.url, repo.commit) for repo in repos]
+    repositories = [repository for repository in known if repository is not None]
+    found = {
+        "held-out": [theorem for theorem, _ in held_out(repositories)],
+        "sorry": [theorem for theorem, _ in sorry_theorems(repositories)],
+    }
     chosen = [
-        task
-        for group in ("held-out", "sorry")
-        for task in [task for task in tasks if task.group == group][:limit]
+        (theorem, group)
+        for group, theorems in found.items()
+        for theorem in sorted(
+            theorems, key=lambda one: hashlib.sha256(one.full_name.encode()).digest()
+        )[:limit]
     ]
-    return sorted(chosen, key=lambda task: (str(task.project), task.theorem.file_path))
+    chosen.sort(key=lambda pair: (pair[0].url, pair[0].file_path))
+    return problems_of(chosen, {repo.url: repo.path for repo in repos})
 
 
 @attrs.define
@@ -98,15 +104,18 @@ class Arena:
     files is not elaborated again. Close it when it is done, or use it as a context manager.
 
     Attributes:
-        tasks: The theorems.
+        problems: The theorems.
         config: Limits of the search.
-        folder: Where results go.
+        folder: Where attempts, proofs and trees go.
     """
 
-    tasks: Sequence[ProofTask]
+    problems: Sequence[BenchmarkProblem]
     config: ProverConfig
     folder: Path
-    _servers: dict[Path, list[Server]] = attrs.field(factory=dict, init=False)
+    _servers: dict[Path | None, list[Server]] = attrs.field(
+        factory=lambda: defaultdict(list), init=False
+    )
+    _lent: Counter[Path | None] = attrs.field(factory=Counter, init=False)
     _stack: ExitStack = attrs.field(factory=ExitStack, init=False)
 
     def __enter__(self) -> Self:
@@ -120,71 +129,72 @@ class Arena:
         self._servers.clear()
         self._stack.close()
 
+    def run_automation(self, stage: str) -> StageResult:
+        """Let Lean's own automation try all theorems; every one of its tactics, once a state."""
+        everything = attrs.evolve(self.config, num_sampled_tactics=64, visits=1)
+        return self._run(stage, lambda: AutomationProver(everything))
+
     def run(self, stage: str, model: Path, progress_model: Path | None = None) -> StageResult:
-        """Let a model try all theorems; a stage that is done is read from its file.
+        """Let a model try all theorems; what was tried before a kill is not tried again.
 
         Args:
-            stage: Name of the stage and its file.
+            stage: Name of the stage and its files.
             model: The model's folder.
             progress_model: A progress model that guides the search.
         """
-        file = self.folder / f"{stage}.json"
-        if not file.exists() or not self._is_same(stage):
-            with _guided_by(progress_model):
-                found = dict(self._search(stage, model))
-            rows = [
-                {**found[index].to_dict(), "group": task.group, "file": task.theorem.file_path}
-                for index, task in enumerate(self.tasks)
-            ]
-            self._save_trees(stage, found)
-            atomic_write_bytes(file, orjson.dumps(rows, option=orjson.OPT_INDENT_2))
-            atomic_write_text(self._mark(stage), self._digest())
-        return _summary(stage, orjson.loads(file.read_bytes()))
+        with _guided_by(progress_model):
+            return self._run(stage, lambda: HFProver(model, config=self.config, max_new_tokens=40))
 
-    def _mark(self, stage: str) -> Path:
-        return self.folder / f".{stage}.settings"
+    def _run(self, stage: str, make: Any) -> StageResult:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        attempts = RunFolder(self.folder)
+        count = len(self.problems)
+        bench = Bench(
+            self.problems,
+            attempts,
+            workers=engines_for(self.config.num_workers, count, self.config.batch_size),
+            server=self._open,
+            on_result=lambda problem, result: self._keep_tree(stage, problem, result),
+        )
+        self._lent.clear()
+        if left := bench.left(stage, 1):
+            with tqdm(total=left, desc=f"proving ({stage})", disable=None) as bar:
+                bench.on_attempt = lambda _: bar.update()
 
-    def _is_same(self, stage: str) -> bool:
-        """Whether a stage that is done had these theorems and limits."""
-        mark = self._mark(stage)
-        return mark.exists() and mark.read_text() == self._digest()
+                def make_prover(_: int) -> Prover[Any, Any, Any]:
+                    prover: Prover[Any, Any, Any] = make()
+                    return prover
 
-    def _digest(self) -> str:
-        names = [task.theorem.full_name for task in self.tasks]
-        return hashlib.sha256(repr((names, self.config)).encode()).hexdigest()
+                bench.run(stage, make_prover)
+        found = attempts.attempts(stage)
+        self._write(stage, found)
+        return StageResult.of(stage, found)
 
-    def _search(self, stage: str, model: Path) -> Iterator[tuple[int, SearchResult]]:
-        prover = HFProver(model, config=self.config, max_new_tokens=40)
-        bar = tqdm(total=len(self.tasks), desc=f"proving ({stage})", disable=None)
-        with bar:
-            for project in dict.fromkeys(task.project for task in self.tasks):
-                mine = [i for i, task in enumerate(self.tasks) if task.project == project]
-                problems = [TheoremProblem(source_in(project, self.tasks[i].theorem)) for i in mine]
-                for index, result in prover.search_many(
-                    problems, self._engines(project, len(mine))
-                ):
-                    bar.update()
-                    yield mine[index], result
+    def _open(self, project: Path | None) -> AbstractContextManager[Server]:
+        """Lend an engine of a project that this stage has not been lent yet."""
+        servers, number = self._servers[project], self._lent[project]
+        self._lent[project] += 1
+        if number == len(servers):
+            server = Server(project_path=project, start=False)
+            servers.append(self._stack.enter_context(server))
+        return nullcontext(servers[number])
 
-    def _engines(self, project: Path, problems: int) -> list[Server]:
-        """Give a project's engines, one for each batch of its problems at most.
+    def _keep_tree(self, stage: str, problem: BenchmarkProblem, result: SearchResult) -> None:
+        """Keep the largest trees that ended in a proof: they are the ones to look at."""
+        if not result.success or result.tree is None:
+            return
+        folder = self.folder / "trees" / stage
+        result.tree.save(folder / f"{problem.full_name}.json")
+        by_size = sorted(folder.glob("*.json"), key=lambda file: -file.stat().st_size)
+        for file in by_size[TREES:]:
+            file.unlink()
 
-        They start at their first call; each takes about a gigabyte.
-        """
-        if project not in self._servers:
-            count = min(self.config.num_workers, math.ceil(problems / self.config.batch_size))
-            self._servers[project] = [
-                self._stack.enter_context(Server(project_path=project, start=False))
-                for _ in range(count)
-            ]
-        return self._servers[project]
-
-    def _save_trees(self, stage: str, found: dict[int, SearchResult]) -> None:
-        """Keep the three largest trees that ended in a proof: they are the ones to look at."""
-        proved = [r for r in found.values() if r.success and r.tree is not None]
-        for result in sorted(proved, key=lambda r: -r.expansions)[:3]:
-            assert result.tree is not None
-            result.tree.save(self.folder / "trees" / stage / f"{result.name}.json")
+    def _write(self, stage: str, attempts: Sequence[Attempt]) -> None:
+        """Write a stage's attempts for the report: with the file of each theorem."""
+        files = {one.full_name: one.theorem.file_path for one in self.problems if one.theorem}
+        rows = [{**attrs.asdict(one), "file": files.get(one.name, "")} for one in attempts]
+        content = orjson.dumps(rows, option=orjson.OPT_INDENT_2)
+        atomic_write_bytes(self.folder / f"{stage}.json", content)
 
 
 @contextmanager
@@ -198,13 +208,3 @@ def _guided_by(progress_model: Path | None) -> Iterator[None]:
         os.environ.pop(PROGRESS_VARIABLE, None)
         if before is not None:
             os.environ[PROGRESS_VARIABLE] = before
-
-
-def _summary(stage: str, rows: Sequence[dict[str, object]]) -> StageResult:
-    groups = ("held-out", "sorry")
-    return StageResult(
-        stage,
-        {g: sum(bool(row["success"]) for row in rows if row["group"] == g) for g in groups},
-        {g: sum(row["group"] == g for row in rows) for g in groups},
-        sum(float(str(row["seconds"])) for row in rows),
-    )

@@ -22,8 +22,7 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.demo.encoder import build_tiny_encoder
-from lean_dojo_plugins.demo.pretraining import pretrain
-from lean_dojo_plugins.demo.proving import Arena, StageResult, choose_tasks
+from lean_dojo_plugins.demo.proving import Arena, StageResult, choose_problems
 from lean_dojo_plugins.demo.settings import DemoSettings
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_v2.atomic import atomic_write_bytes
@@ -95,11 +94,12 @@ class Demo:
         def prove(stage: str, path: Path, guide: Path | None = None) -> None:
             with self._stage(f"prove {stage}", f"prove held-out and sorry theorems ({stage})"):
                 results.append(arena.run(stage, path, guide))
-            self._say(_line(results[-1]))
+            self._say(f"  {results[-1]}")
 
+        with self._stage("automation", "what Lean's own automation proves of them"):
+            results.append(arena.run_automation("automation"))
+        self._say(f"  {results[-1]}")
         prove("untrained", model)
-        with self._stage("pretraining", "teach the model to read goals"):
-            model = self._pretrain(data, model)
         with self._stage("SFT", "supervised fine-tuning on the traced tactics"):
             best = self._fine_tune(database, data, model)
         prove("SFT", best)
@@ -164,18 +164,6 @@ class Demo:
             )
         return folder
 
-    def _pretrain(self, data: Path, model: Path) -> Path:
-        folder = self.folder / "pretrained"
-        if not folder.exists():
-            pretrain(
-                model,
-                read_theorems(data / "random" / "train.json"),
-                folder,
-                max_steps=self.settings.pretrain_steps,
-                seed=self.settings.seed,
-            )
-        return folder
-
     def _arena(self, database: DynamicDatabase, repos: Sequence[LeanGitRepo]) -> Arena:
         config = ProverConfig(
             num_workers=self.settings.engines,
@@ -185,20 +173,30 @@ class Demo:
             batch_size=16,
             visits=self.settings.visits,
         )
-        tasks = choose_tasks(database, repos, self.settings.theorems)
-        return Arena(tasks, config, self.folder / "proofs")
+        problems = choose_problems(database, repos, self.settings.theorems)
+        return Arena(problems, config, self.folder / "proofs")
 
     def _fine_tune(self, database: DynamicDatabase, data: Path, model: Path) -> Path:
         trainer = registry.builtin(registry.trainers, "sft")(
             str(model),
             str(self.folder / "sft"),
-            epochs_per_repo=self.settings.sft_epochs,
             batch_size=self.settings.sft_batch,
             lr=self.settings.sft_lr,
             max_length=512,
             seed=self.settings.seed,
             look_back=40,
-            trainer_args={"warmup_steps": 0.05, "save_steps": 200, "logging_steps": 10},
+            # What a model that starts from nothing needs: goals to learn to read from, many names
+            # to learn copying from, and an optimiser that is quick at it.
+            formatter="tactic-chat-renamed",
+            prompt_weight=0.25,
+            trainer_args={
+                "optim": "muon",
+                "weight_decay": 0.1,
+                "max_steps": self.settings.sft_steps,
+                "warmup_steps": 0.05,
+                "save_steps": 100,
+                "logging_steps": 10,
+            },
         )
         # A run that goes on has no "before" any more: what is there is half-trained.
         before = None if trainer.run_state() else trainer.evaluate(data, "val")
@@ -290,8 +288,3 @@ def _texts(data: Path) -> Iterator[str]:
         for row in TacticChat().rows(theorem):
             yield row["prompt"][-1]["content"]
             yield row["completion"][0]["content"]
-
-
-def _line(result: StageResult) -> str:
-    parts = [f"{result.proved[g]} of {result.tried[g]} {g}" for g in result.proved]
-    return f"  proved {', '.join(parts)} theorems, each confirmed by Lean"

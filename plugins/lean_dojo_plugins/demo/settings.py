@@ -16,8 +16,7 @@ class DemoSettings:
         output_dir: Where everything goes.
         hidden_size: Width of the model.
         layers: Its transformer blocks.
-        pretrain_steps: Optimiser steps of learning to read, before fine-tuning.
-        sft_epochs: Passes of supervised fine-tuning at each of the two repositories.
+        sft_steps: Optimiser steps of supervised fine-tuning at each of the two repositories.
         sft_batch: Examples per step.
         sft_lr: Peak learning rate.
         grpo_steps: Optimiser steps of reinforcement; 0 leaves it out.
@@ -33,10 +32,9 @@ class DemoSettings:
     output_dir: Path
     hidden_size: int = 256
     layers: int = 4
-    pretrain_steps: int = 800
-    sft_epochs: int = 2
+    sft_steps: int = 500
     sft_batch: int = 16
-    sft_lr: float = 3e-4
+    sft_lr: float = 1.5e-3
     grpo_steps: int = 12
     progress_epochs: float = 4
     samples: int = 16
@@ -51,8 +49,7 @@ class DemoSettings:
         """Give sizes that show every stage in a few minutes, with a smaller gain."""
         return cls(
             output_dir=output_dir,
-            pretrain_steps=500,
-            sft_epochs=1,
+            sft_steps=250,
             grpo_steps=2,
             progress_epochs=1,
             samples=8,

@@ -6,18 +6,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, cast
 
 import attrs
+import torch
 from datasets import Dataset
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from trl.trainer import sft_trainer as trl_sft
 from trl.trainer.sft_config import SFTConfig
 
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
-from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser
+from lean_dojo_plugins.causal_lm.model.muon import MuonWithAdamW
+from lean_dojo_plugins.causal_lm.text.tokenisation import IGNORED, Tokeniser
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
+from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.batches import LengthGroups
+from lean_dojo_plugins.training.fields import about
 from lean_dojo_plugins.training.learner import CurriculumStep
 
 _DOCUMENTED = "the documents fix it for SFTTrainer"
+MUON = "muon"
+"""An optimiser beside those of transformers: ``trainer_args={"optim": "muon"}``."""
 
 
 @attrs.define(slots=False, eq=False)
@@ -50,6 +56,22 @@ class SFTTrainer(CausalTrainer):
     }
     required_columns: ClassVar[tuple[str, ...]] = ("prompt", "completion")
 
+    prompt_weight: float = attrs.field(
+        default=0.0,
+        kw_only=True,
+        validator=fields.not_negative,
+        metadata=about(
+            "Weight of a prompt's token in the loss, beside 1 for a tactic's; 0: the tactic alone "
+            "carries loss. Above 0 a model that starts from nothing learns to read goals, too."
+        ),
+    )
+
+    def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
+        """Make the configuration of one step's trainer; transformers does not know ``muon``."""
+        if self.trainer_args.get("optim") == MUON:
+            fixed = {"optim": "adamw_torch", **fixed}
+        return super().step_config(step, **fixed)
+
     def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Tokenise the rows; the labels mask everything but the assistant's turn."""
         tokeniser = Tokeniser(self.tokenizer, self.max_length, self.too_long)
@@ -74,12 +96,52 @@ class SFTTrainer(CausalTrainer):
         trainer = _StepTrainer(
             model=self.model, args=config, train_dataset=dataset, processing_class=self.tokenizer
         )
+        trainer.prompt_weight = self.prompt_weight
+        trainer.uses_muon = self.trainer_args.get("optim") == MUON
         add_label_head(trainer.model)
         return trainer
 
 
 class _StepTrainer(trl_sft.SFTTrainer):
-    """TRL's trainer, with batches of similar length in an order that a resumed run repeats."""
+    """TRL's trainer, with batches of similar length in an order that a resumed run repeats.
+
+    Attributes:
+        prompt_weight: Weight of a prompt's token in the loss.
+        uses_muon: Whether hidden matrices are Muon's.
+    """
+
+    prompt_weight: float = 0.0
+    uses_muon: bool = False
+
+    def create_optimizer(self, model: torch.nn.Module | None = None) -> torch.optim.Optimizer:
+        if not self.uses_muon:
+            return cast("torch.optim.Optimizer", super().create_optimizer(model))
+        if self.optimizer is None:
+            chosen = cast("torch.nn.Module", model or self.model)
+            self.optimizer = MuonWithAdamW(chosen, self.args.learning_rate, self.args.weight_decay)
+        return self.optimizer
+
+    def compute_loss(
+        self,
+        model: Any,
+        inputs: dict[str, Any],
+        return_outputs: bool = False,
+        num_items_in_batch: Any = None,
+    ) -> Any:
+        if not self.prompt_weight:
+            return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+        is_tactic = inputs["labels"] != IGNORED
+        labels = inputs["input_ids"].clone()
+        if (mask := inputs.get("attention_mask")) is not None:
+            labels[mask == 0] = IGNORED
+        if (positions := inputs.get("position_ids")) is not None:  # padding-free
+            labels[positions == 0] = IGNORED
+        outputs = model(**{**inputs, "labels": labels}, use_cache=False, fused_lm_head=True)
+        weights = torch.where(is_tactic, 1.0, self.prompt_weight)[:, 1:] * outputs.label_mask
+        loss = -(weights * outputs.log_probs).sum() / weights.sum()
+        if num_items_in_batch is not None:  # a batch's share of an optimiser step
+            loss = loss * is_tactic[:, 1:].sum() / num_items_in_batch
+        return (loss, outputs) if return_outputs else loss
 
     def _get_train_sampler(self, train_dataset: Dataset | None = None) -> Any:
         if self.args.train_sampling_strategy != "group_by_length":

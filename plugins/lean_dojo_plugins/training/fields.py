@@ -57,6 +57,16 @@ def positive(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
         raise ConfigError(f"{field.name} must be a number above 0, not {value!r}")
 
 
+def not_negative(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    """Accept numbers from 0 on.
+
+    Raises:
+        ConfigError: For anything else.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        raise ConfigError(f"{field.name} must be a number of at least 0, not {value!r}")
+
+
 def text_of_path(value: str | os.PathLike[str]) -> str:
     """Give a path as text; anything else as it is, for the validator to refuse."""
     return os.fspath(value) if isinstance(value, os.PathLike) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
-from lean_dojo_plugins.demo.proving import Arena, choose_tasks
+from lean_dojo_plugins.demo.proving import Arena, choose_problems
 from lean_dojo_plugins.demo.run import Demo
 from lean_dojo_plugins.demo.settings import DemoSettings
 from lean_dojo_plugins.demo.tiny_model import build_tiny_model
@@ -52,20 +53,23 @@ def test_engines_serve_all_stages_and_end_with_the_arena(
     database: DynamicDatabase, model: Path, tmp_path: Path
 ) -> None:
     repo = LeanGitRepo.from_path(sample_project_path("extra"), url=SAMPLE_URLS["extra"])
-    tasks = choose_tasks(database, [repo], limit=2)
-    assert [task.group for task in tasks].count("sorry") == 2
+    problems = choose_problems(database, [repo], limit=2)
+    assert [problem.split for problem in problems].count("sorry") == 2
     config = ProverConfig(num_workers=2, max_expansions=1, num_sampled_tactics=1, visits=1)
     others = engines()
-    with Arena(tasks, config, tmp_path) as arena:
+    with Arena(problems, config, tmp_path) as arena:
         first = arena.run("one", model)
         mine = engines() - others
         assert len(mine) == 1  # four theorems are one batch: a second engine would idle
-        second = arena.run("two", model)
+        second = arena.run_automation("automation")
         assert engines() - others == mine
     assert engines() == others
     assert first.tried == second.tried == {"held-out": 2, "sorry": 2}
-    (tmp_path / "one.json").write_bytes(b"[]")  # a stage that is done is read, not run again
-    assert Arena(tasks, config, tmp_path).run("one", model).tried == {"held-out": 0, "sorry": 0}
+    assert str(first).startswith("proved 0 of 2 (0.0 %, 95 % interval 0.0..")
+    rows = json.loads((tmp_path / "one.json").read_text())
+    assert {row["file"] for row in rows} <= {problem.theorem.file_path for problem in problems}
+    # What was tried is not tried again.
+    assert Arena(problems, config, tmp_path).run("one", model) == first
     assert engines() == others
 
 

@@ -2,8 +2,7 @@
 
 Muon (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon) makes each step of a matrix
 orthogonal; a small model learns to copy from its context in fewer steps than with AdamW alone. It
-is for hidden matrices only: gains and embeddings, which the demo's model shares with its output,
-keep AdamW.
+is for hidden matrices only: gains, embeddings and the head keep AdamW.
 """
 
 from __future__ import annotations
@@ -19,27 +18,29 @@ class MuonWithAdamW(Optimizer):
     """Both optimisers as one; a scheduler sees the parameter groups of both.
 
     Args:
-        model: The model. Matrices outside of its embeddings get Muon.
+        model: The model. Matrices that train, outside of its embeddings and head, get Muon.
         lr: Peak learning rate of both: Muon's steps are scaled to the size of AdamW's.
         weight_decay: Of the matrices.
     """
 
     def __init__(self, model: torch.nn.Module, lr: float, weight_decay: float = 0.1) -> None:
-        embeddings = {
-            id(weight)
-            for module in model.modules()
-            if isinstance(module, torch.nn.Embedding)
-            for weight in module.parameters()
-        }
+        outer = [module for module in model.modules() if isinstance(module, torch.nn.Embedding)]
+        if (head := getattr(model, "get_output_embeddings", lambda: None)()) is not None:
+            outer.append(head)
+        outside = {id(weight) for module in outer for weight in module.parameters()}
         matrices: list[torch.nn.Parameter] = []
         rest: list[torch.nn.Parameter] = []
         for weight in model.parameters():
-            is_hidden = weight.ndim == 2 and id(weight) not in embeddings
-            (matrices if is_hidden else rest).append(weight)
-        self._both: tuple[Optimizer, Optimizer] = (
-            Muon(matrices, lr=lr, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw"),
-            AdamW(rest, lr=lr, betas=(0.9, 0.98), weight_decay=0.0),
-        )
+            if weight.requires_grad:
+                is_hidden = weight.ndim == 2 and id(weight) not in outside
+                (matrices if is_hidden else rest).append(weight)
+        self._both: list[Optimizer] = []
+        if matrices:
+            self._both.append(
+                Muon(matrices, lr=lr, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")
+            )
+        if rest:  # of an adapter, nothing
+            self._both.append(AdamW(rest, lr=lr, betas=(0.9, 0.98), weight_decay=0.0))
         super().__init__([group for one in self._both for group in one.param_groups], {})
 
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]

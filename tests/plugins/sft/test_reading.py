@@ -1,0 +1,73 @@
+"""What a model that starts from nothing needs: Muon, and a loss on its prompts, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from datasets import Dataset
+from safetensors.torch import load_file
+from torch.nn import functional
+
+from lean_dojo_core.errors import ConfigError
+from lean_dojo_plugins.causal_lm.model.muon import MuonWithAdamW
+from lean_dojo_plugins.sft.trainer import SFTTrainer
+from lean_dojo_plugins.training.loop import CurriculumStep
+from lean_dojo_v2.database import DynamicDatabase
+
+ROWS = [
+    {"input_ids": [5, 6, 7, 8, 9], "labels": [-100, -100, -100, 8, 9], "length": 5},
+    {"input_ids": [5, 9, 4], "labels": [-100, -100, 4], "length": 3},
+]
+
+
+@pytest.mark.parametrize("padding_free", [False, True])
+def test_prompts_weigh_as_they_are_told_to(tiny_model, tmp_path, padding_free):
+    trainer = SFTTrainer(
+        tiny_model, tmp_path / "out", prompt_weight=0.25, batch_size=2,
+        trainer_args={"padding_free": padding_free, "bf16": False},
+    )  # fmt: skip
+    step = CurriculumStep(0, 1, (), tmp_path / "step", 0, 1)
+    built = trainer.build_step_trainer(Dataset.from_list(ROWS), step)
+    batch = built.data_collator([{k: row[k] for k in ("input_ids", "labels")} for row in ROWS])
+    found = built.compute_loss(built.model, dict(batch))
+    total = weight = torch.tensor(0.0)
+    for row in ROWS:
+        ids = torch.tensor([row["input_ids"]])
+        logits = built.model(input_ids=ids).logits[0, :-1].float()
+        each = functional.cross_entropy(logits, ids[0, 1:], reduction="none")
+        weights = torch.tensor([1.0 if label != -100 else 0.25 for label in row["labels"][1:]])
+        total, weight = total + (weights * each).sum(), weight + weights.sum()
+    torch.testing.assert_close(found, total / weight, rtol=1e-5, atol=1e-6)
+    share = built.compute_loss(built.model, dict(batch), num_items_in_batch=6)  # one of two
+    torch.testing.assert_close(share, found / 2)
+
+
+def test_muon_is_an_optimiser_like_any_other(tiny_model, tmp_path, traced):
+    database = DynamicDatabase(traced)
+    trainer = SFTTrainer(
+        tiny_model, tmp_path / "out", prompt_weight=0.25, batch_size=4, lr=1e-3,
+        trainer_args={"optim": "muon", "max_steps": 6, "save_steps": 3, "weight_decay": 0.1},
+    )  # fmt: skip
+    used = []
+    build = trainer.build_step_trainer
+
+    def watched(dataset, step):
+        used.append(build(dataset, step))
+        return used[-1]
+
+    trainer.build_step_trainer = watched
+    trainer.train(database.repositories[:1], database, tmp_path / "data")
+    optimiser = used[0].optimizer
+    optimiser = getattr(optimiser, "optimizer", optimiser)
+    assert isinstance(optimiser, MuonWithAdamW)
+    start, end = (load_file(Path(f) / "model.safetensors") for f in (tiny_model, tmp_path / "out"))
+    assert all(not torch.equal(start[name], end[name]) for name in end)
+
+
+def test_settings_that_do_not_fit(tiny_model, tmp_path):
+    with pytest.raises(ConfigError, match="prompt_weight must be a number of at least 0"):
+        SFTTrainer(tiny_model, tmp_path / "out", prompt_weight=-1)
+    with pytest.raises(ConfigError, match="muom"):
+        SFTTrainer(tiny_model, tmp_path / "out", trainer_args={"optim": "muom"}).preflight()
