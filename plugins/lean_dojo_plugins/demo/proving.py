@@ -159,12 +159,15 @@ class Arena:
         self._lent.clear()
         if left := bench.left(stage, 1):
             with tqdm(total=left, desc=f"proving ({stage})", disable=None) as bar:
-                bench.on_attempt = lambda _: bar.update()
+
+                def count(_: Attempt) -> None:
+                    bar.update()
 
                 def make_prover(_: int) -> Prover[Any, Any, Any]:
                     prover: Prover[Any, Any, Any] = make()
                     return prover
 
+                bench.on_attempt = count
                 bench.run(stage, make_prover)
         found = attempts.attempts(stage)
         self._write(stage, found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,6 +22,8 @@ from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
 from lean_dojo_plugins.causal_lm.model.loading import is_adapter, load_model
 from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
+from lean_dojo_plugins.grpo.episode_trainer import WHOLE_PROOF, EpisodeTrainer, whole_proof_reward
+from lean_dojo_plugins.grpo.episodes import EpisodeLimits, Stage
 from lean_dojo_plugins.grpo.evaluation import sample_and_score
 from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
 from lean_dojo_plugins.grpo.picture import draw_rewards
@@ -38,6 +40,12 @@ from lean_dojo_plugins.training.settings import plain
 
 TACTIC_TOKENS = 96
 """Default completion length: one tactic. TRL's own default, 512, suits essays."""
+_PLACE = ("url", "commit", "file_path", "full_name", "start", "end")
+"""Columns that say where a theorem stands."""
+
+
+def _paths(value: Mapping[str, str | Path]) -> dict[str, Path]:
+    return {url: Path(path) for url, path in value.items()}
 
 
 @attrs.define(slots=False, eq=False)
@@ -69,7 +77,10 @@ class GRPOTrainer(CausalTrainer):
     # The documents put the reward second; attrs takes fields in the order in which they are
     # written, so those after it are written again.
     reward_func: Any = attrs.field(
-        metadata=about("Reward: a function, a plugin's name, several, or names with weights.")
+        metadata=about(
+            "Reward: a function, a plugin's name, several, or names with weights; with episodes "
+            "null for the proof alone."
+        )
     )
     output_dir: str = attrs.field(
         default="outputs",
@@ -105,13 +116,52 @@ class GRPOTrainer(CausalTrainer):
         kw_only=True,
         metadata=about("Dataset formatter that turns theorems into rows."),
     )
+    episodes: bool = attrs.field(
+        default=False,
+        kw_only=True,
+        metadata=about(
+            "Play whole proofs, step by step from each theorem's first goal; a proof that passes "
+            "the whole check earns 1 at all its steps."
+        ),
+    )
+    episode_steps: int = attrs.field(
+        default=8,
+        kw_only=True,
+        validator=fields.positive_int,
+        metadata=about("Tactics of an episode at most."),
+    )
+    replacements: int = attrs.field(
+        default=2,
+        kw_only=True,
+        validator=fields.not_negative_int,
+        metadata=about(
+            "How often groups of episodes in which all or none succeed are replaced in a batch."
+        ),
+    )
+    engines: int = attrs.field(
+        default=2,
+        kw_only=True,
+        validator=fields.positive_int,
+        metadata=about("Lean engines of each repository, for episodes."),
+    )
+    projects: Mapping[str, Path] = attrs.field(
+        factory=dict,
+        kw_only=True,
+        converter=_paths,
+        metadata=about("Folders of repositories by address, for episodes."),
+    )
     _reference: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
     _rewards: list[AdaptedReward] = attrs.field(factory=list, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Check what can be checked without loading a model."""
         super().__attrs_post_init__()
-        self._rewards = resolve_rewards(self.reward_func)
+        if not self.episodes:
+            self._rewards = resolve_rewards(self.reward_func)
+        elif self.reward_func in (None, [], {}):
+            self._rewards = [whole_proof_reward()]
+        else:
+            self._rewards = [whole_proof_reward(), *resolve_rewards(self.reward_func)]
         plan_groups(self.batch_size, 1, self.trainer_args)
         if self.row_length is not None and self.row_length < 1:
             raise ConfigError(
@@ -122,7 +172,15 @@ class GRPOTrainer(CausalTrainer):
 
     def preflight(self) -> None:
         """Look at what training will need; here the rewards, too."""
-        check_rewards(self._rewards, self.make_formatter().columns, self.formatter)
+        columns: Sequence[str] = self.make_formatter().columns
+        if self.episodes:
+            if missing := [name for name in _PLACE if name not in columns]:
+                raise ConfigError(
+                    f"episodes: the dataset formatter {self.formatter!r} has no column "
+                    f"{missing[0]!r}, which says where a theorem stands"
+                )
+            columns = ("prompt", "problem", "proved")
+        check_rewards(self._rewards, columns, self.formatter)
         super().preflight()
 
     def trial_config(self) -> Any:
@@ -153,15 +211,19 @@ class GRPOTrainer(CausalTrainer):
     def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Shorten prompts that are too long; an exact replay needs the other columns as they are.
 
-        TRL itself has no limit for prompts.
+        TRL itself has no limit for prompts. Of episodes only the theorems are kept.
         """
+        if self.episodes:
+            rows = _theorems(rows)
         yield from Tokeniser(self.tokenizer, self.row_length, self.too_long).prompts(rows)
 
     def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> StepTrainer:
         """Build TRL's trainer for one step."""
         groups = plan_groups(self.batch_size, step.processes, self.trainer_args)
         self._announce(groups, step)
-        trainer = StepTrainer(
+        if self.episodes and step.processes > 1:
+            raise ConfigError("episodes are played and learnt in one process; start one")
+        trainer = (EpisodeTrainer if self.episodes else StepTrainer)(
             model=self.model,
             reward_funcs=list(self._rewards),  # TRL changes the list it is given
             args=self._config(step, groups),
@@ -173,6 +235,8 @@ class GRPOTrainer(CausalTrainer):
         add_label_head(trainer.model, temperature=trainer.temperature)
         if trainer.beta:
             self._set_reference(trainer)
+        if isinstance(trainer, EpisodeTrainer):
+            trainer.play_with(self.make_stage(), self.make_formatter(), self.row_length)
         return trainer
 
     def _set_reference(self, trainer: StepTrainer) -> None:
@@ -193,6 +257,11 @@ class GRPOTrainer(CausalTrainer):
         """Let the model and its reference go; the next use loads them anew."""
         super().forget_model()
         self._reference = None
+
+    def make_stage(self) -> Stage:
+        """Make what plays episodes."""
+        limits = EpisodeLimits(steps=self.episode_steps, replacements=self.replacements)
+        return Stage(limits, self.engines, self.projects)
 
     def finish_step(self) -> None:
         """Draw the rewards so far; called by the loop on the main process after each step."""
@@ -226,6 +295,9 @@ class GRPOTrainer(CausalTrainer):
             RewardError: If a reward fails.
         """
         base = super().evaluate(data_path, split, limit=limit)
+        rewards = [reward for reward in self._rewards if reward.name != WHOLE_PROOF]
+        if not rewards:  # whole proofs are measured by `lean-dojo bench`
+            return base
         formatter = self.make_formatter()
         rows = list(
             islice(formatted_rows(self.evaluation_file(data_path, split), formatter), limit)
@@ -234,7 +306,7 @@ class GRPOTrainer(CausalTrainer):
             TacticGenerator.from_model(
                 self.model, self.tokenizer, formatter, max_length=self.max_length
             ),
-            self._rewards,
+            rewards,
             rows,
             samples=samples,
             temperature=temperature,
@@ -258,3 +330,13 @@ class GRPOTrainer(CausalTrainer):
     def _announce(self, groups: GroupPlan, step: CurriculumStep) -> None:
         if step.index == 0 and PartialState().is_main_process:
             print(f"GRPO: {groups}", file=sys.stderr)
+
+
+def _theorems(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Keep where each theorem stands, once."""
+    seen = None
+    for row in rows:
+        place = {name: row[name] for name in _PLACE}
+        if place != seen:
+            seen = place
+            yield {"prompt": row["prompt"], "problem": row["problem"], **place}

@@ -115,7 +115,7 @@ class _StepTrainer(trl_sft.SFTTrainer):
 
     def create_optimizer(self, model: torch.nn.Module | None = None) -> torch.optim.Optimizer:
         if not self.uses_muon:
-            return cast("torch.optim.Optimizer", super().create_optimizer(model))
+            return super().create_optimizer(model)
         if self.optimizer is None:
             chosen = cast("torch.nn.Module", model or self.model)
             self.optimizer = MuonWithAdamW(chosen, self.args.learning_rate, self.args.weight_decay)
@@ -129,7 +129,8 @@ class _StepTrainer(trl_sft.SFTTrainer):
         num_items_in_batch: Any = None,
     ) -> Any:
         if not self.prompt_weight:
-            return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+            compute: Any = super().compute_loss
+            return compute(model, inputs, return_outputs, num_items_in_batch)
         is_tactic = inputs["labels"] != IGNORED
         labels = inputs["input_ids"].clone()
         if (mask := inputs.get("attention_mask")) is not None:

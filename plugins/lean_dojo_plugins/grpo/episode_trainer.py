@@ -1,0 +1,232 @@
+"""TRL's GRPO trainer over whole proofs: it samples the steps, TRL scores and learns them.
+
+TRL sees a batch of steps, each a prompt and a completion of its own; their advantages are those of
+the proofs that they belong to. Proofs differ in length, so the batch is filled up to whole passes
+with steps that are masked out of the loss.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any, cast
+
+import attrs
+import torch
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+from lean_dojo_core import DatasetFormatter
+from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
+from lean_dojo_plugins.grpo.episodes import Group, PlayedStep, Stage
+from lean_dojo_plugins.grpo.step_trainer import StepTrainer
+from lean_dojo_plugins.rewards.adapter import AdaptedReward
+
+WHOLE_PROOF = "whole-proof"
+
+
+def whole_proof_reward() -> AdaptedReward:
+    """Make the reward of an episode: 1 at every step of a proof that passed the whole check."""
+
+    def whole_proof(proved: Sequence[bool], **_: Any) -> list[float]:
+        return [float(one) for one in proved]
+
+    return AdaptedReward(whole_proof, WHOLE_PROOF, "lean-dojo-v2", columns=("proved",))
+
+
+@attrs.frozen
+class _Batch:
+    """The steps that TRL scores next.
+
+    Attributes:
+        steps: The steps; those from ``filled`` on only fill the batch up.
+        owners: For each step, its group's and its episode's number.
+        proved: For each step, whether its episode is a proof.
+        filled: How many steps count.
+    """
+
+    steps: Sequence[PlayedStep]
+    owners: Sequence[tuple[int, int]]
+    proved: Sequence[bool]
+    filled: int
+
+
+class EpisodeTrainer(StepTrainer):
+    """One curriculum step's trainer over whole proofs.
+
+    Logs ``episodes/proved`` (share of all episodes that were played), ``episodes/steps`` (of those
+    learnt from, on average), ``episodes/teaching`` (share of the groups learnt from in which some
+    succeed and some do not) and ``episodes/replaced`` (share of the groups played that were
+    replaced).
+    """
+
+    _stage: Stage
+    _formatter: DatasetFormatter
+    _prompt_length: int | None = None
+    _batch: _Batch | None = None
+    _scores: torch.Tensor | None = None
+
+    def play_with(
+        self, stage: Stage, formatter: DatasetFormatter, prompt_length: int | None
+    ) -> None:
+        """Take what plays the episodes; it is closed when the training ends.
+
+        Args:
+            stage: Plays.
+            formatter: Makes the prompts.
+            prompt_length: Longest prompt, in tokens; longer goals are shortened.
+        """
+        self._stage, self._formatter, self._prompt_length = stage, formatter, prompt_length
+        self.add_callback(_Close(stage))
+
+    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
+        assert self.model is not None
+        mode = "train" if self.model.training else "eval"
+        size = int((self.num_generations if mode == "train" else self.num_generations_eval) or 1)
+        groups = self._play(inputs[::size], size)
+        self._batch = batch = self._flatten(groups, size, mode)
+        rows = [
+            {"prompt": self._formatter.prompt(step.state), "problem": step.state, "proved": proved}
+            for step, proved in zip(batch.steps, batch.proved, strict=True)
+        ]
+        self.rollout_func = self._recorded
+        try:
+            output = super()._generate_and_score_completions(rows)
+        finally:
+            self.rollout_func, self._batch = None, None
+        self._metrics[mode].pop("frac_reward_zero_std", None)  # of TRL's groups, which are not ours
+        output["advantages"] = self._advantages(batch, len(groups)).to(output["advantages"].device)
+        return output
+
+    def _play(self, rows: Sequence[dict[str, Any]], size: int) -> list[Group]:
+        """Play groups, and others in place of those that teach nothing."""
+        groups = self._stage.play(rows, size, self._sample_tactics)
+        played, proved, replaced = len(groups), sum(group.proved for group in groups), 0
+        dataset: Any = self.train_dataset
+        rng = random.Random(f"{self.args.seed} {self.state.global_step} {self._step}")
+        for _ in range(self._stage.limits.replacements):
+            idle = [index for index, group in enumerate(groups) if not group.teaches]
+            missing = len(rows) - len(groups)  # theorems that could not be opened
+            if not idle and not missing:
+                break
+            others = [dataset[rng.randrange(len(dataset))] for _ in range(len(idle) + missing)]
+            found = self._stage.play(others, size, self._sample_tactics)
+            played += len(found)
+            proved += sum(group.proved for group in found)
+            replaced += len(idle)
+            better = [group for group in found if group.teaches]
+            rest = [group for group in found if not group.teaches]
+            for index in idle:
+                if better:
+                    groups[index] = better.pop()
+            groups += [*better, *rest][:missing]
+        if not groups:
+            raise RuntimeError("no theorem of the batch can be opened; trace the repository again")
+        self._note("episodes/proved", proved / (played * size))
+        self._note("episodes/replaced", replaced / played)
+        self._note("episodes/teaching", sum(group.teaches for group in groups) / len(groups))
+        return groups
+
+    def _sample_tactics(self, states: Sequence[str]) -> list[tuple[list[int], list[int], str]]:
+        """Sample a tactic at each state with the policy as it is."""
+        tokenizer = self._tokenizer
+        prompts = [
+            encode_prompt(tokenizer, self._formatter.prompt(state), self._prompt_length)
+            for state in states
+        ]
+        generate: Any = self._generate_single_turn
+        completions, _ = generate(prompts, None, {}, 1)
+        ends = set(self.eos_token_ids)
+        texts = [
+            cast("str", tokenizer.decode(ids, skip_special_tokens=True)) if ends & set(ids) else ""
+            for ids in completions
+        ]
+        first_lines = [text.strip().partition("\n")[0].strip() for text in texts]
+        return list(zip(prompts, completions, first_lines, strict=True))
+
+    def _flatten(self, groups: Sequence[Group], size: int, mode: str) -> _Batch:
+        steps: list[PlayedStep] = []
+        owners: list[tuple[int, int]] = []
+        proved: list[bool] = []
+        for number, group in enumerate(groups):
+            for place, episode in enumerate(group.episodes):
+                steps += episode.steps
+                owners += [(number, place)] * len(episode.steps)
+                proved += [episode.proved] * len(episode.steps)
+        filled = len(steps)
+        arguments: Any = self.args
+        passes = arguments.steps_per_generation if mode == "train" else 1
+        whole = math.lcm(int(passes or 1), size)  # TRL counts in groups
+        for index in range(-filled % whole):
+            steps.append(steps[index % filled])
+            owners.append(owners[index % filled])
+            proved.append(proved[index % filled])
+        self._note("episodes/steps", filled / sum(len(group.episodes) for group in groups))
+        return _Batch(steps, owners, proved, filled)
+
+    def _recorded(self, prompts: Sequence[Any], _trainer: Any) -> dict[str, Any]:
+        """Give TRL the steps as they were sampled; what fills up is masked."""
+        assert self._batch is not None
+        steps, filled = self._batch.steps, self._batch.filled
+        assert len(prompts) == len(steps)
+        return {
+            "prompt_ids": [step.prompt for step in steps],
+            "completion_ids": [step.completion for step in steps],
+            "logprobs": None,
+            "env_mask": [
+                [int(index < filled)] * len(step.completion) for index, step in enumerate(steps)
+            ],
+        }
+
+    def _calculate_rewards(self, *args: Any, **kwargs: Any) -> torch.Tensor:
+        self._scores = super()._calculate_rewards(*args, **kwargs)
+        return self._scores
+
+    def _advantages(self, batch: _Batch, groups: int) -> torch.Tensor:
+        """Compare each episode with its group; gives one number a step, 0 for what fills up.
+
+        An episode's return is 1 for a proof, and the mean of its steps' other rewards.
+        """
+        assert self._scores is not None
+        weights = self.reward_weights.to(self._scores.device)
+        worth = (self._scores * weights).nansum(1).tolist()
+        earned: dict[tuple[int, int], list[float]] = {}
+        for owner, value in zip(batch.owners[: batch.filled], worth, strict=False):
+            earned.setdefault(owner, []).append(value)
+        returns = {owner: sum(values) / len(values) for owner, values in earned.items()}
+        every = torch.tensor(list(returns.values()))
+        advantage: dict[tuple[int, int], float] = {}
+        for number in range(groups):
+            mine = [owner for owner in returns if owner[0] == number]
+            values = torch.tensor([returns[owner] for owner in mine])
+            spread = every if self.scale_rewards == "batch" else values
+            scale = 1.0 if self.scale_rewards == "none" else float(spread.std()) + 1e-4
+            for owner, value in zip(mine, (values - values.mean()) / scale, strict=True):
+                advantage[owner] = float(value)
+        return torch.tensor(
+            [
+                advantage[owner] if index < batch.filled else 0.0
+                for index, owner in enumerate(batch.owners)
+            ]
+        )
+
+    def _note(self, name: str, value: float) -> None:
+        assert self.model is not None
+        self._metrics["train" if self.model.training else "eval"][name].append(value)
+
+
+class _Close(TrainerCallback):
+    """Stops the engines when the training ends."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    def on_train_end(
+        self,
+        args: TrainingArguments,  # noqa: ARG002
+        state: TrainerState,  # noqa: ARG002
+        control: TrainerControl,  # noqa: ARG002
+        **kwargs: Any,  # noqa: ARG002
+    ) -> None:
+        """Stop them."""
+        self._stage.close()

@@ -1,0 +1,282 @@
+"""Whole proofs as episodes: played step by step, each step at the state that Lean gave.
+
+For each theorem a group of proofs is played from its first goal. A proof that passes the whole
+check earns 1; other rewards are added step by step, as their mean over the proof's steps. What a
+proof earned beside its group is the advantage of all its steps (Shao et al. 2024,
+arXiv:2402.03300). A group in which all or none succeed teaches nothing and is replaced by one of
+another theorem, so many times at most (dynamic sampling; DAPO, Yu et al. 2025, arXiv:2503.14476).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import attrs
+
+from lean_dojo_core.errors import LeanError
+from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import EngineLostError
+from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
+from lean_dojo_v2.lean.verify.tactics import check_tactic
+from lean_dojo_v2.prover.problem import TheoremProblem
+from lean_dojo_v2.tracing import LeanGitRepo
+
+Tokens: TypeAlias = list[int]
+Sampler: TypeAlias = Callable[[Sequence[str]], list[tuple[Tokens, Tokens, str]]]
+"""Samples one tactic at each state: the prompt's tokens, the tactic's, and its text."""
+
+
+@attrs.frozen
+class EpisodeLimits:
+    """What an episode may spend; counts, but for the safety net.
+
+    Attributes:
+        steps: Tactics of a proof at most.
+        replacements: How often the groups that teach nothing are replaced in a batch.
+        heartbeats: Lean's heartbeats that one tactic may take.
+        tactic_seconds: Seconds that Lean may take for one tactic.
+    """
+
+    steps: int = 8
+    replacements: int = 2
+    heartbeats: int | None = 20_000
+    tactic_seconds: float = 60.0
+
+
+@attrs.frozen
+class PlayedStep:
+    """One step of an episode.
+
+    Attributes:
+        state: The goals that the tactic was sampled at, as Lean prints them.
+        prompt: The prompt's tokens.
+        completion: The sampled tokens.
+        tactic: Their text.
+    """
+
+    state: str
+    prompt: Tokens
+    completion: Tokens
+    tactic: str
+
+
+@attrs.define(eq=False)
+class Episode:
+    """One proof as it was played.
+
+    Attributes:
+        steps: Its steps.
+        proved: Whether it ended in a proof that passed the whole check.
+        over: Whether nothing more is played.
+    """
+
+    steps: list[PlayedStep] = attrs.Factory(list)
+    proved: bool = False
+    over: bool = False
+
+    @property
+    def tactics(self) -> tuple[str, ...]:
+        """Its tactics."""
+        return tuple(step.tactic for step in self.steps)
+
+
+@attrs.define(eq=False)
+class Group:
+    """The episodes of one theorem.
+
+    Attributes:
+        row: The theorem's row.
+        episodes: Its episodes.
+    """
+
+    row: Mapping[str, Any]
+    episodes: list[Episode]
+
+    @property
+    def proved(self) -> int:
+        """How many ended in a proof."""
+        return sum(episode.proved for episode in self.episodes)
+
+    @property
+    def teaches(self) -> bool:
+        """Whether some of its episodes succeed, and some do not."""
+        return 0 < self.proved < len(self.episodes)
+
+
+class _Table:
+    """One theorem in its engine: the states that its episodes have reached, by their tactics."""
+
+    def __init__(self, problem: TheoremProblem, server: Server, limits: EpisodeLimits) -> None:
+        self._problem = problem
+        self._server = server
+        self._limits = limits
+        self._outcomes: dict[tuple[str, ...], TacticOutcome] = {}
+        self._proofs: dict[tuple[str, ...], bool] = {}
+        self._root: GoalState | None = None
+
+    def state(self, tactics: tuple[str, ...]) -> str:
+        """Print the state that these tactics reached."""
+        return str(self._state(tactics))
+
+    def play(self, episode: Episode, step: PlayedStep) -> None:
+        """Play a step; what ends the episode, ends it."""
+        before = episode.tactics
+        episode.steps.append(step)
+        if not step.tactic:  # it did not end, or is nothing
+            episode.over = True
+            return
+        outcome = self._outcome(before, step.tactic)
+        if outcome.state is None:
+            episode.over = True
+        elif outcome.verdict is Verdict.SOLVED:
+            episode.over = True
+            episode.proved = self._passes((*before, step.tactic))
+
+    def _outcome(self, before: tuple[str, ...], tactic: str) -> TacticOutcome:
+        key = (*before, tactic)
+        if key not in self._outcomes:
+            try:
+                self._outcomes[key] = check_tactic(
+                    self._server,
+                    self._state(before),
+                    tactic,
+                    own_names=self._problem.own_names,
+                    heartbeats=self._limits.heartbeats,
+                    timeout=self._limits.tactic_seconds,
+                )
+            except LeanError as error:  # its engine was lost, and the way there cannot be repeated
+                self._outcomes[key] = TacticOutcome(Verdict.FAILED, detail=str(error))
+        return self._outcomes[key]
+
+    def _state(self, tactics: tuple[str, ...]) -> GoalState:
+        if not tactics:
+            if self._root is None or not self._server.holds(self._root):
+                self._root = self._problem.open(self._server)
+            return self._root
+        state = self._outcomes[tactics].state
+        assert state is not None
+        if not self._server.holds(state):  # lost with its engine
+            state = self._server.goal_tactic(self._state(tactics[:-1]), tactics[-1])
+            self._outcomes[tactics] = attrs.evolve(self._outcomes[tactics], state=state)
+        return state
+
+    def _passes(self, tactics: tuple[str, ...]) -> bool:
+        if tactics not in self._proofs:
+            try:
+                proof = "\n".join(tactics)
+                self._proofs[tactics] = self._problem.check(self._server, proof).valid
+            except (LeanError, EngineLostError):
+                self._proofs[tactics] = False
+        return self._proofs[tactics]
+
+
+class Stage:
+    """Plays episodes; its engines stay open until it is closed.
+
+    Args:
+        limits: What an episode may spend.
+        engines: Engines for each repository.
+        projects: Folders of repositories by address; others are taken from where they were traced.
+    """
+
+    def __init__(self, limits: EpisodeLimits, engines: int, projects: Mapping[str, Path]) -> None:
+        self.limits = limits
+        self._engines = engines
+        self._projects = projects
+        self._stack = ExitStack()
+        self._lanes: dict[Path, list[tuple[Server, ThreadPoolExecutor]]] = {}
+        self._next = itertools.count()
+
+    def close(self) -> None:
+        """Stop the engines."""
+        self._lanes.clear()
+        self._stack.close()
+
+    def play(self, rows: Sequence[Mapping[str, Any]], size: int, sample: Sampler) -> list[Group]:
+        """Play a group of episodes for each theorem.
+
+        Args:
+            rows: Theorems: ``url``, ``commit``, ``file_path``, ``full_name``, ``start``, ``end``.
+            size: Episodes of a group.
+            sample: Samples tactics.
+
+        Returns:
+            The groups of the theorems that could be opened.
+        """
+        tables = list(self._open(rows))
+        groups = [Group(row, [Episode() for _ in range(size)]) for row, _, _ in tables]
+        for _ in range(self.limits.steps):
+            going_on = [
+                (table, lane, episode)
+                for (_, table, lane), group in zip(tables, groups, strict=True)
+                for episode in group.episodes
+                if not episode.over
+            ]
+            if not going_on:
+                break
+            states = self._in_lanes(
+                [(lane, table.state, (episode.tactics,)) for table, lane, episode in going_on]
+            )
+            sampled = sample(states)
+            steps = [PlayedStep(state, *one) for state, one in zip(states, sampled, strict=True)]
+            self._in_lanes(
+                [
+                    (lane, table.play, (episode, step))
+                    for (table, lane, episode), step in zip(going_on, steps, strict=True)
+                ]
+            )
+        return groups
+
+    @staticmethod
+    def _in_lanes(work: Sequence[tuple[ThreadPoolExecutor, Callable[..., Any], Any]]) -> list[Any]:
+        """Do work in the threads of its engines; gives the results in order."""
+        futures = [lane.submit(fn, *args) for lane, fn, args in work]
+        return [future.result() for future in futures]
+
+    def _open(
+        self, rows: Sequence[Mapping[str, Any]]
+    ) -> Iterator[tuple[Mapping[str, Any], _Table, ThreadPoolExecutor]]:
+        made = []
+        for row in rows:
+            server, lane = self._lane(self._project(row))
+            table = _Table(self._problem(row), server, self.limits)
+            made.append((row, table, lane, lane.submit(table.state, ())))
+        for row, table, lane, opened in made:
+            try:
+                opened.result()
+            except LeanError:
+                continue
+            yield row, table, lane
+
+    def _project(self, row: Mapping[str, Any]) -> Path:
+        folder = self._projects.get(row["url"])
+        return LeanGitRepo(row["url"], row["commit"]).path if folder is None else Path(folder)
+
+    def _problem(self, row: Mapping[str, Any]) -> TheoremProblem:
+        text = read_source(self._project(row) / row["file_path"])
+        start, end = tuple(row["start"]), tuple(row["end"])
+        return TheoremProblem(SourceTheorem(text, row["full_name"], row["file_path"], start, end))
+
+    def _lane(self, project: Path) -> tuple[Server, ThreadPoolExecutor]:
+        """Give the engines of a project in turn."""
+        if project not in self._lanes:
+            self._lanes[project] = [
+                (
+                    self._stack.enter_context(self.open_engine(project)),
+                    self._stack.enter_context(ThreadPoolExecutor(1)),
+                )
+                for _ in range(self._engines)
+            ]
+        lanes = self._lanes[project]
+        return lanes[next(self._next) % len(lanes)]
+
+    def open_engine(self, project: Path) -> Any:
+        """Open an engine for a Lean project; it starts at its first call."""
+        return Server(project_path=project, start=False)

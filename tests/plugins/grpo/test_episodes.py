@@ -1,0 +1,159 @@
+"""Whole proofs as episodes: played with real Lean, compared within their groups, learnt."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from contextlib import nullcontext
+
+import pytest
+import torch
+
+from lean_dojo_core.errors import ConfigError
+from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer
+from lean_dojo_plugins.grpo.episodes import EpisodeLimits, Stage
+from lean_dojo_plugins.grpo.trainer import GRPOTrainer
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.lean.client.server import Server
+
+URL = "https://example.org/lean/lean4-tiny"
+PLAYED = {
+    "⊢ q ∧ p": ["constructor", "exact h", "exact ⟨h.2, h.1⟩", "exact ⟨hq, hp⟩"],
+    "⊢ a = c": ["rw [hab]"],
+    "⊢ b = c": ["exact hbc", "exact hab"],
+    "⊢ p ∨ q": ["left"],
+    "⊢ p": ["exact hp", "exact h.1"],
+    "⊢ q": ["exact h.2"],
+    "⊢ a = b": ["exact h"],
+}
+
+
+def answers():
+    """Answer each state with its tactics in turn."""
+    turns = {key: itertools.cycle(tactics) for key, tactics in PLAYED.items()}
+
+    def answer(state: str) -> str:
+        target = re.search(r"⊢ .*", state).group()
+        return next(turns[target]) if target in turns else "skip"
+
+    return answer
+
+
+@pytest.fixture(scope="module")
+def project_engine(tiny_repository):
+    with Server(project_path=tiny_repository[0], engine="embedded", timeout=60) as server:
+        yield server
+
+
+@pytest.fixture
+def stage(project_engine, tiny_repository):
+    made = Stage(EpisodeLimits(steps=3), 1, {URL: tiny_repository[0]})
+    made.open_engine = lambda project: nullcontext(project_engine)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def rows(tiny_database, tmp_path):
+    database = DynamicDatabase(tiny_database)
+    database.export_merged_data(database.repositories, tmp_path / "data")
+    return {
+        one.full_name: {
+            "url": one.url, "commit": one.commit, "file_path": one.file_path,
+            "full_name": one.full_name, "start": list(one.start), "end": list(one.end),
+        }
+        for split in ("train", "val")
+        for one in read_theorems(tmp_path / "data" / "random" / f"{split}.json")
+    }  # fmt: skip
+
+
+def test_episodes_are_played_at_the_states_that_lean_gives(stage, rows):
+    answer, asked = answers(), []
+
+    def sample(states):
+        asked.append(list(states))
+        return [([1], [2], answer(state)) for state in states]
+
+    [swap, trans] = stage.play([rows["Tiny.and_swap"], rows["Tiny.trans'"]], 4, sample)
+    assert [len(states) for states in asked] == [8, 6, 1]  # what is over is not asked about
+    assert [episode.tactics for episode in swap.episodes] == [
+        ("constructor", "exact h.2", "exact hp"),  # and there is no hp
+        ("exact h",),
+        ("exact ⟨h.2, h.1⟩",),
+        ("exact ⟨hq, hp⟩",),
+    ]
+    assert [episode.proved for episode in swap.episodes] == [False, False, True, False]
+    assert [episode.tactics for episode in trans.episodes] == [
+        ("rw [hab]", "exact hbc"), ("rw [hab]", "exact hab"),
+    ] * 2  # fmt: skip
+    assert trans.proved == 2
+    assert swap.teaches
+    assert trans.episodes[0].steps[1].state.endswith("⊢ b = c")
+
+
+def test_what_cheats_or_does_not_end_is_no_proof(stage, rows):
+    texts = iter(["sorry", "", "exact Tiny.self_imp p hp", "exact hp"])
+    [group] = stage.play(
+        [rows["Tiny.self_imp"]], 4, lambda states: [([1], [2], next(texts)) for _ in states]
+    )
+    assert [episode.proved for episode in group.episodes] == [False, False, False, True]
+
+
+@pytest.mark.slow
+def test_a_run_learns_from_whole_proofs(
+    tiny_model, tiny_database, tiny_repository, project_engine, tmp_path, monkeypatch
+):
+    answer, seen = answers(), []
+
+    def generate(self, prompts, images, fields, count):
+        states = self._tokenizer.batch_decode(prompts)
+        texts = [f"{answer(state)}" for state in states]
+        ids = self._tokenizer(texts, add_special_tokens=False)["input_ids"]
+        return [[*one, self._tokenizer.eos_token_id] for one in ids], None
+
+    score = EpisodeTrainer._generate_and_score_completions
+
+    def watched(self, inputs):
+        seen.append((score(self, inputs), self._tokenizer))
+        return seen[-1][0]
+
+    monkeypatch.setattr(EpisodeTrainer, "_generate_single_turn", generate)
+    monkeypatch.setattr(EpisodeTrainer, "_generate_and_score_completions", watched)
+    monkeypatch.setattr(Stage, "open_engine", lambda self, project: nullcontext(project_engine))
+    database = DynamicDatabase(tiny_database)
+    trainer = GRPOTrainer(
+        tiny_model, {"length-penalised": 0.1}, tmp_path / "out", batch_size=4, lr=1e-3,
+        episodes=True, episode_steps=3, engines=1, projects={URL: tiny_repository[0]},
+        trainer_args={"num_generations": 4, "max_steps": 2, "beta": 0.01},
+    )  # fmt: skip
+    trainer.preflight()
+    trainer.train(database.repositories, database, tmp_path / "data")
+    for output, _ in seen:
+        kept = output["tool_mask"].bool().any(1)
+        assert (output["advantages"][~kept] == 0).all()
+        assert int(output["num_items_in_batch"]) == int(
+            (output["completion_mask"] * output["tool_mask"]).sum()
+        )
+        advantages = output["advantages"][kept]
+        assert advantages.max() > 0 > advantages.min()
+    logged = [
+        json.loads(line) for line in (tmp_path / "out" / "metrics.jsonl").read_text().splitlines()
+    ]
+    row = next(one for one in logged if "episodes/proved" in one)
+    assert 0 < row["episodes/proved"] < 1
+    assert row["episodes/teaching"] == 1.0
+    assert row["rewards/whole-proof/mean"] > 0
+    assert torch.isfinite(torch.tensor(row["loss"]))
+
+
+def test_settings_that_do_not_fit(tiny_model, tmp_path):
+    def made(**settings):
+        return GRPOTrainer(tiny_model, None, tmp_path / "out", episodes=True, **settings)
+
+    with pytest.raises(ConfigError, match="episode_steps must be a whole number"):
+        made(episode_steps=0)
+    with pytest.raises(ConfigError, match="no column problem"):
+        made(formatter="tactic-chat")
+    assert [reward.name for reward in made().rewards] == ["whole-proof"]
