@@ -20,7 +20,8 @@ from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.fields import about
 from lean_dojo_plugins.training.hub import require_model
-from lean_dojo_plugins.training.loop import CurriculumStep, Loop
+from lean_dojo_plugins.training.learner import CurriculumStep
+from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_v2.benchmarks.runner import local_server
 from lean_dojo_v2.data.repository import Repository
@@ -248,11 +249,12 @@ class ExpertIterationTrainer(SFTTrainer):
         processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=_PATIENCE)
         if processes.is_main_process:
             rounds.begin()
+        self._trained_on = Path(data_path)
         self._anew = self.start_from == BASE
+        steps: list[Any] = rounds.steps(self.rounds)
+        stands_in: Any = rounds  # for the database
         try:
-            Loop(
-                self, list(rounds.steps(self.rounds)), rounds, rounds.folder / "rounds" / "data"
-            ).run()
+            Loop(self, steps, stands_in, rounds.folder / "rounds" / "data").run()
         except EmptyDatasetError as error:
             raise EmptyDatasetError(
                 f"no proof was found in {self.rounds} rounds over {len(practice.problems)} "
