@@ -18,9 +18,9 @@ URL = "https://example.org/lean/lean4-tiny"
 def test_a_model_learns_what_it_proved(
     tiny_model, tiny_repository, project_engine, database, tmp_path
 ):
-    shared = {"batch_size": 4, "lr": 2e-3, "max_length": 512, "trainer_args": {"warmup_steps": 4}}
+    shared = {"batch_size": 8, "lr": 2e-3, "max_length": 512, "trainer_args": {"warmup_steps": 4}}
     sft = registry.trainers["sft"].load()
-    start = sft(tiny_model, tmp_path / "sft", epochs_per_repo=60, **shared)
+    start = sft(tiny_model, tmp_path / "sft", epochs_per_repo=40, **shared)
     start.train(database.repositories, database, tmp_path / "data")
 
     trainer_class = registry.trainers["expert-iteration"].load()
@@ -30,10 +30,10 @@ def test_a_model_learns_what_it_proved(
             return nullcontext(project_engine)
 
     trainer = ExpertIterationTrainer(
-        tiny_model,
+        tmp_path / "sft",
         tmp_path / "expert",
-        search_model=tmp_path / "sft",
-        epochs_per_repo=60,
+        epochs_per_repo=10,
+        start_from="last",
         rounds=2,
         samples=8,
         expansions=6,

@@ -77,7 +77,7 @@ def test_episodes_are_played_at_the_states_that_lean_gives(stage, rows):
         return [([1], [2], answer(state)) for state in states]
 
     [swap, trans] = stage.play([rows["Tiny.and_swap"], rows["Tiny.trans'"]], 4, sample)
-    assert [len(states) for states in asked] == [8, 6, 1]  # what is over is not asked about
+    assert [len(states) for states in asked] == [8, 5, 1]  # what is over is not asked about
     assert [episode.tactics for episode in swap.episodes] == [
         ("constructor", "exact h.2", "exact hp"),  # and there is no hp
         ("exact h",),
@@ -125,7 +125,7 @@ def test_a_run_learns_from_whole_proofs(
     database = DynamicDatabase(tiny_database)
     trainer = GRPOTrainer(
         tiny_model, {"length-penalised": 0.1}, tmp_path / "out", batch_size=4, lr=1e-3,
-        episodes=True, episode_steps=3, engines=1, projects={URL: tiny_repository[0]},
+        episodes=True, episode_steps=3, replacements=6, engines=1, projects={URL: tiny_repository[0]},
         trainer_args={"num_generations": 4, "max_steps": 2, "beta": 0.01},
     )  # fmt: skip
     trainer.preflight()
@@ -136,14 +136,14 @@ def test_a_run_learns_from_whole_proofs(
         assert int(output["num_items_in_batch"]) == int(
             (output["completion_mask"] * output["tool_mask"]).sum()
         )
-        advantages = output["advantages"][kept]
-        assert advantages.max() > 0 > advantages.min()
+    mixed = [output["advantages"] for output, _ in seen if output["advantages"].any()]
+    assert mixed
+    assert all(one.max() > 0 > one.min() for one in mixed)
     logged = [
         json.loads(line) for line in (tmp_path / "out" / "metrics.jsonl").read_text().splitlines()
     ]
-    row = next(one for one in logged if "episodes/proved" in one)
+    row = next(one for one in logged if one.get("episodes/teaching") == 1.0)
     assert 0 < row["episodes/proved"] < 1
-    assert row["episodes/teaching"] == 1.0
     assert row["rewards/whole-proof/mean"] > 0
     assert torch.isfinite(torch.tensor(row["loss"]))
 
