@@ -11,8 +11,9 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Protocol, Self
 
 import attrs
 import orjson
@@ -44,12 +45,11 @@ from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.database.export.source import export_line
 from lean_dojo_v2.database.export.splits import same_address, unit_hash
 from lean_dojo_v2.database.export.write import ListWriter
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.runs.files import METADATA, read_lines
-
-if TYPE_CHECKING:
-    from lean_dojo_plugins.expert_iteration.trainer import ExpertIterationTrainer
 
 PROOFS, NEGATIVES, ROUNDS = "proofs.jsonl", "negatives.jsonl", "rounds.jsonl"
 WHO = "prover"
@@ -58,6 +58,42 @@ BATCH = 12
 """Problems that are searched together."""
 SPOKEN = 30.0
 """Seconds between two lines about a search, off a terminal."""
+
+
+class Practises(Protocol):
+    """The trainer as its rounds see it: its settings, and what it searches with."""
+
+    output_dir: str
+    resume: bool
+    seed: int
+    human_share: float
+    proofs_per_theorem: int | None
+    attempts: int
+    samples: int
+    expansions: int
+    visits: int
+    heartbeats: int | None
+    temperature: float
+    skip_after: int
+    problems_per_round: int | None
+    negatives: bool
+    keep_trees: bool
+    engines: int
+
+    def settings(self) -> dict[str, Any]:
+        """Give all that shapes the result, as plain data."""
+
+    def forget_model(self) -> None:
+        """Let the model go."""
+
+    def searching_model(self) -> str:
+        """Give the model that searches now."""
+
+    def make_prover(self) -> BaseProver:
+        """Load the prover that searches now."""
+
+    def open_engine(self, project: Path | None) -> AbstractContextManager[Server]:
+        """Open an engine for a Lean project; ``None`` for Lean alone."""
 
 
 @attrs.frozen
@@ -86,7 +122,7 @@ class Rounds:
 
     def __init__(
         self,
-        trainer: ExpertIterationTrainer,
+        trainer: Practises,
         repositories: Sequence[Repository],
         database: DynamicDatabase,
         data_path: Path,
@@ -312,7 +348,7 @@ class _Counter:
             _say(f"{self._label}: {self._tried} of {self._total} tried, {self._proved} proved")
 
 
-def config_of(trainer: ExpertIterationTrainer) -> ProverConfig:
+def config_of(trainer: Practises) -> ProverConfig:
     """Give the limits of a trainer's searches."""
     return ProverConfig(
         num_workers=trainer.engines,
