@@ -81,7 +81,7 @@ def test_a_run(practise, tmp_path, database, capsys):
     assert proved.traced_tactics[0].state_before.endswith("⊢ n = n")
     [line] = lines(tmp_path / "proofs.jsonl")  # beside the database, for patches
     assert line["proof"] == "rfl"
-    assert trainer.evaluate(tmp_path / "out-data", "val").tactics > 0
+    assert trainer.evaluate(tmp_path / "out-data", "val").examples > 0
 
 
 def test_more_rounds_go_on_and_skip_what_is_always_proved(practise, tmp_path):
