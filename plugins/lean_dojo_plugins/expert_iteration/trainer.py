@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 from accelerate import PartialState
 from datasets import Dataset
 
+from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
 from lean_dojo_plugins.expert_iteration.problems import SORRY, TRAINING, gather
@@ -24,7 +25,7 @@ from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_v2.benchmarks.runner import local_server
-from lean_dojo_v2.data.repository import Repository
+from lean_dojo_v2.data.repository import Repository as TracedRepository
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean.client.server import Server
 
@@ -223,7 +224,7 @@ class ExpertIterationTrainer(SFTTrainer):
         """Give all that shapes the result; a run goes on only with the same."""
         return {k: v for k, v in super().settings().items() if k not in _NOT_SETTINGS}
 
-    def train(self, repos: Sequence[Any], database: DynamicDatabase, data_path: Path | str) -> None:
+    def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
         """Search and learn, round by round.
 
         The proofs of ``sorry`` theorems are recorded in the database; all proofs are in
@@ -243,9 +244,10 @@ class ExpertIterationTrainer(SFTTrainer):
         if not repos:
             raise UsageError("there are no repositories to train on")
         self.preflight()
-        known = [_known(database, repo) for repo in repos]
+        traced = cast("DynamicDatabase", database)  # which alone holds theorems without proofs
+        known = [_known(traced, repo) for repo in repos]
         practice = gather(self.problems, known, self.projects)
-        rounds = Rounds(self, known, database, Path(data_path), practice)
+        rounds = Rounds(self, known, traced, Path(data_path), practice)
         processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=_PATIENCE)
         if processes.is_main_process:
             rounds.begin()
@@ -305,7 +307,7 @@ class ExpertIterationTrainer(SFTTrainer):
         return self.model_name if self._anew else super()._source()
 
 
-def _known(database: DynamicDatabase, repo: Any) -> Repository:
+def _known(database: DynamicDatabase, repo: Repository) -> TracedRepository:
     found = database.get_repository(repo.url, repo.commit)
     if found is None:
         raise UsageError(f"{repo.url} at {repo.commit} is not in the database; trace it first")
