@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
-from lean_dojo_core.errors import ConfigError, LeanDojoError
+from lean_dojo_core.errors import ConfigError, LeanDojoError, PluginLoadError
 from lean_dojo_core.settings import Setting, settings_of
 from lean_dojo_v2.structuring import WrongValue, structure, suggestion
 
@@ -175,6 +175,7 @@ def construct(target: Any, settings: Settings, *, owner: str) -> Any:
 
     Raises:
         ConfigError: For settings that do not fit, or values that the constructor refuses.
+        PluginLoadError: If the constructor raises anything else.
     """
     arguments = resolve(settings, settings_of(target), owner=owner)
     try:
@@ -185,6 +186,10 @@ def construct(target: Any, settings: Settings, *, owner: str) -> Any:
         places = sorted({settings.place((name,)) for name in arguments} - {""})
         where = f" (from {'; '.join(places)})" if places else ""
         raise ConfigError(f"{owner} refuses its settings: {error}{where}") from error
+    except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
+        raise PluginLoadError(
+            f"{owner} cannot be made: it raised {type(error).__name__}: {error}"
+        ) from error
 
 
 def dotted(path: KeyPath) -> str:

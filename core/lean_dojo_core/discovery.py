@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 import attrs
 import pluggy
 
-from lean_dojo_core import hookspecs
+from lean_dojo_core import hookspecs, local
 from lean_dojo_core.errors import PluginDeprecationWarning, PluginError, StrictPluginsError
 from lean_dojo_core.installed import (
     GROUP,
@@ -134,13 +134,14 @@ def discover(specs: type | None = None, arguments: Mapping[str, object] | None =
 def _candidates() -> Iterator[PluginInfo]:
     """Give every installed plugin, and whether it is to be loaded."""
     disabled = _names_in(DISABLE_VARIABLE)
+    put_out = _folded(map(str, local.read_settings().get("disabled_plugins", ())))
     allowed = _names_in(ALLOW_VARIABLE) if os.environ.get(ALLOW_VARIABLE) is not None else None
 
     def order(point: InstalledEntryPoint) -> tuple[bool, str, str]:
         name = normalise(point.distribution)
         return (name != HOST_DISTRIBUTION, name, point.name)
 
-    found = sorted(entry_points(GROUP), key=order)
+    found = sorted([*entry_points(GROUP), *local.entry_points()], key=order)
     for point in found:
         info = PluginInfo(
             name=f"{point.distribution}:{point.name}",
@@ -153,6 +154,9 @@ def _candidates() -> Iterator[PluginInfo]:
         names.add(f"{normalise(point.distribution)}:{normalise(point.name)}")
         if names & disabled:
             info = attrs.evolve(info, status="disabled", error=f"named in {DISABLE_VARIABLE}")
+        elif names & put_out:
+            hint = f"by `lean-dojo plugins disable`; `enable {point.distribution}` undoes it"
+            info = attrs.evolve(info, status="disabled", error=hint)
         elif allowed is not None and not info.builtin and not names & allowed:
             info = attrs.evolve(info, status="disabled", error=f"not named in {ALLOW_VARIABLE}")
         elif not info.builtin and (reason := _unmet_requirement(point, found[0])):
@@ -161,8 +165,11 @@ def _candidates() -> Iterator[PluginInfo]:
 
 
 def _names_in(variable: str) -> set[str]:
-    parts = os.environ.get(variable, "").split(",")
-    return {":".join(map(normalise, part.strip().split(":"))) for part in parts if part.strip()}
+    return _folded(os.environ.get(variable, "").split(","))
+
+
+def _folded(names: Iterable[str]) -> set[str]:
+    return {":".join(map(normalise, name.strip().split(":"))) for name in names if name.strip()}
 
 
 def _unmet_requirement(point: InstalledEntryPoint, first: InstalledEntryPoint) -> str | None:
@@ -172,6 +179,8 @@ def _unmet_requirement(point: InstalledEntryPoint, first: InstalledEntryPoint) -
         point: A plugin's entry point.
         first: The first of all; the host's own, unless the host is not installed as such.
     """
+    if point.value.startswith(local.PACKAGE):
+        return None  # a file requires nothing
     mine = [
         text
         for text in point.requirements()

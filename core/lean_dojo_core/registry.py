@@ -26,7 +26,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import attrs
 
 from lean_dojo_core.discovery import Discovery, PluginInfo, discover, import_target
-from lean_dojo_core.errors import AmbiguousNameError, PluginError, PluginLoadError, UnknownNameError
+from lean_dojo_core.errors import (
+    AmbiguousNameError,
+    LeanDojoError,
+    PluginError,
+    PluginLoadError,
+    UnknownNameError,
+)
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_core.kinds import KINDS, Kind
 from lean_dojo_core.specs import PluginSpec
@@ -104,11 +110,17 @@ class Entry(Generic[SpecT, ObjectT]):
             **options: Constructor arguments; a target that is not a class takes none.
 
         Raises:
-            PluginLoadError: If it cannot be loaded, or options are given to a plain function.
+            PluginLoadError: If it cannot be loaded or made, or options are given to a plain
+                function.
         """
         target = self.load()
         if inspect.isclass(target):
-            return cast("ObjectT", target(**options))
+            try:
+                return cast("ObjectT", target(**options))
+            except (LeanDojoError, TypeError, ValueError):  # they are about the options
+                raise
+            except (Exception, SystemExit) as error:
+                raise self._error(f"making it raised {type(error).__name__}: {error}") from error
         if options:
             raise self._error(f"it is not a class, so it takes no options (got {sorted(options)})")
         return cast("ObjectT", target)

@@ -63,6 +63,8 @@ class BaseAgent(ABC):
         self.proofs = ProofLog(self.database_path.with_name("proofs.jsonl"))
         self.tree_dir: Path | None = None
         """Folder that every search tree is saved to, as JSON and SVG; ``None`` for nowhere."""
+        self.only: Sequence[Task] | None = None
+        """What ``prove`` tries in place of the ``sorry`` theorems without a proof."""
 
     @abstractmethod
     def _get_build_deps(self) -> bool:
@@ -146,8 +148,8 @@ class BaseAgent(ABC):
 
     def initialize_prover(self) -> list[Task]:
         """Set up the prover and list the ``sorry`` theorems without a proof, with their repos."""
-        tasks: list[Task] = []
-        for repo in self.repos:
+        tasks: list[Task] = list(self.only or ())
+        for repo in self.repos if self.only is None else ():
             repository = self.database.get_repository(repo.url, repo.commit)
             if repository is not None:
                 tasks += [(theorem, repo) for theorem in repository.sorry_theorems_unproved]
@@ -175,7 +177,8 @@ class BaseAgent(ABC):
         if not tasks:
             print("No sorry theorems found to prove.")
             return []
-        print(f"Found {len(tasks)} sorry theorems to prove")
+        if self.only is None:
+            print(f"Found {len(tasks)} sorry theorems to prove")
         results: list[SearchResult] = []
         with tqdm(total=len(tasks), desc="theorems", disable=not sys.stderr.isatty()) as bar:
             for repo in dict.fromkeys(repo for _, repo in tasks):
@@ -239,7 +242,7 @@ class BaseAgent(ABC):
         with self._server(repo) as server:
             for theorem, source in sources:
                 try:
-                    result = prove_whole(self.prover, server, theorem, source)
+                    result = prove_whole(self.prover, server, TheoremProblem(source), theorem)
                     patience.answered()
                 except GeneratorError as error:
                     patience.failed(error)
@@ -267,12 +270,12 @@ class BaseAgent(ABC):
         try:
             self.database.record_proof(theorem, result.tactics or ())
         except NotInDatabaseError:
-            # Another agent that works on this database was faster; its proof stays.
+            # It had a proof before, or another agent on this database was faster: that one stays.
             repository = self.database.get_repository(theorem.url, theorem.commit)
-            done = () if repository is None else repository.sorry_theorems_proved
-            if all(other.identity != theorem.identity for other in done):
+            known = () if repository is None else repository.iter_theorems()
+            if all(other.identity != theorem.identity for other in known):
                 raise
-            log.info("%s has been proved by somebody else meanwhile", theorem.full_name)
+            log.info("%s has a proof already", theorem.full_name)
 
 
 def _failed(theorem: Theorem, reason: Failure, error: Exception) -> SearchResult:

@@ -88,7 +88,10 @@ def problem_from(item: Mapping[str, Any], project: Path | None = None) -> Benchm
     """
     text = _text(item, "formal_statement")
     name = _text(item, "name")
-    before, statement = _split(text, name)
+    try:
+        before, statement, _ = split_theorem(text, name)
+    except UsageError as error:
+        raise UsageError(f"'formal_statement' {error}") from error
     header = item.get("header") or HEADER
     split = item.get("split")
     if not isinstance(header, str) or not isinstance(split, str | None):
@@ -109,13 +112,27 @@ def _text(item: Mapping[str, Any], key: str) -> str:
     return value
 
 
-def _split(text: str, name: str) -> tuple[str, str]:
-    """Split a statement's text into what comes before the theorem, and it up to ``:=``."""
-    last = name.rpartition(".")[2]
+def split_theorem(text: str, name: str | None = None) -> tuple[str, str, str]:
+    """Split a theorem's text into what comes before it, and its statement.
+
+    Args:
+        text: The theorem, with or without ``:= by`` and ``sorry`` at its end.
+        name: Its name; the first theorem's if not given.
+
+    Returns:
+        What comes before it, the theorem up to and with ``:=``, and its name as written.
+
+    Raises:
+        UsageError: If there is no such theorem.
+    """
+    last = None if name is None else name.rpartition(".")[2]
     tokens = list(code_tokens(text))
     for word, following in pairwise(tokens):
-        if word.text in {"theorem", "lemma"} and following.text.rpartition(".")[2] == last:
+        if word.text not in {"theorem", "lemma"}:
+            continue
+        if last is None or following.text.rpartition(".")[2] == last:
             found = split_statement(text, following.end)
             end = len(text.rstrip()) if found is None else found[0]
-            return text[: word.start], f"{text[word.start : end].rstrip()} :="
-    raise UsageError(f"'formal_statement' has no theorem called {name!r}")
+            statement = f"{text[word.start : end].rstrip()} :="
+            return text[: word.start], statement, following.text
+    raise UsageError("has no theorem" if name is None else f"has no theorem called {name!r}")

@@ -19,7 +19,9 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Errors of writing to a pipe or file that the user gave us as standard output."""
 
 COMMANDS = {
-    "plugins": LazyCommand("lean_dojo_v2.cli.plugins:plugins", "List, check and write plugins."),
+    "plugins": LazyCommand(
+        "lean_dojo_v2.cli.plugins:plugins", "List, install, check and write plugins."
+    ),
     "show": LazyCommand(
         "lean_dojo_v2.cli.show:show", "Show one plugin: its settings, and where it comes from."
     ),
@@ -40,7 +42,11 @@ COMMANDS = {
         "lean_dojo_v2.cli.evaluate:evaluate", "Measure what a trainer has trained."
     ),
     "prove": LazyCommand(
-        "lean_dojo_v2.cli.prove:prove", "Prove a database's `sorry` theorems with a trained model."
+        "lean_dojo_v2.cli.prove:prove",
+        "Prove a goal, the `sorry`s of a file, or those of a database.",
+    ),
+    "check": LazyCommand(
+        "lean_dojo_v2.cli.check:check", "Have Lean check a file, or a proof, as a whole."
     ),
     "bench": LazyCommand(
         "lean_dojo_v2.cli.bench:bench", "Measure how many theorems of a benchmark a prover proves."
@@ -61,7 +67,7 @@ COMMANDS = {
     ),
     "database": LazyCommand(
         "lean_dojo_v2.cli.database:database",
-        "Show, convert and export the database of traced repositories.",
+        "Show, browse, convert and export the database of traced repositories.",
     ),
     "serve": LazyCommand(
         "lean_dojo_v2.cli.serve:serve",
@@ -71,6 +77,13 @@ COMMANDS = {
         "lean_dojo_v2.cli.mcp:mcp",
         "Lean for coding agents, by the Model Context Protocol (stdio).",
     ),
+    "merge-lora": LazyCommand(
+        "lean_dojo_plugins.causal_lm.merge_command:merge_lora",
+        "Merge a LoRA adapter into its base model.",
+    ),
+    "push": LazyCommand(
+        "lean_dojo_v2.cli.push:push", "Put a trained model on the hub, with its card and report."
+    ),
     "lean": LazyCommand(
         "lean_dojo_v2.cli.lean:lean", "Install, inspect or remove the embedded Lean engine."
     ),
@@ -78,7 +91,8 @@ COMMANDS = {
         "lean_dojo_plugins.demo.command:demo", "Trace, train and prove on the shipped sample."
     ),
     "report": LazyCommand(
-        "lean_dojo_v2.cli.report:report", "Write one HTML page about a run's output folder."
+        "lean_dojo_v2.cli.report:report",
+        "Write one HTML page about a run's output folder, or to compare runs.",
     ),
     "doctor": LazyCommand(
         "lean_dojo_v2.cli.doctor:doctor", "Check versions, devices, Lean engines and plugins."

@@ -8,10 +8,12 @@ from typing import Any
 import click
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.browse import browse
 from lean_dojo_v2.cli.options import database_option, json_option, repo_option
 from lean_dojo_v2.cli.output import counted, emit_json, note, table
 from lean_dojo_v2.cli.run import open_database, select_repositories
 
+FORMATS = ("jsonl", "parquet", "hf")
 _COUNTS = (
     "total_theorems",
     "num_proven_theorems",
@@ -24,9 +26,9 @@ _COUNTS = (
 )
 
 
-@click.group(short_help="Show, convert and export the database of traced repositories.")
+@click.group(short_help="Show, browse, convert and export the database of traced repositories.")
 def database() -> None:
-    """Show, convert and export the database of traced repositories.
+    """Show, browse, convert and export the database of traced repositories.
 
     A path that ends in .sqlite (or .sqlite3, .db) is an SQLite database, any other a JSON file
     in LeanDojo-v2's format.
@@ -85,18 +87,42 @@ def import_(source: Path, destination: Path) -> None:
 @database.command(short_help="Write the splits and the corpus that trainers read.")
 @database_option("--database", "path")
 @repo_option
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["splits", *FORMATS]),
+    default="splits",
+    show_default=True,
+    help="What trainers read, or a table of tactics for other tools.",
+)
 @click.argument("destination", type=click.Path(file_okay=False, path_type=Path))
-def export(path: Path, repositories: tuple[str, ...], destination: Path) -> None:
-    """Write the merged data of the repositories into the folder DESTINATION.
+@json_option
+def export(
+    path: Path, repositories: tuple[str, ...], format_: str, destination: Path, as_json: bool
+) -> None:
+    """Write the data of the repositories into the folder DESTINATION.
 
-    random/ and novel_premises/ hold train.json, val.json and test.json; corpus.jsonl,
-    traced_files.jsonl and metadata.json lie beside them.
+    splits: random/ and novel_premises/ hold train.json, val.json and test.json; corpus.jsonl,
+    traced_files.jsonl and metadata.json lie beside them. jsonl and parquet: a row a tactic, a file
+    a split. hf: the same as a data set that `datasets.load_dataset` and the hub take.
     """
+    counts: dict[str, int] = {}
     with open_database(path) as opened:
         chosen = select_repositories(opened, list(repositories), path)
-        opened.export_merged_data(chosen, destination)
+        if format_ == "splits":
+            opened.export_merged_data(chosen, destination)
+        else:
+            from lean_dojo_v2.database.export.tables import export_tables
+
+            counts = export_tables(opened, chosen, destination, format_)  # type: ignore[arg-type]
     many = counted(len(chosen), "repository", "repositories")
-    note(f"{destination}: exported {many} of {path}.")
+    rows = ", ".join(f"{split} {count}" for split, count in counts.items())
+    note(f"{destination}: exported {many} of {path}{f' (tactics: {rows})' if rows else ''}.")
+    if as_json:
+        emit_json({"destination": str(destination), "format": format_, "rows": counts})
+
+
+database.add_command(browse)
 
 
 def _summary(repository: Any) -> dict[str, Any]:

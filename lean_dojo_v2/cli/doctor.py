@@ -99,7 +99,7 @@ def _versions() -> Iterator[Check]:
         try:
             yield Check("versions", name, "ok", metadata.version(name))
         except metadata.PackageNotFoundError:
-            fix = f"not installed; run `pip install {HOST_DISTRIBUTION}` again"
+            fix = f'not installed; run `pip install "{HOST_DISTRIBUTION}>=2"` again'
             yield Check("versions", name, "problem", fix)
 
 

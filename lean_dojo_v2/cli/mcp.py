@@ -32,7 +32,7 @@ def mcp(engine: str, project: Path | None, checkpoint: str | None, corpus: Path 
         from lean_dojo_v2.serve.service import VerdictService
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"`lean-dojo mcp` needs {error.name}: install the extra [mcp] of lean-dojo-v2"
+            f"`lean-dojo mcp` needs {error.name}: pip install 'lean-dojo-v2[mcp]>=2'"
         ) from error
     from lean_dojo_v2.lean.pool.local import PoolConfig
 

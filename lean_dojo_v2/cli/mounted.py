@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lean_dojo_core import local
 from lean_dojo_core.errors import PluginLoadError, StrictPluginsError
 from lean_dojo_core.installed import plugins_installed
 from lean_dojo_v2.cli.lazy import LazyGroup
@@ -49,7 +50,7 @@ class ProgramGroup(LazyGroup):
                 formatter.write_dl([(name, entry.spec.summary) for name, entry in mounted.items()])
 
     def _mounted(self) -> dict[str, Entry[CommandSpec, Command]]:
-        if not plugins_installed():
+        if not plugins_installed() and not local.entry_points():
             return {}
         from lean_dojo_core import registry  # not for a program without plugins
 

@@ -59,6 +59,16 @@ config_option = click.option(
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="YAML file with the trainer's settings; later files win.",
 )
+goal_option = click.option(
+    "--goal", metavar="PROPOSITION", help="A proposition, such as '∀ n : Nat, n + 0 = n'."
+)
+import_option = click.option(
+    "--import",
+    "imports",
+    multiple=True,
+    metavar="MODULE",
+    help="What a goal or statement needs; may be repeated.",
+)
 set_option = click.option(
     "--set",
     "assignments",

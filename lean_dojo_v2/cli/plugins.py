@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lean_dojo_core import PluginInfo, registry
 from lean_dojo_core.discovery import STRICT_VARIABLE
+from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
 from lean_dojo_v2.cli.options import json_option, options
 from lean_dojo_v2.cli.output import emit_json, note, table
 
+if TYPE_CHECKING:
+    from lean_dojo_v2.plugin_host.index import Listed
+
+_INSTALL = "lean_dojo_v2.cli.plugins_install"
 COMMANDS = {
+    "install": LazyCommand(
+        f"{_INSTALL}:install", "Install plugins into this environment, with pip."
+    ),
+    "uninstall": LazyCommand(
+        f"{_INSTALL}:uninstall", "Uninstall plugins from this environment, with pip."
+    ),
+    "enable": LazyCommand(f"{_INSTALL}:enable", "Load a plugin again that was disabled."),
+    "disable": LazyCommand(
+        f"{_INSTALL}:disable", "Leave a plugin out from now on, without uninstalling it."
+    ),
+    "search": LazyCommand(f"{_INSTALL}:search", "Search the index of plugins."),
     "new": LazyCommand(
         "lean_dojo_v2.cli.plugins_new:new",
         "Write a new plugin: a distribution that installs and passes its tests.",
@@ -40,7 +57,7 @@ _listing_options = options(
     cls=LazyGroup,
     lazy=COMMANDS,
     invoke_without_command=True,
-    short_help="List, check and write plugins.",
+    short_help="List, install, check and write plugins.",
 )
 @_listing_options
 @click.pass_context
@@ -70,6 +87,11 @@ def list_(
         emit_json(_listing(kind, failed=failed))
     elif not failed:
         _print_offers(kind)
+        for kind_name, name, providers in _clashes(kind):
+            note(
+                f"The short name of {kind_name} {name!r} is offered by {' and '.join(providers)}: "
+                "say which."
+            )
     if not as_json and (failed or idle):
         _print_idle(idle, alone=failed)
     if strict and found.failed:
@@ -81,6 +103,16 @@ def _entries(kind: str | None) -> Iterator[tuple[str, registry.Entry[Any, Any]]]
     for name, entries in registry.REGISTRIES.items():
         if kind in {None, name}:
             yield from zip(entries, entries.entries(), strict=True)
+
+
+def _clashes(kind: str | None) -> Iterator[tuple[str, str, list[str]]]:
+    """Give every short name that several distributions offer, and their names for it."""
+    providers: dict[tuple[str, str], list[str]] = {}
+    for _, entry in _entries(kind):
+        providers.setdefault((entry.spec.kind, entry.name), []).append(entry.qualified_name)
+    for (kind_name, name), names in providers.items():
+        if len(names) > 1:
+            yield kind_name, name, names
 
 
 def _print_offers(kind: str | None) -> None:
@@ -114,7 +146,12 @@ def _listing(kind: str | None, *, failed: bool) -> dict[str, Any]:
     import attrs
 
     offers = [] if failed else [entry for _, entry in _entries(kind)]
+    listed = _listed()
     return {
+        "clashes": [
+            {"kind": kind_name, "name": name, "offered_by": names}
+            for kind_name, name, names in (() if failed else _clashes(kind))
+        ],
         "offers": [
             {
                 "kind": entry.spec.kind,
@@ -127,8 +164,60 @@ def _listing(kind: str | None, *, failed: bool) -> dict[str, Any]:
             for entry in offers
         ],
         "plugins": [
-            attrs.asdict(info)
+            {**attrs.asdict(info), "tested_with": _tested_with(info, listed)}
             for info in registry.current().plugins
             if not failed or info.status != "active"
         ],
     }
+
+
+def _listed() -> list[Listed]:
+    """Read the index, where it lies on this machine: a listing waits for no network."""
+    from lean_dojo_core.errors import LeanDojoError
+    from lean_dojo_v2.plugin_host.index import index_place, read_index
+
+    try:
+        place = index_place()
+        return [] if place.startswith(("http://", "https://")) else read_index(place)
+    except LeanDojoError as error:
+        note(f"The index of plugins: {error}")
+        return []
+
+
+def _tested_with(info: PluginInfo, listed: list[Listed]) -> dict[str, Any]:
+    """Say what a plugin was tested with: by its manifest, by its requirements, by the index."""
+    from lean_dojo_v2.plugin_host.index import find_in
+
+    manifest = sys.modules.get(info.value.partition(":")[0])
+    row = find_in(listed, info.distribution)
+    stated = getattr(manifest, "LEAN_DOJO_TESTED_WITH", None)
+    found = {} if row is None else dict(row.tested_with)
+    if info.builtin:
+        found[HOST_DISTRIBUTION] = info.version
+    elif stated is not None:
+        found[HOST_DISTRIBUTION] = str(stated)
+    return {
+        **found,
+        "api": getattr(manifest, "LEAN_DOJO_API_VERSION", None),
+        "requires": None if info.builtin else _host_requirement(info.distribution),
+    }
+
+
+def _host_requirement(distribution: str) -> str | None:
+    """Give the versions of the host that a distribution says it works with."""
+    from importlib import metadata
+
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        texts = metadata.requires(distribution) or []
+    except metadata.PackageNotFoundError:  # a plugin of one file
+        return None
+    for text in texts:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement:
+            continue
+        if normalise(requirement.name) == HOST_DISTRIBUTION:
+            return str(requirement.specifier) or None
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import attrs
 import click
@@ -11,7 +12,7 @@ from click.shell_completion import CompletionItem
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.installed import normalise
-from lean_dojo_core.testing.suite import Finding
+from lean_dojo_core.testing.suite import Finding, Guard
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, paragraph
 from lean_dojo_v2.structuring import suggestion
@@ -27,13 +28,23 @@ def _complete(
 @click.command(short_help="Run the conformance checks on a distribution.")
 @click.argument("distribution", shell_complete=_complete)
 @click.option("--all", "show_all", is_flag=True, help="List what passed, too.")
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=1),
+    default=300.0,
+    show_default=True,
+    help="Seconds that one check may take.",
+)
 @json_option
 @click.pass_context
-def check(context: click.Context, distribution: str, show_all: bool, as_json: bool) -> None:
+def check(
+    context: click.Context, distribution: str, show_all: bool, timeout: float, as_json: bool
+) -> None:
     """Run the conformance checks on an installed DISTRIBUTION; exits with 1 if one fails.
 
     The same checks are pytest classes in lean_dojo_core.testing, where objects can be given
-    options. Of trainers only the class is looked at here.
+    options. Of trainers only the class is looked at here. Findings are printed as they come.
     """
     from lean_dojo_core.testing import check_distribution
 
@@ -45,7 +56,7 @@ def check(context: click.Context, distribution: str, show_all: bool, as_json: bo
             "[project.entry-points.lean_dojo] in its pyproject.toml, and `pip install -e .`"
         )
     findings = []
-    for finding in check_distribution(distribution):
+    for finding in check_distribution(distribution, limited(timeout)):
         findings.append(finding)
         if not as_json and (show_all or finding.problem is not None):
             _print(finding)
@@ -56,6 +67,19 @@ def check(context: click.Context, distribution: str, show_all: bool, as_json: bo
         click.echo(f"{len(findings) - failed} of {len(findings)} checks passed.")
     if failed:
         context.exit(1)
+
+
+def limited(timeout: float) -> Guard:
+    """Make what gives up on a check after some seconds."""
+    from lean_dojo_v2.plugin_host.limits import OutOfTimeError, watched
+
+    def guard(name: str, run: Callable[[], str | None]) -> str | None:
+        try:
+            return watched(run, name, timeout)
+        except OutOfTimeError as error:
+            return f"it {error}; give it less to do, or --timeout more"
+
+    return guard
 
 
 def _print(finding: Finding) -> None:

@@ -21,13 +21,26 @@ from lean_dojo_core.specs import PluginSpec
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.cli.output import note
 
+TRL_REWARD = "trl-reward"
+"""Another way to write a reward: a function as TRL documents them."""
+SUMMARIES = {
+    TRL_REWARD: "Rewards completions that think before they answer.",
+    "trainer-from-scratch": "Learns which tactic goes with which goal, by counting.",
+}
+USES = {"trainer-from-scratch": "lean-dojo train $name"}
+"""Summaries of what is no kind of its own."""
 WORDS = {kind.scaffold.word: kind for kind in KINDS.values()}
 """What the command calls each kind."""
 
 
 @click.command(short_help="Write a new plugin: a distribution that installs and passes its tests.")
-@click.argument("word", metavar="KIND", type=click.Choice(list(WORDS)))
-@click.argument("name")
+@click.argument("words", nargs=-1, metavar="[KIND] NAME")
+@click.option("--kind", "word", type=click.Choice([*WORDS, TRL_REWARD]), help="The same as KIND.")
+@click.option(
+    "--from-scratch",
+    is_flag=True,
+    help="A trainer that derives from nothing: its own loop, on lean_dojo_core alone.",
+)
 @click.option(
     "-o",
     "--output",
@@ -39,16 +52,33 @@ WORDS = {kind.scaffold.word: kind for kind in KINDS.values()}
 )
 @click.option("--summary", metavar="TEXT", help="What it does, in one line of 80 characters.")
 @click.option("--author", metavar="NAME", help="Name for the licence (default: the user's).")
-def new(word: str, name: str, output: Path | None, summary: str | None, author: str | None) -> None:
+def new(
+    *,
+    words: tuple[str, ...],
+    word: str | None,
+    from_scratch: bool,
+    output: Path | None,
+    summary: str | None,
+    author: str | None,
+) -> None:
     """Write a complete distribution with a plugin object of some KIND, called NAME.
+
+    KIND is trainer, formatter, reward, trl-reward (a function as TRL documents them), prover,
+    benchmark or command.
 
     It holds pyproject.toml with entry point and version bound, manifest, implementation,
     conformance tests, README, licence and a CI file; it installs and passes its tests as it is.
     """
     from lean_dojo_core.testing.manifest import SUMMARY_LENGTH
 
+    template, name = _asked(words, word)
+    if from_scratch:
+        if template != "trainer":
+            raise UsageError(f"--from-scratch is for a trainer, not for a {template}")
+        template = "trainer-from-scratch"
+    word = {TRL_REWARD: "reward", "trainer-from-scratch": "trainer"}.get(template, template)
     kind = WORDS[word]
-    name, summary = normalise(name), summary or kind.scaffold.summary
+    name, summary = normalise(name), summary or SUMMARIES.get(template, kind.scaffold.summary)
     # The descriptor's own rules, so that what is written here also loads.
     try:
         PluginSpec(name=name, target="a:b", summary=summary)
@@ -66,9 +96,11 @@ def new(word: str, name: str, output: Path | None, summary: str | None, author: 
     folder = output or Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is there already; name another folder with --output")
-    values = _values(kind, name, package, summary, author or _user())
-    for path, template in _files(word, package).items():
-        atomic_write_text(folder / path, Template(template.read_text("utf-8")).substitute(values))
+    values = _values(
+        kind, template, name=name, package=package, summary=summary, author=author or _user()
+    )
+    for path, file in _files(word, template, package).items():
+        atomic_write_text(folder / path, Template(file.read_text("utf-8")).substitute(values))
     note(f"Wrote {folder}; src/{package}/{word}.py is the place for your idea. Next:\n")
     steps = (
         f"cd {folder}",
@@ -79,6 +111,33 @@ def new(word: str, name: str, output: Path | None, summary: str | None, author: 
     click.echo("\n".join(steps))
 
 
+def _asked(words: tuple[str, ...], kind: str | None) -> tuple[str, str]:
+    """Give the kind, as the command calls it, and the name."""
+    known = [*WORDS, TRL_REWARD]
+    *kinds, name = words or ("",)
+    if kind is not None:
+        kinds.append(kind)
+    if len(kinds) == 1 and kinds[0] not in known:
+        raise UsageError(f"{kinds[0]!r} is not one of {', '.join(known)}")
+    if len(kinds) != 1 or not name:
+        raise UsageError(
+            f"say one kind and a name: `lean-dojo plugins new KIND NAME`; the kinds are "
+            f"{', '.join(known)}"
+        )
+    return kinds[0], name
+
+
+def _bound(installed: str) -> str:
+    """Give versions that hold the installed one, also where it comes before a release.
+
+    >>> _bound("2.1.3"), _bound("3.0.0rc1")
+    ('>=2.1,<3', '>=3.0.0rc1,<4')
+    """
+    major, minor, *_ = installed.split(".")
+    whole = all(part.isdigit() for part in installed.split("."))
+    return f">={f'{major}.{minor}' if whole else installed},<{int(major) + 1}"
+
+
 def _check_package(package: str) -> None:
     if keyword.iskeyword(package) or importlib.util.find_spec(package) is not None:
         raise UsageError(
@@ -87,10 +146,12 @@ def _check_package(package: str) -> None:
         )
 
 
-def _values(kind: Kind, name: str, package: str, summary: str, author: str) -> dict[str, str]:
+def _values(
+    kind: Kind, template: str, *, name: str, package: str, summary: str, author: str
+) -> dict[str, str]:
     from importlib.metadata import version
 
-    major, minor = version(HOST_DISTRIBUTION).split(".")[:2]
+    host = version(HOST_DISTRIBUTION)
     return {
         "name": name,
         "package": package,
@@ -99,8 +160,9 @@ def _values(kind: Kind, name: str, package: str, summary: str, author: str) -> d
         "module": kind.scaffold.word,
         "kind_words": kind.name.replace("-", " "),
         "summary": summary,
-        "use": Template(kind.scaffold.use).substitute(name=name),
-        "bound": f">={major}.{minor},<{int(major) + 1}",
+        "use": Template(USES.get(template, kind.scaffold.use)).substitute(name=name),
+        "bound": _bound(host),
+        "host": host,
         "api": f"{API_VERSION[0]}.{API_VERSION[1]}",
         "year": str(datetime.now().astimezone().year),
         "author": author,
@@ -115,10 +177,10 @@ def _class_name(name: str, word: str) -> str:
     return "".join(word.capitalize() for word in words)
 
 
-def _files(word: str, package: str) -> dict[str, Traversable]:
+def _files(word: str, template: str, package: str) -> dict[str, Traversable]:
     """Give the templates by the path that each becomes."""
     root = resources.files("lean_dojo_v2.cli") / "scaffold"
-    common, own = root / "common", root / word
+    common, own = root / "common", root / template
     return {
         "pyproject.toml": common / "pyproject.toml.tmpl",
         "README.md": common / "README.md.tmpl",
@@ -127,7 +189,8 @@ def _files(word: str, package: str) -> dict[str, Traversable]:
         ".github/workflows/test.yml": common / "ci.yml.tmpl",
         f"src/{package}/__init__.py": common / "__init__.py.tmpl",
         f"src/{package}/py.typed": common / "py.typed.tmpl",
-        f"src/{package}/plugin.py": own / "plugin.py.tmpl",
+        f"src/{package}/plugin.py": (root / word if template == TRL_REWARD else own)
+        / "plugin.py.tmpl",
         f"src/{package}/{word}.py": own / f"{word}.py.tmpl",
         f"tests/test_{package}.py": own / "test.py.tmpl",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,59 +10,71 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import database_option, repo_option
-from lean_dojo_v2.cli.provers import ProverChoice, prover_options
+from lean_dojo_v2.cli.options import DEFAULT_DATABASE
+from lean_dojo_v2.cli.output import note
+from lean_dojo_v2.cli.prove_what import What, what_options
+from lean_dojo_v2.cli.provers import DEFAULT, ProverChoice, prover_options
 from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, proving_options, set_up
 from lean_dojo_v2.cli.run import open_database, select_repositories
 from lean_dojo_v2.cli.waiting import long_command
 
 if TYPE_CHECKING:
+    from lean_dojo_core.records import Theorem
     from lean_dojo_v2.agent import ProverAgent
+    from lean_dojo_v2.tracing import LeanGitRepo
 
 
-@click.command(short_help="Prove a database's `sorry` theorems with a trained model.")
-@database_option()
-@repo_option
-@click.option(
-    "--project",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder with the repository's files as they were traced (default: they are cloned).",
-)
+@click.command(short_help="Prove a goal, the `sorry`s of a file, or those of a database.")
+@what_options
 @prover_options
 @proving_options
 @long_command()
-def prove(
-    *,
-    database: Path,
-    repositories: tuple[str, ...],
-    project: Path | None,
-    **options: Any,
-) -> None:
-    """Prove a database's `sorry` theorems with a trained model, or any other prover.
+def prove(**given: Any) -> None:
+    """Prove a goal, the `sorry`s of a file, or those of a database.
 
-    Every proof is checked by Lean as a whole, recorded in the database at once, and appended to
-    proofs.jsonl beside it; a killed run goes on with the theorems that are left.
+    Without --goal, --theorem, --file or --problems the `sorry` theorems of the database are tried.
+    Without a model, Lean's own automation proves what it can.
+
+    Every proof is checked by Lean as a whole. Those of a database are recorded in it at once, and
+    appended to proofs.jsonl beside it; those of --problems are appended to NAME.proofs.jsonl here.
+    A killed run goes on with the theorems that are left.
 
     Exits with 0 also where nothing was proved, with 1 where the work could not be done.
     """
-    names = [field.name for field in attrs.fields(ProverChoice)]
-    choice = ProverChoice(**{name: options.pop(name) for name in names})
-    asked = ProvingOptions(**options)
-    if not choice.is_given:
-        raise UsageError(
-            "name one model: --model DIR or --external MODEL; or a prover: --prover NAME "
-            "(`automation` needs no model)"
-        )
+    what = What(**_fields(What, given))
+    choice = ProverChoice(**_fields(ProverChoice, given))
+    asked = ProvingOptions(**_fields(ProvingOptions, given))
     set_up(asked)
-    if not database.is_file():
-        open_database(database)  # says what to do
-    choice.resolved()  # a mistake is said now, not when the engines run
+    if asked.write_patch is not None and (what.goal or what.problems):
+        raise UsageError("--write-patch is for what stands in files: --file, or a database")
+    choice.resolved()  # a mistake is said before anything else is done
+    if not choice.is_given:
+        note(f"No model is named, so Lean's own automation proves (--prover {DEFAULT}).")
+    if what.is_traced:
+        _prove_traced(what, choice, asked)
+    else:
+        from lean_dojo_v2.cli.prove_given import prove_given
 
+        prove_given(what, choice, asked)
+
+
+def _fields(cls: type, given: dict[str, Any]) -> dict[str, Any]:
+    return {field.name: given[field.name] for field in attrs.fields(cls)}
+
+
+def _prove_traced(what: What, choice: ProverChoice, asked: ProvingOptions) -> None:
     from lean_dojo_v2.agent import ProverAgent
 
+    database = what.database or DEFAULT_DATABASE
+    if not database.is_file():
+        open_database(database)  # says what to do
     agent = ProverAgent(choice.make, database, asked.config())
-    _choose(agent, repositories, project, database)
+    _choose(agent, what.repositories, what.project, database)
+    if what.theorem is not None:
+        only, proved = _find(agent, what.theorem, database)
+        if proved:
+            note(f"{what.theorem} has a proof already, which the database keeps.")
+        agent.only = only
     prove_with(agent, asked)
 
 
@@ -78,3 +91,37 @@ def _choose(
     agent.repos = [
         LeanGitRepo(repository.url, repository.commit, folder=folder) for repository in chosen
     ]
+
+
+def _find(
+    agent: ProverAgent, name: str, database: Path
+) -> tuple[list[tuple[Theorem, LeanGitRepo]], bool]:
+    """Find a theorem by its full name, and whether it has a proof.
+
+    Raises:
+        UsageError: If there is none, or there are several.
+    """
+    from lean_dojo_v2.structuring import suggestion
+
+    names: set[str] = set()
+    found: list[tuple[Theorem, LeanGitRepo]] = []
+    open_ones: set[object] = set()
+    for repo in agent.repos:
+        repository = agent.database.get_repository(repo.url, repo.commit)
+        assert repository is not None
+        open_ones |= {theorem.identity for theorem in repository.sorry_theorems_unproved}
+        for theorem in repository.iter_theorems():
+            names.add(theorem.full_name)
+            if theorem.full_name == name:
+                found.append((theorem, repo))
+    if not found:
+        raise UsageError(f"{database}: no theorem {name!r}.{suggestion(name, sorted(names))}")
+    if len(found) > 1:
+        raise UsageError(
+            f"{database}: {_places(found)} are all called {name!r}; choose with --repo"
+        )
+    return found, found[0][0].identity not in open_ones
+
+
+def _places(found: Sequence[tuple[Theorem, LeanGitRepo]]) -> str:
+    return ", ".join(f"{theorem.file_path}:{theorem.start[0]}" for theorem, _ in found)

@@ -1,4 +1,4 @@
-"""``lean-dojo report OUTPUT_DIR``."""
+"""``lean-dojo report OUTPUT_DIR…``."""
 
 from __future__ import annotations
 
@@ -6,21 +6,47 @@ from pathlib import Path
 
 import click
 
-from lean_dojo_v2.report.page import write_report
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.options import json_option
+from lean_dojo_v2.cli.output import emit_json
 
 
-@click.command(short_help="Write one HTML page about a run's output folder.")
-@click.argument("output_dir", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.command(short_help="Write one HTML page about a run's output folder, or to compare runs.")
+@click.argument(
+    "folders",
+    metavar="OUTPUT_DIR…",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+)
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The page (default: report.html in OUTPUT_DIR).",
+    help="The page (default: report.html in OUTPUT_DIR; of several, compare.html here).",
 )
-def report(output_dir: Path, output: Path | None) -> None:
+@json_option
+def report(folders: tuple[Path, ...], output: Path | None, as_json: bool) -> None:
     """Write one HTML page about OUTPUT_DIR: data, curriculum, curves, verified rate, proofs.
 
-    The page is self-contained: it loads nothing from elsewhere. Parts for which OUTPUT_DIR has
-    nothing are left out; a run under way may be reported on, too.
+    Of several folders, one page that compares them: what they proved, where their numbers ended,
+    which settings differ. A page is self-contained: it loads nothing from elsewhere. Parts for
+    which a folder has nothing are left out; a run under way may be reported on, too.
     """
-    click.echo(str(write_report(output_dir, output)))
+    from lean_dojo_v2.report.collect import collect
+    from lean_dojo_v2.report.compare import COMPARE_FILE, compare, write_comparison
+    from lean_dojo_v2.report.page import summary, write_report
+
+    if len({folder.resolve() for folder in folders}) < len(folders):
+        raise UsageError("a folder is named twice")
+    found = [collect(folder) for folder in folders]
+    if len(found) == 1:
+        page = write_report(folders[0], output, found[0])
+        data = summary(found[0])
+    else:
+        page = write_comparison(found, output or Path(COMPARE_FILE))
+        data = compare(found)
+    if as_json:
+        emit_json({"page": str(page), **data})
+    else:
+        click.echo(str(page))

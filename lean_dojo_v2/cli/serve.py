@@ -89,7 +89,7 @@ def serve(*, host: str, port: int, token: str | None, **settings: Any) -> None:
         from lean_dojo_v2.serve.service import Limits, VerdictService
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"`lean-dojo serve` needs {error.name}: install the extra [serve] of lean-dojo-v2"
+            f"`lean-dojo serve` needs {error.name}: pip install 'lean-dojo-v2[serve]>=2'"
         ) from error
     from lean_dojo_v2.lean.pool.local import PoolConfig
     from lean_dojo_v2.lean_agent.config import ProverConfig

@@ -14,7 +14,8 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.atomic import require_writable
 from lean_dojo_v2.cli.names import complete_trainer
-from lean_dojo_v2.cli.output import counted, note
+from lean_dojo_v2.cli.options import json_option
+from lean_dojo_v2.cli.output import counted, emit_json, note
 from lean_dojo_v2.cli.run import (
     RUN_KEY,
     RunOptions,
@@ -50,13 +51,15 @@ OWN_DATA = "data_path"
     default=None,
     help="Go on where a killed run stopped (the default of the built-in trainers), or start anew.",
 )
+@json_option
 @long_command()
-def train(name: str, dry_run: bool, resume: bool | None, **options: Any) -> None:
+def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, **options: Any) -> None:
     """Train with the trainer NAME, repository by repository, easiest first.
 
     The keys of the YAML file are the trainer's settings (`lean-dojo show NAME` lists them); its
     section `run:` may hold database, data_path and repositories. --set and the other options win
-    over files. The output is a file that `-c` reads again.
+    over files. The output of --dry-run is a file that `-c` reads again. --json prints where the
+    result is and the last value of every logged number, of --dry-run the settings.
     """
     entry = registry.trainers[name]
     settings, section = gather(RunOptions(**options))
@@ -81,12 +84,37 @@ def train(name: str, dry_run: bool, resume: bool | None, **options: Any) -> None
             "data_path": str(data_path),
             "repositories": [f"{one.url}@{one.commit}" for one in repositories],
         }
+    if dry_run and as_json:
+        emit_json({"trainer": entry.qualified_name, "settings": _resolved(entry, settings), **plan})
+        return
     if dry_run:
         _print_plan(entry, settings, plan)
         return
     note(f"Training {entry.name} ({entry.distribution} {entry.version}) on {source}.")
     trainer.train(*arguments)
     note(f"Done. The result is in {trainer.output_dir}.")
+    if as_json:
+        last = _last_metrics(Path(trainer.output_dir))
+        found = {"output_dir": str(trainer.output_dir), "metrics": last, **plan}
+        emit_json({"trainer": entry.qualified_name, **found})
+
+
+def _last_metrics(folder: Path) -> dict[str, float]:
+    """Give the last value of every number that a run logged."""
+    from lean_dojo_v2.runs import metrics
+
+    last: dict[str, float] = {}
+    for row in metrics.read(folder):
+        last.update({k: v for k, v in row.items() if isinstance(v, int | float) and k != "time"})
+    return last
+
+
+def _resolved(entry: registry.Entry[Any, Any], settings: Settings) -> dict[str, Any]:
+    """Give every setting, given or default."""
+    return {
+        setting.name: _plain(settings.values.get(setting.name, setting.default))
+        for setting in settings_of(entry.load())
+    }
 
 
 def look_first(trainer: Any) -> None:

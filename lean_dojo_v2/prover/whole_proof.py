@@ -11,9 +11,8 @@ from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError
-from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.tactics import check_proof
 from lean_dojo_v2.prover.completions import proof_of
+from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 
 if TYPE_CHECKING:
@@ -21,15 +20,15 @@ if TYPE_CHECKING:
 
 
 def prove_whole(
-    prover: AnyProver, server: Server, theorem: Theorem, source: SourceTheorem
+    prover: AnyProver, server: Server, problem: Problem, theorem: Theorem | None = None
 ) -> SearchResult:
-    """Have a prover write a proof of a theorem, and Lean check it.
+    """Have a prover write a proof, and Lean check it.
 
     Args:
         prover: The prover.
         server: An engine; with the repository as ``project_path`` if the file imports from it.
-        theorem: The theorem.
-        source: The same in its file.
+        problem: What is to be proved.
+        theorem: The same as a traced theorem, if it is one.
 
     Returns:
         The result; ``tactics`` are the lines of the proof.
@@ -42,7 +41,7 @@ def prove_whole(
     def ended(reason: Failure | None, detail: str = "", proof: str | None = None) -> SearchResult:
         lines = None if proof is None else tuple(filter(str.strip, proof.split("\n")))
         return SearchResult(
-            theorem.full_name,
+            problem.name,
             reason is None,
             tactics=lines,
             proof=proof,
@@ -54,13 +53,13 @@ def prove_whole(
         )
 
     try:
-        statement = f"{source.head} :="  # from the file: data of LeanDojo 1.x does not have it
+        statement = _statement(problem)  # from the file: data of LeanDojo 1.x does not have it
     except LeanError as error:
         return ended(Failure.CANNOT_OPEN, str(error))
-    text = prover.generate_whole_proof(attrs.evolve(theorem, theorem_statement=statement))
-    proof = proof_of(text, theorem.full_name)
+    asked = statement if theorem is None else attrs.evolve(theorem, theorem_statement=statement)
+    proof = proof_of(prover.generate_whole_proof(asked), problem.name)
     try:
-        outcome = check_proof(server, source, proof)
+        outcome = problem.check(server, proof)
     except EngineLostError as error:
         return ended(Failure.ENGINE, str(error))
     except LeanError as error:
@@ -68,3 +67,16 @@ def prove_whole(
     if not outcome.valid:
         return ended(Failure.REFUSED, outcome.detail)
     return ended(None, proof=proof)
+
+
+def _statement(problem: Problem) -> str:
+    """Give the text that a proof follows, with its ``:=``.
+
+    Raises:
+        LeanError: If there is none.
+    """
+    if isinstance(problem, TheoremProblem):
+        return f"{problem.source.head} :="
+    if isinstance(problem, GoalProblem):
+        return f"theorem {problem.name} : {problem.expression} :="
+    raise LeanError(f"{problem.name} stands inside of a proof, and is no theorem of its own")

@@ -10,11 +10,16 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_v2.benchmarks.attempts import RUN_FILE, RunFolder
+from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER
+from lean_dojo_v2.prover.search.result import Failure
 from lean_dojo_v2.report.datasets import Dataset, datasets
 from lean_dojo_v2.report.runs import Forgot, Run, matrices, runs
 from lean_dojo_v2.runs.environment import FILE as ENVIRONMENT_FILE, environment
 from lean_dojo_v2.runs.files import read_json, read_lines
 
+BASELINES = ("untrained", "automation")
+"""Stages that are there to be beaten."""
 STATES_DRAWN = 40
 """States of a search tree that the page shows at most."""
 
@@ -31,7 +36,6 @@ class Proof:
         proof: The proof.
         reason: Why there is none.
         expansions: States expanded; ``None`` where that was not recorded.
-        seconds: Time of the search; ``None`` where that was not recorded.
     """
 
     stage: str
@@ -41,7 +45,11 @@ class Proof:
     proof: str
     reason: str
     expansions: int | None
-    seconds: float | None
+
+    @property
+    def opened(self) -> bool:
+        """Whether Lean could open the theorem, so that it was really tried."""
+        return self.reason != Failure.CANNOT_OPEN
 
 
 @attrs.frozen
@@ -90,9 +98,20 @@ class Contents:
 
     @property
     def best_stage(self) -> str | None:
-        """The stage that proved most; the later one of equals."""
-        proved = [(sum(p.success for p in ps), s) for s, ps in self.proofs_by_stage.items()]
+        """The stage that proved most; the later one of equals; a baseline only if it is alone."""
+        stages = self.proofs_by_stage
+        rivals = {s: ps for s, ps in stages.items() if s not in BASELINES} or stages
+        proved = [(sum(p.success for p in ps), s) for s, ps in rivals.items()]
         return max(reversed(proved), key=lambda item: item[0])[1] if proved else None
+
+    @property
+    def baselines(self) -> dict[str, tuple[int, int]]:
+        """What is there to be beaten: theorems proved, of how many, untrained or by automation."""
+        return {
+            stage: (sum(proof.success for proof in proofs), len(proofs))
+            for stage, proofs in self.proofs_by_stage.items()
+            if stage in BASELINES and stage != self.best_stage
+        }
 
 
 def reasons(proofs: list[Proof]) -> list[tuple[str, int]]:
@@ -154,10 +173,26 @@ def _proofs(folder: Path) -> Iterator[Proof]:
                 row.get("proof") or "",
                 row.get("reason") or "",
                 row.get("expansions"),
-                row.get("seconds"),
             )
     for row in read_lines(folder / "proofs.jsonl"):
-        yield Proof("", row["full_name"], row["file_path"], True, row["proof"], "", None, None)
+        yield Proof("", row["full_name"], row["file_path"], True, row["proof"], "", None)
+    yield from _attempts(folder)
+
+
+def _attempts(folder: Path) -> Iterator[Proof]:
+    """Give the first attempts of benchmark runs, a prover's and automation's."""
+    for file in sorted(folder.rglob(RUN_FILE)):
+        run = RunFolder(file.parent)
+        if not (file.parent / f"{PROVER}.jsonl").is_file():
+            continue  # somebody else's file of that name
+        label = str(run.asked().get("prover", {}).get("label", PROVER))
+        for who, stage in ((AUTOMATION, AUTOMATION), (PROVER, label)):
+            for one in run.attempts(who):
+                if one.number == 0 and not (who == AUTOMATION and label == AUTOMATION):
+                    reason = one.reason or ""
+                    yield Proof(
+                        stage, one.name, "", one.success, one.proof or "", reason, one.expansions
+                    )
 
 
 def _trees(folder: Path) -> Iterator[Tree]:

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from lean_dojo_v2.atomic import atomic_write_text
-from lean_dojo_v2.report.collect import Contents, collect, reasons
+from lean_dojo_v2.report.collect import BASELINES, Contents, collect, reasons
+from lean_dojo_v2.report.words import EXPLAINED, explain
 
 REPORT_FILE = "report.html"
 
@@ -32,19 +33,23 @@ class Curriculum:
 
 @attrs.frozen
 class Tile:
-    """A number at the top of the page, and what it is about."""
+    """A number at the top of the page, what it is about, and what it means."""
 
     name: str
     value: str
     note: str
+    help: str
 
 
-def write_report(folder: Path, output: Path | None = None) -> Path:
+def write_report(
+    folder: Path, output: Path | None = None, contents: Contents | None = None
+) -> Path:
     """Write one self-contained HTML page about a run; it loads nothing from elsewhere.
 
     Args:
         folder: The run's output folder.
         output: The page; ``report.html`` in the folder if not given.
+        contents: What :func:`collect` found there, if that is known.
 
     Returns:
         The page.
@@ -53,15 +58,8 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
         UsageError: If no run is in the folder.
         DataError: If a file of it cannot be read.
     """
-    environment = Environment(
-        loader=PackageLoader("lean_dojo_v2.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    contents = collect(folder)
-    text = environment.get_template("page.html.j2").render(
+    contents = contents or collect(folder)
+    text = template("page.html.j2").render(
         run=contents,
         tiles=list(_tiles(contents)),
         curriculum=list(_curriculum(contents)),
@@ -69,10 +67,25 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
         judged=[run for run in contents.runs if run.verified is not None],
         screened=[run for run in contents.runs if run.refused is not None],
         reasons=reasons,
+        explained=EXPLAINED,
+        baselines=BASELINES,
+        explain=explain,
     )
     page = output or folder / REPORT_FILE
     atomic_write_text(page, text)
     return page
+
+
+def template(name: str) -> Template:
+    """Give one of the templates."""
+    environment = Environment(
+        loader=PackageLoader("lean_dojo_v2.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
 
 
 def _curriculum(contents: Contents) -> Iterator[Curriculum]:
@@ -93,19 +106,42 @@ def _tiles(contents: Contents) -> Iterator[Tile]:
     if (best := contents.best_stage) is not None:
         tried = contents.proofs_by_stage[best]
         note = f"theorems, with {best}" if best else "theorems"
-        yield Tile("Proved", f"{sum(proof.success for proof in tried)} of {len(tried)}", note)
+        for name, (proved, of) in contents.baselines.items():
+            note += f"; {name}: {proved} of {of}"
+        value = f"{sum(proof.success for proof in tried)} of {len(tried)}"
+        yield Tile("Proved", value, note, EXPLAINED["proved"])
     for run in contents.runs:
         if run.verified_trend is not None:
             first, last = run.verified_trend.first, run.verified_trend.last
-            yield Tile("Verified rate", f"{last:.1%}", f"{run.name}; it began at {first:.1%}")
+            note = f"{run.name}; it began at {first:.1%}"
+            yield Tile("Verified rate", f"{last:.1%}", note, EXPLAINED["verified"])
         if run.refused is not None:
             refused = sum(run.refused.values())
-            yield Tile("Refused or no tactic", f"{refused:.1%}", f"{run.name}, mean over the run")
+            note = f"{run.name}, mean over the run"
+            yield Tile("Refused or no tactic", f"{refused:.1%}", note, EXPLAINED["refused"])
     if contents.datasets:
         largest = max(contents.datasets, key=lambda data: data.totals.get("total_theorems", 0))
         count = len(largest.repositories)
         note = f"theorems of {count} {'repository' if count == 1 else 'repositories'}"
-        yield Tile("Data", f"{largest.totals.get('total_theorems', 0):,}", note)
+        value = f"{largest.totals.get('total_theorems', 0):,}"
+        yield Tile("Data", value, note, EXPLAINED["theorems"])
     for forgot in contents.forgotten:
         if (lost := forgot.matrix.forgotten()) is not None:
-            yield Tile("Forgotten", f"{lost:.3g}", f"{forgot.matrix.metric}; {forgot.name}")
+            note = f"{forgot.matrix.metric}; {forgot.name}"
+            yield Tile("Forgotten", f"{lost:.3g}", note, EXPLAINED["forgotten"])
+
+
+def summary(contents: Contents) -> dict[str, Any]:
+    """Give what a page says in numbers, as plain data."""
+    return {
+        "title": contents.title,
+        "tiles": [attrs.asdict(tile) for tile in _tiles(contents)],
+        "proved": {
+            stage: {"proved": sum(proof.success for proof in proofs), "tried": len(proofs)}
+            for stage, proofs in contents.proofs_by_stage.items()
+        },
+        "runs": {
+            run.name: {"trainer": run.trainer, "metrics": run.last, "settings": run.settings}
+            for run in contents.runs
+        },
+    }

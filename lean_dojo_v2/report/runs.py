@@ -28,11 +28,13 @@ class Picture:
 
     Attributes:
         alt: What it shows.
+        svg: The picture itself, as markup; empty where it has an address.
         address: The picture itself, as a ``data:`` address.
     """
 
     alt: str
-    address: str
+    svg: str = ""
+    address: str = ""
 
 
 @attrs.frozen
@@ -165,7 +167,7 @@ def _trend(values: list[float]) -> Trend | None:
 
 
 def _picture(figure: Figure | None, alt: str) -> Picture | None:
-    return None if figure is None else Picture(alt, _address(figures.svg(figure), "svg+xml"))
+    return None if figure is None else Picture(alt, figures.inline_svg(figure))
 
 
 def _left_pictures(folder: Path, name: str) -> Iterator[Picture]:
@@ -173,7 +175,7 @@ def _left_pictures(folder: Path, name: str) -> Iterator[Picture]:
         for file in sorted(folder.glob(f"{what}.*")):
             kind = {".svg": "svg+xml", ".png": "png"}.get(file.suffix)
             if kind:
-                yield Picture(f"{what} of {name}", _address(file.read_bytes(), kind))
+                yield Picture(f"{what} of {name}", address=_address(file.read_bytes(), kind))
 
 
 def _address(data: bytes, kind: str) -> str:

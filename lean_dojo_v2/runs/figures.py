@@ -8,6 +8,7 @@ shows.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -31,6 +32,8 @@ COLOURS = (
 REFUSALS = ("lean/refused/", "lean/unparsed/")
 """Beginnings of the metrics that count refusals; the reason follows."""
 _REASONS_DRAWN = 8
+_WIDEST = 9.0
+"""Inches that a picture may have and still be read on a narrow page."""
 _MOST_POINTS = 400
 _SMOOTHED_FROM = 40
 
@@ -137,6 +140,25 @@ def svg(figure: Figure) -> bytes:
     return stream.getvalue()
 
 
+def inline_svg(figure: Figure) -> str:
+    """Give a figure as markup for a page: in the page's own text colour, on its own ground."""
+    import matplotlib as mpl
+
+    stream = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "lean-dojo"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
+    text = stream.getvalue().decode()
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    head, rest = text.split(">", 1)
+    head = re.sub(r' (?:width|height|xmlns(?::\w+)?|version)="[^"]*"', "", head)
+    rest = rest.replace("stroke: #000000", "stroke: currentColor")
+    rest = rest.replace("fill: #000000", "fill: currentColor").replace("xlink:href", "href")
+    width = figure.get_size_inches()[0]
+    # Wider than a column it scrolls; else it shrinks with the page.
+    style = f' style="min-width: {5.2 * width:.0f}rem"' if width > _WIDEST else ""
+    return f'{head} fill="currentColor"{style}>{rest}'
+
+
 def save(figure: Figure | None, path: Path) -> None:
     """Write a figure as an SVG file; nothing for ``None``."""
     if figure is not None:
@@ -157,7 +179,7 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def _figure(title: str, ylabel: str) -> tuple[Figure, Axes]:
-    figure, axes = new_figure(8, 3.6)
+    figure, axes = new_figure(6.8, 3.3)
     axes.set_title(title, loc="left", fontsize="medium", fontweight="bold")
     axes.set(xlabel="optimiser step", ylabel=ylabel)
     axes.grid(alpha=0.25)

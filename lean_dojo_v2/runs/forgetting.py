@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 FILE = "forgetting.json"
 PICTURE = "forgetting.svg"
-_LETTERS = 32
 
 
 @attrs.define
@@ -111,9 +110,11 @@ class Forgetting:
         if not known:
             return None
         columns = len(self.repositories)
-        names = [_shortened(name) for name in self.repositories]
+        names = self.repositories
+        longest = max(map(len, names))
         figure, axes = figures.new_figure(
-            max(7.0, 4.0 + 0.95 * columns), max(3.6, 2.2 + 0.5 * len(matrix))
+            max(6.0, 2.5 + 0.08 * longest + 0.95 * columns),
+            max(3.4, 1.6 + 0.04 * longest + 0.5 * len(matrix)),
         )
         missing = float("nan")
         low, high = _limits(known)
@@ -127,7 +128,7 @@ class Forgetting:
         )
         axes.set_facecolor("#e5e7eb")
         axes.set_xticks(range(columns), names, rotation=25, ha="right", rotation_mode="anchor")
-        after = [f"after {_shortened(str(step['after']))}" for step in self.steps]
+        after = [f"after {step['after']}" for step in self.steps]
         axes.set_yticks(range(len(after)), after)
         axes.set_xlabel("measured on")
         axes.tick_params(labelsize="small", length=0)
@@ -135,7 +136,7 @@ class Forgetting:
         for y, row in enumerate(matrix):
             for x, value in enumerate(row):
                 if value is not None:
-                    colour = "white" if (value > middle) != self.higher_is_better else "black"
+                    colour = "white" if (value > middle) != self.higher_is_better else "#010101"
                     axes.text(x, y, f"{value:.3g}", ha="center", va="center", color=colour)
         figure.colorbar(picture, label=self.metric)
         return figure
@@ -147,7 +148,3 @@ def _limits(known: list[float]) -> tuple[float, float]:
     wanted = max(high - low, 0.1 * abs(high), 1e-6)
     middle = (low + high) / 2
     return middle - wanted / 2, middle + wanted / 2
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LETTERS else f"…{name[-_LETTERS + 1 :]}"

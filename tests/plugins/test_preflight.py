@@ -66,7 +66,7 @@ BAD = {
     "its library": (("sft", "--set", "trainer_args.optim=adamw_8bit"), ["optim", "bitsandbytes"]),
     "no such logger": (("sft", "--set", "report_to=wanddb"), ["no logger 'wanddb'", "wandb"]),
     "logger": (("sft", "--set", "report_to=comet_ml"), ["'comet_ml' is not installed", "pip"]),
-    "extra": (("sft", "--set", "report_to=trackio"), ['pip install "lean-dojo-v2[trackio]"']),
+    "extra": (("sft", "--set", "report_to=trackio"), ['pip install "lean-dojo-v2[trackio]>=2"']),
     "progress has one": (("progress", "--set", "report_to=wandb"), ["'tensorboard' or 'none'"]),
     "folder": (("sft", "--set", "output_dir=/proc/out"), ["output_dir: /proc/out cannot be"]),
     "data": (("sft", "--data-path", "/proc/data"), ["--data-path: /proc/data cannot be"]),

@@ -10,23 +10,25 @@ from lean_dojo_core.errors import PluginLoadError
 from lean_dojo_core.installed import normalise
 from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.testing.manifest import ManifestSuite
-from lean_dojo_core.testing.suite import Finding, iter_suite
+from lean_dojo_core.testing.suite import Finding, Guard, iter_suite, unguarded
 
 
-def check_distribution(distribution: str) -> Iterator[Finding]:
+def check_distribution(distribution: str, guard: Guard = unguarded) -> Iterator[Finding]:
     """Run every check that needs no help from the author.
 
     Objects are made without options; where nobody but the author can make one (a trainer, whatever
     has required settings) only the class is looked at.
 
     Args:
-        distribution: Its name as pip knows it.
+        distribution: Its name as pip knows it; a file's name for a plugin that is one file.
+        guard: Runs each check; it may give up on one.
 
     Yields:
         One finding per check as soon as it is known, the manifest's first.
     """
     settings = {"distribution": distribution, "name": distribution}
-    yield from iter_suite(type("Manifest", (ManifestSuite,), settings))
+    if not distribution.endswith(".py"):  # a file is no distribution
+        yield from iter_suite(type("Manifest", (ManifestSuite,), settings), guard=guard)
     for kind, entries in registry.REGISTRIES.items():
         suite = import_target(KINDS[kind].suite)
         for entry in entries.entries():
@@ -36,4 +38,4 @@ def check_distribution(distribution: str) -> Iterator[Finding]:
                     instance = suite.can_make(entry.load())
                 except PluginLoadError:  # the manifest's finding says why
                     continue
-                yield from iter_suite(named, instance=instance)
+                yield from iter_suite(named, instance=instance, guard=guard)

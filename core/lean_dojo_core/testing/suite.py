@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, TypeAlias
 
 import attrs
 
@@ -145,17 +146,31 @@ def tests_of(suite: type[Suite]) -> Iterator[str]:
                 yield name
 
 
-def run_suite(suite: type[Suite], *, instance: bool = True) -> list[Finding]:
+def run_suite(
+    suite: type[Suite], *, instance: bool = True, guard: Guard | None = None
+) -> list[Finding]:
     """Run a suite without pytest; see :func:`iter_suite`."""
-    return list(iter_suite(suite, instance=instance))
+    return list(iter_suite(suite, instance=instance, guard=guard or unguarded))
 
 
-def iter_suite(suite: type[Suite], *, instance: bool = True) -> Iterator[Finding]:
+Guard: TypeAlias = Callable[[str, Callable[[], str | None]], str | None]
+"""Runs one check, given what it is called, and gives its problem; it may give up on it."""
+
+
+def unguarded(_name: str, run: Callable[[], str | None]) -> str | None:
+    """Run one check, however long it takes."""
+    return run()
+
+
+def iter_suite(
+    suite: type[Suite], *, instance: bool = True, guard: Guard = unguarded
+) -> Iterator[Finding]:
     """Run a suite without pytest, check by check.
 
     Args:
         suite: The suite with its ``name`` (or ``make``) set.
         instance: Whether an object can be made; if not, only the tests that need none are run.
+        guard: Runs each check.
 
     Yields:
         One finding per check.
@@ -163,12 +178,16 @@ def iter_suite(suite: type[Suite], *, instance: bool = True) -> Iterator[Finding
     kind = getattr(suite, "_registry", None)
     subject = f"{kind.kind} {suite.name}" if kind is not None else suite.name
     try:
-        if instance and (problem := _problem(suite, "subject")):
+        making = functools.partial(_problem, suite, "subject")
+        if instance and (problem := guard(f"{subject}: can be made", making)):
             yield Finding(subject, "can_be_made", problem)
             return
         for name in tests_of(suite):
             if instance or name in suite.without_instance:
-                yield Finding(subject, name.removeprefix("test_"), _problem(suite, name))
+                check = name.removeprefix("test_")
+                called = f"{subject}: {check.replace('_', ' ')}"
+                problem = guard(called, functools.partial(_problem, suite, name))
+                yield Finding(subject, check, problem)
     finally:
         suite.teardown_class()
 
@@ -180,7 +199,7 @@ def _problem(suite: type[Suite], name: str) -> str | None:
             found()
     except (AssertionError, LeanDojoError) as error:
         return str(error) or f"the check {name} failed without a message"
-    except Exception as error:  # a plugin's code: anything may come out of it
+    except (Exception, SystemExit) as error:  # a plugin's code: anything may come out of it
         return f"{type(error).__name__}: {error}"
     return None
 

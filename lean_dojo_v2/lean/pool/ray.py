@@ -1,6 +1,6 @@
 """The engine pool over a Ray cluster: the same interface, an actor for each engine.
 
-Ray is an extra (``pip install 'lean-dojo-v2[ray]'``) and is imported when such a pool is opened.
+Ray is an extra (``pip install 'lean-dojo-v2[ray]>=2'``) and is imported when such a pool is opened.
 Functions and arguments are sent to the actors by Ray, so they must be picklable; every node needs
 this package, and installs the embedded engine when it first uses it.
 """
@@ -149,7 +149,7 @@ def _ray() -> Any:
         import ray.exceptions
     except ImportError as error:
         raise EngineUnavailableError(
-            "A pool over a Ray cluster needs Ray: pip install 'lean-dojo-v2[ray]'."
+            "A pool over a Ray cluster needs Ray: pip install 'lean-dojo-v2[ray]>=2'."
         ) from error
     if not ray.is_initialized():
         ray.init()

@@ -9,9 +9,10 @@ alone, and its proof defined no axiom and nothing that is not plain Lean.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.client.units import CompilationUnit
 from lean_dojo_v2.lean.errors import (
@@ -57,19 +58,49 @@ def check_proof(
     Raises:
         EngineLostError: If the engine died over it, or the time was up; the proof does not hold.
     """
-    if refusal := screen(proof, whole_proof=True, own_names=source.own_names):
+    problem = judge_text(
+        server, proof, source.own_names, lambda: open_theorem(server, source), timeout
+    )
+    return problem or check_declaration(server, source, source.with_proof(proof), timeout=timeout)
+
+
+def judge_text(
+    server: Server,
+    proof: str,
+    own_names: Collection[str],
+    open_state: Callable[[], GoalState],
+    timeout: float = PROOF_TIMEOUT,
+) -> ProofOutcome | None:
+    """Say what the text of a proof alone has against it, before Lean runs it.
+
+    Args:
+        server: The engine.
+        proof: A tactic block: hostile input.
+        own_names: Names that it may not cite.
+        open_state: Opens the state that it is for, where the syntax of the file is needed.
+        timeout: Seconds that Lean may take.
+
+    Returns:
+        ``None`` if nothing.
+
+    Raises:
+        EngineLostError: If the engine died or the time was up.
+    """
+    if refusal := screen(proof, whole_proof=True, own_names=own_names):
         return _refused(refusal)
     try:
-        refusal = _parse_block(server, source, proof, timeout)
+        refusal = _parse_block(server, proof, own_names, open_state, timeout)
     except TacticParseError as error:
         return ProofOutcome(False, f"not a block of tactics: {error}")
-    if refusal is not None:
-        return _refused(refusal)
-    return check_declaration(server, source, source.with_proof(proof), timeout=timeout)
+    return None if refusal is None else _refused(refusal)
 
 
 def _parse_block(
-    server: Server, source: SourceTheorem, proof: str, timeout: float
+    server: Server,
+    proof: str,
+    own_names: Collection[str],
+    open_state: Callable[[], GoalState],
+    timeout: float,
 ) -> Refusal | None:
     """Parse a proof as one tactic: in parentheses, what would end it early does not parse.
 
@@ -79,12 +110,12 @@ def _parse_block(
     """
     block = "(\n" + _indented(proof) + "\n)"
     try:
-        return parse(server, block, own_names=source.own_names, timeout=timeout)
+        return parse(server, block, own_names=own_names, timeout=timeout)
     except TacticParseError:
         # The file may have notation and macros of its own; opening the theorem costs more.
-        state = open_theorem(server, source)
+        state = open_state()
         try:
-            return parse(server, block, state=state, own_names=source.own_names, timeout=timeout)
+            return parse(server, block, state=state, own_names=own_names, timeout=timeout)
         except StaleStateError as error:
             raise EngineDiedError(f"The engine died while a proof was parsed: {error}") from error
 

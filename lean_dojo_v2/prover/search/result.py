@@ -20,6 +20,7 @@ class Failure(StrEnum):
     ENGINE = "engine-failed"
     GENERATOR = "generator-failed"
     REFUSED = "proof-refused"
+    UNFINISHED = "theorem-unfinished"
 
 
 @attrs.frozen

@@ -276,3 +276,11 @@ def _package(entry: Mapping[str, Any]) -> Dependency:
     if entry.get("type") == "path":
         return Dependency(name, str(entry["dir"]), path=str(entry["dir"]))
     return Dependency(name, str(entry["url"]), str(entry["rev"]))
+
+
+def project_of(file: Path) -> Path | None:
+    """Give the folder of the Lake project that a file lies in; ``None`` if it lies in none."""
+    for folder in file.absolute().parents:
+        if any((folder / name).is_file() for name in LAKEFILES):
+            return folder
+    return None

@@ -7,6 +7,7 @@ both kinds be written as their authors expect, checks what comes back and names 
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import RewardError
+from lean_dojo_v2.plugin_host.limits import OutOfTimeError, watched
 
 GIVEN = frozenset(
     ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")
@@ -88,6 +90,8 @@ class AdaptedReward:
         weight: Its share in the sum of rewards.
         messages: Hand over TRL's message lists (for TRL's own rewards) instead of texts.
         columns: Columns that it says it reads.
+        timeout: Seconds that it may take for a batch; ``None`` for no limit. Without one, what does
+            not come back is said every minute.
     """
 
     function: Callable[..., Any]
@@ -96,6 +100,7 @@ class AdaptedReward:
     weight: float = 1.0
     messages: bool = False
     columns: tuple[str, ...] = ()
+    timeout: float | None = None
 
     @property
     def __name__(self) -> str:
@@ -117,8 +122,12 @@ class AdaptedReward:
         """
         items = self._items(completions)
         try:
-            result = self.function(completions=items, **kwargs)
-        except Exception as error:
+            result = watched(
+                lambda: self.function(completions=items, **kwargs), self._who(), self.timeout
+            )
+        except OutOfTimeError as error:
+            raise RewardError(f"{self._who()} {error} {_on(items)}") from error
+        except (Exception, SystemExit) as error:
             raise self._raised(error, items, kwargs) from error
         return self.check(result, items)
 
@@ -164,7 +173,7 @@ class AdaptedReward:
             return
         try:
             method(**arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise RewardError(
                 f"{self._who()} raised {type(error).__name__} in {name}: {error}"
             ) from error
@@ -214,7 +223,7 @@ class AdaptedReward:
         )
 
     def _raised(
-        self, error: Exception, completions: Sequence[Any], kwargs: Mapping[str, Any]
+        self, error: BaseException, completions: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> RewardError:
         """Find the first completion that makes the function raise on its own."""
         where = f"on a batch of {len(completions)}"
@@ -227,7 +236,7 @@ class AdaptedReward:
             }
             try:
                 self.function(completions=[completion], **one)
-            except Exception:  # plugin code; the original error is the one reported
+            except (Exception, SystemExit):  # plugin code; the original error is reported
                 where = f"on completion {index}: {completion!r:.120}"
                 break
         return RewardError(f"{self._who()} raised {type(error).__name__}: {error} ({where})")
@@ -235,6 +244,10 @@ class AdaptedReward:
     def _who(self) -> str:
         by = f" of {self.provenance}" if self.provenance else ""
         return f"reward {self.name!r}{by}"
+
+
+def _on(items: Sequence[Any]) -> str:
+    return f"(on a batch of {len(items)}, the first: {items[0] if items else None!r:.120})"
 
 
 class AsyncAdaptedReward(AdaptedReward):
@@ -246,11 +259,14 @@ class AsyncAdaptedReward(AdaptedReward):
         """Score a batch; see :meth:`AdaptedReward.__call__`."""
         items = self._items(completions)
         try:
-            result = await self.function(completions=items, **kwargs)
-        except Exception as error:
+            async with asyncio.timeout(self.timeout):
+                result = await self.function(completions=items, **kwargs)
+        except TimeoutError as error:
+            late = f"has run for more than {self.timeout:g} s" if self.timeout else str(error)
+            raise RewardError(f"{self._who()} {late} {_on(items)}") from error
+        except (Exception, SystemExit) as error:
             raise RewardError(
-                f"{self._who()} raised {type(error).__name__}: {error} "
-                f"(on a batch of {len(items)}, the first: {items[0] if items else None!r:.120})"
+                f"{self._who()} raised {type(error).__name__}: {error} {_on(items)}"
             ) from error
         return self.check(result, items)
 
@@ -298,6 +314,7 @@ def adapt(
     weight: float = 1.0,
     messages: bool = False,
     columns: tuple[str, ...] = (),
+    timeout: float | None = None,
 ) -> AdaptedReward:
     """Wrap a reward function for TRL.
 
@@ -308,7 +325,8 @@ def adapt(
         weight: Its share in the sum.
         messages: Whether it wants TRL's message lists instead of texts.
         columns: Columns that it says it reads.
+        timeout: Seconds that it may take for a batch.
     """
     kind = AsyncAdaptedReward if is_async(function) else AdaptedReward
     own = getattr(function, "__name__", None) or type(function).__name__
-    return kind(function, name or own, provenance, weight, messages, columns)
+    return kind(function, name or own, provenance, weight, messages, columns, timeout)

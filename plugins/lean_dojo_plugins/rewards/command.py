@@ -29,6 +29,16 @@ def reward() -> None:
     """
 
 
+_timeout_option = click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=3600.0,
+    show_default=True,
+    help="Seconds that the reward may take.",
+)
+
+
 @reward.command(short_help="Score the completions of a JSONL file without training.")
 @click.argument("name", shell_complete=complete_reward)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -40,8 +50,11 @@ def reward() -> None:
     shell_complete=complete_setting,
     help="Option of the reward.",
 )
+@_timeout_option
 @json_option
-def score(name: str, file: Path, assignments: tuple[str, ...], as_json: bool) -> None:
+def score(
+    name: str, file: Path, assignments: tuple[str, ...], timeout: float, as_json: bool
+) -> None:
     """Score the completions of FILE with the reward NAME.
 
     Each line of FILE is a JSON object with `completion` and the columns that the reward reads (for
@@ -51,6 +64,7 @@ def score(name: str, file: Path, assignments: tuple[str, ...], as_json: bool) ->
 
     rows = _read(file)
     [adapted] = resolve_rewards({name: {"weight": 1.0, **_options(assignments)}})
+    adapted.timeout = adapted.timeout or timeout
     columns = {key: [row.get(key) for row in rows] for key in {k for row in rows for k in row}}
     completions = columns.pop("completion")
     if missing := [key for key in adapted.columns_needed({"completions"}) if key not in columns]:
@@ -80,14 +94,40 @@ def score(name: str, file: Path, assignments: tuple[str, ...], as_json: bool) ->
 
 @reward.command(short_help="Run the conformance checks on a reward function.")
 @click.argument("target", shell_complete=complete_reward)
+@click.option(
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="KEY=VALUE",
+    shell_complete=complete_setting,
+    help="Option of the reward.",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=1),
+    default=300.0,
+    show_default=True,
+    help="Seconds that one check may take.",
+)
 @json_option
 @click.pass_context
-def check(context: click.Context, target: str, as_json: bool) -> None:
-    """Run the conformance checks on TARGET; exits with 1 if one fails."""
+def check(
+    context: click.Context,
+    target: str,
+    assignments: tuple[str, ...],
+    timeout: float,
+    as_json: bool,
+) -> None:
+    """Run the conformance checks on TARGET; exits with 1 if one fails.
+
+    TRL's own rewards get messages, as in training.
+    """
     from lean_dojo_core.testing import RewardFunctionSuite, run_suite
     from lean_dojo_plugins.rewards.resolve import resolve_rewards
+    from lean_dojo_v2.cli.plugins_check import limited
 
-    [adapted] = resolve_rewards(target)
+    [adapted] = resolve_rewards({target: {"weight": 1.0, **_options(assignments)}})
     name = "checked-reward"
     suite = type("CheckedReward", (RewardFunctionSuite,), {"name": name})
     if "completion_ids" in adapted.columns_needed({"completions"}):
@@ -98,7 +138,7 @@ def check(context: click.Context, target: str, as_json: bool) -> None:
     # TRL's own read message lists, which the adapter makes of the suite's texts, as in training.
     function = adapted.__call__ if adapted.messages else adapted.function
     with registry.reward_functions.override(name, function):
-        findings = run_suite(suite)
+        findings = run_suite(suite, guard=limited(timeout))
     failed = [finding for finding in findings if finding.problem is not None]
     if as_json:
         emit_json([attrs.asdict(finding) for finding in findings])

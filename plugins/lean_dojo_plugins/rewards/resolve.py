@@ -14,7 +14,13 @@ from typing import Any, TypeAlias
 import attrs
 
 from lean_dojo_core import registry
-from lean_dojo_core.errors import PluginLoadError, UnknownNameError, UsageError
+from lean_dojo_core.errors import (
+    LeanDojoError,
+    PluginLoadError,
+    UnknownNameError,
+    UsageError,
+)
+from lean_dojo_core.settings import settings_of
 from lean_dojo_plugins.rewards.adapter import AdaptedReward, adapt, makes_a_reward
 from lean_dojo_v2.structuring import WrongValue, structure
 
@@ -111,11 +117,17 @@ def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
         return _from_module("trl.rewards", tail, weight, options, f"trl {metadata.version('trl')}")
     if name in registry.reward_functions or not colon or _is_distribution(head):
         entry = registry.reward_functions[name]
+        timeout = _take_timeout(name, entry.load(), options)
         function = _create(entry, options)
         provenance = f"{entry.distribution} {entry.version}"
         columns = entry.spec.required_columns
         return adapt(
-            function, name=entry.name, provenance=provenance, weight=weight, columns=columns
+            function,
+            name=entry.name,
+            provenance=provenance,
+            weight=weight,
+            columns=columns,
+            timeout=timeout,
         )
     if head in registry.reward_functions:
         raise UsageError(
@@ -123,6 +135,18 @@ def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
             f"{head}:0.5, and only where a list of rewards is given"
         )
     return _from_module(head, tail, weight, options, head)
+
+
+def _take_timeout(name: str, target: Any, options: dict[str, Any]) -> float | None:
+    """Take the limit for a batch out of a reward's options, unless it has such a setting itself."""
+    if "timeout" not in options or (
+        inspect.isclass(target) and "timeout" in {setting.name for setting in settings_of(target)}
+    ):
+        return None
+    seconds = options.pop("timeout")
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise UsageError(f"reward {name!r}: timeout must be a number of seconds, not {seconds!r}")
+    return float(seconds)
 
 
 def _is_distribution(name: str) -> bool:
@@ -138,6 +162,16 @@ def _create(entry: registry.Entry[Any, Any], options: dict[str, Any]) -> Any:
         return structure(options, target)
     except WrongValue as error:
         raise UsageError(f"reward {entry.name!r}: {error}") from error
+    except LeanDojoError:
+        raise
+    except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
+        raise _not_made(entry.name, error) from error
+
+
+def _not_made(name: str, error: BaseException) -> PluginLoadError:
+    return PluginLoadError(
+        f"reward {name!r} cannot be made: it raised {type(error).__name__}: {error}"
+    )
 
 
 def _from_module(
@@ -154,6 +188,7 @@ def _from_module(
             target = getattr(target, part)
     except AttributeError as error:
         raise UnknownNameError(f"reward {written!r}: {error}") from error
+    timeout = _take_timeout(written, target, options)
     of_trl = module.partition(".")[0] == "trl"
     if options or inspect.isclass(target) or (of_trl and makes_a_reward(target)):
         target = _made(target, options, written)
@@ -166,6 +201,7 @@ def _from_module(
         provenance=provenance,
         weight=weight,
         messages=of_trl,
+        timeout=timeout,
     )
 
 
@@ -179,7 +215,7 @@ def _imported(module: str, name: str) -> Any:
         raise UnknownNameError(
             f"reward {name!r}: no plugin and no module is called {module!r} ({error})"
         ) from error
-    except Exception as error:  # whatever somebody's module raises
+    except (Exception, SystemExit) as error:  # whatever somebody's module raises
         raise UsageError(
             f"reward {name!r}: importing {module!r} failed: {type(error).__name__}: {error}"
         ) from error
@@ -198,6 +234,10 @@ def _made(make: Callable[..., Any], options: dict[str, Any], name: str) -> Any:
             f"reward_func: {{'{name}': {{OPTION: VALUE}}}}"
         )
         raise UsageError(f"reward {name!r} cannot be made {given}: {error}{hint}") from error
+    except LeanDojoError:
+        raise
+    except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
+        raise _not_made(name, error) from error
 
 
 def _make_names_unique(rewards: list[AdaptedReward]) -> None:

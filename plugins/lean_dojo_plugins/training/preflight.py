@@ -57,7 +57,7 @@ def check_loggers(names: Sequence[str]) -> None:
             raise ConfigError(f"report_to: there is no logger {name!r}; there are none, {known}")
         there = name in get_available_reporting_integrations()  # type: ignore[no-untyped-call]
         if not there and importlib.util.find_spec(name) is None:
-            what = f'"lean-dojo-v2[{name}]"' if name in _EXTRAS else name
+            what = f'"lean-dojo-v2[{name}]>=2"' if name in _EXTRAS else name
             raise ConfigError(
                 f"report_to: the logger {name!r} is not installed; pip install {what}, or choose "
                 "another"

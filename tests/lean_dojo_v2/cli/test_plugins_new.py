@@ -15,7 +15,13 @@ import pytest
 import yaml
 
 Run = Callable[..., Any]
-NAMES = {"reward": "few-words", "formatter": "bare-goal", "trainer": "short-only"}
+NAMES = {
+    "reward": "few-words",
+    "formatter": "bare-goal",
+    "trainer": "short-only",
+    "trl-reward": "thinks-first",
+    "trainer --from-scratch": "count-words",
+}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +38,7 @@ def projects(
                 "lean_dojo_v2",
                 "plugins",
                 "new",
-                kind,
+                *kind.split(),
                 name,
                 "--author",
                 "Ada",
@@ -104,7 +110,7 @@ def test_what_is_written_is_complete(projects: dict[str, Path], kind: str) -> No
 def test_no_class_takes_the_name_of_another(
     lean_dojo: Run, workplace: Path, kind: str, name: str
 ) -> None:
-    assert lean_dojo("plugins", "new", kind, name, "--output-dir", "made").code == 0
+    assert lean_dojo("plugins", "new", *kind.split(), name, "--output-dir", "made").code == 0
     # F811 is a second definition of a name, such as of a suite, whose tests pytest then loses.
     linted = run({}, Path("made"), "ruff", "check", "--isolated", "--no-cache", ".")
     assert linted.returncode == 0, linted.stdout

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 import shutil
 import subprocess
 import time
@@ -55,6 +57,118 @@ def test_prove_writes_proofs_trees_and_a_patch(lean_dojo, place, tiny_repository
     assert again.out.endswith("Proved 0 of 1 theorems\n")
 
 
+@pytest.fixture
+def warm(place, engine, monkeypatch):
+    """Have the commands work with the engine of all tests."""
+    monkeypatch.setattr(
+        "lean_dojo_v2.cli.prove_given.Server", lambda *_, **__: contextlib.nullcontext(engine)
+    )
+    return place
+
+
+def test_a_goal_is_proved_without_a_model(lean_dojo, warm):
+    ran = lean_dojo("prove", "--goal", "∀ n : Nat, n + 0 = n")
+    assert ran.code == 0, ran.err
+    assert "No model is named, so Lean's own automation proves (--prover automation)." in ran.err
+    assert re.match(r"goal: proved \(.*\)\n  \w+\n", ran.out)
+    assert ran.out.endswith("Proved 1 of 1 theorems\n")
+    nonsense = lean_dojo("prove", "--goal", "no such thing")
+    assert nonsense.code == 2
+    assert nonsense.err.count("Error: --goal: ") == 1
+
+
+SORRIES = """\
+namespace A
+/-- With a remark. -/
+theorem both (p q : Prop) (hp : p) (hq : q) : p ∧ q := by
+  constructor
+  · sorry
+  · sorry
+
+theorem term (n : Nat) : n + 0 = n := sorry
+
+private theorem inner (n : Nat) : n = n := by
+  have h : n + 0 = n := sorry
+  exact h
+
+theorem arms (n : Nat) : n = 0 ∨ 0 < n :=
+  match n with
+  | 0 => sorry
+  | m + 1 => Or.inr (by sorry)
+
+example : 1 + 1 = 2 := by sorry
+
+def number : Nat := sorry
+
+macro "cheat" : tactic => `(tactic| sorry)
+
+theorem half : 2 + 2 = 4 ∧ 1 = 2 := ⟨sorry, sorry⟩
+end A
+"""
+
+
+def test_every_sorry_of_a_file_is_tried_and_whole_theorems_count(lean_dojo, warm):
+    (warm / "x.lean").write_text(SORRIES)
+    ran = lean_dojo(
+        "prove", "--file", "x.lean", "--prover", "automation", "--expansions", 2, "--json",
+        "--write-patch", "x.patch",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert "x.lean: 10 sorry" in ran.err
+    assert "No model is named" not in ran.err
+    results = {(one["line"], one["column"]): one for one in ran.json["theorems"]}
+    proved = {(one["theorem"], place[0]) for place, one in results.items() if one["success"]}
+    assert proved == {
+        ("A.both", 5), ("A.both", 6), ("A.term", 8), ("A.inner", 11), ("A.arms", 16),
+        ("A.arms", 17), ("example_at_line_19", 19),
+    }  # fmt: skip
+    assert results[25, 38]["reason"] == "theorem-unfinished"
+    assert results[25, 45]["reason"] in {"no-states-left", "expansion-limit"}
+    assert "it stands in a def" in results[21, 21]["detail"]
+    subprocess.run(["patch", "-p1", "-s", "x.lean", "x.patch"], check=True)
+    filled = (warm / "x.lean").read_text()
+    assert filled.count("sorry") == 4
+    checked = lean_dojo("prove", "--file", "x.lean", "--limit", 1)
+    assert "x.lean: 3 sorry" in checked.err
+
+
+def test_a_list_of_problems_goes_on_where_it_was(lean_dojo, warm):
+    statements = {
+        "zero": "theorem zero (n : Nat) : n + 0 = n := by sorry",
+        "swap": "theorem swap (p q : Prop) (hp : p) (hq : q) : q ∧ p :=",
+        "wrong": "theorem wrong : 1 = 2 := by",
+    }
+    rows = [{"name": name, "formal_statement": text} for name, text in statements.items()]
+    (warm / "some.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    command = ("prove", "--problems", "some.jsonl", "--expansions", 2, "--json")
+    ran = lean_dojo(*command, "--limit", 1)
+    assert (ran.json["found"], ran.json["proved"]) == (1, 1)
+    with (warm / "some.proofs.jsonl").open("ab") as log:
+        log.write(b'{"name": "sw')  # a machine that went down
+    again = lean_dojo(*command)
+    assert again.code == 0, again.err
+    assert "1 of 3 have a proof in some.proofs.jsonl already" in again.err
+    assert [one["name"] for one in again.json["theorems"]] == ["swap", "wrong"]
+    assert again.json["proved"] == 1
+    lines = (warm / "some.proofs.jsonl").read_text().splitlines()
+    assert json.loads(lines[-1])["name"] == "swap"
+
+
+def test_one_theorem_of_a_database(lean_dojo, place, tiny_repository):
+    command = ("prove", "--database", "tiny.json", "--project", tiny_repository[0])
+    ran = lean_dojo(*command, "--theorem", "Tiny.gap_pair", "--json")
+    assert ran.code == 0, ran.err
+    assert [(one["name"], one["success"]) for one in ran.json["theorems"]] == [
+        ("Tiny.gap_pair", True)
+    ]
+    [repository] = DynamicDatabase(place / "tiny.json").repositories
+    assert repository.num_sorry_theorems_proved == 1
+    again = lean_dojo(*command, "--theorem", "Tiny.self_imp")
+    assert again.code == 0, again.err
+    assert "Tiny.self_imp has a proof already, which the database keeps." in again.err
+    assert "Proved 1 of 1 theorems" in again.out
+
+
 def test_the_timeout_ends_the_search_of_a_theorem(lean_dojo, place, tiny_repository, endpoint, say):
     split = say("constructor")
 
@@ -85,8 +199,14 @@ def test_agent_external_traces_and_proves(lean_dojo, place, tiny_repository, end
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "name one model"),
-        (["--model", "a", "--external", "b"], "name one model"),
+        (["--model", "a", "--external", "b"], "name one prover"),
+        (["--goal", "True", "--file", "x.lean"], "not --goal and --file"),
+        (["--goal", "True", "--theorem", "t"], "not --goal and --theorem"),
+        (["--file", "x.lean", "--repo", "a/b"], "--file needs no database"),
+        (["--file", "x.lean", "--import", "Lean"], "--import is for --goal"),
+        (["--goal", "True", "--write-patch", "x.patch"], "--write-patch is for what stands in"),
+        (["--prover", "automation", "--device", "cpu"], "no setting for --device"),
+        (["--theorem", "no.such"], "no theorem 'no.such'"),
         (["--external", "m", "--database", "none.json"], "there is no such database"),
         (["--external", "m", "--repo", "who/knows"], "no repository 'who/knows'"),
         (["--external", "m", "--write-patch", "no/where/x.patch"], "there is no such folder"),
@@ -97,6 +217,7 @@ def test_agent_external_traces_and_proves(lean_dojo, place, tiny_repository, end
     ],
 )
 def test_mistakes_are_usage_errors(lean_dojo, place, arguments, complaint):
+    (place / "x.lean").touch()
     ran = lean_dojo("prove", *arguments)
     assert ran.code == 2
     assert complaint in ran.err

@@ -217,3 +217,16 @@ def test_a_traceback_is_there_for_who_asks(lean_dojo: Run, monkeypatch: pytest.M
     ran = lean_dojo("--traceback", "train", "tyo")
     assert ran.code == 2
     assert "Traceback" in ran.err
+
+
+def test_train_says_as_json_what_came_out(lean_dojo, workplace, toy):
+    command = ("train", "toy", "--set", "model_name=m", "--json")
+    dry = lean_dojo(*command, "--dry-run")
+    assert dry.code == 0, dry.err
+    assert dry.json["trainer"] == "override:toy"
+    assert dry.json["settings"]["model_name"] == "m"
+    assert dry.json["settings"]["output_dir"] == "out"
+    assert len(dry.json["repositories"]) == 2
+    ran = lean_dojo(*command)
+    assert ran.code == 0, ran.err
+    assert (ran.json["output_dir"], ran.json["metrics"]) == ("out", {})

@@ -71,3 +71,44 @@ def test_a_damaged_database_is_code_1_with_the_place(
     (tmp_path / "db.json").write_text('{"repositories": [\n{"url": ')
     assert main(["database", "show", "--database", str(tmp_path / "db.json")]) == 1
     assert "line 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "hf"])
+def test_export_of_tactics_for_other_tools(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    from pyarrow import parquet
+
+    out = tmp_path / "table"
+    command = ["database", "export", "--database", str(file), "--format", kind, str(out), "--json"]
+    assert main(command) == 0
+    counts = json.loads(capsys.readouterr().out)["rows"]
+    assert sum(counts.values()) > 0
+    for split, count in counts.items():
+        if kind == "jsonl":
+            rows = [json.loads(line) for line in (out / f"{split}.jsonl").read_text().splitlines()]
+        else:
+            folder = out / "data" if kind == "hf" else out
+            rows = parquet.read_table(folder / f"{split}.parquet").to_pylist()
+        assert len(rows) == count
+        for row in rows:
+            assert row["tactic"]
+            assert "<a>" not in row["tactic"] + row["state_before"]
+            assert isinstance(row["premises"], list)
+    if kind == "hf":
+        card = (out / "README.md").read_text()
+        assert "  - split: validation\n    path: data/val.parquet\n" in card
+
+
+def test_browse(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["database", "browse", "--database", str(file)]
+    assert main([*command, "--limit", "2"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == "2 theorems\n"
+    assert "▸ " in shown.out
+    assert main([*command, "--json", "--sorry"]) == 0
+    left = json.loads(capsys.readouterr().out)
+    assert left
+    assert all(one["split"] in {"train", "val", "test"} for one in left)
+    assert main([*command, "no such word"]) == 0
+    assert capsys.readouterr().err == "no theorem holds these words\n"

@@ -26,6 +26,33 @@ def test_every_part_is_seen_and_nothing_sticks_out(run, browser, width, scheme):
     assert seen.background == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(15, 20, 25)")
 
 
+@pytest.fixture
+def page(run, browser):
+    """The report in a browser, as on a phone in the dark."""
+    opened = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    opened.goto(write_report(run).as_uri())
+    yield opened
+    opened.close()
+
+
+def test_every_number_says_what_it_means(page):
+    silent = page.locator("td.number:not([title]), .tiles > div:not([title])")
+    assert silent.count() == 0
+    assert page.locator("td.number[title]").count() > 40
+
+
+def test_charts_follow_the_colours_and_the_width_of_the_page(page):
+    charts = page.locator("figure.chart svg")
+    assert charts.count() >= 4
+    for index in range(charts.count()):
+        box = charts.nth(index).bounding_box()
+        assert 250 < box["width"] <= 390
+    colours = "one => [getComputedStyle(one).fill, getComputedStyle(one).color]"
+    assert charts.first.evaluate(colours) == ["rgb(230, 237, 243)"] * 2
+    drawn = "one => getComputedStyle(one.querySelector('[id^=patch_1] path')).fill"
+    assert charts.first.evaluate(drawn) in {"none", "rgba(0, 0, 0, 0)"}
+
+
 def test_the_look_finds_what_is_wrong(browser, tmp_path):
     page = tmp_path / "bad.html"
     page.write_text(

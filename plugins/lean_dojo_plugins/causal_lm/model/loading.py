@@ -81,7 +81,7 @@ def load_model(
     source = resolve_model(name)
     adapter = source if (Path(source) / ADAPTER_FILE).is_file() else None
     dtype = device.frozen_dtype if lora is not None else torch.float32
-    base = load_base(_base_of_adapter(source) if adapter else source, dtype=dtype)
+    base = load_base(base_of_adapter(source) if adapter else source, dtype=dtype)
     if adapter is None and lora is None:
         return base
     from peft import PeftModel, get_peft_model
@@ -120,7 +120,7 @@ def load_for_inference(name: str | Path, device: Device) -> PreTrainedModel:
     """
     source = resolve_model(name)
     adapted = (Path(source) / ADAPTER_FILE).is_file()
-    model = load_base(_base_of_adapter(source) if adapted else source, dtype=device.frozen_dtype)
+    model = load_base(base_of_adapter(source) if adapted else source, dtype=device.frozen_dtype)
     if adapted:
         from peft import PeftModel
 
@@ -182,7 +182,12 @@ def _gguf(source: str) -> tuple[str, str | None]:
     return source, None
 
 
-def _base_of_adapter(folder: str) -> str:
+def base_of_adapter(folder: str) -> str:
+    """Give the folder or hub id of the model that an adapter was trained on.
+
+    Raises:
+        CheckpointError: If it is not there any more.
+    """
     from peft import PeftConfig
 
     base = PeftConfig.from_pretrained(folder).base_model_name_or_path

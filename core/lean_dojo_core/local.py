@@ -1,0 +1,61 @@
+"""Plugins that are one file each, and the user's own list of plugins that stay out.
+
+``lean_dojo_plugins.py`` beside the settings, and every ``.py`` file of the folder that
+``LEAN_DOJO_PLUGINS_DIR`` names, is a manifest like any other. It is imported as
+``lean_dojo_core.local.NAME``, in every process of a run; a target in it is ``f"{__name__}:Thing"``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from lean_dojo_core.installed import InstalledEntryPoint
+
+CONFIG_VARIABLE = "LEAN_DOJO_CONFIG_DIR"
+FOLDER_VARIABLE = "LEAN_DOJO_PLUGINS_DIR"
+FILE = "lean_dojo_plugins.py"
+PACKAGE = __name__
+
+__path__: list[str] = []
+
+
+def settings_file() -> Path:
+    """Give the user's settings: ``settings.json`` in ``LEAN_DOJO_CONFIG_DIR`` or ``~/.config``."""
+    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    folder = os.environ.get(CONFIG_VARIABLE) or Path(base, "lean-dojo")
+    return Path(folder, "settings.json")
+
+
+def read_settings() -> dict[str, Any]:
+    """Read the user's settings; empty where there are none, or none that can be read."""
+    file = settings_file()
+    if not file.is_file():
+        return {}
+    import json  # most have no such file
+
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def entry_points() -> list[InstalledEntryPoint]:
+    """List the plugins that are one file each."""
+    _look()
+    files = [file for file in (settings_file().with_name(FILE),) if file.is_file()]
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if folder:
+        files += sorted(file for file in Path(folder).glob("*.py") if file.stem.isidentifier())
+    return [InstalledEntryPoint(f.name, "local", f.stem, f"{PACKAGE}.{f.stem}") for f in files]
+
+
+def _look() -> None:
+    """Have the import system look where the files are now."""
+    places = [str(settings_file().parent), os.environ.get(FOLDER_VARIABLE, "")]
+    __path__[:] = [place for place in places if place]
+
+
+_look()

@@ -1,0 +1,209 @@
+"""``lean-dojo check``: the whole check of a file or a proof, as a command."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+
+from lean_dojo_core.errors import DataError, LeanError, UsageError
+from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_v2.cli.options import engine_option, goal_option, import_option, json_option, options
+from lean_dojo_v2.cli.output import counted, emit_json, keep_stdout_for_json, note
+from lean_dojo_v2.cli.waiting import long_command
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.lean.client.server import Server
+    from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
+
+FILE_SECONDS = 300.0
+STDIN = "-"
+
+
+@attrs.frozen(kw_only=True)
+class _Asked:
+    """What :data:`_check_options` gave."""
+
+    file: str | None
+    reference: Path | None
+    goal: str | None
+    statement: str | None
+    proof: str | None
+    imports: tuple[str, ...]
+    project: Path | None
+    engine: str
+    timeout: float
+
+    def __attrs_post_init__(self) -> None:
+        whats = {"FILE": self.file, "--goal": self.goal, "--statement": self.statement}
+        given = [name for name, value in whats.items() if value is not None]
+        if len(given) != 1:
+            said = f", not {' and '.join(given)}" if given else ""
+            raise UsageError(
+                "name one thing to check: FILE (- for standard input), --goal PROPOSITION or "
+                f"--statement THEOREM{said}"
+            )
+        if (self.file is None) != (self.proof is not None):
+            raise UsageError(
+                "--proof TACTICS is for --goal and --statement, which need it; a FILE holds its own"
+            )
+        if self.file is None and self.reference is not None:
+            raise UsageError("--reference is for a FILE")
+        if self.imports and self.file is not None:
+            raise UsageError("--import is for --goal and --statement; a FILE says what it imports")
+
+
+_check_options = options(
+    click.argument("file", required=False, metavar="[FILE.lean|-]"),
+    click.option(
+        "--reference",
+        metavar="FILE.lean",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="States what was to be proved, with `sorry` for proofs: the same must stand in FILE.",
+    ),
+    goal_option,
+    click.option(
+        "--statement",
+        metavar="THEOREM",
+        help="A theorem without its proof, such as 'theorem t (n : Nat) : n = n'.",
+    ),
+    click.option(
+        "--proof", metavar="TACTICS", help="Block of tactics, one a line; - for standard input."
+    ),
+    import_option,
+    click.option(
+        "--project",
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Lake project whose modules may be imported (default: the one that FILE lies in).",
+    ),
+    engine_option,
+    click.option(
+        "--timeout",
+        metavar="SECONDS",
+        type=click.FloatRange(min=1),
+        default=FILE_SECONDS,
+        show_default=True,
+        help="Seconds that Lean may take.",
+    ),
+    json_option,
+)
+
+
+@click.command(short_help="Have Lean check a file, or a proof, as a whole.")
+@_check_options
+@click.pass_context
+@long_command(goes_on=False)
+def check(context: click.Context, /, *, as_json: bool, **given: Any) -> None:  # noqa: ARG001
+    """Have Lean check a file, or the proof of a goal or statement, as a whole.
+
+    No error, no `sorry`, no axiom besides Lean's three, nothing unsafe; with --reference also the
+    same theorems with the same statements. The judgement is printed as JSON on stdout, with what
+    each theorem rests on, and the reasons in words on stderr.
+
+    Exits with 0 if it holds, with 1 if not, with 2 if the request is wrong.
+    """
+    keep_stdout_for_json(context)  # it is printed in any case
+    asked = _Asked(**given)
+    answer = _of_file(asked) if asked.file is not None else _of_proof(asked)
+    emit_json(answer)
+    if not answer["valid"]:
+        context.exit(1)
+
+
+def _of_file(asked: _Asked) -> dict[str, Any]:
+    from lean_dojo_v2.lean.client.server import Server
+    from lean_dojo_v2.lean.errors import RequestError
+    from lean_dojo_v2.serve.judging import judge_file
+    from lean_dojo_v2.tracing.project.lakefile import project_of
+
+    place = str(asked.file)
+    name = "standard input" if place == STDIN else place
+    text = _read(place)
+    reference = None if asked.reference is None else _read(str(asked.reference))
+    project = asked.project or (None if place == STDIN else project_of(Path(place)))
+    with Server(
+        project_path=project,
+        engine=asked.engine,  # type: ignore[arg-type]  # click has checked it
+        start=False,
+        timeout=asked.timeout,
+    ) as server:
+        try:
+            answer = judge_file(server, text, reference, asked.timeout)
+        except RequestError as error:
+            raise UsageError(f"{name}: {error}") from error
+    for message in answer["messages"]:
+        if message["severity"] == "error":
+            place = f"{message['pos']['line']}:{message['pos']['column'] + 1}"
+            note(f"{name}:{place}: error: {message['data'].strip()}")
+    for theorem in answer["theorems"]:
+        if not theorem["valid"]:
+            note(f"{name}:{theorem['line']}: {theorem['name']}: {theorem['detail']}")
+    count = counted(len(answer["theorems"]), "theorem", "theorems")
+    note(f"{name}: holds, {count}" if answer["valid"] else f"{name}: no proof: {answer['detail']}")
+    return answer
+
+
+def _of_proof(asked: _Asked) -> dict[str, Any]:
+    from lean_dojo_v2.lean.client.server import Server
+    from lean_dojo_v2.lean.errors import RequestError
+    from lean_dojo_v2.serve.judging import judge_proof, proof_data
+
+    proof = _read(STDIN) if asked.proof == STDIN else str(asked.proof)
+    with Server(
+        asked.imports or ("Init",),
+        project_path=asked.project,
+        engine=asked.engine,  # type: ignore[arg-type]  # click has checked it
+        start=False,
+        timeout=asked.timeout,
+    ) as server:
+        try:
+            if asked.goal is not None:
+                answer = judge_proof(server, asked.goal, proof, asked.timeout)
+            else:
+                answer = proof_data(_check_statement(server, asked, proof))
+        except RequestError as error:
+            option = "--goal" if asked.goal is not None else "--statement"
+            raise UsageError(f"{option}: {error}") from error
+    note("The proof holds." if answer["valid"] else f"No proof: {answer['detail']}")
+    return answer
+
+
+def _check_statement(server: Server, asked: _Asked, proof: str) -> ProofOutcome:
+    from lean_dojo_v2.benchmarks.jsonl import split_theorem
+    from lean_dojo_v2.benchmarks.source import problem_of
+    from lean_dojo_v2.lean.errors import EngineLostError
+
+    try:
+        before, statement, name = split_theorem(str(asked.statement))
+    except UsageError as error:
+        raise UsageError(f"--statement {error}; write it as 'theorem NAME … : …'") from error
+    header = "".join(f"import {module}\n" for module in asked.imports) + before
+    problem = problem_of(BenchmarkProblem(full_name=name, statement=statement, header=header))
+    try:
+        problem.open(server)  # a statement that is none is the asker's mistake, not the proof's
+    except EngineLostError:
+        raise
+    except LeanError as error:
+        raise UsageError(f"--statement: {error}") from error
+    return problem.check(server, proof)
+
+
+def _read(place: str) -> str:
+    """Read a Lean file, or standard input, as Lean does.
+
+    Raises:
+        UsageError: If there is no such file.
+        DataError: If it is no UTF-8.
+    """
+    file = Path(place)
+    if place != STDIN and not file.is_file():
+        raise UsageError(f"{place}: there is no such file")
+    content = sys.stdin.buffer.read() if place == STDIN else file.read_bytes()
+    try:
+        return content.decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"is no UTF-8: {error}", path=None if place == STDIN else file) from error

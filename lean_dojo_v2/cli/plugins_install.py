@@ -1,0 +1,178 @@
+"""``lean-dojo plugins install|uninstall|enable|disable|search``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import click
+
+from lean_dojo_core import PluginInfo
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
+from lean_dojo_v2.cli.options import json_option
+from lean_dojo_v2.cli.output import emit_json, note, table
+
+_index_option = click.option(
+    "--index",
+    metavar="PLACE",
+    help="Address or path of an index (default: LEAN_DOJO_PLUGIN_INDEX, the settings', ours).",
+)
+
+
+@click.command(short_help="Install plugins into this environment, with pip.")
+@click.argument("packages", metavar="PACKAGE…", nargs=-1, required=True)
+@click.option("-U", "--upgrade", is_flag=True, help="Upgrade what is installed already.")
+@click.option("-e", "--editable", is_flag=True, help="Install a folder so that changes count.")
+@click.option(
+    "--pip", "extra", multiple=True, metavar="OPTION", help="Option for pip; may be repeated."
+)
+@_index_option
+@click.pass_context
+def install(
+    context: click.Context,
+    *,
+    packages: tuple[str, ...],
+    upgrade: bool,
+    editable: bool,
+    extra: tuple[str, ...],
+    index: str | None,
+) -> None:
+    """Install PACKAGES into the environment that lean-dojo runs in, with pip.
+
+    A package is what pip takes: a name, a folder, a wheel, an address; or a name of the index. What
+    the new plugins offer is printed. Exits with 1 if nothing that was installed is a plugin, or one
+    does not load.
+    """
+    from lean_dojo_v2.plugin_host.pip import known, run_pip
+
+    before = known()
+    targets = [_target(package, index) for package in packages]
+    options = [*(["--upgrade"] if upgrade else []), *extra]
+    marked = [part for one in targets for part in (["--editable", one] if editable else [one])]
+    run_pip(["install", *options, *marked])
+    after = known()
+    new = [info for name, info in after.items() if info != _timeless(before.get(name), info)]
+    for info in new:
+        _tell(info)
+    if not new:
+        note(
+            "pip has installed it, and no plugin is new: it was there already, or has no entry "
+            "point in the group 'lean_dojo'."
+        )
+    if not new or any(info.status in {"failed", "incompatible"} for info in new):
+        context.exit(1)
+
+
+def _timeless(old: PluginInfo | None, new: PluginInfo) -> PluginInfo | None:
+    """Give the earlier record with the later one's time, which is no change."""
+    return None if old is None else attrs.evolve(old, import_seconds=new.import_seconds)
+
+
+def _tell(info: PluginInfo) -> None:
+    if info.error is None:
+        click.echo(f"{info.distribution} {info.version} offers: {', '.join(info.offers)}")
+    else:
+        note(f"{info.distribution} {info.version} is {info.status}: {info.error}")
+
+
+def _target(package: str, index: str | None) -> str:
+    """Give what pip is to install: what an index says of a name, else what was written."""
+    if Path(package).exists() or not package.replace("-", "_").replace(".", "_").isidentifier():
+        return package
+    from lean_dojo_v2.plugin_host.index import find_in, read_index
+
+    listed = find_in(read_index(index), package)
+    if listed is None:
+        return package
+    if listed.install.startswith("/") and not Path(listed.install).exists():
+        raise UsageError(
+            f"{package} lies in the index's own source, which is not here ({listed.install}); get "
+            "that source and name the folder"
+        )
+    return listed.install
+
+
+@click.command(short_help="Uninstall plugins from this environment, with pip.")
+@click.argument("names", metavar="NAME…", nargs=-1, required=True)
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+def uninstall(names: tuple[str, ...], yes: bool) -> None:
+    """Uninstall the distributions of the plugins NAMES, with pip."""
+    from lean_dojo_v2.plugin_host.pip import distribution_of, known, run_pip
+
+    found = list(dict.fromkeys(distribution_of(name) for name in names))
+    for name in found:
+        if normalise(name) == HOST_DISTRIBUTION:
+            raise UsageError(f"{name} is LeanDojo-v2 itself; `pip uninstall {name}` removes it")
+        if name.endswith(".py"):
+            raise UsageError(f"{name} is a file and no distribution: delete it, or disable it")
+    if not yes:
+        click.confirm(f"Uninstall {', '.join(found)}?", abort=True, err=True)
+    run_pip(["uninstall", "--yes", *found])
+    left = {normalise(info.distribution) for info in known().values()}
+    for name in found:
+        note(f"{name} is {'still there' if normalise(name) in left else 'gone'}.")
+
+
+@click.command(short_help="Load a plugin again that was disabled.")
+@click.argument("name")
+def enable(name: str) -> None:
+    """Load the plugin NAME again from now on."""
+    _switch(name, enabled=True)
+
+
+@click.command(short_help="Leave a plugin out from now on, without uninstalling it.")
+@click.argument("name")
+def disable(name: str) -> None:
+    """Leave the plugin NAME out from now on: nothing of it is imported.
+
+    That is noted in the user's settings; LEAN_DOJO_DISABLE_PLUGINS does it for one command.
+    """
+    _switch(name, enabled=False)
+
+
+def _switch(name: str, *, enabled: bool) -> None:
+    from lean_dojo_core.local import settings_file
+    from lean_dojo_v2.plugin_host.pip import distribution_of, known
+    from lean_dojo_v2.plugin_host.settings import set_enabled
+
+    distribution = distribution_of(name)
+    if normalise(distribution) == HOST_DISTRIBUTION:
+        raise UsageError(f"{distribution} is LeanDojo-v2 itself, which is always loaded")
+    changed = set_enabled(distribution, enabled)
+    word = "enabled" if enabled else "disabled"
+    note(f"{distribution} is {word} {'now' if changed else 'already'} ({settings_file()}).")
+    for info in known().values():
+        if info.distribution == distribution and enabled and info.error is not None:
+            note(f"{info.name} is {info.status} all the same: {info.error}")
+
+
+@click.command(short_help="Search the index of plugins.")
+@click.argument("words", metavar="[WORD]…", nargs=-1)
+@_index_option
+@json_option
+def search(words: tuple[str, ...], index: str | None, as_json: bool) -> None:
+    """List the plugins of an index whose name, summary or kinds hold all WORDS.
+
+    An index is a JSON file at an address or a path; `plugin_index` in the user's settings, or
+    LEAN_DOJO_PLUGIN_INDEX, names another one than ours.
+    """
+    from lean_dojo_v2.plugin_host.index import read_index
+    from lean_dojo_v2.plugin_host.pip import known
+
+    here = {normalise(info.distribution): info.version for info in known().values()}
+    found = [
+        row
+        for row in read_index(index)
+        if all(
+            word.lower() in f"{row.name} {row.summary} {' '.join(row.kinds)}".lower()
+            for word in words
+        )
+    ]
+    if as_json:
+        emit_json([{**attrs.asdict(r), "installed": here.get(normalise(r.name))} for r in found])
+    elif not found:
+        note("The index lists no such plugin.")
+    else:
+        rows = [[r.name, here.get(normalise(r.name), "no"), r.summary] for r in found]
+        table(["NAME", "INSTALLED", "SUMMARY"], rows)

@@ -1,0 +1,75 @@
+"""What ``lean-dojo prove`` is to prove: its options, and what they gave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import click
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.options import (
+    database_option,
+    goal_option,
+    import_option,
+    options,
+    repo_option,
+)
+
+
+@attrs.frozen(kw_only=True)
+class What:
+    """What :data:`what_options` gave."""
+
+    goal: str | None
+    theorem: str | None
+    file: Path | None
+    problems: Path | None
+    imports: tuple[str, ...]
+    project: Path | None
+    database: Path | None
+    repositories: tuple[str, ...]
+
+    def __attrs_post_init__(self) -> None:
+        named = ("goal", "theorem", "file", "problems")
+        given = [f"--{name}" for name in named if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise UsageError(f"name one thing to prove, not {' and '.join(given)}")
+        traced = self.database is not None or self.repositories
+        if given and given != ["--theorem"] and traced:
+            raise UsageError(f"{given[0]} needs no database: leave out --database and --repo")
+        if self.imports and self.goal is None:
+            raise UsageError("--import is for --goal; a file says itself what it imports")
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether it stands in a database."""
+        return self.goal is None and self.file is None and self.problems is None
+
+
+what_options = options(
+    goal_option,
+    click.option("--theorem", metavar="NAME", help="One theorem of the database, proved or not."),
+    click.option(
+        "--file",
+        metavar="FILE.lean",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Every `sorry` of a Lean file.",
+    ),
+    click.option(
+        "--problems",
+        metavar="FILE.jsonl",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Theorems in miniF2F's form: a JSON object with name and formal_statement a line.",
+    ),
+    import_option,
+    database_option(default=None),
+    repo_option,
+    click.option(
+        "--project",
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Folder of a repository's files as they were traced (default: they are cloned), or of "
+        "the Lake project that a file, goal or problem imports from.",
+    ),
+)

@@ -1,0 +1,124 @@
+"""``lean-dojo push``: a trained model to the hub, with its card and report."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lean_dojo_core.errors import LeanDojoError, TrainingError, UsageError
+from lean_dojo_v2.cli.options import json_option
+from lean_dojo_v2.cli.output import counted, emit_json, note, table
+
+MODEL_MARKS = ("config.json", "adapter_config.json")
+PUSHED = (
+    "*.safetensors", "*.safetensors.index.json", "*config.json", "tokenizer*", "*.model",
+    "special_tokens_map.json", "vocab*", "merges.txt", "*.jinja", "README.md", "*.svg",
+    "training_state.json", "metrics.jsonl", "evaluation.json", "report.html",
+)  # fmt: skip
+"""What of a folder is put there: the model and what tells of it; checkpoints stay here."""
+
+
+@click.command(short_help="Put a trained model on the hub, with its card and report.")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("repo_id")
+@click.option("--private", is_flag=True, help="Make the repository private, if it is made.")
+@click.option("--message", metavar="WORDS", help="Message of the commit.")
+@click.option("--dry-run", is_flag=True, help="List the files and print the card; no hub is asked.")
+@json_option
+def push(
+    *,
+    folder: Path,
+    repo_id: str,
+    private: bool,
+    message: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Put the model in FOLDER on the Hugging Face hub as REPO_ID (`owner/name`).
+
+    Its card (README.md) and the report of its run go with it; a missing card is written, and the
+    report is made anew. Checkpoints and data stay here. Log in with `hf auth login` first, or set
+    HF_TOKEN.
+    """
+    if repo_id.count("/") != 1 or not all(repo_id.split("/")):
+        raise UsageError(f"{repo_id!r} is no name of a repository; write owner/name")
+    if not any((folder / mark).is_file() for mark in MODEL_MARKS):
+        raise UsageError(
+            f"{folder}: holds no model (neither {' nor '.join(MODEL_MARKS)}); name the output_dir "
+            "of a training"
+        )
+    with tempfile.TemporaryDirectory() as made:
+        extra = _written(folder, Path(made))
+        files = {**{file.name: file for file in _own(folder)}, **extra}
+        sizes = {name: file.stat().st_size for name, file in sorted(files.items())}
+        address = "" if dry_run else _upload(files, repo_id, private, message)
+        card = files["README.md"].read_text(encoding="utf-8")
+    if as_json:
+        emit_json({"repo_id": repo_id, "dry_run": dry_run, "url": address, "files": sizes})
+        return
+    if dry_run:
+        table(("FILE", "BYTES"), [(name, f"{size:,}") for name, size in sizes.items()])
+        click.echo(f"\n{card.rstrip()}")
+        note(f"Nothing was sent. {counted(len(files), 'file', 'files')} would go to {repo_id}.")
+    else:
+        click.echo(address)
+
+
+def _own(folder: Path) -> Iterator[Path]:
+    for file in sorted(folder.iterdir()):
+        if file.is_file() and any(fnmatch(file.name, pattern) for pattern in PUSHED):
+            yield file
+
+
+def _written(folder: Path, made: Path) -> dict[str, Path]:
+    """Write the report, and a card where there is none, into another folder."""
+    from lean_dojo_v2.report.page import REPORT_FILE, write_report
+
+    found: dict[str, Path] = {}
+    try:
+        found[REPORT_FILE] = write_report(folder, made / REPORT_FILE)
+    except UsageError:
+        note(f"{folder} holds no record of a run, so no report goes with it.")
+    if not (folder / "README.md").is_file():
+        lines = ["---", "pipeline_tag: text-generation", "tags: [lean4, theorem-proving]", "---"]
+        text = "\n".join([*lines, "", f"# {folder.absolute().name}", "", "A model for Lean 4.", ""])
+        (made / "README.md").write_text(text, encoding="utf-8")
+        found["README.md"] = made / "README.md"
+    return found
+
+
+def _upload(files: dict[str, Path], repo_id: str, private: bool, message: str | None) -> str:
+    """Send the files in one commit; give the model's address.
+
+    Raises:
+        LeanDojoError: If the hub refuses, or is out of reach.
+    """
+    from huggingface_hub import CommitOperationAdd, HfApi
+    from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError, OfflineModeIsEnabled
+
+    operations: list[Any] = [
+        CommitOperationAdd(path_in_repo=name, path_or_fileobj=str(file))
+        for name, file in sorted(files.items())
+    ]
+    api = HfApi()
+    try:
+        address = api.create_repo(repo_id, private=private or None, exist_ok=True)
+        api.create_commit(
+            repo_id, operations, commit_message=message or "Upload with `lean-dojo push`"
+        )
+    except (HfHubHTTPError, LocalTokenNotFoundError, OfflineModeIsEnabled, OSError) as error:
+        said = str(error).strip().split("\n", 1)[0]
+        raise _refused(repo_id, said) from error
+    return str(address)
+
+
+def _refused(repo_id: str, said: str) -> LeanDojoError:
+    return TrainingError(
+        f"the hub did not take {repo_id}: {said}; is it in reach, and are you logged in "
+        "(`hf auth login`, or HF_TOKEN) with the right to write there?"
+    )

@@ -1,0 +1,122 @@
+"""The traced tactics as a table for other tools: JSON lines, Parquet, a Hugging Face data set."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias
+
+import orjson
+
+from lean_dojo_core.records import remove_marks
+from lean_dojo_v2.atomic import atomic_write_text, atomic_writer
+from lean_dojo_v2.data.repository import Repository
+from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.database.export.splits import SPLITS
+
+Format: TypeAlias = Literal["jsonl", "parquet", "hf"]
+FORMATS: tuple[Format, ...] = ("jsonl", "parquet", "hf")
+COLUMNS = (
+    "url", "commit", "file_path", "full_name", "statement", "step", "state_before", "tactic",
+    "state_after", "premises",
+)  # fmt: skip
+"""Of every row: one tactic of one proof, with the goals around it and what it uses."""
+
+_BATCH = 5_000
+
+
+class Exports(Protocol):
+    """A database that writes the splits of repositories."""
+
+    def export_merged_data(self, repositories: Sequence[Any], output_path: Path) -> None:
+        """Write them to a folder."""
+
+
+def export_tables(
+    database: Exports, repositories: Sequence[Repository], folder: Path, format_: Format
+) -> dict[str, int]:
+    """Write the tactics of traced theorems, a file a split.
+
+    A theorem has the split that it has in training (strategy ``random``): what no trainer sees is
+    in ``val`` and ``test``.
+
+    Args:
+        database: The database.
+        repositories: Its repositories, in curriculum order.
+        folder: Where ``train``, ``val`` and ``test`` are written, with the format's ending; made if
+            it is missing.
+        format_: ``"jsonl"``, ``"parquet"``, or ``"hf"``: Parquet in ``data/`` and a ``README.md``
+            by which ``datasets.load_dataset(folder)`` and the hub know the splits.
+
+    Returns:
+        The number of rows of each split.
+    """
+    write = _write_jsonl if format_ == "jsonl" else _write_parquet
+    ending = "jsonl" if format_ == "jsonl" else "parquet"
+    place = folder / "data" if format_ == "hf" else folder
+    with tempfile.TemporaryDirectory() as made:
+        database.export_merged_data(repositories, Path(made))
+        random = Path(made) / "random"
+        counts: dict[str, int] = {
+            split: write(_rows(random / f"{split}.json"), place / f"{split}.{ending}")
+            for split in SPLITS
+        }
+    if format_ == "hf":
+        atomic_write_text(folder / "README.md", _card(repositories, counts))
+    return counts
+
+
+def _rows(file: Path) -> Iterator[dict[str, Any]]:
+    for theorem in read_theorems(file):
+        for step, traced in enumerate(theorem.traced_tactics):
+            yield {
+                "url": theorem.url,
+                "commit": theorem.commit,
+                "file_path": theorem.file_path,
+                "full_name": theorem.full_name,
+                "statement": theorem.theorem_statement,
+                "step": step,
+                "state_before": remove_marks(traced.state_before),
+                "tactic": remove_marks(traced.tactic),
+                "state_after": remove_marks(traced.state_after),
+                "premises": [premise.full_name for premise in traced.premises],
+            }
+
+
+def _write_jsonl(rows: Iterator[dict[str, Any]], file: Path) -> int:
+    count = 0
+    with atomic_writer(file) as stream:
+        for row in rows:
+            stream.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+            count += 1
+    return count
+
+
+def _write_parquet(rows: Iterator[dict[str, Any]], file: Path) -> int:
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from pyarrow import parquet
+
+    kinds: dict[str, Any] = {"step": pa.int32(), "premises": pa.list_(pa.string())}
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
+    count = 0
+    with atomic_writer(file) as stream, parquet.ParquetWriter(stream, schema) as writer:
+        while batch := list(islice(rows, _BATCH)):
+            writer.write_table(pa.Table.from_pylist(batch, schema=schema))
+            count += len(batch)
+    return count
+
+
+def _card(repositories: Sequence[Repository], counts: dict[str, int]) -> str:
+    names = {"train": "train", "val": "validation", "test": "test"}
+    lines = ["---", "tags: [lean4, theorem-proving, lean-dojo]"]
+    lines += ["configs:", "- config_name: default", "  data_files:"]
+    for split in counts:
+        lines += [f"  - split: {names[split]}", f"    path: data/{split}.parquet"]
+    lines += ["---", "", "# Traced Lean 4 tactics", "", f"Columns: {', '.join(COLUMNS)}.", ""]
+    lines += ["| split | tactics |", "| --- | ---: |"]
+    lines += [f"| {names[split]} | {count} |" for split, count in counts.items()]
+    lines += ["", "| repository | commit |", "| --- | --- |"]
+    lines += [f"| {one.url} | `{one.commit[:12]}` |" for one in repositories]
+    return "\n".join([*lines, ""])

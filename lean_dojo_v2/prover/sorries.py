@@ -1,0 +1,303 @@
+"""The ``sorry``s of a file as problems: each is proved at its place, and the file filled in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from lean_dojo_core.errors import LeanError
+from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.client.units import CompilationUnit
+from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, code_tokens
+from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
+from lean_dojo_v2.lean.verify.proofs import check_declaration, judge_text
+from lean_dojo_v2.prover.problem import Problem, TheoremProblem
+from lean_dojo_v2.prover.suggestion import Place
+
+FILE_TIMEOUT = 300.0
+"""Seconds that Lean may take for a whole file."""
+
+_PROVED = frozenset({"theorem", "lemma", "example"})
+_DECLARES = _PROVED | {"def", "abbrev", "instance", "opaque", "structure", "class", "mutual"}
+_TERM_FOLLOWS = frozenset({":=", "from", "exact", "(", ",", "⟨", "<|", "$"})
+_EITHER_FOLLOWS = frozenset({"=>", "then", "else"})
+_PRIVATE = re.compile(r"_private\..*?\.\d+\.")
+
+
+@attrs.frozen
+class Declaration:
+    """A declaration of a file with ``sorry``s in it.
+
+    Attributes:
+        source: The declaration in its file; there an ``example`` has a name.
+        written: Its text as the file has it.
+        start: Index of that text in the file.
+        sorries: Range of each ``sorry``, as indices into that text.
+        example: Name that stands for ``example``, and its place in the text; ``None`` for others.
+        trouble: Why nothing in it can be proved; empty if something can.
+    """
+
+    source: SourceTheorem
+    written: str = attrs.field(repr=False)
+    start: int
+    sorries: tuple[tuple[int, int], ...]
+    example: tuple[str, int] | None = None
+    trouble: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its full name."""
+        return self.source.full_name
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its only ``sorry`` is its whole proof."""
+        _, end = self.sorries[0]
+        proof = self.source.declaration[len(self.source.head) :]
+        only = [token.text for token in code_tokens(proof)]
+        return end == len(self.written) and only in ([":=", "sorry"], [":=", "by", "sorry"])
+
+    def filled(self, proofs: Mapping[int, str], *, as_terms: bool = False) -> str:
+        """Give its text with some of its ``sorry``s replaced.
+
+        Args:
+            proofs: Tactic blocks by the number of their ``sorry``.
+            as_terms: Whether a ``sorry`` that may be either is a term and not a tactic.
+        """
+        text = self.written
+        for number in sorted(proofs, reverse=True):
+            start, end = self.sorries[number]
+            block = _in_place(self.written, start, proofs[number], as_terms)
+            text = text[:start] + block + text[end:]
+        return text
+
+    def check(self, server: Server, proofs: Mapping[int, str]) -> tuple[ProofOutcome, str]:
+        """Have Lean check it with proofs for some or all of its ``sorry``s.
+
+        With proofs for all of them this is the whole check of a proof. With fewer, Lean must find
+        no error, and no other ``sorry`` than those that are left.
+
+        Returns:
+            The outcome, and the text that was checked last.
+        """
+        for as_terms in (False, True):
+            text = self.filled(proofs, as_terms=as_terms)
+            if len(proofs) == len(self.sorries):
+                outcome = check_declaration(server, self.source, self._named(text))
+            else:
+                outcome = self._check_part(server, text, len(self.sorries) - len(proofs))
+            if outcome.valid or text == self.filled(proofs, as_terms=True):
+                break
+        return outcome, text
+
+    def _named(self, text: str) -> str:
+        if self.example is None:
+            return text
+        name, place = self.example
+        return f"{text[:place]}theorem _root_.{name}{text[place + len('example') :]}"
+
+    def _check_part(self, server: Server, text: str, left: int) -> ProofOutcome:
+        before = self.source.before
+        whole = f"{before}{self._named(text)}{self.source.closing}"
+        begin = len(before.encode())
+        units = [unit for unit in _units(server, whole) if unit.i_end > begin]
+        if error := next((error for unit in units for error in unit.errors), None):
+            return ProofOutcome(False, str(error))
+        found = sum(len(unit.goal_src_boundaries or ()) for unit in units)
+        return ProofOutcome(found == left, "" if found == left else "it uses sorry")
+
+
+@attrs.frozen
+class Sorry:
+    """One ``sorry`` of a file.
+
+    Attributes:
+        declaration: Where it stands.
+        number: Which of the declaration's it is, from 0.
+        line: Its line in the file, from 1.
+        column: Its column, from 1.
+        goal: What is to be proved there, as Lean prints it.
+    """
+
+    declaration: Declaration
+    number: int
+    line: int
+    column: int
+    goal: str
+
+    @property
+    def name(self) -> str:
+        """The declaration's name, with the place where that does not say which."""
+        name = self.declaration.name
+        return name if len(self.declaration.sorries) == 1 else f"{name}:{self.line}:{self.column}"
+
+    def problem(self) -> Problem:
+        """Give what a prover works on."""
+        if self.declaration.is_whole:
+            return TheoremProblem(self.declaration.source)
+        return SorryProblem(self)
+
+
+@attrs.frozen
+class SorryProblem:
+    """A ``sorry`` inside of a proof, to be closed at its place.
+
+    Attributes:
+        sorry: The place.
+    """
+
+    sorry: Sorry
+
+    @property
+    def name(self) -> str:
+        """How it is called in results."""
+        return self.sorry.name
+
+    @property
+    def place(self) -> Place:
+        """Where its declaration stands."""
+        source = self.sorry.declaration.source
+        return Place(source.file_path, source.start)
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """Names of the theorem around it."""
+        return self.sorry.declaration.source.own_names
+
+    def open(self, server: Server) -> GoalState:
+        """Open its goal.
+
+        Raises:
+            LeanError: If Lean does not find it any more.
+            EngineLostError: If the engine died or the time was up.
+        """
+        declaration = self.sorry.declaration
+        start, _ = declaration.sorries[self.sorry.number]
+        text = declaration.source.text[: declaration.start] + declaration.written
+        place = len(text[: declaration.start + start].encode())
+        for unit in _units(server, text):
+            for index, (begin, _) in enumerate(unit.goal_src_boundaries or ()):
+                if begin == place and unit.goal_state is not None:
+                    goal = unit.goal_state.goals[index]
+                    return server.goal_resume(unit.goal_state, [goal])
+        raise LeanError(f"{self.name}: Lean finds no sorry at its place")
+
+    def check(self, server: Server, proof: str) -> ProofOutcome:
+        """Have Lean check the declaration with this proof in place; its other ``sorry``s stay."""
+        refused = judge_text(server, proof, self.own_names, lambda: self.open(server))
+        if refused is not None:
+            return refused
+        return self.sorry.declaration.check(server, {self.sorry.number: proof})[0]
+
+
+def find_sorries(server: Server, text: str, file_path: str) -> tuple[list[Sorry], list[str]]:
+    """Find every ``sorry`` of a file.
+
+    Args:
+        server: An engine; with the file's project as ``project_path`` if it imports from it.
+        text: The file.
+        file_path: How messages call it.
+
+    Returns:
+        The ``sorry``s in their order, and the errors that Lean reports of the file.
+
+    Raises:
+        RequestError: If the file cannot be opened: its header, or a module that it imports.
+        EngineLostError: If the engine died or the time was up.
+    """
+    found: list[Sorry] = []
+    units = _units(server, text)
+    for unit in units:
+        if not unit.goal_src_boundaries or unit.goal_state is None:
+            continue
+        declaration = _declaration(text, unit, file_path)
+        for number, (start, _) in enumerate(declaration.sorries):
+            before = text[: declaration.start + start]
+            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+            goal = str(unit.goal_state.goals[number])
+            found.append(Sorry(declaration, number, line, column, goal))
+    errors = [f"{file_path}:{error}" for unit in units for error in unit.errors]
+    return found, errors
+
+
+def _units(server: Server, text: str) -> list[CompilationUnit]:
+    return server.process(
+        text, read_header=True, sorrys=True, new_constants=True, timeout=FILE_TIMEOUT
+    )
+
+
+def _declaration(text: str, unit: CompilationUnit, file_path: str) -> Declaration:
+    encoded = text.encode()
+
+    def index(offset: int) -> int:
+        return len(encoded[:offset].decode())
+
+    start = index(unit.i_begin)
+    written = text[start : index(unit.i_end)].rstrip()
+    sorries = tuple((index(a) - start, index(b) - start) for a, b in unit.goal_src_boundaries or ())
+    line, column = _position(text, start)
+    keyword, name = _head(written)
+    example, full_name, trouble = None, name, ""
+    whole = text
+    if keyword is None or keyword.text not in _PROVED:
+        word = "command" if keyword is None else keyword.text
+        trouble = f"it stands in a {word}, not in a theorem: only a theorem's proof can be checked"
+    elif keyword.text == "example":
+        full_name = f"example_at_line_{line}"
+        example = (full_name, keyword.start)
+        place = start + keyword.start
+        whole = f"{text[:place]}theorem _root_.{full_name}{text[place + len('example') :]}"
+    else:
+        known = [_PRIVATE.sub("", constant) for constant in unit.new_constants or ()]
+        last = name.removeprefix("_root_.")
+        ours = [one for one in known if one == last or one.endswith(f".{last}")]
+        full_name = min(ours, key=len, default=last)
+        if not ours:
+            trouble = "Lean does not accept the theorem even with sorry"
+    end = start + len(written) + len(whole) - len(text)
+    source = SourceTheorem(
+        whole, full_name, file_path, (line, column), _position(whole, end), header=True
+    )
+    if not trouble:
+        try:
+            _ = source.head
+        except LeanError as error:
+            trouble = str(error)
+    return Declaration(source, written, start, sorries, example, trouble)
+
+
+def _head(text: str) -> tuple[Token | None, str]:
+    """Give the keyword of a declaration, and the name behind it."""
+    depth = 0
+    words: Iterator[Token] = code_tokens(text)
+    for token in words:
+        depth += (token.text in OPENERS) - (token.text in CLOSERS)
+        if depth == 0 and token.text in _DECLARES:
+            following = next(words, None)
+            return token, "" if following is None else following.text
+    return None, ""
+
+
+def _position(text: str, index: int) -> tuple[int, int]:
+    return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
+
+
+def _in_place(text: str, start: int, proof: str, as_term: bool) -> str:
+    """Write a block of tactics where a ``sorry`` starts: as tactics, or as a term."""
+    column = start - (text.rfind("\n", 0, start) + 1)
+    before: Sequence[Token] = list(code_tokens(text, 0, start))
+    last = before[-1] if before else Token("symbol", 0, 0, "")
+    lines = proof.strip("\n").split("\n")
+    own_line = "\n" in text[last.end : start]
+    is_term = last.text in _TERM_FOLLOWS or (as_term and last.text in _EITHER_FOLLOWS)
+    if is_term:
+        bare = last.text in {":=", "=>", "from"}
+        opening, closing = ("by ", "") if bare else ("(by ", ")")
+    else:
+        alone = own_line or last.text in {"by", "·", "."} or len(lines) == 1
+        opening, closing = ("", "") if alone else ("(", ")")
+    return opening + f"\n{' ' * (column + len(opening))}".join(lines) + closing

@@ -1,0 +1,89 @@
+"""Compare runs: what they proved, where their numbers ended, how their settings differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from lean_dojo_v2.atomic import atomic_write_text
+from lean_dojo_v2.report.collect import Contents
+from lean_dojo_v2.report.page import template
+from lean_dojo_v2.report.words import EXPLAINED, explain
+
+Row: TypeAlias = tuple[str, list[Any], str]
+"""What it is, its value in each run, and what it means."""
+
+COMPARE_FILE = "compare.html"
+
+
+def write_comparison(runs: Sequence[Contents], output: Path) -> Path:
+    """Write one self-contained page with the numbers of several runs side by side.
+
+    Args:
+        runs: What :func:`~lean_dojo_v2.report.collect.collect` found in each folder.
+        output: The page.
+
+    Returns:
+        The page.
+    """
+    data = compare(runs)
+    parts = [
+        ("Proved", "Theorems with a proof that Lean confirmed as a whole.", data["proved"]),
+        ("Last metrics", "The last reported value of each number.", data["metrics"]),
+        ("Settings that differ", "All others are the same in every run.", data["settings"]),
+    ]
+    text = template("compare.html.j2").render(names=data["names"], parts=parts)
+    atomic_write_text(output, text)
+    return output
+
+
+def compare(runs: Sequence[Contents]) -> dict[str, Any]:
+    """Give the numbers of several runs side by side.
+
+    Returns:
+        ``names``, and ``proved``, ``metrics`` and ``settings``, each a list of :data:`Row`.
+    """
+    proved = [_proved(run) for run in runs]
+    metrics = [_flat(run, "last") for run in runs]
+    settings = [_flat(run, "settings") for run in runs]
+    return {
+        "names": _names(runs),
+        "proved": _rows(proved, lambda _: EXPLAINED["proved"]),
+        "metrics": _rows(metrics, lambda name: explain(name.rpartition(": ")[2])),
+        "settings": [
+            row
+            for row in _rows(settings, lambda name: f"The setting {name}.")
+            if len(set(map(str, row[1]))) > 1
+        ],
+    }
+
+
+def _names(runs: Sequence[Contents]) -> list[str]:
+    titles = [run.title for run in runs]
+    return [
+        title if titles.count(title) == 1 else f"{title} ({number})"
+        for number, title in enumerate(titles, 1)
+    ]
+
+
+def _proved(run: Contents) -> dict[str, Any]:
+    return {
+        stage or "theorems": f"{sum(proof.success for proof in proofs)} of {len(proofs)}"
+        for stage, proofs in run.proofs_by_stage.items()
+    }
+
+
+def _flat(run: Contents, what: str) -> dict[str, Any]:
+    """Give a part of every training, named by its folder where there are several."""
+    alone = len(run.runs) == 1
+    return {
+        name if alone else f"{one.name}: {name}": value
+        for one in run.runs
+        for name, value in getattr(one, what).items()
+    }
+
+
+def _rows(found: Sequence[dict[str, Any]], explained: Any) -> list[Row]:
+    names = dict.fromkeys(name for one in found for name in one)
+    return [(name, [one.get(name) for one in found], explained(name)) for name in names]

@@ -1,0 +1,70 @@
+"""What the numbers of the page mean: the texts that one sees when pointing at them."""
+
+from __future__ import annotations
+
+EXPLAINED = {
+    "proved": "Theorems with a proof that Lean confirmed as a whole: no error, no sorry, no new "
+    "axiom, the statement unchanged.",
+    "verified": "Share of the sampled tactics that Lean accepted and that bring the proof nearer "
+    "to its end; mean over the last fifth of the steps.",
+    "refused": "Share of the completions that were refused: no single tactic, or an attempt to "
+    "cheat.",
+    "share": "Share of all completions of the run that were refused for this reason.",
+    "theorems": "Theorems in the exported data, of all splits.",
+    "forgotten": "Mean loss of each earlier repository against its best value, in the metric's "
+    "unit (Chaudhry et al. 2018); negative if they gained.",
+    "train": "Theorems that trainers see.",
+    "val": "Theorems held out for choosing settings; a theorem keeps its split for ever.",
+    "test": "Theorems held out for the end; a theorem keeps its split for ever.",
+    "easy": "Theorems in the third with the fewest tactics, over all repositories.",
+    "medium": "Theorems in the middle third by the number of tactics.",
+    "hard": "Theorems in the third with the most tactics.",
+    "tactics": "Traced tactics of all splits.",
+    "step": "Which repository of the curriculum it was.",
+    "rows": "Examples in the merged data of this and all earlier repositories.",
+    "optimizer_steps": "Optimiser steps on this repository's data.",
+    "states": "States of the search whose tactics were generated for this theorem.",
+    "seconds": "Wall-clock seconds of the whole stage.",
+}
+"""By what a column or tile is about."""
+
+_METRICS = {
+    "loss": "Mean cross-entropy of the answer's tokens, in nats; of GRPO the policy's loss.",
+    "eval_loss": "The same on held-out data.",
+    "reward": "Mean of the weighted sum of the rewards.",
+    "reward_std": "How far the rewards of one group of completions lie apart.",
+    "kl": "How far the policy has moved from the model it began with, in nats a token.",
+    "entropy": "Mean entropy of the next token, in nats; near 0 the model always says the same.",
+    "grad_norm": "Length of the gradient before clipping.",
+    "learning_rate": "Step size of the optimiser.",
+    "epoch": "How often the data was seen.",
+    "step": "Optimiser steps so far.",
+    "num_tokens": "Tokens seen so far.",
+    "mean_token_accuracy": "Share of the answer's tokens that were the most probable.",
+    "lean/verified": EXPLAINED["verified"],
+    "lean/solved": "Share of the sampled tactics that leave no goal.",
+}
+_BEGINNINGS = {
+    "rewards/": "Of the reward of this name, over the completions of a step.",
+    "lean/refused": "Share of the completions that were refused as an attempt to cheat.",
+    "lean/unparsed": "Share of the completions that were no single tactic.",
+    "lean/": "Share of the completions of which Lean said this.",
+    "completions/": "Of the completions' lengths, in tokens.",
+    "Recall@": "Percent of the premises of a step that are among the first so many retrieved.",
+    "R@": "Percent of the premises of a step that are among the first so many retrieved.",
+    "MRR": "Mean of one over the rank of the first right premise.",
+    "clip_ratio": "Share of the tokens whose update was clipped.",
+    "eval_": "The same number on held-out data.",
+}
+
+
+def explain(metric: str) -> str:
+    """Say what a metric means; of one that nobody here knows, that its trainer logged it.
+
+    >>> explain("lean/refused/sorry")
+    'Share of the completions that were refused as an attempt to cheat.'
+    """
+    if metric in _METRICS:
+        return _METRICS[metric]
+    found = next((text for start, text in _BEGINNINGS.items() if metric.startswith(start)), None)
+    return found or f"The last value of {metric!r} that the trainer logged."

@@ -1,0 +1,40 @@
+"""``lean-dojo merge-lora``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lean_dojo_v2.cli.options import json_option
+from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.waiting import long_command
+
+
+@click.command("merge-lora", short_help="Merge a LoRA adapter into its base model.")
+@click.argument("adapter", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of the merged model (default: ADAPTER-merged).",
+)
+@json_option
+@long_command(goes_on=False)
+def merge_lora(adapter: Path, output: Path | None, as_json: bool) -> None:
+    """Merge the LoRA adapter in the folder ADAPTER into its base model.
+
+    The result is a plain model with its tokenizer, in the base's type of weights: for servers and
+    tools that load no adapters.
+    """
+    from lean_dojo_plugins.causal_lm.model.merging import merge_lora as merge
+
+    folder = adapter.absolute()
+    merged = output or folder.with_name(f"{folder.name}-merged")
+    dtype = merge(adapter, merged)
+    note(f"Merged {adapter} into its base model ({dtype}).")
+    if as_json:
+        emit_json({"adapter": str(adapter), "model": str(merged), "dtype": dtype})
+    else:
+        click.echo(str(merged))

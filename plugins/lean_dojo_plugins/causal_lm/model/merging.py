@@ -1,0 +1,71 @@
+"""Merge a LoRA adapter into its base model, for whoever loads plain models only."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoConfig
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.causal_lm.model.loading import (
+    ADAPTER_FILE,
+    base_of_adapter,
+    load_model,
+    load_tokenizer,
+)
+from lean_dojo_plugins.training.devices import choose_device
+from lean_dojo_v2.runs.files import STATE_FILE
+
+KEPT = (STATE_FILE, "metrics.jsonl", "evaluation.json", "README.md")
+"""Files of the run that stay true of the merged model."""
+
+
+def merge_lora(adapter: Path, output: Path) -> str:
+    """Merge an adapter into its base model; the sum is made in float32 and saved as the base is.
+
+    Args:
+        adapter: The adapter's folder.
+        output: Folder of the merged model, with its tokenizer; it must not be there yet.
+
+    Returns:
+        The type of the saved weights, for example ``"bfloat16"``.
+
+    Raises:
+        UsageError: If no adapter is there, or something lies at ``output``.
+        CheckpointError: If the base model is not there any more.
+        TrainingError: If the hub does not give it.
+    """
+    if not (adapter / ADAPTER_FILE).is_file():
+        raise UsageError(f"{adapter}: is no LoRA adapter: it has no {ADAPTER_FILE}")
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise UsageError(f"{output} is there already; name another folder with -o")
+    config: Any = AutoConfig.from_pretrained(base_of_adapter(str(adapter)))
+    dtype = config.dtype if isinstance(config.dtype, torch.dtype) else torch.float32
+    model: Any = load_model(adapter, device=choose_device("cpu"))
+    model.to(dtype)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=output.parent) as made:
+        new = Path(made) / "model"
+        model.save_pretrained(new)
+        load_tokenizer(adapter).save_pretrained(new)
+        for name in KEPT:
+            if (adapter / name).is_file():
+                shutil.copy2(adapter / name, new / name)
+        _correct_card(new / "README.md")
+        if output.is_dir():
+            output.rmdir()
+        new.rename(output)  # whole, or not there
+    return str(dtype).removeprefix("torch.")
+
+
+def _correct_card(card: Path) -> None:
+    """Say on the model card that it is a plain model now."""
+    if card.is_file():
+        text = card.read_text(encoding="utf-8")
+        text = text.replace("library_name: peft", "library_name: transformers", 1)
+        text = text.replace("# LoRA adapter for", "# Merged LoRA adapter and", 1)
+        card.write_text(text, encoding="utf-8")

@@ -1,0 +1,96 @@
+"""`lean-dojo check`, with real Lean."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+
+import pytest
+
+HOLDS = "theorem t (n : Nat) : n + 0 = n := rfl\n"
+
+
+@pytest.fixture
+def warm(workplace, engine, monkeypatch):
+    """Have the command work with the engine of all tests."""
+    monkeypatch.setattr(
+        "lean_dojo_v2.lean.client.server.Server", lambda *_, **__: contextlib.nullcontext(engine)
+    )
+    return workplace
+
+
+@pytest.fixture
+def type_in(monkeypatch):
+    """Give a text to standard input."""
+
+    def say(text: str) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+    return say
+
+
+def test_a_file_that_holds(lean_dojo, warm, type_in):
+    (warm / "x.lean").write_text(HOLDS)
+    ran = lean_dojo("check", "x.lean")
+    assert (ran.code, ran.err) == (0, "x.lean: holds, 1 theorem\n")
+    assert ran.json["valid"]
+    assert ran.json["theorems"][0]["name"] == "t"
+    type_in(HOLDS)
+    assert lean_dojo("check", "-", "--json").err == "standard input: holds, 1 theorem\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "said"),
+    [
+        ("theorem t : 1 = 2 := sorry\n", "sorry", "x.lean:1: t: sorry"),
+        ("axiom oops : False\ntheorem t : 1 = 2 := oops.elim\n", "axiom", "the axiom oops"),
+        ("theorem t : 1 = 2 := rfl\n", None, "x.lean:1:22: error: "),
+        ("theorem t (n : Nat) : n = n := rfl\n", "statement-changed", "t states something else"),
+    ],
+)
+def test_a_file_that_does_not(lean_dojo, warm, text, reason, said):
+    (warm / "x.lean").write_text(text)
+    (warm / "stated.lean").write_text("theorem t (n : Nat) : n + 0 = n := sorry\n")
+    changed = reason == "statement-changed"
+    ran = lean_dojo("check", "x.lean", *(["--reference", "stated.lean"] if changed else []))
+    assert ran.code == 1
+    assert said in ran.err
+    assert "x.lean: no proof: " in ran.err
+    assert not ran.json["valid"]
+    assert (ran.json["refusal"] or {}).get("reason") == reason
+
+
+def test_a_proof(lean_dojo, warm, type_in):
+    ran = lean_dojo("check", "--goal", "∀ n : Nat, n + 0 = n", "--proof", "intro n; rfl")
+    assert (ran.code, ran.err) == (0, "The proof holds.\n")
+    statement = ("check", "--statement", "theorem t (n : Nat) : n + 0 = n", "--proof")
+    type_in("cases n\n· rfl\n· rfl\n")
+    assert lean_dojo(*statement, "-").code == 0
+    cheat = lean_dojo(*statement, "exact t n")
+    assert cheat.code == 1
+    assert cheat.err.startswith("No proof: ")
+    assert not cheat.json["valid"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name one thing to check"),
+        (["x.lean", "--goal", "True"], "not FILE and --goal"),
+        (["--goal", "True"], "--proof TACTICS is for --goal"),
+        (["x.lean", "--proof", "rfl"], "a FILE holds its own"),
+        (["--goal", "True", "--proof", "trivial", "--reference", "x.lean"], "is for a FILE"),
+        (["none.lean"], "none.lean: there is no such file"),
+        (["--goal", "no such", "--proof", "rfl"], "--goal: "),
+        (["--statement", "1 = 2", "--proof", "rfl"], "--statement has no theorem"),
+        (["--statement", "theorem t : no such", "--proof", "rfl"], "--statement: "),
+        (["x.lean"], "NoSuch"),
+    ],
+)
+def test_mistakes(lean_dojo, warm, arguments, said):
+    (warm / "x.lean").write_text("import NoSuch.Module\n")
+    ran = lean_dojo("check", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+    assert ran.err.count("Error: ") == 1

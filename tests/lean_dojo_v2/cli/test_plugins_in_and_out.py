@@ -1,0 +1,248 @@
+"""Plugins in and out: install, uninstall, enable, disable, search; plugins of one file; broken ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lean_dojo_core import registry
+
+Run = Callable[..., Any]
+
+ONE_FILE = """\
+from lean_dojo_core import RewardFunctionSpec, hookimpl
+
+LEAN_DOJO_API_VERSION = "1.0"
+LEAN_DOJO_TESTED_WITH = "2.0.0"
+
+
+@hookimpl
+def lean_dojo_reward_functions():
+    for name in ("few", "exits", "endless", "late"):
+        yield RewardFunctionSpec(name=name, target=f"{__name__}:{name}", summary=f"The {name} one.")
+    yield RewardFunctionSpec(name="raises", target=f"{__name__}:Raises", summary="Cannot be made.")
+
+
+def few(completions, **kwargs):
+    return [1.0 / (1 + len(text)) for text in completions]
+
+
+def exits(completions, **kwargs):
+    raise SystemExit(3)
+
+
+def endless(completions, **kwargs):
+    import time
+
+    while not few.over:
+        time.sleep(0.01)
+
+
+async def late(completions, **kwargs):
+    import asyncio
+
+    await asyncio.sleep(600)
+
+
+few.over = False
+
+
+class Raises:
+    def __init__(self):
+        raise RuntimeError("no such server")
+
+    def __call__(self, completions, **kwargs):
+        return []
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder that is also that of the user's settings."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LEAN_DOJO_CONFIG_DIR", str(tmp_path / "settings"))
+    monkeypatch.delenv("LEAN_DOJO_PLUGINS_DIR", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def one_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A plugin that is one file, found by `LEAN_DOJO_PLUGINS_DIR`."""
+    (home / "mine").mkdir()
+    (home / "mine" / "my_rewards.py").write_text(ONE_FILE)
+    (home / "c.jsonl").write_text('{"completion": "rfl"}\n')
+    monkeypatch.setenv("LEAN_DOJO_PLUGINS_DIR", str(home / "mine"))
+    registry.refresh()
+    yield home
+    if (module := sys.modules.pop("lean_dojo_core.local.my_rewards", None)) is not None:
+        module.few.over = True
+    monkeypatch.undo()
+    registry.refresh()
+
+
+def test_a_plugin_of_one_file_is_one_like_any_other(lean_dojo: Run, one_file: Path) -> None:
+    listed = lean_dojo("plugins", "--json").json
+    [mine] = [one for one in listed["plugins"] if one["distribution"] == "my_rewards.py"]
+    assert mine["status"] == "active"
+    assert mine["tested_with"] == {"lean-dojo-v2": "2.0.0", "api": "1.0", "requires": None}
+    ran = lean_dojo("reward", "score", "few", "c.jsonl")
+    assert "0.25" in ran.out
+    assert lean_dojo("reward", "score", "my_rewards.py:few", "c.jsonl").code == 0
+    (one_file / "mine" / "broken.py").write_text("1 / 0\n")
+    registry.refresh()
+    failed = lean_dojo("plugins", "--failed")
+    assert "broken.py:broken" in failed.out
+    assert "ZeroDivisionError" in failed.out
+    assert lean_dojo("reward", "score", "few", "c.jsonl").code == 0
+
+
+def test_the_file_beside_the_settings(lean_dojo: Run, home: Path) -> None:
+    (home / "settings").mkdir()
+    (home / "settings" / "lean_dojo_plugins.py").write_text(ONE_FILE)
+    registry.refresh()
+    try:
+        assert "few" in lean_dojo("plugins").out
+        reward = registry.reward_functions["few"].load()
+        assert reward.__module__ == "lean_dojo_core.local.lean_dojo_plugins"  # it pickles
+    finally:
+        (home / "settings" / "lean_dojo_plugins.py").unlink()
+        sys.modules.pop("lean_dojo_core.local.lean_dojo_plugins", None)
+        registry.refresh()
+
+
+def test_disable_and_enable(lean_dojo: Run, one_file: Path) -> None:
+    ran = lean_dojo("plugins", "disable", "my-rewards")
+    assert "my_rewards.py is disabled now" in ran.err
+    assert "disabled already" in lean_dojo("plugins", "disable", "my_rewards.py").err
+    assert "few" not in lean_dojo("plugins").out
+    refused = lean_dojo("reward", "score", "few", "c.jsonl")
+    assert refused.code == 2
+    assert "my_rewards.py:my_rewards (disabled)" in refused.err
+    assert lean_dojo("plugins", "enable", "my_rewards").code == 0
+    assert lean_dojo("reward", "score", "few", "c.jsonl").code == 0
+    for name in ("lean-dojo-v2", "no-such"):
+        wrong = lean_dojo("plugins", "disable", name)
+        assert (wrong.code, wrong.err.count("Error: ")) == (2, 1)
+    assert "is a file" in lean_dojo("plugins", "uninstall", "my_rewards").err
+    (one_file / "settings" / "settings.json").write_text("no JSON")
+    assert "is not JSON" in lean_dojo("plugins", "disable", "my_rewards").err
+
+
+@pytest.mark.parametrize(
+    ("reward", "code", "said"),
+    [
+        ("raises", 1, "making it raised RuntimeError: no such server"),
+        ("exits", 1, "reward 'exits' of my_rewards.py local raised SystemExit: 3"),
+        ("endless", 1, "reward 'endless' of my_rewards.py local has run for more than 1 s"),
+        ("late", 1, "reward 'late' of my_rewards.py local has run for more than 1 s"),
+    ],
+)
+def test_a_broken_reward_is_one_message_that_names_it(
+    lean_dojo: Run, one_file: Path, reward: str, code: int, said: str
+) -> None:
+    ran = lean_dojo("reward", "score", reward, "c.jsonl", "--set", "timeout=1")
+    if reward == "raises":
+        ran = lean_dojo("reward", "score", reward, "c.jsonl")
+    assert ran.code == code
+    assert said in ran.err
+    assert "my_rewards.py" in ran.err
+    assert [line[:7] for line in ran.err.splitlines()].count("Error: ") == 1
+    assert "Traceback" not in ran.err
+
+
+def test_who_does_not_come_back_is_said(
+    lean_dojo: Run, one_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lean_dojo_v2.plugin_host.limits.SAY_AFTER", 0.25)
+    ran = lean_dojo("reward", "score", "endless", "c.jsonl", "--timeout", 1)
+    assert "reward 'endless' of my_rewards.py local has run for 0 s" in ran.err
+
+
+def test_checks_have_a_limit_and_stream(lean_dojo: Run, one_file: Path) -> None:
+    ran = lean_dojo("plugins", "check", "my_rewards.py", "--timeout", 1, "--all")
+    assert ran.code == 1
+    out = " ".join(ran.out.split())
+    assert "FAILED reward-function my-rewards-py:endless: " in out
+    assert "it has run for more than 1 s; give it less to do, or --timeout more" in out
+    assert "SystemExit" in out
+    assert "no such server" in out
+    assert "ok reward-function my-rewards-py:few" in out
+
+
+def test_a_clash_tells_who_offers_the_short_name(lean_dojo: Run, one_file: Path) -> None:
+    other = one_file / "mine" / "others.py"
+    other.write_text(ONE_FILE.replace('("few", "exits", "endless", "late")', '("few",)'))
+    registry.refresh()
+    ran = lean_dojo("plugins")
+    assert (
+        "The short name of reward-function 'few' is offered by my-rewards-py:few and others-py:few"
+    ) in ran.err
+    [clash, _] = lean_dojo("plugins", "--json").json["clashes"]
+    assert clash["offered_by"] == ["my-rewards-py:few", "others-py:few"]
+    sys.modules.pop("lean_dojo_core.local.others", None)
+
+
+def test_search(lean_dojo: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [ours] = lean_dojo("plugins", "search", "--json").json
+    assert ours["name"] == "lean-dojo-example"
+    assert Path(ours["install"], "pyproject.toml").is_file()
+    rows = [{"name": "bright", "summary": "Rewards light."}, {"name": "dark", "summary": "Night."}]
+    (home / "index.json").write_text(json.dumps({"plugins": rows}))
+    (home / "settings").mkdir()
+    place = json.dumps({"plugin_index": str(home / "index.json")})
+    (home / "settings" / "settings.json").write_text(place)
+    ran = lean_dojo("plugins", "search", "light")
+    assert "bright" in ran.out
+    assert "dark" not in ran.out
+    assert "no such plugin" in lean_dojo("plugins", "search", "quux").err
+    monkeypatch.setenv("LEAN_DOJO_PLUGIN_INDEX", "none.json")
+    nowhere = lean_dojo("plugins", "search")
+    assert (nowhere.code, nowhere.err.count("none.json")) == (1, 1)
+    (home / "index.json").write_text("[]")
+    assert "is no index" in lean_dojo("plugins", "search", "--index", home / "index.json").err
+
+
+@pytest.mark.slow
+def test_install_and_uninstall(
+    tmp_path: Path, make_wheel: Callable[..., Path], environment: Callable[..., dict[str, str]]
+) -> None:
+    """In an environment of its own, by the commands of the page."""
+    home = tmp_path / "venv"
+    venv.create(home, with_pip=True)
+    python = home / "bin" / "python"
+    [site] = home.glob("lib/*/site-packages")
+    paths = [path for path in sys.path if path and Path(path).is_dir()]
+    (site / "dependencies.pth").write_text("\n".join(paths) + "\n")
+    wheel = make_wheel(tmp_path, "shiny", {"shiny.py": ONE_FILE}, entry_points={"shiny": "shiny"})
+    variables = environment(PIP_NO_INDEX="1", LEAN_DOJO_CONFIG_DIR=str(tmp_path / "settings"))
+
+    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [python, "-m", "lean_dojo_v2", *arguments],
+            env={**variables, "PATH": f"{home / 'bin'}{os.pathsep}{variables['PATH']}"},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    installed = run("plugins", "install", wheel)
+    assert installed.returncode == 0, installed.stderr
+    assert installed.stdout.startswith("shiny 1.0 offers: reward-function few")
+    assert "shiny 1.0" in run("plugins").stdout
+    again = run("plugins", "install", wheel)
+    assert again.returncode == 1
+    assert "no plugin is new" in again.stderr
+    assert run("plugins", "install", "no-such-distribution-here").returncode == 1
+    gone = run("plugins", "uninstall", "--yes", "shiny")
+    assert gone.returncode == 0, gone.stderr
+    assert "shiny is gone." in gone.stderr
+    assert "shiny 1.0" not in run("plugins").stdout
