@@ -160,14 +160,14 @@ class Arena:
         if left := bench.left(stage, 1):
             with tqdm(total=left, desc=f"proving ({stage})", disable=None) as bar:
 
-                def count(_: Attempt) -> None:
+                def tried(_: Attempt) -> None:
                     bar.update()
 
                 def make_prover(_: int) -> Prover[Any, Any, Any]:
                     prover: Prover[Any, Any, Any] = make()
                     return prover
 
-                bench.on_attempt = count
+                bench.on_attempt = tried
                 bench.run(stage, make_prover)
         found = attempts.attempts(stage)
         self._write(stage, found)
