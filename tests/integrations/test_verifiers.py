@@ -79,7 +79,10 @@ def test_scripted_policies_earn_what_the_whole_check_says(home: Path, tmp_path: 
         )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     lines = (tmp_path / "run" / "traces.jsonl").read_text(encoding="utf-8").splitlines()
-    traces = [json.loads(line) for line in lines]
-    paid = {trace["task"]["data"]["idx"]: trace["rewards"]["proved"] for trace in traces}
+    paid = {}
+    for episode in map(json.loads, lines):
+        [trace] = episode["traces"]
+        assert trace["errors"] == []
+        paid[episode["task"]["data"]["idx"]] = trace["rewards"]["proved"]["score"]
     assert paid == {index: reward for index, (_, _, reward) in enumerate(played)}
     assert {tool["function"]["name"] for tool in seen[0]["tools"]} == {"tactic", "undo", "state"}
