@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from lean_dojo_core.errors import DataError, LeanError, UsageError
+from lean_dojo_core.errors import DataError, EngineUnavailableError, LeanError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.cli.options import engine_option, goal_option, import_option, json_option, options
 from lean_dojo_v2.cli.output import counted, emit_json, keep_stdout_for_json, note
 from lean_dojo_v2.cli.waiting import long_command
 
 if TYPE_CHECKING:
-    from lean_dojo_v2.lean.client.server import Server
-    from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
+    from lean_dojo_v2.prover.problem import Problem
 
 FILE_SECONDS = 300.0
 STDIN = "-"
@@ -149,10 +148,11 @@ def _of_file(asked: _Asked) -> dict[str, Any]:
 
 def _of_proof(asked: _Asked) -> dict[str, Any]:
     from lean_dojo_v2.lean.client.server import Server
-    from lean_dojo_v2.lean.errors import RequestError
-    from lean_dojo_v2.serve.judging import judge_proof, proof_data
+    from lean_dojo_v2.lean.errors import EngineLostError
+    from lean_dojo_v2.serve.judging import judge_proof
 
     proof = _read(STDIN) if asked.proof == STDIN else str(asked.proof)
+    problem = _problem(asked)
     with Server(
         asked.imports or ("Init",),
         project_path=asked.project,
@@ -161,35 +161,29 @@ def _of_proof(asked: _Asked) -> dict[str, Any]:
         timeout=asked.timeout,
     ) as server:
         try:
-            if asked.goal is not None:
-                answer = judge_proof(server, asked.goal, proof, asked.timeout)
-            else:
-                answer = proof_data(_check_statement(server, asked, proof))
-        except RequestError as error:
+            answer = judge_proof(server, problem, proof, asked.timeout)
+        except (EngineLostError, EngineUnavailableError):
+            raise
+        except LeanError as error:  # what cannot be opened is the asker's mistake
             option = "--goal" if asked.goal is not None else "--statement"
             raise UsageError(f"{option}: {error}") from error
     note("The proof holds." if answer["valid"] else f"No proof: {answer['detail']}")
     return answer
 
 
-def _check_statement(server: Server, asked: _Asked, proof: str) -> ProofOutcome:
+def _problem(asked: _Asked) -> Problem:
     from lean_dojo_v2.benchmarks.jsonl import split_theorem
     from lean_dojo_v2.benchmarks.source import problem_of
-    from lean_dojo_v2.lean.errors import EngineLostError
+    from lean_dojo_v2.prover.problem import GoalProblem
 
+    if asked.goal is not None:
+        return GoalProblem(asked.goal)
     try:
         before, statement, name = split_theorem(str(asked.statement))
     except UsageError as error:
         raise UsageError(f"--statement {error}; write it as 'theorem NAME … : …'") from error
     header = "".join(f"import {module}\n" for module in asked.imports) + before
-    problem = problem_of(BenchmarkProblem(full_name=name, statement=statement, header=header))
-    try:
-        problem.open(server)  # a statement that is none is the asker's mistake, not the proof's
-    except EngineLostError:
-        raise
-    except LeanError as error:
-        raise UsageError(f"--statement: {error}") from error
-    return problem.check(server, proof)
+    return problem_of(BenchmarkProblem(full_name=name, statement=statement, header=header))
 
 
 def _read(place: str) -> str:

@@ -14,7 +14,7 @@ from lean_dojo_v2.lean.client.units import CompilationUnit
 from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, code_tokens
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
-from lean_dojo_v2.lean.verify.proofs import check_declaration, judge_text
+from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT, check_declaration, judge_text
 from lean_dojo_v2.prover.problem import Problem, TheoremProblem
 from lean_dojo_v2.prover.suggestion import Place
 
@@ -75,11 +75,18 @@ class Declaration:
             text = text[:start] + block + text[end:]
         return text
 
-    def check(self, server: Server, proofs: Mapping[int, str]) -> tuple[ProofOutcome, str]:
+    def check(
+        self, server: Server, proofs: Mapping[int, str], timeout: float = PROOF_TIMEOUT
+    ) -> tuple[ProofOutcome, str]:
         """Have Lean check it with proofs for some or all of its ``sorry``s.
 
         With proofs for all of them this is the whole check of a proof. With fewer, Lean must find
         no error, and no other ``sorry`` than those that are left.
+
+        Args:
+            server: The engine.
+            proofs: Tactic blocks by the number of their ``sorry``.
+            timeout: Seconds that Lean may take for a whole proof.
 
         Returns:
             The outcome, and the text that was checked last.
@@ -87,7 +94,7 @@ class Declaration:
         for as_terms in (False, True):
             text = self.filled(proofs, as_terms=as_terms)
             if len(proofs) == len(self.sorries):
-                outcome = check_declaration(server, self.source, self._named(text))
+                outcome = check_declaration(server, self.source, self._named(text), timeout=timeout)
             else:
                 outcome = self._check_part(server, text, len(self.sorries) - len(proofs))
             if outcome.valid or text == self.filled(proofs, as_terms=True):
@@ -186,12 +193,12 @@ class SorryProblem:
                     return server.goal_resume(unit.goal_state, [goal])
         raise LeanError(f"{self.name}: Lean finds no sorry at its place")
 
-    def check(self, server: Server, proof: str) -> ProofOutcome:
+    def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
         """Have Lean check the declaration with this proof in place; its other ``sorry``s stay."""
-        refused = judge_text(server, proof, self.own_names, lambda: self.open(server))
+        refused = judge_text(server, proof, self.own_names, lambda: self.open(server), timeout)
         if refused is not None:
             return refused
-        return self.sorry.declaration.check(server, {self.sorry.number: proof})[0]
+        return self.sorry.declaration.check(server, {self.sorry.number: proof}, timeout)[0]
 
 
 def find_sorries(server: Server, text: str, file_path: str) -> tuple[list[Sorry], list[str]]:
