@@ -63,7 +63,7 @@ def rewards(rows: Rows) -> Figure | None:
 
 def verified(rows: Rows) -> Figure | None:
     """Draw the share of completions that Lean verified, and of those that leave no goal."""
-    names = {"lean/verified": "verified: advances the state", "lean/solved": "leaves no goal"}
+    names = {"lean/verified": "verified: nearer to a proof", "lean/solved": "leaves no goal"}
     figure = _lines(_named(rows, names), "Verified by Lean", "share of completions")
     if figure is not None:
         figure.axes[0].set_ylim(-0.02, 1.02)

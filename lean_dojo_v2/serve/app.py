@@ -27,6 +27,7 @@ from lean_dojo_core.errors import LeanDojoError, UsageError
 from lean_dojo_v2.benchmarks.rows import problem_of_row
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, RequestError
 from lean_dojo_v2.lean.text.header import parse_header
+from lean_dojo_v2.lean.verify.outcomes import Verdict
 from lean_dojo_v2.prover.automation import AutomationProver
 from lean_dojo_v2.prover.replay import Opens
 from lean_dojo_v2.serve import kimina
@@ -247,8 +248,7 @@ async def _within_time(
         return await service.run(judge, *fields, header=header, name=judge.__name__)
     except (EngineTimeoutError, EngineKilledError) as error:
         timed_out = isinstance(error, EngineTimeoutError)
-        verdict = "timed-out" if timed_out else "engine-died"
         lost: Answer = {"detail": str(error), "refusal": None, "timed_out": timed_out}
         if judge is judge_tactic:
-            return {"verdict": verdict, "state": None, "solved": False, **lost}
+            return {"verdict": Verdict.TIMED_OUT.value, "state": None, "solved": False, **lost}
         return {"valid": False, **lost}

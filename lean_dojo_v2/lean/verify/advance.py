@@ -1,264 +1,258 @@
-"""Does a step advance a proof, or does it only look like one?
+"""Does a step get nearer to a proof? Lean is asked, by closing one through it.
 
-Lean accepts steps that change nothing of substance: ``skip``, ``have := trivial``, ``rename_i x``,
-a goal that is duplicated. A reward that pays for "Lean accepted it" teaches a model exactly those.
-So a step counts as an advance only if none of the goals that it leaves is *at least as hard* as the
-goal it acted on.
+Lean accepts steps that lead nowhere: ``skip``, ``have := trivial``, ``exfalso`` where nothing is
+contradictory, a goal that cannot be shown. A reward that pays for "Lean accepted it" teaches a
+model exactly those. So a step counts as an *advance* only if Lean has closed a whole proof through
+it, and by less than it takes from the state before. Two distances say how much that is:
 
-Goal A is at least as hard as goal B if both have the same target and A knows nothing that B does
-not: every hypothesis of A is, up to names, one of B's, or says nothing (``True``, ``a = a``).
+- by how many tactics of the traced proof, counted from its end, the state can be closed;
+- the first rung of a fixed ladder (:mod:`.ladder`) on which all of its goals close.
 
-A reward has to be stricter than a search. Some moves are open at nearly every goal, whatever it
-says: ``exfalso``, ``apply Fin.elim0``, ``symm``, ``revert h``, ``by_contra h``,
-``refine of_eq_true ?_``, ``have := Nat.le_refl 0``. A search should try them, for a proof may need
-them; but a model that is paid for them learns to play nothing else. ``strict`` takes them for what
-they are. Nor does it count a step that only adds facts to the same target (``have``,
-``by_cases``): whether they help shows when a later step uses them.
+A step that leads to the very state that the traced proof goes on from is the traced proof's own.
+
+Whatever closes a state there, the whole theorem is then elaborated once more with it: no error, no
+``sorry``, nothing open, the three usual axioms alone, checked by the kernel. No goal is read as a
+text.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
 
 import attrs
 
-from lean_dojo_v2.lean.client.records import Goal, Variable
+from lean_dojo_v2.lean.client.records import GoalState, Site
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import EngineLostError, LeanError, StaleStateError
+from lean_dojo_v2.lean.verify.digests import digest
+from lean_dojo_v2.lean.verify.ladder import RUNG_HEARTBEATS, RUNGS, Rung, closing_tactic
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
+from lean_dojo_v2.lean.verify.points import ProofPoint
+from lean_dojo_v2.lean.verify.proofs import ALLOWED_AXIOMS
+from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, check_tactic
 
-_NAME = re.compile(r"(?<![\w.'!?«])[^\W\d][\w'!?✝¹²³⁴⁵⁶⁷⁸⁹⁰]*")
-_TRUTHS = re.compile(r"True|(?P<side>.+) (?:=|↔|≤|≥|⊆|∣|≍) (?P=side)|¬False|HEq (?P<a>\S+) (?P=a)")
-_BRACKETS = {"(": ")", "{": "}", "[": "]", "⦃": "⦄", "⟨": "⟩"}
-# What follows from a goal, and the goal from it, whatever the goal says.
-_WRAPPED = (
-    "{} ∧ True", "True ∧ {}", "{} ∧ {}", "{} ∨ False", "False ∨ {}", "{} ∨ {}", "¬¬{}",
-    "{} = True", "True = {}", "{} ↔ True", "True ↔ {}", "True → {}", "¬{} → False", "¬{} → {}",
-    "PLift {}", "Nonempty {}",
-)  # fmt: skip
-# What nobody can give, as little as a proof of ``False``: whoever may ask for it may ask anywhere.
-_FALSEHOODS = re.compile(r"False|¬True|P?Empty|Fin 0|(?P<side>.+) (?:≠|<) (?P=side)")
+V = TypeVar("V")
+REST_HEARTBEATS = 100_000
+"""Heartbeats that the rest of a traced proof may take at another state (embedded engine)."""
+MAX_RESTS = 12
+"""Ends of the traced proof that are tried at the state after a step, the longest first."""
+KEPT_STATES = 50_000
+"""States whose distances are remembered."""
 
 
-def advances(before: Goal, after: Sequence[Goal], *, strict: bool = False) -> bool:
-    """Whether a step from one goal to some goals gets nearer to the end.
+@attrs.frozen
+class Distance:
+    """How far a point of a proof is from its end.
+
+    Attributes:
+        steps: The fewest tactics of the traced proof's end that close it; ``None`` if none do.
+        rung: The first rung of the ladder that closes it.
+        own_next: What the goals after the traced proof's own tactic say, if it has one.
+    """
+
+    steps: int | None
+    rung: Rung
+    own_next: tuple[str, ...] | None = None
+
+
+class _Kept(Generic[V]):
+    """What was found out lately; safe to use from several threads."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._found: OrderedDict[Hashable, V] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, find: Callable[[], V]) -> V:
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+                return self._found[key]
+        value = find()
+        with self._lock:
+            self._found[key] = value
+            while len(self._found) > self._size:
+                self._found.popitem(last=False)
+        return value
+
+
+_distances: _Kept[Distance] = _Kept(KEPT_STATES)
+_closed: _Kept[bool] = _Kept(KEPT_STATES)
+
+
+def judge_step(
+    server: Server,
+    point: ProofPoint,
+    tactic: str,
+    *,
+    goal_index: int = 0,
+    heartbeats: int | None = None,
+    timeout: float = TACTIC_TIMEOUT,
+) -> TacticOutcome:
+    """Try one tactic at a point of a proof, and find out whether it gets nearer to the end.
 
     Args:
-        before: The goal that the step acted on.
-        after: The goals that it left of that goal (not its untouched siblings).
-        strict: Do not count moves that are open at nearly every goal either.
+        server: The engine that holds the point's state.
+        point: The point.
+        tactic: A model's completion: hostile input.
+        goal_index: The goal it acts on.
+        heartbeats: Lean's heartbeats that it may take (embedded engine).
+        timeout: Seconds that Lean may take for each call: a safety net, no budget.
 
     Returns:
-        ``True`` if every goal left is easier, or none is left.
-
-    >>> goal = Goal("1", [Variable("Nat", name="n")], "n + 0 = n")
-    >>> advances(goal, [Goal("2", [Variable("Nat", name="m")], "m + 0 = m")])  # renamed
-    False
-    >>> advances(goal, [])
-    True
-    >>> absurd = Goal("1", goal.variables, "False")
-    >>> advances(goal, [absurd]), advances(goal, [absurd], strict=True)
-    (True, False)
+        What became of it. ``SOLVED`` and ``ADVANCED`` mean that Lean has closed the whole proof
+        through it.
     """
-    if any(at_least_as_hard(goal, before) for goal in after):
-        return False
-    return not strict or not any(_is_cheap(goal, before) for goal in after)
-
-
-def _is_cheap(goal: Goal, before: Goal) -> bool:
-    """Whether a goal comes of another by moves that are open nearly everywhere."""
-    denials = {f"¬{old}" for old in _operands(before.target)}  # by_contra, by_cases
-    kept = [v for v in goal.variables if v.t not in denials]
-    target = _introduced(goal.target, before.variables)
-    if _FALSEHOODS.fullmatch(target) or target in _wraps(before.target):
-        target = before.target
-    known = _relevant(kept, target)
-    targets = dict.fromkeys([target, _swapped(target)])
-    return any(
-        at_least_as_hard(attrs.evolve(goal, target=one, variables=known), before)
-        or _only_adds(attrs.evolve(goal, target=one), before)
-        for one in targets
+    outcome = check_tactic(
+        server,
+        point.state,
+        tactic,
+        goal_index=goal_index,
+        own_names=point.own_names,
+        strict=True,
+        heartbeats=heartbeats,
+        timeout=timeout,
     )
+    if outcome.state is None:
+        return outcome
+    try:
+        asked = _Asked(server, point.key, timeout)
+        return _Judge(asked, point, tactic.strip()).judge(outcome, outcome.state)
+    except (EngineLostError, StaleStateError) as error:
+        return attrs.evolve(outcome, verdict=Verdict.UNPROVEN, detail=str(error))
 
 
-def _only_adds(goal: Goal, before: Goal) -> bool:
-    """Whether a goal has the target of another and still knows all that the other knows."""
-    mine, theirs = _telling(goal.variables), _telling(before.variables)
-    return any(
-        _target(goal, names) == _target(before, other)
-        and _facts(theirs, other) <= _known(mine, names)
-        for names, other in (({}, {}), (_by_order(mine), _by_order(theirs)))
-    )
+def distance(server: Server, point: ProofPoint, *, timeout: float = TACTIC_TIMEOUT) -> Distance:
+    """Find out how far a point is from its end; the answer is kept.
 
+    Args:
+        server: The engine that holds the point's state.
+        point: The point.
+        timeout: Seconds that Lean may take for each call.
 
-def _operands(target: str) -> tuple[str, str]:
-    """How a proposition is printed as a part of a greater one."""
-    return target, f"({target})"
-
-
-def _wraps(target: str) -> set[str]:
-    return {form.replace("{}", one) for form in _WRAPPED for one in _operands(target)}
-
-
-def _introduced(target: str, known: Sequence[Variable]) -> str:
-    """Strip the premises of a target that are known hypotheses: undo ``revert``."""
-    facts = tuple(text for v in known for text in (f"{v.t} → ", f"({v.t}) → "))
-    while True:
-        if target.startswith(facts):
-            target = target.removeprefix(next(fact for fact in facts if target.startswith(fact)))
-        elif (rest := _instantiated(target, known)) != target:
-            target = rest
-        else:
-            return target
-
-
-def _instantiated(target: str, known: Sequence[Variable]) -> str:
-    """Strip the leading ``∀`` binders that are known variables.
-
-    >>> _instantiated("∀ {α : Type} (x y : α), x = y", [Variable("Type", name="α")])
-    '∀ (x y : α), x = y'
+    Raises:
+        EngineLostError: The engine died or the time was up.
     """
-    if not target.startswith("∀ "):
-        return target
-    typed = {(v.name, v.t) for v in known}
-    kinds = {v.t for v in known}
-    rest = target.removeprefix("∀ ")
-    while rest and rest[0] in _BRACKETS:
-        end = _closing(rest)
-        names, colon, kind = rest[1:end].partition(" : ")
-        if not colon:  # an instance without a name
-            names, kind = "_", names
-        left = names.split()
-        # The name of an instance says nothing.
-        while left and ((left[0], kind) in typed or (rest[0] == "[" and kind in kinds)):
-            left.pop(0)
-        if left:
-            inner = f"{' '.join(left)} : {kind}" if colon else kind
-            return f"∀ {rest[0]}{inner}{rest[end:]}"
-        rest = rest[end + 1 :].removeprefix(" ")
-    return rest.removeprefix(", ") if rest.startswith(", ") else target
+    return _distance(_Asked(server, point.key, timeout), point)
 
 
-def _closing(text: str) -> int:
-    """Find the bracket that closes the one at the start; the last character if there is none."""
-    depth = 0
-    for index, character in enumerate(text):
-        depth += (character in _BRACKETS) - (character in _BRACKETS.values())
-        if depth == 0:
-            return index
-    return len(text) - 1
+@attrs.frozen
+class _Asked:
+    """Asks an engine what closes the states of one point."""
+
+    server: Server
+    key: Hashable
+    timeout: float
+
+    def says(self, state: GoalState) -> tuple[str, ...]:
+        return digest(self.server, state, timeout=self.timeout).goals
+
+    def distance(self, point: ProofPoint) -> Distance:
+        lengths = range(1, len(point.rest) + 1)
+        steps = next((n for n in lengths if self.closes(point.state, point.rest[-n])), None)
+        rungs = (r for r in RUNGS if self.climbs(point.state, point.said, r))
+        return Distance(steps, next(rungs, Rung.UNKNOWN), self._own_next(point))
+
+    def _own_next(self, point: ProofPoint) -> tuple[str, ...] | None:
+        """Say what the goals are after the traced proof's own tactic."""
+        after = None if point.own is None else self._run(point.state, point.own, REST_HEARTBEATS)
+        return None if after is None else self.says(after)
+
+    def climbs(self, state: GoalState, said: tuple[str, ...], rung: Rung) -> bool:
+        """Whether a rung closes a state; its tactics name nothing, so what is said decides."""
+
+        def find() -> bool:
+            return self.closes(state, closing_tactic(rung), RUNG_HEARTBEATS)
+
+        return _closed.get((self.key, said, rung), find)
+
+    def closes(self, state: GoalState, tactic: str, heartbeats: int = REST_HEARTBEATS) -> bool:
+        """Whether a tactic of ours leaves nothing open."""
+        after = self._run(state, tactic, heartbeats)
+        return after is not None and after.is_solved
+
+    def _run(self, state: GoalState, tactic: str, heartbeats: int) -> GoalState | None:
+        try:
+            return self.server.goal_tactic(
+                state,
+                tactic,
+                Site(0, auto_resume=True),
+                options={"maxHeartbeats": heartbeats},
+                axioms=ALLOWED_AXIOMS,
+                timeout=self.timeout,
+            )
+        except (EngineLostError, StaleStateError):
+            raise
+        except LeanError:
+            return None
 
 
-def _swapped(target: str) -> str:
-    """Swap the sides of an equation or equivalence: undo ``symm``.
+@attrs.frozen
+class _Judge:
+    """Judges one accepted tactic."""
 
-    >>> _swapped("a = b ↔ c = d"), _swapped("f (a = b) ≠ c"), _swapped("a = b → c = d")
-    ('c = d ↔ a = b', 'c ≠ f (a = b)', 'a = b → c = d')
-    """
-    words = _outer_words(target)
-    for signs, looser in (("↔", "∀ ∃ fun"), ("= ≠", "∀ ∃ fun ↔ → ∧ ∨")):
-        places = [(at, word) for at, word in words if word in signs.split()]
-        if len(places) == 1 and not any(word in looser.split() for _, word in words):
-            [(at, sign)] = places
-            return f"{target[at + len(sign) + 1 :]} {sign} {target[: at - 1]}"
-    return target
+    asked: _Asked
+    point: ProofPoint
+    tactic: str
 
+    def judge(self, outcome: TacticOutcome, after: GoalState) -> TacticOutcome:
+        if after.is_solved:
+            return self._solved(outcome)
+        if after.owed:
+            return _unproven(outcome, f"leaves this open, hidden:\n{after.owed}")
+        said = self.asked.says(after)
+        if said == self.point.said:
+            return _unproven(outcome, "changes nothing")
+        before = _distance(self.asked, self.point)
+        if (resume := self._rest(before, said, after)) is not None:
+            found = self._certified(outcome, Verdict.ADVANCED, (self.tactic,), resume)
+            if found.advances:
+                return found
+        if (rung := self._rung(before, said, after)) is not None:
+            tactics = (self.tactic, closing_tactic(rung))
+            return self._certified(outcome, Verdict.ADVANCED, tactics, None)
+        return _unproven(outcome, "no proof through it is known that is nearer to its end")
 
-def _outer_words(text: str) -> list[tuple[int, str]]:
-    """Give the words that stand outside of brackets, with their places."""
-    depth, words = 0, []
-    for match in re.finditer(r"\S+", text):
-        if depth == 0:
-            words.append((match.start(), match[0]))
-        depth += sum((c in _BRACKETS) - (c in _BRACKETS.values()) for c in match[0])
-    return words
+    def _solved(self, outcome: TacticOutcome) -> TacticOutcome:
+        found = self._certified(outcome, Verdict.SOLVED, (self.tactic,), None)
+        if found.advances or len(self.point.rest) < 2:
+            return found
+        # An engine may have shown one goal of several: then the traced proof has to go on.
+        return self._certified(outcome, Verdict.ADVANCED, (self.tactic,), 1)
 
+    def _rest(self, before: Distance, said: tuple[str, ...], after: GoalState) -> int | None:
+        """Find an end of the traced proof that closes the state after the step, and is nearer."""
+        rests = self.point.rest
+        if before.steps is None:
+            return None
+        nearer = range(len(rests) - before.steps + 1, len(rests))[:MAX_RESTS]
+        own = [1] if said == before.own_next and len(rests) > 1 and 1 not in nearer else []
+        tried = (index for index in [*own, *nearer] if self.asked.closes(after, rests[index]))
+        return next(tried, None)
 
-def _relevant(variables: Sequence[Variable], target: str) -> list[Variable]:
-    """Drop hypotheses that speak of nothing in the goal and of which nothing speaks.
+    def _rung(self, before: Distance, said: tuple[str, ...], after: GoalState) -> Rung | None:
+        """Give a rung below that of the state before which closes the state after the step."""
+        lower = [rung for rung in RUNGS if rung < before.rung]
+        return lower[-1] if lower and self.asked.climbs(after, said, lower[-1]) else None
 
-    Such a one is a fact of the library (``0 ≤ 0``), or a datum that nobody uses.
-    """
-    names = {v.name for v in variables if v.name}
-    words = [(v, set(_NAME.findall(f"{v.t} {v.value or ''}"))) for v in variables]
-    spoken_of = set(_NAME.findall(target)).union(*(found for _, found in words))
-    return [v for v, found in words if found & names or v.name in spoken_of]
-
-
-def at_least_as_hard(goal: Goal, than: Goal) -> bool:
-    """Whether ``goal`` offers no advance over ``than`` (see the module's text)."""
-    mine, theirs = _telling(goal.variables), _telling(than.variables)
-    if goal.is_conversion != than.is_conversion:
-        return False
-    return any(
-        _target(goal, names) == _target(than, other)
-        and _facts(mine, names) <= _known(theirs, other)
-        for names, other in (
-            ({}, {}),  # as they are named
-            (_by_order(mine), _by_order(theirs)),  # renamed
-        )
-    )
-
-
-def canonical(goal: Goal) -> str:
-    """Give a text that two goals share exactly if they differ in names alone.
-
-    Hypotheses keep their order. Used to recognise states that a search has seen.
-
-    >>> a = Goal("1", [Variable("Nat", name="n")], "n = n")
-    >>> canonical(a) == canonical(Goal("2", [Variable("Nat", name="k")], "k = k", name="inl"))
-    True
-    """
-    names = _by_order(goal.variables)
-    lines = [f"{_rename(v.t, names)} := {_rename(v.value or '', names)}" for v in goal.variables]
-    return "\n".join([*lines, _target(goal, names)])
+    def _certified(
+        self, outcome: TacticOutcome, verdict: Verdict, tactics: tuple[str, ...], resume: int | None
+    ) -> TacticOutcome:
+        """Have Lean check the whole proof, its kernel included."""
+        if self.point.finish is not None:
+            asked = self.asked
+            whole = self.point.finish(asked.server, tactics, resume, asked.timeout)
+            if not whole.valid:
+                return _unproven(outcome, f"the whole proof does not hold: {whole.detail}")
+        return attrs.evolve(outcome, verdict=verdict)
 
 
-def _telling(variables: Sequence[Variable]) -> list[Variable]:
-    """Drop hypotheses that say nothing."""
-    return [v for v in variables if v.value is not None or not _TRUTHS.fullmatch(v.t)]
+def _unproven(outcome: TacticOutcome, detail: str) -> TacticOutcome:
+    return attrs.evolve(outcome, verdict=Verdict.UNPROVEN, detail=detail)
 
 
-def _by_order(variables: Sequence[Variable]) -> dict[str, str]:
-    """Number the names; a shadowed name stands for the youngest variable that bears it."""
-    return {v.name: f"‹{index}›" for index, v in enumerate(variables) if v.name}
-
-
-def _rename(text: str, names: Mapping[str, str]) -> str:
-    if not names:
-        return text
-    return _NAME.sub(lambda match: names.get(match[0], match[0]), text)
-
-
-def _target(goal: Goal, names: Mapping[str, str]) -> str:
-    return _rename(goal.target, names)
-
-
-def _facts(variables: Sequence[Variable], names: Mapping[str, str]) -> set[tuple[str, str, str]]:
-    """Each hypothesis by what it says; data that others speak of also by which one it is."""
-    return {
-        (*_says(v, names), _called(v, names) if _is_mentioned(v, variables) else "")
-        for v in variables
-    }
-
-
-def _known(variables: Sequence[Variable], names: Mapping[str, str]) -> set[tuple[str, str, str]]:
-    """The same with every hypothesis in both forms: what knows more also knows less."""
-    return {(*_says(v, names), called) for v in variables for called in ("", _called(v, names))}
-
-
-def _says(variable: Variable, names: Mapping[str, str]) -> tuple[str, str]:
-    return _rename(variable.t, names), _rename(variable.value or "", names)
-
-
-def _called(variable: Variable, names: Mapping[str, str]) -> str:
-    return names.get(variable.name or "", variable.name or "")
-
-
-def _is_mentioned(variable: Variable, variables: Sequence[Variable]) -> bool:
-    """Whether another hypothesis speaks of it: then it matters which variable it is."""
-    if not variable.name:
-        return False
-    return any(
-        variable.name in _NAME.findall(f"{other.t} {other.value or ''}")
-        for other in variables
-        if other is not variable
-    )
+def _distance(asked: _Asked, point: ProofPoint) -> Distance:
+    return _distances.get(point.key, lambda: asked.distance(point))

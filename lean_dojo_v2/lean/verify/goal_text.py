@@ -9,7 +9,7 @@ replays the theorem from its file (:func:`lean_dojo_v2.lean.verify.tactics.open_
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -18,8 +18,8 @@ from lean_dojo_core.records import NO_GOALS, remove_marks
 from lean_dojo_v2.lean.client.records import INACCESSIBLE, Goal, GoalState, Variable
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError
-from lean_dojo_v2.lean.verify.advance import canonical
 
+_WORD = re.compile(r"(?<![\w.'!?«])[^\W\d][\w'!?✝¹²³⁴⁵⁶⁷⁸⁹⁰]*")
 _CASE = re.compile(r"case (?P<tag>\S+)")
 _HYPOTHESIS = re.compile(r"(?P<names>[^\s:⊢(][^:⊢]*?) :(?!=) (?P<rest>.*)", re.DOTALL)
 _NAME = re.compile(r"[^\W\d][\w'!?.]*[✝¹²³⁴⁵⁶⁷⁸⁹⁰]+")
@@ -164,6 +164,53 @@ def _levels(texts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+@attrs.frozen
+class Start:
+    """How a proof of a printed goal begins.
+
+    Attributes:
+        expression: The goal as a closed statement.
+        levels: The universe levels that it names.
+        intros: Tactics that bring its hypotheses back, under their names where these can be
+            written.
+    """
+
+    expression: str
+    levels: tuple[str, ...]
+    intros: tuple[str, ...]
+
+
+def start_of(text: str, *, first_only: bool = False) -> Start:
+    r"""Say how a proof of a printed state begins.
+
+    Args:
+        text: The state as Lean printed it.
+        first_only: Take the first goal of several; otherwise several goals are refused.
+
+    Raises:
+        GoalTextError: If the text does not say enough.
+
+    >>> start_of("n : Nat\nh✝ : n = 0\n⊢ 0 = n").intros
+    ('intro n', 'intro')
+    """
+    goal = _only_goal(text, first_only)
+    expression, levels = statement(goal)
+    intros = tuple(
+        f"intro {v.name}" if v.name and INACCESSIBLE not in v.name else "intro"
+        for v in goal.variables
+    )
+    return Start(expression, tuple(levels), intros)
+
+
+def _only_goal(text: str, first_only: bool) -> GoalText:
+    goals = parse_state(text)
+    if not goals:
+        raise GoalTextError("the state has no goals")
+    if len(goals) > 1 and not first_only:
+        raise GoalTextError(f"{len(goals)} goals may share metavariables")
+    return goals[0]
+
+
 def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalState:
     """Start a proof from a printed state.
 
@@ -171,7 +218,7 @@ def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalSta
 
     Args:
         server: An engine that has imported what the goal speaks of.
-        text: The state as Lean printed it.
+        text: The state as Lean printed it, for example the column ``problem`` of a dataset.
         first_only: Open the first goal of several; otherwise several goals are refused.
 
     Returns:
@@ -181,18 +228,12 @@ def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalSta
         GoalTextError: If the text does not say enough.
         EngineLostError: If the engine dies or the time is up.
     """
-    goals = parse_state(text)
-    if not goals:
-        raise GoalTextError("the state has no goals")
-    if len(goals) > 1 and not first_only:
-        raise GoalTextError(f"{len(goals)} goals may share metavariables")
-    goal = goals[0]
-    expression, levels = statement(goal)
+    goal = _only_goal(text, first_only)
+    start = start_of(text, first_only=first_only)
     try:
-        state = server.goal_start(expression, levels=levels)
-        for variable in goal.variables:
-            accessible = variable.name and INACCESSIBLE not in variable.name
-            state = server.goal_tactic(state, f"intro {variable.name}" if accessible else "intro")
+        state = server.goal_start(start.expression, levels=start.levels)
+        for tactic in start.intros:
+            state = server.goal_tactic(state, tactic)
     except (EngineLostError, EngineUnavailableError):
         raise  # says nothing about the text
     except LeanError as error:
@@ -206,3 +247,23 @@ def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalSta
 def _printed(server: Server, state: GoalState) -> list[Goal]:
     """Ask what a just started goal looks like: its record repeats the text it was started with."""
     return [Goal.parse(goal, {}) for goal in server.goal_print(state).get("goals", ())]
+
+
+def canonical(goal: Goal) -> str:
+    """Give a text that two goals share exactly if they are printed alike but for names.
+
+    It tells whether a state that was opened is the one that was asked for by its text. What a step
+    is worth is never read from it.
+
+    >>> a = Goal("1", [Variable("Nat", name="n")], "n = n")
+    >>> canonical(a) == canonical(Goal("2", [Variable("Nat", name="k")], "k = k", name="inl"))
+    True
+    """
+    # A shadowed name stands for the youngest variable that bears it.
+    names = {v.name: f"‹{index}›" for index, v in enumerate(goal.variables) if v.name}
+    lines = [f"{_rename(v.t, names)} := {_rename(v.v or '', names)}" for v in goal.variables]
+    return "\n".join([*lines, _rename(goal.target, names)])
+
+
+def _rename(text: str, names: Mapping[str, str]) -> str:
+    return _WORD.sub(lambda match: names.get(match[0], match[0]), text) if names else text

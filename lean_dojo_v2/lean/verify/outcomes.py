@@ -11,16 +11,25 @@ from lean_dojo_v2.lean.verify.screening import Refusal
 
 
 class Verdict(StrEnum):
-    """What became of a tactic; the values appear in logs and reports."""
+    """What Lean says of a tactic; the values appear in logs, metrics and answers.
+
+    Attributes:
+        SOLVED: It leaves no goal at all.
+        ADVANCED: Lean has closed a whole proof through it, nearer to its end than before.
+        UNPROVEN: Lean accepts it, but no proof through it is known that is nearer.
+        FAILED: Lean does not accept it.
+        UNPARSED: The text is not exactly one tactic.
+        REFUSED: It cheats.
+        TIMED_OUT: It took too long, or its engine died over it.
+    """
 
     SOLVED = "solved"
     ADVANCED = "advanced"
-    NO_ADVANCE = "no-advance"
+    UNPROVEN = "unproven"
     FAILED = "failed"
     UNPARSED = "unparsed"
     REFUSED = "refused"
-    TIMED_OUT = "timed-out"
-    ENGINE_DIED = "engine-died"
+    TIMED_OUT = "timed_out"
 
 
 @attrs.frozen
@@ -31,17 +40,19 @@ class TacticOutcome:
         verdict: What became of it.
         state: The state after it; ``None`` unless Lean accepted it.
         detail: What Lean said, or why it was refused.
-        refusal: The refusal, for ``REFUSED``.
+        refusal: What was wrong with its text, for ``REFUSED`` and some of ``UNPARSED``.
+        engine_died: For ``TIMED_OUT``: the engine died by itself; it may work on another one.
     """
 
     verdict: Verdict
     state: GoalState | None = attrs.field(default=None, repr=False)
     detail: str = ""
     refusal: Refusal | None = None
+    engine_died: bool = False
 
     @property
     def advances(self) -> bool:
-        """Whether the tactic compiled and brought the proof nearer to its end."""
+        """Whether Lean has closed a proof through it that is nearer to its end."""
         return self.verdict in {Verdict.SOLVED, Verdict.ADVANCED}
 
 

@@ -147,12 +147,22 @@ def check_goal_proof(
         proof: A tactic block: hostile input.
         timeout: Seconds that Lean may take.
     """
-    head = f"theorem _root_.{_GOAL_NAME} : {expression}"
+    return check_proof(server, goal_source(expression), proof, timeout=timeout)
+
+
+def goal_source(expression: str, levels: Sequence[str] = ()) -> SourceTheorem:
+    """Make a theorem of a bare goal, in the server's environment.
+
+    Args:
+        expression: The goal.
+        levels: The universe levels that it names.
+    """
+    universes = f".{{{', '.join(levels)}}}" if levels else ""
+    head = f"theorem _root_.{_GOAL_NAME}{universes} : {expression}"
     text = f"{head} := sorry"
     lines = text.split("\n")
     end = (len(lines), len(lines[-1]) + 1)
-    source = SourceTheorem(text, _GOAL_NAME, "<goal>", (1, 1), end, f"{head} :=", header=False)
-    return check_proof(server, source, proof, timeout=timeout)
+    return SourceTheorem(text, _GOAL_NAME, "<goal>", (1, 1), end, f"{head} :=", header=False)
 
 
 # --- engines with the extension ------------------------------------------------------------------

@@ -45,6 +45,13 @@ class Reason(StrEnum):
     STATEMENT = "statement-changed"
 
 
+MALFORMED = frozenset({
+    Reason.EMPTY, Reason.TOO_LONG, Reason.SEVERAL_LINES, Reason.COMMENT, Reason.NESTING,
+    Reason.CONTROL_CHARACTER, Reason.HUGE_NUMERAL, Reason.SEARCH,
+})  # fmt: skip
+"""Refusals of texts that are no tactic of a proof, rather than tricks."""
+
+
 @attrs.frozen
 class Refusal:
     """A refused completion.

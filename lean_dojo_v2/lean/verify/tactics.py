@@ -23,7 +23,6 @@ from lean_dojo_v2.lean.errors import (
     TacticFailure,
     TacticParseError,
 )
-from lean_dojo_v2.lean.verify.advance import advances
 from lean_dojo_v2.lean.verify.grammar import parse
 from lean_dojo_v2.lean.verify.opening import open_exact, open_theorem
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
@@ -33,7 +32,7 @@ from lean_dojo_v2.lean.verify.proofs import (
     check_goal_proof,
     check_proof,
 )
-from lean_dojo_v2.lean.verify.screening import screen
+from lean_dojo_v2.lean.verify.screening import MALFORMED, Refusal, screen
 
 __all__ = [
     "ALLOWED_AXIOMS",
@@ -71,16 +70,15 @@ def check_tactic(
         tactic: A model's completion: hostile input.
         goal_index: The goal it acts on.
         own_names: Names of the theorem that is being proved; citing one is refused.
-        strict: For rewards: do not count moves that are open at nearly every goal as an advance,
-            such as ``exfalso`` (see :mod:`.advance`), nor a step that hides from its goals what
-            has still to be proved, and let no tactic rest on a theorem that was given up or on an
-            axiom of the file.
+        strict: Let no tactic rest on a theorem that was given up or on an axiom of the file, and
+            ask what it hides from its goals (``state.owed``). Embedded engine only.
         heartbeats: Lean's heartbeats that it may take (embedded engine); Lean's own limit if not
             given.
         timeout: Seconds that Lean may take.
 
     Returns:
-        What became of it. ``SOLVED`` means that no goal at all is open, siblings included.
+        What became of it: ``SOLVED`` if no goal at all is open, siblings included, ``UNPROVEN`` if
+        goals are left; whether it gets nearer to a proof, :func:`.advance.judge_step` finds out.
         An engine that died or hung is told by the verdict; the server starts another when it is
         next asked.
     """
@@ -89,10 +87,10 @@ def check_tactic(
     hypotheses = {variable.name for variable in state.goals[goal_index].variables}
     own_names = [name for name in own_names if name not in hypotheses]
     if refusal := screen(text, own_names=own_names):
-        return TacticOutcome(Verdict.REFUSED, detail=str(refusal), refusal=refusal)
+        return _refused(refusal)
     try:
         if refusal := parse(server, text, state=state, own_names=own_names, timeout=timeout):
-            return TacticOutcome(Verdict.REFUSED, detail=str(refusal), refusal=refusal)
+            return _refused(refusal)
         site = Site(goal_index, auto_resume=True)
         axioms = ALLOWED_AXIOMS if strict else None
         options = None if heartbeats is None else {"maxHeartbeats": heartbeats}
@@ -106,15 +104,12 @@ def check_tactic(
     except EngineTimeoutError as error:
         return TacticOutcome(Verdict.TIMED_OUT, detail=str(error))
     except (EngineLostError, StaleStateError) as error:
-        return TacticOutcome(Verdict.ENGINE_DIED, detail=str(error))
+        return TacticOutcome(Verdict.TIMED_OUT, detail=str(error), engine_died=True)
     except RequestError as error:
         return TacticOutcome(Verdict.FAILED, detail=str(error))
-    if after.is_solved:
-        return TacticOutcome(Verdict.SOLVED, after)
-    if strict and after.owed:
-        return TacticOutcome(Verdict.NO_ADVANCE, after, f"leaves this open, hidden:\n{after.owed}")
-    siblings = {goal.id for index, goal in enumerate(state.goals) if index != goal_index}
-    left = [goal for goal in after.goals if goal.id not in siblings]
-    if advances(state.goals[goal_index], left, strict=strict):
-        return TacticOutcome(Verdict.ADVANCED, after)
-    return TacticOutcome(Verdict.NO_ADVANCE, after, "leaves a goal that is no easier")
+    return TacticOutcome(Verdict.SOLVED if after.is_solved else Verdict.UNPROVEN, after)
+
+
+def _refused(refusal: Refusal) -> TacticOutcome:
+    verdict = Verdict.UNPARSED if refusal.reason in MALFORMED else Verdict.REFUSED
+    return TacticOutcome(verdict, detail=str(refusal), refusal=refusal)

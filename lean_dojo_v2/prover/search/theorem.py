@@ -153,9 +153,10 @@ class Run:
             LeanError: If the state, lost with its engine, cannot be reached again.
         """
         outcome = self._try_once(node, tactic)
-        if outcome.verdict is Verdict.ENGINE_DIED:
+        if outcome.engine_died:
             outcome = self._try_once(node, tactic)
-        self._ended_by_clock += outcome.verdict is Verdict.TIMED_OUT
+        timed_out = outcome.verdict is Verdict.TIMED_OUT
+        self._ended_by_clock += timed_out and not outcome.engine_died
         return outcome
 
     def _try_once(self, node: Node, tactic: str) -> TacticOutcome:

@@ -12,20 +12,19 @@ import attrs
 
 from lean_dojo_core.errors import LeanDojoError, LeanError
 from lean_dojo_core.records import Position
-from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError, RequestError
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
-from lean_dojo_v2.lean.verify.advance import canonical
-from lean_dojo_v2.lean.verify.goal_text import GoalTextError, open_goal, parse_state
+from lean_dojo_v2.lean.verify.advance import judge_step
+from lean_dojo_v2.lean.verify.goal_text import GoalTextError, canonical, parse_state
+from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.lean.verify.points import ProofPoint, goal_point, theorem_point
 from lean_dojo_v2.lean.verify.screening import Reason
-from lean_dojo_v2.lean.verify.tactics import Verdict, check_tactic, open_exact
 from lean_dojo_v2.tracing import LeanGitRepo
 
 _log = logging.getLogger(__name__)
 MAX_PLACES = 20
 """Places of a proof that are tried for one state."""
-_LOST = frozenset({Verdict.TIMED_OUT, Verdict.ENGINE_DIED})
 
 
 @attrs.frozen
@@ -72,15 +71,7 @@ class StateSpec:
         """Requests with equal headers share what an engine has elaborated."""
         return None if self.replay is None else f"{self.project}/{self.replay.file_path}"
 
-    @property
-    def own_names(self) -> tuple[str, ...]:
-        """Names of the theorem, which no tactic may cite."""
-        if self.replay is None:
-            return ()
-        parts = self.replay.full_name.split(".")
-        return tuple(".".join(parts[index:]) for index in range(len(parts)))
-
-    def open(self, server: Server) -> GoalState:
+    def open(self, server: Server) -> ProofPoint:
         """Open the state: by replay where that is possible, else from its text.
 
         Raises:
@@ -88,18 +79,18 @@ class StateSpec:
             EngineLostError: If the engine died or the time was up.
         """
         if self.replay is None or self.project is None:
-            return open_goal(server, self.goal, first_only=True)
+            return goal_point(server, self.goal)
         try:
             return self._replayed(server, self.replay, self.project)
         except EngineLostError:
             raise
         except (LeanError, OSError, UnicodeDecodeError) as error:
             try:
-                return open_goal(server, self.goal, first_only=True)
+                return goal_point(server, self.goal)
             except GoalTextError as second:
                 raise LeanError(f"{error}; nor from its text: {second}") from error
 
-    def _replayed(self, server: Server, replay: Replay, project: Path) -> GoalState:
+    def _replayed(self, server: Server, replay: Replay, project: Path) -> ProofPoint:
         text = read_source(project / replay.file_path)
         source = SourceTheorem(text, replay.full_name, replay.file_path, replay.start, replay.end)
         traced = parse_state(self.goal)
@@ -108,14 +99,15 @@ class StateSpec:
         said = ""
         for place in _places(source, replay):
             try:
-                state = open_exact(server, source, place)
+                point = theorem_point(server, source, place)
             except RequestError as error:  # for example, no tactic is there
                 said = f" ({error})"
                 continue
             # What counts is the state: the text of a tactic may stand in several places, also in
             # such where nothing is open.
-            if state.goals and canonical(state.goals[0]) == canonical(traced[0].goal):
-                return state
+            goals = point.state.goals
+            if goals and canonical(goals[0]) == canonical(traced[0].goal):
+                return point
         raise LeanError(
             f"{replay.file_path}:{replay.start[0]}: {replay.full_name} does not reach the traced "
             f"state any more; trace it again{said}"
@@ -204,22 +196,18 @@ def judge(
     Raises:
         EngineLostError: If the state itself cost the engine its life.
     """
-    state: GoalState | None = None
+    point: ProofPoint | None = None
     found: list[Judgement] = []
     for tactic in tactics:
-        if state is None:
+        if point is None or not server.holds(point.state):
             try:
-                state = spec.open(server)
+                point = spec.open(server)
             except (EngineLostError, EngineUnavailableError):
                 raise
             except LeanError as error:
                 left = len(tactics) - len(found)
                 return found + [Judgement(None, detail=str(error))] * left
-        outcome = check_tactic(
-            server, state, tactic, own_names=spec.own_names, strict=True, timeout=timeout
-        )
-        if outcome.verdict in _LOST:
-            state = None
+        outcome = judge_step(server, point, tactic, timeout=timeout)
         reason = None if outcome.refusal is None else outcome.refusal.reason
         found.append(Judgement(outcome.verdict, reason, outcome.detail))
     return found

@@ -6,20 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lean_dojo_plugins.rewards.replay import Judgement
-from lean_dojo_v2.lean.verify.screening import Reason
-from lean_dojo_v2.lean.verify.tactics import Verdict
+from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.lean.verify.screening import MALFORMED, Reason
 
-MALFORMED = frozenset({
-    Reason.EMPTY, Reason.TOO_LONG, Reason.SEVERAL_LINES, Reason.COMMENT, Reason.NESTING,
-    Reason.CONTROL_CHARACTER, Reason.HUGE_NUMERAL, Reason.SEARCH,
-})  # fmt: skip
-"""Refusals of texts that are no tactic; they score as ``unparsed``, not as cheating."""
 NOT_A_TACTIC = "not-a-tactic"
 """The reason beside those of ``MALFORMED``: Lean's own parser refuses the text."""
 
 _NAMES = (
-    *("lean/verified", "lean/solved", "lean/no-advance", "lean/failed", "lean/unparsed"),
-    *("lean/refused", "lean/timed-out", "lean/unopened"),
+    *("lean/verified", "lean/solved", "lean/unproven", "lean/failed", "lean/unparsed"),
+    *("lean/refused", "lean/timed_out", "lean/unopened"),
     *(f"lean/refused/{reason}" for reason in Reason if reason not in MALFORMED),
     *(f"lean/unparsed/{reason}" for reason in Reason if reason in MALFORMED),
     f"lean/unparsed/{NOT_A_TACTIC}",
@@ -35,8 +30,8 @@ def shares(judgements: Sequence[Judgement]) -> dict[str, float]:
         judgements: What Lean said of each completion.
 
     Returns:
-        ``lean/verified`` (advanced or solved), ``lean/solved``, ``lean/no-advance``,
-        ``lean/failed``, ``lean/unparsed``, ``lean/refused``, ``lean/timed-out`` and
+        ``lean/verified`` (advanced or solved), ``lean/solved``, ``lean/unproven``,
+        ``lean/failed``, ``lean/unparsed``, ``lean/refused``, ``lean/timed_out`` and
         ``lean/unopened``; ``lean/refused/REASON`` and ``lean/unparsed/REASON``, which add up to
         ``lean/refused`` and ``lean/unparsed``.
 
@@ -58,12 +53,7 @@ def _counted(judgement: Judgement) -> tuple[str, ...]:
             return "lean/verified", "lean/solved"
         case Verdict.ADVANCED:
             return ("lean/verified",)
-        case Verdict.UNPARSED:
-            return "lean/unparsed", f"lean/unparsed/{NOT_A_TACTIC}"
-        case Verdict.REFUSED:
-            kind = "unparsed" if judgement.reason in MALFORMED else "refused"
-            return f"lean/{kind}", f"lean/{kind}/{judgement.reason}"
-        case Verdict.ENGINE_DIED:
-            return ("lean/timed-out",)
+        case Verdict.UNPARSED | Verdict.REFUSED as verdict:
+            return f"lean/{verdict}", f"lean/{verdict}/{judgement.reason or NOT_A_TACTIC}"
         case other:
             return (f"lean/{other}",)

@@ -13,9 +13,8 @@ from lean_dojo_plugins.rewards.adapter import Scores, completion_texts
 from lean_dojo_plugins.rewards.engines import ProjectEngines
 from lean_dojo_plugins.rewards.judging import Judge, Question
 from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, spec_of, warm_up
-from lean_dojo_plugins.rewards.shares import MALFORMED, shares
+from lean_dojo_plugins.rewards.shares import shares
 from lean_dojo_v2.lean.pool.local import EnginePool
-from lean_dojo_v2.lean.verify.tactics import Verdict
 
 
 def _score(default: float, text: str) -> Any:
@@ -32,13 +31,14 @@ def _paths(projects: Mapping[str, str | Path]) -> dict[str, Path]:
 
 @attrs.define(eq=False, slots=False)
 class PantographVerified:
-    """+1 for a tactic that Lean accepts and that advances the proof state; nothing else pays.
+    """+1 for a tactic through which Lean has closed the whole proof; nothing else pays.
 
     A completion is checked at the very state of its row: the theorem is replayed from its file to
     that tactic, without itself in scope; rows without that information are opened from the goal's
-    text. A tactic *advances* if it closes the proof, or if no goal that it leaves is as hard as the
-    one it acted on, judged strictly (:mod:`lean_dojo_v2.lean.verify.advance`). ``sorry`` in any
-    spelling, native code, metaprograms, options and the theorem itself are refused as cheating.
+    text. A tactic *advances* if Lean can finish the proof from there by less than it takes from
+    the state before: by fewer tactics of the traced proof's end, or by a lower rung of a fixed
+    ladder of closing tactics (:mod:`lean_dojo_v2.lean.verify.advance`). ``sorry`` in any spelling,
+    native code, metaprograms, options and the theorem itself are refused as cheating.
 
     Equal tactics at equal states are checked once. Engines start when first needed, in each
     process; one that dies costs its tactic the reward and is replaced. Those of the last
@@ -49,14 +49,14 @@ class PantographVerified:
     refusals by reason (:mod:`lean_dojo_plugins.rewards.shares`).
     """
 
-    advanced: float = _score(1.0, "Reward of a tactic that advances the state.")
+    advanced: float = _score(1.0, "Reward of a tactic that gets nearer to a proof.")
     solved: float = _score(1.0, "Reward of a tactic that leaves no goal at all.")
-    no_advance: float = _score(0.0, "Reward of a tactic that changes nothing of substance.")
+    unproven: float = _score(0.0, "Reward of a tactic through which no nearer proof is known.")
     failed: float = _score(0.0, "Reward of a tactic that Lean refuses.")
     unparsed: float = _score(0.0, "Reward of a text that is not one tactic.")
     refused: float = _score(-1.0, "Reward of cheating.")
     timed_out: float = _score(0.0, "Reward of a tactic that takes too long or kills its engine.")
-    timeout: float = attrs.field(default=10.0, metadata={"help": "Seconds for one tactic."})
+    timeout: float = attrs.field(default=10.0, metadata={"help": "Seconds for one call of Lean."})
     engines: int | None = attrs.field(
         default=None, metadata={"help": "Lean engines per process; one for each core if not given."}
     )
@@ -159,18 +159,7 @@ class PantographVerified:
         """Give the reward of a judgement."""
         if judgement.verdict is None:
             return None
-        if judgement.verdict is Verdict.REFUSED and judgement.reason in MALFORMED:
-            return self.unparsed
-        return {
-            Verdict.ADVANCED: self.advanced,
-            Verdict.SOLVED: self.solved,
-            Verdict.NO_ADVANCE: self.no_advance,
-            Verdict.FAILED: self.failed,
-            Verdict.UNPARSED: self.unparsed,
-            Verdict.REFUSED: self.refused,
-            Verdict.TIMED_OUT: self.timed_out,
-            Verdict.ENGINE_DIED: self.timed_out,
-        }[judgement.verdict]
+        return float(getattr(self, judgement.verdict.value))
 
     def close(self) -> None:
         """Stop the engines; the next call starts others."""

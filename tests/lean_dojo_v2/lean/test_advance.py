@@ -1,100 +1,216 @@
-"""Advance or the look of it, on goals as records."""
+"""A step is worth what Lean can finish through it: on the embedded engine and on a plain one."""
 
 from __future__ import annotations
 
 import pytest
 
-from lean_dojo_v2.lean.verify.advance import advances, canonical
-from lean_dojo_v2.lean.verify.goal_text import parse_state
-
-BEFORE = "n m : Nat\nh : n = m\n⊢ m = n"
-
-
-def goal(text):
-    [parsed] = parse_state(text)
-    return parsed.goal
-
-
-@pytest.mark.parametrize(
-    ("after", "advance"),
-    [
-        ("n m : Nat\nh : n = m\n⊢ m = n", False),
-        ("case inl\nn m : Nat\nh : n = m\n⊢ m = n", False),
-        ("a b : Nat\nh' : a = b\n⊢ b = a", False),
-        ("n✝ m✝ : Nat\nh✝ : n✝ = m✝\n⊢ m✝ = n✝", False),
-        ("n m : Nat\nh : n = m\nthis : True\n⊢ m = n", False),
-        ("n m : Nat\nh : n = m\nthis : n = n\n⊢ m = n", False),
-        ("n m : Nat\nh h2 : n = m\n⊢ m = n", False),
-        ("n m : Nat\n⊢ m = n", False),
-        ("n m k : Nat\nh : n = m\n⊢ n = m", True),
-        ("n m : Nat\nh : n = m\nh2 : n ≤ m\n⊢ m = n", True),
-        ("n m : Nat\nh : n = m\n⊢ n = n", True),
-        ("n m : Nat\n⊢ n = m → m = n", True),
-        ("m n : Nat\nh : n = m\n⊢ n = m", True),
-    ],
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.lean.verify.advance import distance, judge_step
+from lean_dojo_v2.lean.verify.ladder import Rung
+from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.lean.verify.points import (
+    ProofPoint,
+    after_tactics,
+    expression_point,
+    goal_point,
+    theorem_point,
 )
-def test_what_counts_as_an_advance(after, advance):
-    assert advances(goal(BEFORE), [goal(after)]) is advance
+
+FILE = """\
+namespace Way
+
+def double : Nat → Nat
+  | 0 => 0
+  | n + 1 => double n + 2
+
+theorem given_up (n : Nat) : double n = 7 := sorry
+
+axiom oracle (n : Nat) : double n = 8
+
+theorem double_eq (n : Nat) : double n = n + n := by
+  induction n with
+  | zero => rfl
+  | succ n ih =>
+    rw [double]
+    rw [ih]
+    omega
+
+theorem chain (p q r s : Prop) (hpq : p → q) (hqr : q → r) (hrs : r → s) : p → s := by
+  intro hp
+  apply hrs
+  apply hqr
+  exact hpq hp
+
+theorem roundabout (a b : Nat) (h : double a = double b) : double a + 0 = double b := by
+  have useless : 1 = 1 := rfl
+  rw [Nat.add_zero]
+  exact h
+
+theorem both (p : Nat → Prop) (h : ∀ n, p n → p (n + 1)) (h0 : p 0) : p 1 ∧ p 2 := by
+  constructor
+  · exact h 0 h0
+  · apply h
+    exact h 0 h0
+
+theorem wrong (n : Nat) (p : Prop) (hp : p) : double n = n + 1 ∧ p := by
+  sorry
+
+end Way
+"""
 
 
-@pytest.mark.parametrize(
-    ("after", "advance"),
-    [
-        ("n m : Nat\nh : n = m\n⊢ False", False),  # exfalso
-        ("n m : Nat\nh : n = m\n⊢ n = m", False),  # symm
-        ("n m : Nat\n⊢ n = m → m = n", False),  # revert h
-        ("⊢ ∀ (n m : Nat), n = m → m = n", False),  # revert n m
-        ("n m : Nat\nh : n = m\nthis : 0 ≤ 1\n⊢ m = n", False),  # have := Nat.zero_le 1
-        ("n m : Nat\nh : n = m\nthis : ∀ (a b : Nat), a + b = b + a\n⊢ m = n", False),
-        ("n m : Nat\nh : n = m\nthis : n ≤ n\n⊢ m = n", False),
-        ("n m : Nat\nh : n = m\nk : Nat := 7\n⊢ m = n", False),
-        ("n m : Nat\nh : n = m\n⊢ (m = n) = True", False),  # refine of_eq_true ?_
-        ("n m : Nat\nh : n = m\n⊢ m = n ∧ True", False),  # refine And.left (b := True) ?_
-        ("n m : Nat\nh : n = m\n⊢ ¬¬m = n", False),  # refine Classical.not_not.mp ?_
-        ("n m : Nat\nh : n = m\n⊢ ¬m = n → False", False),  # apply Classical.byContradiction
-        ("n m : Nat\nh : n = m\nk : ¬m = n\n⊢ False", False),  # by_contra k
-        ("n m : Nat\nh : n = m\nk : ¬m = n\n⊢ m = n", False),  # by_cases k : m = n
-        ("n m : Nat\nh : n = m\nthis : n ≤ m\n⊢ m = n", False),
-        ("n m : Nat\nh : n = m\nk : n ≠ m\n⊢ False", False),  # intro of a negation
-        ("n m : Nat\nh : n = m\n⊢ n ≤ m", True),
-        ("n m : Nat\nh : n = m\n⊢ m + 0 = n", True),
-        ("m : Nat\n⊢ m = m", True),  # subst
-        ("m : Nat\n⊢ ∀ (n : Int), m = n", True),
-        ("n m : Nat\nh : n = m\nx : Nat\nhx : m < x\n⊢ m = n", False),
-    ],
-)
-def test_what_a_strict_judge_pays_for(after, advance):
-    assert advances(goal(BEFORE), [goal(after)], strict=True) is advance
+def source(name: str) -> SourceTheorem:
+    lines = FILE.splitlines()
+    [start] = [n for n, line in enumerate(lines, 1) if line.startswith(f"theorem {name} ")]
+    end = start
+    while end < len(lines) and lines[end].startswith(" "):
+        end += 1
+    place = (end, len(lines[end - 1]) + 1)
+    return SourceTheorem(FILE, f"Way.{name}", "Way.lean", (start, 1), place)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "advance"),
-    [
-        ("n : Nat\nxs : List Nat\n⊢ xs.length = n",
-         "⊢ ∀ (n : Nat) (xs : List Nat), xs.length = n", False),
-        ("n : Nat\n⊢ ∀ (m : Nat), n = m", "⊢ ∀ (n m : Nat), n = m", False),
-        ("n : Nat\n⊢ ∀ (m : Nat), n = m", "n m : Nat\n⊢ n = m", True),
-        ("α : Type\nxs : List α\n⊢ xs = xs ++ []", "⊢ ∀ {α : Type} (xs : List α), xs = xs ++ []",
-         False),
-        ("α : Type\ninst✝ : Inhabited α\nx : α\n⊢ x = default",
-         "α : Type\n⊢ ∀ [inst : Inhabited α] (x : α), x = default", False),
-        ("a b c : Nat\n⊢ a = b ↔ b = c", "a b c : Nat\n⊢ b = c ↔ a = b", False),
-        ("a b c : Nat\n⊢ a = b ∧ b = c", "a b c : Nat\n⊢ b = c ∧ a = b", True),
-    ],
-)  # fmt: skip
-def test_revert_and_symm_do_not_pay_in_any_form(before, after, advance):
-    assert advances(goal(before), [goal(after)], strict=True) is advance
+def point_at(server: Server, name: str, tactic: str) -> ProofPoint:
+    theorem = source(name)
+    start = theorem.text.index(tactic, theorem.offset(theorem.start))
+    return theorem_point(server, theorem, theorem.position(start))
 
 
-def test_one_goal_that_is_no_easier_spoils_the_step():
-    easy = goal("n m : Nat\nh : n = m\n⊢ True")
-    assert advances(goal(BEFORE), [easy])
-    assert not advances(goal(BEFORE), [easy, goal(BEFORE)])
-    assert advances(goal(BEFORE), [])
+@pytest.fixture(params=["embedded", "plain"])
+def server(request: pytest.FixtureRequest) -> Server:
+    """The same judgements are wanted of an engine without our extensions."""
+    return request.getfixturevalue("engine" if request.param == "embedded" else "plain_engine")
 
 
-def test_canonical_ignores_names_and_nothing_else():
-    assert canonical(goal(BEFORE)) == canonical(goal("a b : Nat\nk : a = b\n⊢ b = a"))
-    assert canonical(goal(BEFORE)) != canonical(goal("a b : Nat\nk : a = b\n⊢ a = b"))
-    assert canonical(goal("n : Nat\n⊢ n = n")) != canonical(goal("n : Int\n⊢ n = n"))
-    assert canonical(goal("x : Nat := 1\n⊢ x = 1")) != canonical(goal("x : Nat\n⊢ x = 1"))
+HUMAN = [
+    ("double_eq", "induction n with", None),
+    ("double_eq", "rfl", "solved"),
+    ("double_eq", "rw [double]", "advanced"),
+    ("double_eq", "rw [ih]", "advanced"),
+    ("double_eq", "omega", "solved"),
+    ("chain", "intro hp", "advanced"),
+    ("chain", "apply hrs", "advanced"),
+    ("chain", "apply hqr", "advanced"),
+    ("chain", "exact hpq hp", "solved"),
+    ("roundabout", "have useless : 1 = 1 := rfl", "advanced"),
+    ("roundabout", "rw [Nat.add_zero]", "advanced"),
+    ("roundabout", "exact h", "solved"),
+    ("both", "constructor", "advanced"),
+    ("both", "· exact h 0 h0", "advanced"),
+    ("both", "apply h\n", "advanced"),
+]
+
+
+@pytest.mark.parametrize(("name", "tactic", "verdict"), HUMAN, ids=[row[1] for row in HUMAN])
+def test_the_steps_of_a_proof_are_advances(server, name, tactic, verdict):
+    point = point_at(server, name, tactic)
+    if verdict is not None:
+        assert judge_step(server, point, tactic.strip()).verdict == verdict
+
+
+def test_distances_are_counted_from_the_end(engine):
+    far = distance(engine, point_at(engine, "chain", "intro hp"))
+    assert (far.steps, far.rung) == (4, Rung.AUTOMATION)
+    near = distance(engine, point_at(engine, "chain", "exact hpq hp"))
+    assert near.steps == 1
+    # What the traced proof does in vain is no distance.
+    assert distance(engine, point_at(engine, "roundabout", "have useless")).steps == 1
+    assert distance(engine, point_at(engine, "double_eq", "rw [double]")).steps == 3
+    assert distance(engine, goal_point(engine, "n : Nat\n⊢ n + 0 = n")).rung is Rung.TRIVIAL
+    unknown = distance(engine, expression_point(engine, "∀ p q : Prop, p ∨ q"))
+    assert (unknown.steps, unknown.rung) == (None, Rung.UNKNOWN)
+
+
+OTHER_WAYS = [
+    ("chain", "intro hp", "intro hp", "advanced"),
+    ("chain", "intro hp", "exact fun hp => hrs (hqr (hpq hp))", "solved"),
+    ("chain", "apply hrs", "refine hrs (hqr ?_)", "advanced"),
+    ("chain", "apply hrs", "have hq := hpq hp", "unproven"),
+    ("double_eq", "rw [double]", "simp only [double, ih]", "advanced"),
+    ("both", "constructor", "refine ⟨h 0 h0, ?_⟩", "advanced"),
+    ("roundabout", "rw [Nat.add_zero]", "simp [h]", "solved"),
+]
+
+
+@pytest.mark.parametrize(("name", "at", "tactic", "verdict"), OTHER_WAYS)
+def test_other_ways_to_the_end(server, name, at, tactic, verdict):
+    assert judge_step(server, point_at(server, name, at), tactic).verdict == verdict
+
+
+USELESS = [
+    "skip", "have := trivial", "have h1 : 1 = 1 := rfl", "exfalso", "apply absurd hp", "symm",
+    "suffices h1 : 1 = 2 by omega", "refine nomatch (?_ : (0:Nat) = 1)", "refine ?_",
+    "refine Bool.noConfusion (?_ : true = false)", "refine (?_ : _ ∧ 1 = 1).1",
+    "rw [← Nat.add_zero n]", "apply Int.ofNat.inj", "by_contra h1", "apply PLift.down",
+    "refine PLift.down ?_", "apply Classical.byContradiction", "refine Classical.byContradiction ?_",
+    "have h1 : 1 = 2 := ?_", "have h1 : ∀ a b : Nat, a = b := ?_", "(have h1 : 1 = 2 := ?_; skip)",
+    "(have h1 : False := ?_; have h2 : False := ?_; exact h2.elim)", "refine False.elim ?_",
+    "refine ⟨?_, ?_⟩", "refine And.left (b := True) ?_", "refine of_eq_true ?_",
+    "(revert n; intro n)", "revert n", "revert hp", "revert h", "generalize 1 = k", "clear hp",
+    "refine absurd ?_ (Nat.lt_irrefl 0)", "apply Fin.elim0", "apply Empty.elim", "refine id ?_",
+    "by_cases h1 : 1 = 2", "rcases Nat.lt_or_ge 1 2 with _ | _", "have h1 := Nat.add_comm",
+    "refine cast (?_ : True = _) trivial", "change _", "show _", "nomatch (?_ : False)",
+    "refine (fun h1 => h1 : _ → _) ?_", "refine Eq.mp ?_ trivial", "apply propext_iff.mp",
+    "(obtain h1 := (fun h _ => h : ∀ (h : 1 = 2) (_ : h = h), 1 = 2) _; apply absurd h1)",
+    "(refine (fun (h1 : 1 = 2) (_ : h1 = h1) => absurd h1 (by decide)) ?_ ?_; rotate_left; rfl)",
+    "exact (?_ : 1 = 2).elim", "let k := 1", "rename_i k", "refine Nat.lt_irrefl 0 ?_",
+]  # fmt: skip
+"""Open at nearly every goal, a step nearer to the end at none of those below."""
+
+STUCK = [
+    ("double_eq", "rw [double]"), ("roundabout", "rw [Nat.add_zero]"), ("wrong", "sorry"),
+    ("both", "constructor"), ("chain", "apply hqr"),
+]  # fmt: skip
+
+
+HELPS = {("both", "refine ⟨?_, ?_⟩")}
+
+
+@pytest.mark.parametrize(("name", "at"), STUCK)
+def test_what_helps_nowhere_is_no_advance(engine, name, at):
+    point = point_at(engine, name, at)
+    useless = [tactic for tactic in USELESS if (name, tactic) not in HELPS]
+    found = {tactic: judge_step(engine, point, tactic) for tactic in useless}
+    assert {t: str(o.verdict) for t, o in found.items() if o.advances} == {}
+
+
+FALSE_ENDS = [
+    "refine ⟨?_, hp⟩", "constructor", "exact ⟨given_up n, hp⟩", "simp [given_up]", "cases n",
+    "exact absurd (given_up 0) (by decide)", "exact absurd (oracle 0) (by decide)", "induction n",
+    "refine ⟨(given_up n).trans ?_, hp⟩", "have := oracle n", "have := given_up 0",
+    "exact absurd ((given_up 0).symm.trans (oracle 0)) (by decide)", "exact ⟨wrong n p hp |>.1, hp⟩",
+    "(have := given_up 0; simp [double] at this)", "cases (oracle 0)", "exact ⟨by decide, hp⟩",
+]  # fmt: skip
+
+
+def test_no_step_towards_a_false_goal_is_paid(server):
+    point = point_at(server, "wrong", "sorry")
+    found = {tactic: judge_step(server, point, tactic) for tactic in FALSE_ENDS}
+    assert {t: str(o.verdict) for t, o in found.items() if o.advances} == {}
+
+
+def test_a_state_knows_its_distance_for_the_next_one_who_asks(engine, monkeypatch):
+    point = point_at(engine, "both", "constructor")
+    judge_step(engine, point, "skip")
+    asked = []
+    run = Server.run
+    monkeypatch.setattr(
+        Server, "run", lambda self, cmd, *a, **k: (asked.append(cmd), run(self, cmd, *a, **k))[1]
+    )
+    for _ in range(4):
+        judge_step(engine, point, "skip")
+    assert len(asked) <= 4 * 4  # parsed, run, read; nothing is closed again
+
+
+def test_a_goal_without_a_theorem_has_the_ladder_alone(server):
+    start = expression_point(server, "∀ n : Nat, n + 0 = n ∧ True")
+    assert judge_step(server, start, "skip").verdict is Verdict.UNPROVEN
+    assert judge_step(server, start, "exact fun n => ⟨rfl, trivial⟩").verdict is Verdict.SOLVED
+    moved = judge_step(server, start, "intro n")
+    assert moved.verdict is Verdict.ADVANCED, "`trivial` closes what is left"
+    assert moved.state is not None
+    after = after_tactics(server, start, moved.state, ("intro n",))
+    assert judge_step(server, after, "exact ⟨rfl, trivial⟩").verdict is Verdict.SOLVED
+    text = goal_point(server, "n : Nat\nh : n = 0\n⊢ 0 = n")
+    assert judge_step(server, text, "exact h.symm").verdict is Verdict.SOLVED
+    assert judge_step(server, text, "rw [h]").verdict is Verdict.SOLVED

@@ -310,20 +310,20 @@ def test_a_statement_that_does_not_elaborate_is_an_error(engine, source):
 @pytest.mark.parametrize(
     ("tactic", "verdict"),
     [
-        ("constructor", Verdict.ADVANCED),
+        ("constructor", Verdict.UNPROVEN),
         ("exact ⟨hp, hq⟩", Verdict.SOLVED),
         ("exact And.intro hp hq", Verdict.SOLVED),
         ("constructor <;> assumption", Verdict.SOLVED),
-        ("refine ⟨hp, ?_⟩", Verdict.ADVANCED),
-        ("skip", Verdict.NO_ADVANCE),
-        ("have := trivial", Verdict.NO_ADVANCE),
-        ("have h2 := hp", Verdict.NO_ADVANCE),
-        ("refine ?_", Verdict.NO_ADVANCE),
+        ("refine ⟨hp, ?_⟩", Verdict.UNPROVEN),
+        ("skip", Verdict.UNPROVEN),
+        ("have := trivial", Verdict.UNPROVEN),
+        ("have h2 := hp", Verdict.UNPROVEN),
+        ("refine ?_", Verdict.UNPROVEN),
         ("revert hp; intro hp", Verdict.UNPARSED),
-        ("(revert hp; intro hp)", Verdict.NO_ADVANCE),
-        ("rename p => r", Verdict.NO_ADVANCE),
-        ("clear hq", Verdict.NO_ADVANCE),
-        ("by_cases h : True", Verdict.NO_ADVANCE),
+        ("(revert hp; intro hp)", Verdict.UNPROVEN),
+        ("rename p => r", Verdict.UNPROVEN),
+        ("clear hq", Verdict.UNPROVEN),
+        ("by_cases h : True", Verdict.UNPROVEN),
         ("simp at *", Verdict.FAILED),
         ("exact hp", Verdict.FAILED),
         ("assumption", Verdict.FAILED),
@@ -333,17 +333,14 @@ def test_a_statement_that_does_not_elaborate_is_an_error(engine, source):
         ("constructor; exact hp; exact hq", Verdict.UNPARSED),
         ("sorry", Verdict.REFUSED),
         ("exact (sorry)", Verdict.REFUSED),
-        ("constructor\n· exact hp", Verdict.REFUSED),
+        ("constructor\n· exact hp", Verdict.UNPARSED),
     ],
 )
 def test_every_verdict(engine, tactic, verdict, source):
     state = open_theorem(engine, source("both"))
     outcome = check_tactic(engine, state, tactic)
     assert outcome.verdict is verdict, outcome.detail
-    assert outcome.advances == (verdict in {Verdict.ADVANCED, Verdict.SOLVED})
-    assert (outcome.state is not None) == (
-        verdict in {Verdict.ADVANCED, Verdict.SOLVED, Verdict.NO_ADVANCE}
-    )
+    assert (outcome.state is not None) == (verdict in {Verdict.SOLVED, Verdict.UNPROVEN})
 
 
 def test_siblings_stay_and_count(engine, source):
@@ -352,7 +349,7 @@ def test_siblings_stay_and_count(engine, source):
     assert two is not None
     assert len(two.goals) == 2
     first = check_tactic(engine, two, "exact hp")
-    assert first.verdict is Verdict.ADVANCED
+    assert first.verdict is Verdict.UNPROVEN
     assert first.state is not None
     assert [goal.target for goal in first.state.goals] == ["q"]
     second = check_tactic(engine, two, "exact hq", goal_index=1)

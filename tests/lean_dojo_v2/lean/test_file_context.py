@@ -99,7 +99,7 @@ def test_notation_that_begins_with_a_hash_is_no_command(engine, theorem_in):
     theorem = theorem_in(CARDINALITY, "Zoo.length_append")
     state = open_theorem(engine, theorem)
     counted = check_tactic(engine, state, "have h : #s = #s := rfl")
-    assert counted.verdict is Verdict.NO_ADVANCE
+    assert counted.verdict is Verdict.UNPROVEN
     assert check_tactic(engine, state, "simp [Nat.add_comm #t #s]").verdict is Verdict.SOLVED
     assert check_tactic(engine, state, "rw [show #u = 1 from rfl]").verdict is Verdict.FAILED
     assert check_proof(engine, theorem, "have h : #s = #s := rfl\nsimp [Nat.add_comm #t #s]").valid

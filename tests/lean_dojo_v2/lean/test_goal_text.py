@@ -55,7 +55,7 @@ def test_what_hides_something_is_not_guessed(text):
 )
 def test_a_printed_goal_opens_as_itself(engine, text):
     state = open_goal(engine, text)
-    from lean_dojo_v2.lean.verify.advance import canonical
+    from lean_dojo_v2.lean.verify.goal_text import canonical
 
     assert [canonical(goal) for goal in state.goals] == [canonical(parse_state(text)[0].goal)]
 

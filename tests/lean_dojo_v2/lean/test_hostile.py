@@ -126,8 +126,9 @@ def test_no_trick_pays(lair):
     assert all(score is not None and score <= 0 for score in scores), dict(
         zip([trick[:40] for trick in tricks], scores, strict=True)
     )
+    # Half of the goal is true; no proof goes on from there.
     assert [reward([tactic], **{k: [v] for k, v in columns.items()}) for tactic in (
-        "constructor", "exact hp")] == [[1.0], [0.0]]  # fmt: skip
+        "constructor", "exact hp")] == [[0.0], [0.0]]  # fmt: skip
     reward.close()
 
 
@@ -187,5 +188,5 @@ def test_bombs_cost_their_engine_at_most(server, lair, bomb):
     assert answers_right(server)
     reward = PantographVerified(engines=1, timeout=5)
     goals = ["n : Nat\np : Prop\nhp : p\n⊢ n = n + 1 ∧ p"] * 2
-    assert reward([bomb, "constructor"], problem=goals) in ([0.0, 1.0], [1.0, 1.0])
+    assert reward([bomb, "constructor"], problem=goals) == [0.0, 0.0]
     reward.close()

@@ -123,8 +123,8 @@ def test_tactics_are_judged(plain):
     state = open_theorem(plain, source("hidden"))
     for tactic, verdict in [
         ("exact ⟨hp, hq⟩", Verdict.SOLVED),
-        ("constructor", Verdict.ADVANCED),
-        ("skip", Verdict.NO_ADVANCE),
+        ("constructor", Verdict.UNPROVEN),
+        ("skip", Verdict.UNPROVEN),
         ("exact hp", Verdict.FAILED),
         ("constructor; exact hp", Verdict.UNPARSED),
         ("The proof is simple.", Verdict.UNPARSED),

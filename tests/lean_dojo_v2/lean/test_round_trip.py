@@ -15,8 +15,7 @@ from lean_dojo_v2.data.codec import theorem_from_dict
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.advance import canonical
-from lean_dojo_v2.lean.verify.goal_text import GoalTextError, open_goal, parse_state
+from lean_dojo_v2.lean.verify.goal_text import GoalTextError, canonical, open_goal, parse_state
 from lean_dojo_v2.lean.verify.tactics import (
     ProofOutcome,
     check_declaration,

@@ -58,7 +58,7 @@ def test_a_tactic_at_a_state_of_a_lost_engine_is_not_refused_by_lean(fresh_engin
         if restarted:
             assert server.goal_start("False").state_id == state.state_id
         outcome = check_tactic(server, state, "trivial")
-        assert outcome.verdict is Verdict.ENGINE_DIED, outcome.detail
+        assert (outcome.verdict, outcome.engine_died) == (Verdict.TIMED_OUT, True), outcome.detail
         with pytest.raises(StaleStateError):
             server.parse_tactic("trivial", state)
         server.stat()

@@ -38,6 +38,6 @@ def test_states_found_before_a_state_is_lost_are_searched(fresh_engine, zoo, scr
     plan = BestFirstSearch(scripted(proposals), SearchSettings(limits=Limits(tactic_seconds=1.0)))
     [result] = plan.run([Shaky(zoo("both").source)], [fresh_engine])
     root = result.tree.nodes[0]
-    assert root.failures["timed-out"] == result.ended_by_clock == 1
+    assert root.failures["timed_out"] == result.ended_by_clock == 1
     assert any("state lost" in failure for failure in root.failures)
     assert result.tactics == ("constructor", "exact hp", "exact hq")

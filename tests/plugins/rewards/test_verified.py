@@ -39,8 +39,8 @@ def reward():
 
 TABLE = [
     ("exact ⟨hp, hq⟩", 1.0),
-    ("constructor", 1.0),
-    ("refine ⟨hp, ?_⟩", 1.0),
+    ("constructor", 0.0),
+    ("refine ⟨hp, ?_⟩", 0.0),
     ("constructor <;> assumption", 1.0),
     ("  exact ⟨hp, hq⟩\n", 1.0),
     ("skip", 0.0),
@@ -78,7 +78,7 @@ def test_only_verified_advances_pay_and_cheating_costs(reward):
     logged = {}
     scores = reward(tactics, problem=[GOAL] * len(tactics), log_metric=logged.__setitem__)
     assert dict(zip(tactics, scores, strict=True)) == dict(TABLE)
-    assert logged["lean/verified"] == pytest.approx(5 / len(TABLE))
+    assert logged["lean/verified"] == pytest.approx(3 / len(TABLE))
     assert logged["lean/refused"] == pytest.approx(9 / len(TABLE))
     assert logged["lean/unopened"] == 0
 
@@ -89,8 +89,8 @@ def test_every_end_and_every_reason_is_counted_under_a_stable_name(reward):
     reward(tactics, problem=[GOAL] * len(tactics), log_metric=logged.__setitem__)
     reward(["constructor"], problem=[GOAL], log_metric=nothing.__setitem__)
     assert nothing.keys() == logged.keys(), "a name that comes and goes would be averaged wrongly"
-    assert all(nothing[name] == 0 for name in nothing if name != "lean/verified")
-    ends = ("verified", "no-advance", "failed", "unparsed", "refused", "timed-out", "unopened")
+    assert all(nothing[name] == 0 for name in nothing if name != "lean/unproven")
+    ends = ("verified", "unproven", "failed", "unparsed", "refused", "timed_out", "unopened")
     assert sum(logged[f"lean/{end}"] for end in ends) == pytest.approx(1)
     for kind in ("refused", "unparsed"):
         reasons = {n: v for n, v in logged.items() if n.startswith(f"lean/{kind}/")}
@@ -128,7 +128,7 @@ def test_equal_pairs_are_checked_once(reward, monkeypatch):
     reward = sharing(reward)
     batch = ["constructor", "skip", "constructor", "constructor"]
     reward.prefetch(batch, problem=[GOAL] * 4)
-    assert reward(batch, problem=[GOAL] * 4) == [1.0, 0.0, 1.0, 1.0]
+    assert reward(batch, problem=[GOAL] * 4) == [0.0, 0.0, 0.0, 0.0]
     assert reward(["skip"], problem=[GOAL]) == [0.0]
     [(spec, tactics)] = requests
     assert spec.goal == GOAL
@@ -227,7 +227,7 @@ def test_a_killed_engine_costs_nothing_but_time():
     others = {process.pid for process in psutil.Process().children(recursive=True)}
     reward = PantographVerified(engines=1)
     goal = "p q : Prop\nh : p ∧ q\n⊢ q ∧ p"
-    assert reward(["constructor"], problem=[goal]) == [1.0]
+    assert reward(["exact ⟨h.right, h.left⟩"], problem=[goal]) == [1.0]
     mine = [p for p in psutil.Process().children(recursive=True) if p.pid not in others]
     assert mine
     for process in mine:
@@ -248,8 +248,10 @@ def test_a_tactic_that_never_ends_loses_only_its_own_reward(reward):
 
 def test_settings_shape_the_scores(reward):
     custom = sharing(reward, advanced=0.5, solved=2, refused=-3, unparsed=-0.1)
-    scores = custom(["constructor", "exact ⟨hp, hq⟩", "sorry", "hm hm"], problem=[GOAL] * 4)
-    assert scores == [0.5, 2.0, -3.0, -0.1]
+    scores = custom(["exact ⟨hp, hq⟩", "sorry", "hm hm"], problem=[GOAL] * 3)
+    assert scores == [2.0, -3.0, -0.1]
+    forall = "⊢ ∀ n : Nat, n + 0 = n ∧ True"
+    assert custom(["intro n"], problem=[forall]) == [0.5]
 
 
 def test_it_pickles_without_its_engines(reward):
