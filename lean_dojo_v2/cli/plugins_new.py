@@ -52,11 +52,13 @@ WORDS = {kind.scaffold.word: kind for kind in KINDS.values()}
 )
 @click.option("--summary", metavar="TEXT", help="What it does, in one line of 80 characters.")
 @click.option("--author", metavar="NAME", help="Name for the licence (default: the user's).")
+@click.option("--lean", is_flag=True, help="Of a reward: one that asks Lean.")
 def new(
     *,
     words: tuple[str, ...],
     word: str | None,
     from_scratch: bool,
+    lean: bool,
     output: Path | None,
     summary: str | None,
     author: str | None,
@@ -76,7 +78,12 @@ def new(
         if template != "trainer":
             raise UsageError(f"--from-scratch is for a trainer, not for a {template}")
         template = "trainer-from-scratch"
-    word = {TRL_REWARD: "reward", "trainer-from-scratch": "trainer"}.get(template, template)
+    if lean:
+        if template != "reward":
+            raise UsageError(f"--lean is for a reward, not for a {template}")
+        template = "reward_lean"
+    words_of = {TRL_REWARD: "reward", "trainer-from-scratch": "trainer", "reward_lean": "reward"}
+    word = words_of.get(template, template)
     kind = WORDS[word]
     name, summary = normalise(name), summary or SUMMARIES.get(template, kind.scaffold.summary)
     # The descriptor's own rules, so that what is written here also loads.

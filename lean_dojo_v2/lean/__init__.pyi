@@ -49,3 +49,11 @@ from .pool.local import (
     PoolConfig as PoolConfig,
 )
 from .pool.ray import RayEnginePool as RayEnginePool
+from .pool.shared import (
+    SharedEngines as SharedEngines,
+    shared_engines as shared_engines,
+)
+from .verify.goal_text import (
+    GoalTextError as GoalTextError,
+    open_goal as open_goal,
+)

@@ -89,7 +89,7 @@ def raise_if_lost(outcome: TacticOutcome) -> None:
     Raises:
         EngineDiedError: The engine died by itself or was killed.
     """
-    if outcome.verdict is Verdict.ENGINE_DIED:
+    if outcome.engine_died:
         raise EngineDiedError(outcome.detail)
 
 

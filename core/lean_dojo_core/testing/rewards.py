@@ -86,6 +86,18 @@ class RewardFunctionSuite(Suite):
             "reward's share in the sum; give the setting another name"
         )
 
+    def test_gives_its_engines_back(self) -> None:
+        """A Lean engine takes a gigabyte: what asks Lean can be told that it is not needed."""
+        if not self.name or not self.entry.spec.needs_lean:
+            return
+        fresh = self.make()
+        assert callable(getattr(fresh, "close", None)), (
+            "its descriptor says needs_lean, and it has no close(); stop its engines there, or "
+            "give those of lean_dojo_v2.lean.shared_engines() back"
+        )
+        fresh.close()  # nothing has started yet
+        fresh.close()
+
     def test_takes_columns_by_keyword(self) -> None:
         """TRL passes every dataset column, and more with each version."""
         signature = inspect.signature(self.subject)

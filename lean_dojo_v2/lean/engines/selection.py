@@ -78,7 +78,7 @@ def select(
     Raises:
         UsageError: There is no engine of that name.
     """
-    match _chosen(engine):
+    match chosen_engine(engine):
         case "native":
             return "native"
         case "embedded":
@@ -133,7 +133,12 @@ def header_imports(path: Path) -> list[str]:
     return list(parse_header(text).imports)
 
 
-def _chosen(engine: str) -> str:
+def chosen_engine(engine: str) -> str:
+    """Say which engine is asked for: ``LEAN_DOJO_ENGINE`` takes the place of ``auto``.
+
+    Raises:
+        UsageError: There is none of that name.
+    """
     name, source = engine, "engine"
     if engine == "auto":
         name, source = os.environ.get(VARIABLE) or "auto", VARIABLE

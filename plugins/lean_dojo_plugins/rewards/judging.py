@@ -9,9 +9,9 @@ from concurrent.futures import CancelledError, Future
 from functools import partial
 from typing import TypeAlias
 
-from lean_dojo_plugins.rewards.engines import ProjectEngines
 from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, judge
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
+from lean_dojo_v2.lean.pool.shared import SharedEngines
 
 Question: TypeAlias = tuple[StateSpec, str]
 """A state and the tactic to try there."""
@@ -27,7 +27,7 @@ class Judge:
         kept: Judgements that are remembered.
     """
 
-    def __init__(self, engines: ProjectEngines, kept: int) -> None:
+    def __init__(self, engines: SharedEngines, kept: int) -> None:
         self._engines = engines
         self._kept = kept
         self._known: OrderedDict[Question, Judgement] = OrderedDict()

@@ -10,11 +10,11 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import Scores, completion_texts
-from lean_dojo_plugins.rewards.engines import ProjectEngines
 from lean_dojo_plugins.rewards.judging import Judge, Question
 from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, spec_of, warm_up
 from lean_dojo_plugins.rewards.shares import shares
-from lean_dojo_v2.lean.pool.local import EnginePool
+from lean_dojo_v2.lean.engines.selection import EngineName
+from lean_dojo_v2.lean.pool.shared import shared_engines
 
 
 def _score(default: float, text: str) -> Any:
@@ -41,9 +41,9 @@ class PantographVerified:
     native code, metaprograms, options and the theorem itself are refused as cheating.
 
     Equal tactics at equal states are checked once. Engines start when first needed, in each
-    process; one that dies costs its tactic the reward and is replaced. Those of the last
-    ``kept_projects`` repositories stay open. Where a state cannot be opened the reward does not
-    apply (``None``).
+    process, and are shared by all rewards that ask for the same ones; one that dies costs its
+    tactic the reward and is replaced. Those of the last ``kept_projects`` repositories stay open.
+    Where a state cannot be opened the reward does not apply (``None``).
 
     Logs to TRL's metrics which share of a batch met which end, ``lean/verified`` first, and the
     refusals by reason (:mod:`lean_dojo_plugins.rewards.shares`).
@@ -60,7 +60,7 @@ class PantographVerified:
     engines: int | None = attrs.field(
         default=None, metadata={"help": "Lean engines per process; one for each core if not given."}
     )
-    engine: str = attrs.field(default="auto", metadata={"help": "auto, native or embedded."})
+    engine: EngineName = attrs.field(default="auto", metadata={"help": "auto, native or embedded."})
     imports: tuple[str, ...] = attrs.field(
         default=("Init",),
         converter=_names,
@@ -84,7 +84,9 @@ class PantographVerified:
         self._start()
 
     def _start(self) -> None:
-        self._engines = ProjectEngines(self._pool, self.kept_projects)
+        self._engines = shared_engines(
+            engine=self.engine, imports=self.imports, size=self.engines, kept=self.kept_projects
+        )
         self._judge = Judge(self._engines, self.cache_size)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -162,7 +164,7 @@ class PantographVerified:
         return float(getattr(self, judgement.verdict.value))
 
     def close(self) -> None:
-        """Stop the engines; the next call starts others."""
+        """Give the engines back, which other rewards may share; the next call starts others."""
         self._engines.close()
 
     def _questions(
@@ -187,16 +189,6 @@ class PantographVerified:
             for i, goal in enumerate(problem)
         )
         return [spec_of(row, self.projects) for row in rows]
-
-    def _pool(self, project: Path | None) -> EnginePool:
-        settings: dict[str, Any] = {
-            "engine": self.engine,
-            "project_path": project,
-            "imports": self.imports,
-        }
-        if self.engines is not None:
-            settings["size"] = self.engines
-        return EnginePool(**settings)
 
 
 def _is_column(value: Any, length: int) -> bool:

@@ -21,6 +21,7 @@ NAMES = {
     "trainer": "short-only",
     "trl-reward": "thinks-first",
     "trainer --from-scratch": "count-words",
+    "reward --lean": "asks-lean",
 }
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.rewards.engines import ProjectEngines
 from lean_dojo_v2.lean.pool.local import EnginePool
+from lean_dojo_v2.lean.pool.shared import ProjectEngines, shared_engines
 
 ONE, TWO, THREE = Path("one"), Path("two"), Path("three")
 
@@ -97,3 +97,34 @@ def test_closed_engines_open_again(engines):
     assert running.result() is True
     assert engines.projects == []
     assert engines.submit(ONE, lambda server: 4).result() == 4
+
+
+def test_three_users_share_one_pool(monkeypatch):
+    made = []
+    start = EnginePool.__init__
+    monkeypatch.setattr(
+        EnginePool, "__init__", lambda self, *a, **k: (made.append(self), start(self, *a, **k))[1]
+    )
+    users = [shared_engines(engine="embedded", size=1) for _ in range(3)]
+    assert made == [], "nothing starts before it is asked for"
+    assert [user.submit(None, id).result() for user in users]
+    assert len(made) == 1
+    users[0].close()
+    users[0].close()
+    users[1].close()
+    assert users[2].submit(None, lambda server: 3).result() == 3
+    users[2].close()
+    assert users[2].projects == []
+    assert users[0].submit(None, lambda server: 4).result() == 4
+    assert len(made) == 2
+    other = shared_engines(engine="embedded", size=2)
+    assert other.submit(None, lambda server: 5).result() == 5
+    assert len(made) == 3
+    for user in (users[0], other):
+        user.close()
+
+
+def test_a_name_that_is_no_engine_is_said_at_once(monkeypatch):
+    monkeypatch.setenv("LEAN_DOJO_ENGINE", "nativ")
+    with pytest.raises(UsageError, match="LEAN_DOJO_ENGINE='nativ' is no engine"):
+        shared_engines()

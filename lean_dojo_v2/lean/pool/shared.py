@@ -1,0 +1,215 @@
+"""Engines that a process shares: a pool for each repository, whoever asks.
+
+A Lean engine takes about a gigabyte, so the rewards of a run use the same ones::
+
+    engines = shared_engines()
+    future = engines.submit(project, judge, goal, tactic, header=None)
+    ...
+    engines.close()  # the last one who closes them stops them
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Self, TypeVar, TypeVarTuple
+
+import attrs
+
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.engines.selection import EngineName, chosen_engine
+from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig
+
+Ts = TypeVarTuple("Ts")
+R = TypeVar("R")
+
+
+@attrs.define(eq=False)
+class _Open:
+    """A pool and how many of its requests are not answered yet."""
+
+    pool: EnginePool
+    unanswered: int = 0
+
+
+class ProjectEngines:
+    """Pools of engines by repository; safe to use from several threads.
+
+    Beyond ``kept`` pools, those that were asked longest ago are closed at the next request, once
+    they have answered everything: a pool that still starts, opens states or checks is left alone.
+
+    Args:
+        make: Makes the pool of a repository's folder; ``None`` stands for goals without one.
+        kept: How many pools stay open.
+    """
+
+    def __init__(self, make: Callable[[Path | None], EnginePool], kept: int) -> None:
+        self._make = make
+        self._kept = kept
+        self._open: OrderedDict[Path | None, _Open] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def projects(self) -> list[Path | None]:
+        """The repositories with open pools, the last asked last."""
+        with self._lock:
+            return list(self._open)
+
+    def submit(
+        self,
+        project: Path | None,
+        fn: Callable[[Server, *Ts], R],
+        /,
+        *args: *Ts,
+        header: str | None = None,
+        name: str | None = None,
+    ) -> Future[R]:
+        """Queue a request with the pool of a repository; see :meth:`EnginePool.submit`.
+
+        Raises:
+            EngineUnavailableError: If no Lean engine can serve the repository.
+        """
+        # Under one lock, so that close() comes before both or after both.
+        with self._lock:
+            entry = self._entry(project)
+            future = entry.pool.submit(fn, *args, header=header, name=name)
+            entry.unanswered += 1
+            idle = self._take_idle()
+        future.add_done_callback(lambda _: self._answered(entry))
+        # Not under the lock: stopping processes takes its time, and others need not wait for it.
+        for pool in idle:
+            pool.close()
+        return future
+
+    def close(self) -> None:
+        """Cancel what waits and stop all engines; the next request starts others."""
+        with self._lock:
+            entries = list(self._open.values())
+            self._open.clear()
+        for entry in entries:
+            entry.pool.close()
+
+    def _entry(self, project: Path | None) -> _Open:
+        if project not in self._open:
+            self._open[project] = _Open(self._make(project))
+        self._open.move_to_end(project)
+        return self._open[project]
+
+    def _take_idle(self) -> list[EnginePool]:
+        excess = max(0, len(self._open) - self._kept)
+        idle = [project for project, entry in self._open.items() if not entry.unanswered]
+        return [self._open.pop(project).pool for project in idle[:excess]]
+
+    def _answered(self, entry: _Open) -> None:
+        with self._lock:
+            entry.unanswered -= 1
+
+
+class SharedEngines:
+    """One user's part in engines that this process shares; safe to use from several threads.
+
+    It may be pickled: the copy takes part in the engines of its own process.
+
+    Args:
+        config: What the pools are made of; users with equal ones share their engines.
+        kept: Pools that stay open, of repositories that were asked last.
+    """
+
+    def __init__(self, config: PoolConfig, kept: int = 2) -> None:
+        self.config = config
+        self.kept = kept
+        self._engines: ProjectEngines | None = None
+
+    def __reduce__(self) -> tuple[type[Self], tuple[PoolConfig, int]]:
+        return type(self), (self.config, self.kept)
+
+    @property
+    def projects(self) -> list[Path | None]:
+        """The repositories with open pools, the last asked last."""
+        return [] if self._engines is None else self._engines.projects
+
+    def submit(
+        self,
+        project: Path | None,
+        fn: Callable[[Server, *Ts], R],
+        /,
+        *args: *Ts,
+        header: str | None = None,
+        name: str | None = None,
+    ) -> Future[R]:
+        """Queue a request with the pool of a repository, ``None`` for goals without one.
+
+        Args:
+            project: The repository's folder.
+            fn: Called with a server and ``args``.
+            *args: Its arguments.
+            header: Requests with equal headers go to the same engine where that is possible.
+            name: What errors call the request.
+
+        Raises:
+            EngineUnavailableError: If no Lean engine can serve the repository.
+        """
+        return self._taken().submit(project, fn, *args, header=header, name=name)
+
+    def close(self) -> None:
+        """Give them back; the last one who does so stops them. The next request starts others."""
+        with _lock:
+            engines, self._engines = self._engines, None
+            if engines is None:
+                return
+            _users[id(engines)] -= 1
+            last = not _users[id(engines)]
+            if last:
+                del _users[id(engines)]
+        if last:
+            engines.close()
+
+    def _taken(self) -> ProjectEngines:
+        with _lock:
+            if self._engines is None:
+                key = f"{self.config} {self.kept}"
+                engines = _shared.get(key)
+                if engines is None:
+                    config = self.config
+                    engines = _shared[key] = ProjectEngines(
+                        lambda project: EnginePool(config, project_path=project), self.kept
+                    )
+                    _users[id(engines)] = 0
+                _users[id(engines)] += 1
+                self._engines = engines
+            return self._engines
+
+
+_lock = threading.Lock()
+_shared: weakref.WeakValueDictionary[str, ProjectEngines] = weakref.WeakValueDictionary()
+_users: Counter[int] = Counter()
+"""How many take part in engines, by their ``id``."""
+
+
+def shared_engines(
+    *,
+    engine: EngineName = "auto",
+    imports: tuple[str, ...] = ("Init",),
+    size: int | None = None,
+    kept: int = 2,
+) -> SharedEngines:
+    """Take part in the engines of this process; none starts before it is asked something.
+
+    Args:
+        engine: ``"auto"``, ``"native"`` or ``"embedded"``.
+        imports: Modules that every engine imports.
+        size: Engines for each repository; one for each core if not given.
+        kept: Repositories whose engines stay open at a time.
+
+    Raises:
+        UsageError: There is no engine of that name.
+    """
+    chosen_engine(engine)
+    settings: dict[str, Any] = {"engine": engine, "imports": imports}
+    if size is not None:
+        settings["size"] = size
+    return SharedEngines(PoolConfig(**settings), kept)
