@@ -35,7 +35,7 @@ def answers():
     turns = {key: itertools.cycle(tactics) for key, tactics in PLAYED.items()}
 
     def answer(state: str) -> str:
-        target = re.search(r"⊢ .*", state).group()
+        target = re.search(r"⊢ [^\n<]*", state).group()
         return next(turns[target]) if target in turns else "skip"
 
     return answer
