@@ -18,6 +18,7 @@ MEANT = re.compile(
       | build\ twine
       | \{(?:HOST_DISTRIBUTION|what)\}  # ourselves; the package of a logger
       | \.(?=[\s\[]|$)                  # the folder at hand
+      | \./integrations/              # a distribution of ours in it
     )""",
     re.VERBOSE,
 )
