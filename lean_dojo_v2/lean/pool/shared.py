@@ -155,6 +155,15 @@ class SharedEngines:
         """
         return self._taken().submit(project, fn, *args, header=header, name=name)
 
+    def unverified(self, project: Path | None) -> tuple[str, ...]:
+        """Name the checks of a single tactic that a repository's engine cannot make.
+
+        Raises:
+            EngineUnavailableError: If no Lean engine can serve the repository.
+        """
+        config = attrs.evolve(self.config, project_path=project)
+        return config.server().capabilities.unverified
+
     def close(self) -> None:
         """Give them back; the last one who does so stops them. The next request starts others."""
         with _lock:

@@ -46,7 +46,8 @@ class PantographVerified:
     Where a state cannot be opened the reward does not apply (``None``).
 
     Logs to TRL's metrics which share of a batch met which end, ``lean/verified`` first, and the
-    refusals by reason (:mod:`lean_dojo_plugins.rewards.shares`).
+    refusals by reason (:mod:`lean_dojo_plugins.rewards.shares`); ``lean/unverified`` is the share
+    that an engine judged which cannot make every check (``allow_unverified``).
     """
 
     advanced: float = _score(1.0, "Reward of a tactic that gets nearer to a proof.")
@@ -69,6 +70,10 @@ class PantographVerified:
     projects: Mapping[str, Path] = attrs.field(
         factory=dict, converter=_paths, metadata={"help": "Folders of repositories by address."}
     )
+    allow_unverified: bool = attrs.field(
+        default=False,
+        metadata={"help": "Judge also with an engine that cannot make every check of a tactic."},
+    )
     cache_size: int = attrs.field(default=100_000, metadata={"help": "Judgements kept."})
     kept_projects: int = attrs.field(
         default=2, metadata={"help": "Repositories whose engines stay open at a time."}
@@ -88,6 +93,7 @@ class PantographVerified:
             engine=self.engine, imports=self.imports, size=self.engines, kept=self.kept_projects
         )
         self._judge = Judge(self._engines, self.cache_size)
+        self._unverified: dict[Path | None, tuple[str, ...]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the settings; engines and judgements belong to their process."""
@@ -124,6 +130,8 @@ class PantographVerified:
         if log_metric is not None and questions:
             for name, share in shares(judgements).items():
                 log_metric(name, share)
+            unverified = sum(bool(self._unverified[spec.project]) for spec, _ in questions)
+            log_metric("lean/unverified", unverified / len(questions))
         return [self.score(judgement) for judgement in judgements]
 
     def prefetch(
@@ -180,7 +188,25 @@ class PantographVerified:
             )
         texts = completion_texts(completions)
         specs = self._specs(problem, columns)
+        self._look_at_engines(specs)
         return [(spec, text.strip()) for spec, text in zip(specs, texts, strict=True)]
+
+    def _look_at_engines(self, specs: Sequence[StateSpec]) -> None:
+        """Refuse engines that cannot make every check, unless they are allowed.
+
+        Raises:
+            UsageError: If there is one.
+        """
+        for project in dict.fromkeys(spec.project for spec in specs):
+            if project not in self._unverified:
+                self._unverified[project] = self._engines.unverified(project)
+            if self._unverified[project] and not self.allow_unverified:
+                what = ", ".join(self._unverified[project])
+                raise UsageError(
+                    f"pantograph-verified: the native engine of {project or 'this machine'} cannot "
+                    f"check {what}. Set engine=embedded, or allow_unverified=true: a step still "
+                    "pays only where the finished proof passes the whole check"
+                )
 
     def _specs(self, problem: Sequence[str], columns: Mapping[str, Any]) -> list[StateSpec]:
         lists = {k: v for k, v in columns.items() if _is_column(v, len(problem))}

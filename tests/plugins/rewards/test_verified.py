@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
+import attrs
 import psutil
 import pytest
 
@@ -12,6 +13,7 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import adapt
 from lean_dojo_plugins.rewards.verified import PantographVerified
+from lean_dojo_v2.lean.engines.embedded import launch
 from lean_dojo_v2.lean.pool.local import EnginePool
 from lean_dojo_v2.lean.verify.tactics import Verdict
 
@@ -279,3 +281,16 @@ def test_the_registry_gives_it():
     entry = registry.reward_functions["pantograph_verified"]
     assert entry.load() is PantographVerified
     assert entry.spec.needs_lean
+
+
+def test_an_engine_that_cannot_make_a_check_is_refused_unless_allowed(monkeypatch):
+    monkeypatch.setattr(launch, "EMBEDDED", attrs.evolve(launch.EMBEDDED, tells_axioms=False))
+    strict = PantographVerified(engine="embedded")
+    with pytest.raises(UsageError, match=r"the axioms that the tactic rests on.*allow_unverified"):
+        strict(["exact ⟨hp, hq⟩"], problem=[GOAL])
+    logged = {}
+    allowed = PantographVerified(engine="embedded", engines=1, allow_unverified=True)
+    scores = allowed(["exact ⟨hp, hq⟩"], problem=[GOAL], log_metric=logged.__setitem__)
+    allowed.close()
+    assert scores == [1.0]
+    assert logged["lean/unverified"] == 1
