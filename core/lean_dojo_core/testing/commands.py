@@ -27,7 +27,12 @@ class CommandSuite(Suite):
         """``--help`` says how it is used, and ends well."""
         said = io.StringIO()
         with redirect_stdout(said):
-            self.subject.main(["--help"], prog_name=self.entry.name, standalone_mode=False)
+            self.subject.main(
+                ["--help"],
+                prog_name=self.entry.name,
+                standalone_mode=False,
+                help_option_names=["-h", "--help"],  # as under `lean-dojo`; click remembers them
+            )
         assert f"Usage: {self.entry.name}" in said.getvalue(), (
             f"--help says {said.getvalue()[:80]!r}; leave it to click"
         )
