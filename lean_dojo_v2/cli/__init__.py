@@ -63,7 +63,8 @@ COMMANDS = {
         "lean_dojo_v2.cli.index:index", "Encode a corpus for retrieval, and keep the result."
     ),
     "trace": LazyCommand(
-        "lean_dojo_v2.cli.trace:trace", "Trace a Lean repository into a database, with real Lean."
+        "lean_dojo_v2.cli.trace:trace",
+        "Trace a Lean repository, or one file, into a database, with real Lean.",
     ),
     "database": LazyCommand(
         "lean_dojo_v2.cli.database:database",

@@ -91,7 +91,7 @@ def status(as_json: bool) -> None:
     help="A folder whose modules may be imported, from their sources.",
 )
 @click.option("--version", is_flag=True, help="Print the version of the protocol and leave.")
-@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[MODULE|--OPTION=VALUE]...")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
 def repl(words: tuple[str, ...], project: Path | None, version: bool) -> None:
     """Speak Pantograph's protocol with the embedded engine, on standard input and output.
 
