@@ -130,6 +130,7 @@ def test_mistakes_are_named(
 
 def test_lean_scores_and_leaves_no_engine(lean_dojo: Run) -> None:
     goal = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
+    # `trivial` closes it, so splitting it gets no nearer to the end.
     tactics = ["constructor", "skip", "sorry", "exact ⟨hp, hq⟩"]
     rows = [{"completion": tactic, "problem": goal} for tactic in tactics]
     before = set(psutil.Process().children())
@@ -137,7 +138,7 @@ def test_lean_scores_and_leaves_no_engine(lean_dojo: Run) -> None:
         "reward", "score", "pantograph-verified", write(rows), "--set", "engines=1", "--json"
     )
     assert ran.code == 0, ran.err
-    assert [item["score"] for item in ran.json] == [1.0, 0.0, -1.0, 1.0]
+    assert [item["score"] for item in ran.json] == [0.0, 0.0, -1.0, 1.0]
     assert set(psutil.Process().children()) <= before
 
 

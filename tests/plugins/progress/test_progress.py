@@ -231,7 +231,7 @@ def test_it_trains_from_a_database_that_it_streams(tmp_path, encoder, monkeypatc
     from lean_dojo_v2.sample import sample_database_path
 
     monkeypatch.delattr(Repository, "get_all_theorems")  # all at once
-    assert create(tmp_path / "sample.jsonl") > 1000
+    assert create(tmp_path / "sample.jsonl") > 900
     database = DynamicDatabase(sample_database_path())
     trainer = ProgressTrainer(
         model_name=encoder, output_dir=str(tmp_path / "out"), max_length=32, epochs=0.1,
