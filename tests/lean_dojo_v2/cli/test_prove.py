@@ -199,7 +199,7 @@ def test_agent_external_traces_and_proves(lean_dojo, place, tiny_repository, end
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--model", "a", "--external", "b"], "name one prover"),
+        (["--model", "a", "--external", "b"], "name one model"),
         (["--goal", "True", "--file", "x.lean"], "not --goal and --file"),
         (["--goal", "True", "--theorem", "t"], "not --goal and --theorem"),
         (["--file", "x.lean", "--repo", "a/b"], "--file needs no database"),
