@@ -136,7 +136,7 @@ def test_everything_that_scores_stands_in_the_table() -> None:
     from lean_dojo_plugins.rewards.verified import PantographVerified
 
     text = page("rewards/pantograph-verified.md")
-    rows = re.findall(r"^\| [^|]+ \| `(\w+)` \| (−?\d+) \|$", text, re.MULTILINE)
+    rows = re.findall(r"^\| `\w+` \| [^|]+ \| `(\w+)` (−?\d+) \|$", text, re.MULTILINE)
     defaults = {
         field.name: field.default
         for field in attrs.fields(PantographVerified)

@@ -26,12 +26,17 @@ import attrs
 
 from lean_dojo_v2.lean.client.records import GoalState, Site
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineLostError, LeanError, StaleStateError
+from lean_dojo_v2.lean.errors import (
+    EngineLostError,
+    EngineTimeoutError,
+    LeanError,
+    StaleStateError,
+)
 from lean_dojo_v2.lean.verify.digests import digest
 from lean_dojo_v2.lean.verify.ladder import RUNG_HEARTBEATS, RUNGS, Rung, closing_tactic
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.points import ProofPoint
-from lean_dojo_v2.lean.verify.proofs import ALLOWED_AXIOMS
+from lean_dojo_v2.lean.verify.proofs import ALLOWED_AXIOMS, PROOF_TIMEOUT
 from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, check_tactic
 
 V = TypeVar("V")
@@ -122,7 +127,14 @@ def judge_step(
         asked = _Asked(server, point.key, timeout)
         return _Judge(asked, point, tactic.strip()).judge(outcome, outcome.state)
     except (EngineLostError, StaleStateError) as error:
-        return attrs.evolve(outcome, verdict=Verdict.UNPROVEN, detail=str(error))
+        # Nothing is known of the step then: "unproven" would be a judgement.
+        return attrs.evolve(
+            outcome,
+            verdict=Verdict.TIMED_OUT,
+            state=None,
+            detail=str(error),
+            engine_died=not isinstance(error, EngineTimeoutError),
+        )
 
 
 def distance(server: Server, point: ProofPoint, *, timeout: float = TACTIC_TIMEOUT) -> Distance:
@@ -244,7 +256,14 @@ class _Judge:
         """Have Lean check the whole proof, its kernel included."""
         if self.point.finish is not None:
             asked = self.asked
-            whole = self.point.finish(asked.server, tactics, resume, asked.timeout)
+            try:
+                # A whole check elaborates the file's context, too.
+                patience = max(asked.timeout, PROOF_TIMEOUT)
+                whole = self.point.finish(asked.server, tactics, resume, patience)
+            except (EngineLostError, StaleStateError):
+                raise
+            except LeanError as error:
+                return _unproven(outcome, f"the whole proof cannot be checked: {error}")
             if not whole.valid:
                 return _unproven(outcome, f"the whole proof does not hold: {whole.detail}")
         return attrs.evolve(outcome, verdict=verdict)

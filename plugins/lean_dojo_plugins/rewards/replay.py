@@ -190,15 +190,16 @@ def judge(
         timeout: Seconds that Lean may take for each.
 
     Returns:
-        One judgement a tactic. A tactic that kills its engine is judged so; the next one is tried
-        on another engine.
+        One judgement a tactic. A tactic that kills two engines is judged so; the next one is
+        tried on another engine.
 
     Raises:
         EngineLostError: If the state itself cost the engine its life.
     """
     point: ProofPoint | None = None
     found: list[Judgement] = []
-    for tactic in tactics:
+    again = False
+    while len(found) < len(tactics):
         if point is None or not server.holds(point.state):
             try:
                 point = spec.open(server)
@@ -207,7 +208,11 @@ def judge(
             except LeanError as error:
                 left = len(tactics) - len(found)
                 return found + [Judgement(None, detail=str(error))] * left
-        outcome = judge_step(server, point, tactic, timeout=timeout)
+        outcome = judge_step(server, point, tactics[len(found)], timeout=timeout)
+        if outcome.engine_died and not again:  # perhaps by no fault of the tactic's
+            again = True
+            continue
+        again = False
         reason = None if outcome.refusal is None else outcome.refusal.reason
         found.append(Judgement(outcome.verdict, reason, outcome.detail))
     return found

@@ -152,6 +152,7 @@ class PantographVerified:
             EngineUnavailableError: If no Lean engine can serve this.
         """
         specs = self._specs(problem or (), columns)
+        self._look_at_engines(specs)
         for spec in dict.fromkeys(specs):
             self._engines.submit(spec.project, warm_up, spec, header=spec.header)
 

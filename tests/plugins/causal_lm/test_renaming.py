@@ -13,6 +13,7 @@ from lean_dojo_plugins.causal_lm.text.renaming import RenamedTacticChat, renamed
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.lean.verify.outcomes import Verdict
 from lean_dojo_v2.sample import sample_database_path
 
 STATE = "p q : Prop\nn m : Nat\nhpq : p → q\nhp : p\n⊢ q"
@@ -105,12 +106,18 @@ def test_lean_verifies_renamed_steps_of_the_sample(tmp_path):
     reward = PantographVerified()
     try:
         before, after = (
-            reward([tactic for _, tactic in side], problem=[state for state, _ in side])
+            [
+                judgement.verdict
+                for judgement in reward.judgements(
+                    [tactic for _, tactic in side], problem=[state for state, _ in side]
+                )
+            ]
             for side in zip(*pairs, strict=True)
         )
     finally:
         reward.close()
-    # Lean says of a renamed step what it says of the original; steps that only add facts earn
-    # nothing in either.
+    # Lean says of a renamed step what it says of the original, and accepts both. From its text
+    # alone a state has no traced proof, so a step is paid only where automation ends it.
     assert after == before
-    assert before.count(1.0) >= 0.8 * len(pairs)
+    accepted = {Verdict.SOLVED, Verdict.ADVANCED, Verdict.UNPROVEN}
+    assert sum(verdict in accepted for verdict in before) >= 0.9 * len(pairs)

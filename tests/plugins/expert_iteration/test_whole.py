@@ -18,9 +18,9 @@ URL = "https://example.org/lean/lean4-tiny"
 def test_a_model_learns_what_it_proved(
     tiny_model, tiny_repository, project_engine, database, tmp_path
 ):
-    shared = {"batch_size": 8, "lr": 2e-3, "max_length": 512, "trainer_args": {"warmup_steps": 4}}
+    shared = {"batch_size": 4, "lr": 3e-3, "max_length": 512, "trainer_args": {"warmup_steps": 4}}
     sft = registry.trainers["sft"].load()
-    start = sft(tiny_model, tmp_path / "sft", epochs_per_repo=40, **shared)
+    start = sft(tiny_model, tmp_path / "sft", epochs_per_repo=200, **shared)
     start.train(database.repositories, database, tmp_path / "data")
 
     trainer_class = registry.trainers["expert-iteration"].load()
