@@ -60,7 +60,7 @@ def test_automation_on_a_file(lean_dojo, problems):
         (("missing.jsonl",), "no such file"),
         (("sample", "--set", "split=best"), "split"),
         (("sample", "--prover", "automation", "--model", "m"), "has no setting for --model"),
-        (("sample", "--prover", "automation", "--external", "m"), "name one prover"),
+        (("sample", "--prover", "automation", "--external", "m"), "name one model"),
         (("held-out", "--database", "none.json"), "no such database"),
     ],
 )
