@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 
 import attrs
@@ -16,12 +16,11 @@ from lean_dojo_v2.benchmarks.database import problems_of, sorry_theorems
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
 from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database.export.splits import split_of
+from lean_dojo_v2.lean.text.lexer import code_tokens
 
 TRAINING, SORRY = "training", "sorry"
 HELD_OUT = frozenset({"val", "valid", "validation", "test"})
 """Splits of a JSONL file that nobody trains on."""
-
-_NAME = re.compile(r"\b(theorem|lemma)\s+\S+")
 
 
 @attrs.frozen
@@ -49,6 +48,7 @@ def gather(
     sources: Sequence[str],
     repositories: Sequence[Repository],
     projects: Mapping[str, Path],
+    others: Iterable[Repository] = (),
 ) -> Practice:
     """Collect problems.
 
@@ -57,6 +57,7 @@ def gather(
         repositories: The traced repositories.
         projects: Folders of repositories by address; another one is taken from where it was
             traced, or cloned.
+        others: Repositories that are not practised on, and whose held-out theorems are none either.
 
     Raises:
         EmptyDatasetError: If there are none.
@@ -65,20 +66,25 @@ def gather(
     """
     secret = {
         spoken
-        for repository in repositories
+        for repository in chain(repositories, others)
         for theorem in repository.iter_theorems()
         if split_of(theorem) != "train"
         if (spoken := _spoken(theorem.theorem_statement or ""))
     }
     found = [one for source in sources for one in _of(source, repositories, projects)]
-    kept = [one for one in found if not _is_held_out(one, secret)]
+    kept: list[BenchmarkProblem] = []
+    left_out: list[str] = []
+    for one in found:
+        if _is_held_out(one, secret):
+            left_out.append(one.full_name)
+        else:
+            kept.append(one)
     if not kept:
         raise EmptyDatasetError(
             f"there is nothing to practise on: no theorem of {', '.join(sources)} that is not "
             "held out"
         )
-    left_out = tuple(one.full_name for one in found if _is_held_out(one, secret))
-    return Practice(tuple(_distinctly_named(kept)), left_out)
+    return Practice(tuple(_distinctly_named(kept)), tuple(left_out))
 
 
 def _of(
@@ -104,15 +110,22 @@ def _is_held_out(problem: BenchmarkProblem, secret: set[str]) -> bool:
 
 
 def _spoken(statement: str) -> str:
-    r"""Give what a declaration says, whatever it is called and however it is laid out.
+    r"""Give what a declaration says: without modifiers, name, comments and layout.
 
-    >>> _spoken("theorem a.b (n : Nat) :\n    n = n :=")
-    '(n : Nat) : n = n'
+    >>> _spoken("private theorem a.b.{u} (n:Nat) : -- all\n    n = n :=")
+    '( n : Nat ) : n = n'
     >>> _spoken("lemma c (n : Nat) : n = n := by")
-    '(n : Nat) : n = n'
+    '( n : Nat ) : n = n'
     """
-    text = _NAME.sub("", statement, count=1).strip().removesuffix("by").strip()
-    return " ".join(text.removesuffix(":=").split())
+    words = [token.text for token in code_tokens(statement)]
+    start = next((i + 2 for i, word in enumerate(words) if word in {"theorem", "lemma"}), 0)
+    if words[start : start + 2] == [".", "{"]:  # the name's universes
+        start = words.index("}", start) + 1 if "}" in words[start:] else start
+    words = words[start:]
+    for end in ("by", ":="):
+        if words[-1:] == [end]:
+            words.pop()
+    return " ".join(words)
 
 
 def _distinctly_named(problems: Sequence[BenchmarkProblem]) -> Iterator[BenchmarkProblem]:

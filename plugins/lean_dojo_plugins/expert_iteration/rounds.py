@@ -20,6 +20,7 @@ import orjson
 from tqdm import tqdm
 
 from lean_dojo_core import Prover
+from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem, Theorem
 from lean_dojo_plugins.expert_iteration.problems import Practice
 from lean_dojo_plugins.expert_iteration.proofs import (
@@ -148,7 +149,8 @@ class Rounds:
         """Note what is asked, or see that it was the same before.
 
         Raises:
-            UsageError: If ``output_dir`` holds a run of other settings or problems.
+            UsageError: If ``output_dir`` holds a run of other settings or problems, or of shorter
+                rounds.
         """
         file = self.folder / "rounds" / "run.json"
         if not self.trainer.resume:
@@ -158,7 +160,13 @@ class Rounds:
         mine = {**self.trainer.settings(), "practised theorems": self.practice.digest}
         name = type(self.trainer).__name__
         if file.exists():
-            check_same_run(RunState(name, json.loads(file.read_text())), name, mine, self.folder)
+            before = RunState(name, json.loads(file.read_text()))
+            if check_same_run(before, name, mine, self.folder):
+                raise UsageError(
+                    f"output_dir {self.folder} holds a run of shorter rounds, which are not "
+                    "trained longer afterwards; raise rounds instead, use another output_dir, or "
+                    "start anew with --set resume=false"
+                )
         else:
             atomic_write_text(file, json.dumps(mine, indent=2) + "\n")
 

@@ -13,7 +13,7 @@ from accelerate import PartialState
 from datasets import Dataset
 
 from lean_dojo_core import Database, Repository
-from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
+from lean_dojo_core.errors import ConfigError, DataError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
 from lean_dojo_plugins.expert_iteration.problems import SORRY, TRAINING, gather
 from lean_dojo_plugins.expert_iteration.rounds import Rounds, config_of
@@ -24,9 +24,11 @@ from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.run_folder import RunFolder
+from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
 from lean_dojo_v2.benchmarks.runner import local_server
 from lean_dojo_v2.data.repository import Repository as TracedRepository
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.database.storage import all_repositories
 from lean_dojo_v2.lean.client.server import Server
 
 BASE, LAST = "base", "last"
@@ -214,11 +216,18 @@ class ExpertIterationTrainer(SFTTrainer):
     def preflight(self) -> None:
         """Look at what training will need; here the files of problems and both models, too."""
         for source in self.problems:
-            if source not in {TRAINING, SORRY} and not Path(source).is_file():
-                raise UsageError(f"problems: {source}: there is no such file")
+            if source not in {TRAINING, SORRY}:
+                self._look_at(source)
         if self.search_model is not None:
             require_model(self.search_model)
         super().preflight()
+
+    @staticmethod
+    def _look_at(file: str) -> None:
+        try:
+            JsonlBenchmark(Path(file)).problems()
+        except (UsageError, DataError) as error:
+            raise UsageError(f"problems: {error}") from error
 
     def settings(self) -> dict[str, Any]:
         """Give all that shapes the result; a run goes on only with the same."""
@@ -246,7 +255,7 @@ class ExpertIterationTrainer(SFTTrainer):
         self.preflight()
         traced = cast("DynamicDatabase", database)  # which alone holds theorems without proofs
         known = [_known(traced, repo) for repo in repos]
-        practice = gather(self.problems, known, self.projects)
+        practice = gather(self.problems, known, self.projects, all_repositories(traced.storage))
         rounds = Rounds(self, known, traced, Path(data_path), practice)
         processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=_PATIENCE)
         if processes.is_main_process:

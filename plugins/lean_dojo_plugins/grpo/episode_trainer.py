@@ -17,6 +17,7 @@ import torch
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from lean_dojo_core import DatasetFormatter
+from lean_dojo_core.errors import TrainingError
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
 from lean_dojo_plugins.grpo.episodes import Group, PlayedStep, Stage
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
@@ -121,7 +122,9 @@ class EpisodeTrainer(StepTrainer):
                     groups[index] = better.pop()
             groups += [*better, *rest][:missing]
         if not groups:
-            raise RuntimeError("no theorem of the batch can be opened; trace the repository again")
+            raise TrainingError(
+                "no theorem of the batch can be opened; trace the repository again"
+            )
         self._note("episodes/proved", proved / (played * size))
         self._note("episodes/replaced", replaced / played)
         self._note("episodes/teaching", sum(group.teaches for group in groups) / len(groups))

@@ -19,9 +19,8 @@ from typing import Any, TypeAlias
 import attrs
 
 from lean_dojo_core.errors import LeanError
-from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.records import GoalState, Site
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineLostError
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.tactics import check_tactic
@@ -125,6 +124,14 @@ class _Table:
         """Print the state that these tactics reached."""
         return str(self._state(tactics))
 
+    def reached(self, episode: Episode) -> str | None:
+        """Print the state that an episode reached; one that is lost for good ends the episode."""
+        try:
+            return self.state(episode.tactics)
+        except LeanError:  # the engine was lost, and the way there cannot be repeated
+            episode.over = True
+            return None
+
     def play(self, episode: Episode, step: PlayedStep) -> None:
         """Play a step; what ends the episode, ends it."""
         before = episode.tactics
@@ -163,7 +170,14 @@ class _Table:
         state = self._outcomes[tactics].state
         assert state is not None
         if not self._server.holds(state):  # lost with its engine
-            state = self._server.goal_tactic(self._state(tactics[:-1]), tactics[-1])
+            limit = self._limits.heartbeats
+            state = self._server.goal_tactic(
+                self._state(tactics[:-1]),
+                tactics[-1],
+                Site(0, auto_resume=True),
+                options=None if limit is None else {"maxHeartbeats": limit},
+                timeout=self._limits.tactic_seconds,
+            )
             self._outcomes[tactics] = attrs.evolve(self._outcomes[tactics], state=state)
         return state
 
@@ -172,7 +186,7 @@ class _Table:
             try:
                 proof = "\n".join(tactics)
                 self._proofs[tactics] = self._problem.check(self._server, proof).valid
-            except (LeanError, EngineLostError):
+            except LeanError:
                 self._proofs[tactics] = False
         return self._proofs[tactics]
 
@@ -208,7 +222,8 @@ class Stage:
             sample: Samples tactics.
 
         Returns:
-            The groups of the theorems that could be opened.
+            The groups of the theorems that could be opened, and stayed so until every episode had
+            begun.
         """
         tables = list(self._open(rows))
         groups = [Group(row, [Episode() for _ in range(size)]) for row, _, _ in tables]
@@ -221,9 +236,13 @@ class Stage:
             ]
             if not going_on:
                 break
-            states = self._in_lanes(
-                [(lane, table.state, (episode.tactics,)) for table, lane, episode in going_on]
+            reached = self._in_lanes(
+                [(lane, table.reached, (episode,)) for table, lane, episode in going_on]
             )
+            going_on = [one for one in going_on if not one[2].over]
+            states = [state for state in reached if state is not None]
+            if not states:
+                break
             sampled = sample(states)
             steps = [PlayedStep(state, *one) for state, one in zip(states, sampled, strict=True)]
             self._in_lanes(
@@ -232,7 +251,7 @@ class Stage:
                     for (table, lane, episode), step in zip(going_on, steps, strict=True)
                 ]
             )
-        return groups
+        return [group for group in groups if all(episode.steps for episode in group.episodes)]
 
     @staticmethod
     def _in_lanes(work: Sequence[tuple[ThreadPoolExecutor, Callable[..., Any], Any]]) -> list[Any]:

@@ -27,7 +27,7 @@ def test_what_is_held_out_is_no_problem(database, tmp_path):
         # Tiny.two of the test split, under another name.
         {
             "name": "copy",
-            "formal_statement": "lemma copy (n : Nat)\n (h : n = 2) : n + 1 = 3 := by",
+            "formal_statement": "@[simp] private lemma copy (n : Nat)\n (h:n=2) : -- so\n n+1 = 3 := by",
         },
         {"name": "secret", "formal_statement": "theorem secret : 1 = 1", "split": "test"},
     ]
@@ -43,6 +43,8 @@ def test_what_is_held_out_is_no_problem(database, tmp_path):
     assert all(one.theorem is None or not one.theorem.traced_tactics for one in found.problems)
     with pytest.raises(EmptyDatasetError, match="nothing to practise on"):
         gather(["training"], [], {})
+    alone = gather([str(file)], [], {}, others=database.repositories)  # another call's repository
+    assert set(alone.left_out) == {"copy", "secret"}
 
 
 def test_a_run(practise, tmp_path, database, capsys):
@@ -97,6 +99,8 @@ def test_more_rounds_go_on_and_skip_what_is_always_proved(practise, tmp_path):
         practise(rounds=3, human_share=0.0, samples=8)
     with pytest.raises(UsageError, match="practised theorems"):
         practise(rounds=3, human_share=0.0, problems="training")
+    with pytest.raises(UsageError, match="raise rounds instead"):
+        practise(rounds=3, human_share=0.0, epochs_per_repo=3)
     practise(rounds=1, human_share=0.0, samples=8, resume=False)
     assert len(lines(tmp_path / "out" / "rounds.jsonl")) == 1
 

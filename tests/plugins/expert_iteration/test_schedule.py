@@ -91,6 +91,12 @@ def test_what_is_missing_is_said_before_anything_runs(tiny_model, tmp_path):
     trainer = ExpertIterationTrainer(tiny_model, tmp_path / "out", problems="gone.jsonl")
     with pytest.raises(UsageError, match=r"gone\.jsonl: there is no such file"):
         trainer.preflight()
+    (tmp_path / "bad.jsonl").write_text("{half")
+    trainer = ExpertIterationTrainer(
+        tiny_model, tmp_path / "out", problems=str(tmp_path / "bad.jsonl")
+    )
+    with pytest.raises(UsageError, match=r"bad\.jsonl, line 1: is not JSON"):
+        trainer.preflight()
     trainer = ExpertIterationTrainer(tiny_model, tmp_path / "out", search_model="./gone")
     with pytest.raises(UsageError, match="gone"):
         trainer.preflight()

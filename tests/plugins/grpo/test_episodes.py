@@ -6,17 +6,19 @@ import itertools
 import json
 import re
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from lean_dojo_core.errors import ConfigError
+from lean_dojo_core.errors import ConfigError, TrainingError
 from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer
-from lean_dojo_plugins.grpo.episodes import EpisodeLimits, Stage
+from lean_dojo_plugins.grpo.episodes import EpisodeLimits, Stage, _Table
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import EngineLostError
 
 URL = "https://example.org/lean/lean4-tiny"
 PLAYED = {
@@ -99,6 +101,58 @@ def test_what_cheats_or_does_not_end_is_no_proof(stage, rows):
         [rows["Tiny.self_imp"]], 4, lambda states: [([1], [2], next(texts)) for _ in states]
     )
     assert [episode.proved for episode in group.episodes] == [False, False, False, True]
+
+
+def test_what_an_engine_lost_is_played_again_within_the_same_limits(
+    stage, rows, project_engine, monkeypatch
+):
+    goal_tactic, limits = project_engine.goal_tactic, []
+
+    def watched(*args, options=None, timeout=None, **kwargs):
+        limits.append((options, timeout))
+        return goal_tactic(*args, options=options, timeout=timeout, **kwargs)
+
+    monkeypatch.setattr(project_engine, "goal_tactic", watched)
+    monkeypatch.setattr(project_engine, "holds", lambda state: False)
+    answer = answers()
+    [trans] = stage.play(
+        [rows["Tiny.trans'"]], 2, lambda states: [([1], [2], answer(one)) for one in states]
+    )
+    assert trans.proved == 1
+    assert len(limits) > 3  # the first step again
+    assert {str(one) for one in limits} == {str(({"maxHeartbeats": 20_000}, 60.0))}
+
+
+def test_a_state_that_is_lost_for_good_ends_its_episode_alone(stage, rows, monkeypatch):
+    state = _Table.state
+
+    def lost(self, tactics):
+        if tactics == ("constructor",):
+            raise EngineLostError("gone")
+        return state(self, tactics)
+
+    monkeypatch.setattr(_Table, "state", lost)
+    answer = answers()
+
+    def sample(states):
+        assert states
+        return [([1], [2], answer(one)) for one in states]
+
+    [swap] = stage.play([rows["Tiny.and_swap"]], 4, sample)
+    assert [episode.tactics for episode in swap.episodes][0] == ("constructor",)
+    assert swap.proved == 1
+    monkeypatch.setattr(_Table, "state", lambda self, tactics: lost(self, ("constructor",)))
+    assert stage.play([rows["Tiny.and_swap"]], 4, sample) == []
+
+
+def test_a_batch_that_cannot_be_opened_is_one_message(stage):
+    trainer = SimpleNamespace(
+        _stage=stage, _sample_tactics=None, train_dataset=[{}], state=SimpleNamespace(global_step=0),
+        args=SimpleNamespace(seed=0), _step=0,
+    )  # fmt: skip
+    stage.play = lambda *_: []
+    with pytest.raises(TrainingError, match="no theorem of the batch can be opened"):
+        EpisodeTrainer._play(trainer, [{}], 2)
 
 
 @pytest.mark.slow
