@@ -146,7 +146,7 @@ def test_a_state_that_is_lost_for_good_ends_its_episode_alone(stage, rows, monke
         return [([1], [2], answer(one)) for one in states]
 
     [swap] = stage.play([rows["Tiny.and_swap"]], 4, sample)
-    assert [episode.tactics for episode in swap.episodes][0] == ("constructor",)
+    assert swap.episodes[0].tactics == ("constructor",)
     assert swap.proved == 1
     monkeypatch.setattr(_Table, "state", lambda self, tactics: lost(self, ("constructor",)))
     assert stage.play([rows["Tiny.and_swap"]], 4, sample) == []
