@@ -122,9 +122,7 @@ class EpisodeTrainer(StepTrainer):
                     groups[index] = better.pop()
             groups += [*better, *rest][:missing]
         if not groups:
-            raise TrainingError(
-                "no theorem of the batch can be opened; trace the repository again"
-            )
+            raise TrainingError("no theorem of the batch can be opened; trace the repository again")
         self._note("episodes/proved", proved / (played * size))
         self._note("episodes/replaced", replaced / played)
         self._note("episodes/teaching", sum(group.teaches for group in groups) / len(groups))
