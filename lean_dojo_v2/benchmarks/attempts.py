@@ -78,7 +78,7 @@ class Attempt:
         return self.reason not in PASSING
 
 
-class RunFolder:
+class AttemptFolder:
     """The folder of a run.
 
     Args:

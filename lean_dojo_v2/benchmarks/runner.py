@@ -13,7 +13,7 @@ import attrs
 from lean_dojo_core import Prover
 from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_v2.benchmarks.attempts import Attempt, RunFolder
+from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.source import problem_of, project_of
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.pool.local import available_cores
@@ -60,7 +60,7 @@ class Bench:
     """
 
     problems: Sequence[BenchmarkProblem]
-    folder: RunFolder
+    folder: AttemptFolder
     workers: int = 1
     server: ServerFactory = local_server
     on_attempt: Callable[[Attempt], None] = lambda _: None

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_v2.benchmarks.attempts import Attempt, RunFolder
+from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.statistics import Comparison, Share, curve, pass_at
 
 PROVER, AUTOMATION = "prover", "automation"
@@ -148,7 +148,7 @@ class Report:
         return attrs.asdict(self)
 
 
-def read_report(folder: RunFolder, other: RunFolder | None = None) -> Report:
+def read_report(folder: AttemptFolder, other: AttemptFolder | None = None) -> Report:
     """Read what a run has found so far.
 
     Args:
@@ -172,7 +172,7 @@ def read_report(folder: RunFolder, other: RunFolder | None = None) -> Report:
     )
 
 
-def _compare(folder: RunFolder, other: RunFolder) -> Compared:
+def _compare(folder: AttemptFolder, other: AttemptFolder) -> Compared:
     mine, theirs = proved_by(folder.attempts(PROVER)), proved_by(other.attempts(PROVER))
     names = [name for name in mine if name in theirs]
     asked, there = folder.asked(), other.asked()

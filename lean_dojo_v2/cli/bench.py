@@ -25,7 +25,7 @@ from lean_dojo_v2.cli.proving import (
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem
-    from lean_dojo_v2.benchmarks.attempts import Attempt, RunFolder
+    from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
     from lean_dojo_v2.benchmarks.runner import Bench
     from lean_dojo_v2.benchmarks.summary import Compared, Report, Summary
     from lean_dojo_v2.lean_agent.config import ProverConfig
@@ -189,19 +189,19 @@ def _digest(problems: Sequence[BenchmarkProblem]) -> str:
     return f"{len(problems)}, {digest.hexdigest()[:16]}"
 
 
-def _folder(asked: BenchOptions, name: str, choice: ProverChoice) -> RunFolder:
-    from lean_dojo_v2.benchmarks.attempts import RunFolder
+def _folder(asked: BenchOptions, name: str, choice: ProverChoice) -> AttemptFolder:
+    from lean_dojo_v2.benchmarks.attempts import AttemptFolder
     from lean_dojo_v2.paths import safe_name
 
     default = Path("bench") / safe_name(f"{name}-{choice.label}")
-    return RunFolder(asked.output or default)
+    return AttemptFolder(asked.output or default)
 
 
 # --- the run -------------------------------------------------------------------------------------
 
 
 def _run(
-    folder: RunFolder,
+    folder: AttemptFolder,
     problems: Sequence[BenchmarkProblem],
     choice: ProverChoice,
     search: SearchOptions,
@@ -262,15 +262,15 @@ def _progress(bench: Bench, label: str, left: int) -> Any:
 # --- what came out -------------------------------------------------------------------------------
 
 
-def _tell(folder: RunFolder, asked: BenchOptions) -> None:
+def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
     import orjson
 
     from lean_dojo_v2.atomic import atomic_write_bytes
-    from lean_dojo_v2.benchmarks.attempts import RunFolder
+    from lean_dojo_v2.benchmarks.attempts import AttemptFolder
     from lean_dojo_v2.benchmarks.picture import FILE, save_curve
     from lean_dojo_v2.benchmarks.summary import PROVER, read_report
 
-    other = None if asked.compare is None else RunFolder(asked.compare)
+    other = None if asked.compare is None else AttemptFolder(asked.compare)
     report = read_report(folder, other)
     content = orjson.dumps(report.to_dict(), option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
     atomic_write_bytes(folder.path / "report.json", content)

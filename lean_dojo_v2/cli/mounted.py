@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lean_dojo_core import local
 from lean_dojo_core.errors import PluginLoadError, StrictPluginsError
-from lean_dojo_core.installed import plugins_installed
 from lean_dojo_v2.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
@@ -21,8 +19,8 @@ class ProgramGroup(LazyGroup):
     """The built-in commands and those that plugins mount.
 
     A plugin is asked for its commands only where one is looked for that is not built in, or all are
-    listed; where no plugin is installed, none is looked for. A plugin's command never takes the
-    place of a built-in one: under a name that is taken it is mounted as ``distribution:name``.
+    listed. A plugin's command never takes the place of a built-in one: under a name that is taken
+    it is mounted as ``distribution:name``.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -50,9 +48,7 @@ class ProgramGroup(LazyGroup):
                 formatter.write_dl([(name, entry.spec.summary) for name, entry in mounted.items()])
 
     def _mounted(self) -> dict[str, Entry[CommandSpec, Command]]:
-        if not plugins_installed() and not local.entry_points():
-            return {}
-        from lean_dojo_core import registry  # not for a program without plugins
+        from lean_dojo_core import registry  # a built-in command does not look for plugins
 
         try:
             found = registry.commands.items()

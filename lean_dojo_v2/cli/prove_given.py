@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lean_dojo_v2.cli.prove_what import What
     from lean_dojo_v2.cli.provers import ProverChoice
     from lean_dojo_v2.cli.proving import ProvingOptions
-    from lean_dojo_v2.prover.sorries import Declaration, Sorry
+    from lean_dojo_v2.prover.sorries import Sorry, UnprovedDeclaration
 
 Told = Callable[[int, SearchResult], None]
 
@@ -116,12 +116,12 @@ def _of_sorries(work: _Work, found: Sequence[Sorry], server: Server) -> list[Sea
 
 def _finished(
     server: Server, found: Sequence[Sorry], results: Sequence[SearchResult]
-) -> tuple[list[tuple[Declaration, str]], list[SearchResult]]:
+) -> tuple[list[tuple[UnprovedDeclaration, str]], list[SearchResult]]:
     """Check every theorem that has no ``sorry`` left as a whole; what is in none counts not."""
     of: dict[int, list[int]] = {}
     for index, sorry in enumerate(found):
         of.setdefault(sorry.declaration.start, []).append(index)
-    finished: list[tuple[Declaration, str]] = []
+    finished: list[tuple[UnprovedDeclaration, str]] = []
     judged = list(results)
     for indices in of.values():
         declaration = found[indices[0]].declaration
@@ -244,7 +244,7 @@ def _told(result: SearchResult, **where: Any) -> dict[str, Any]:
 # --- files ---------------------------------------------------------------------------------------
 
 
-def _patch(file: Path, text: str, finished: Sequence[tuple[Declaration, str]]) -> str:
+def _patch(file: Path, text: str, finished: Sequence[tuple[UnprovedDeclaration, str]]) -> str:
     """Give a unified diff of the file with the finished theorems."""
     new = text
     for declaration, filled in sorted(finished, key=lambda one: -one[0].start):

@@ -40,7 +40,7 @@ from .errors import (
     TacticParseError as TacticParseError,
 )
 from .messages import (
-    Message as Message,
+    LeanMessage as LeanMessage,
     Position as Position,
     Severity as Severity,
 )

@@ -24,7 +24,7 @@ from lean_dojo_core.errors import (
     ServerError,
     TacticFailure,
 )
-from lean_dojo_v2.lean.messages import Message, Position
+from lean_dojo_v2.lean.messages import LeanMessage, Position
 
 __all__ = [
     "EngineDiedError",
@@ -54,7 +54,7 @@ class TacticError(TacticFailure):
         messages: The same as records, where Lean gave records.
     """
 
-    def __init__(self, text: str, messages: Sequence[Message] = ()) -> None:
+    def __init__(self, text: str, messages: Sequence[LeanMessage] = ()) -> None:
         super().__init__(text)
         self.messages = tuple(messages)
 
@@ -68,7 +68,7 @@ class TacticParseError(ParseError, TacticFailure):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.messages = (Message(text, Position(1, 0)),)
+        self.messages = (LeanMessage(text, Position(1, 0)),)
 
 
 class RequestError(ServerError):

@@ -43,7 +43,7 @@ class Position:
 
 
 @attrs.frozen
-class Message:
+class LeanMessage:
     """One message of Lean.
 
     Attributes:

@@ -29,7 +29,7 @@ _PRIVATE = re.compile(r"_private\..*?\.\d+\.")
 
 
 @attrs.frozen
-class Declaration:
+class UnprovedDeclaration:
     """A declaration of a file with ``sorry``s in it.
 
     Attributes:
@@ -130,7 +130,7 @@ class Sorry:
         goal: What is to be proved there, as Lean prints it.
     """
 
-    declaration: Declaration
+    declaration: UnprovedDeclaration
     number: int
     line: int
     column: int
@@ -237,7 +237,7 @@ def _units(server: Server, text: str) -> list[CompilationUnit]:
     )
 
 
-def _declaration(text: str, unit: CompilationUnit, file_path: str) -> Declaration:
+def _declaration(text: str, unit: CompilationUnit, file_path: str) -> UnprovedDeclaration:
     encoded = text.encode()
 
     def index(offset: int) -> int:
@@ -274,7 +274,7 @@ def _declaration(text: str, unit: CompilationUnit, file_path: str) -> Declaratio
             _ = source.head
         except LeanError as error:
             trouble = str(error)
-    return Declaration(source, written, start, sorries, example, trouble)
+    return UnprovedDeclaration(source, written, start, sorries, example, trouble)
 
 
 def _head(text: str) -> tuple[Token | None, str]:

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import DataError, UsageError
-from lean_dojo_v2.benchmarks.attempts import RUN_FILE, RunFolder
+from lean_dojo_v2.benchmarks.attempts import RUN_FILE, AttemptFolder
 from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER
 from lean_dojo_v2.prover.search.result import Failure
 from lean_dojo_v2.report.datasets import Dataset, datasets
@@ -182,7 +182,7 @@ def _proofs(folder: Path) -> Iterator[Proof]:
 def _attempts(folder: Path) -> Iterator[Proof]:
     """Give the first attempts of benchmark runs, a prover's and automation's."""
     for file in sorted(folder.rglob(RUN_FILE)):
-        run = RunFolder(file.parent)
+        run = AttemptFolder(file.parent)
         if not (file.parent / f"{PROVER}.jsonl").is_file():
             continue  # somebody else's file of that name
         label = str(run.asked().get("prover", {}).get("label", PROVER))

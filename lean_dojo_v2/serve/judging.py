@@ -15,7 +15,7 @@ from lean_dojo_v2.lean.errors import (
     RequestError,
     ServerError,
 )
-from lean_dojo_v2.lean.messages import Message, Position
+from lean_dojo_v2.lean.messages import LeanMessage, Position
 from lean_dojo_v2.lean.verify.files import check_file
 from lean_dojo_v2.lean.verify.goal_text import open_goal
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome
@@ -160,7 +160,7 @@ def refusal_data(refusal: Refusal | None) -> Answer | None:
     return None if refusal is None else {"reason": refusal.reason.value, "detail": refusal.detail}
 
 
-def _message(message: Message) -> Answer:
+def _message(message: LeanMessage) -> Answer:
     severity = str(message.severity)
     return {
         "severity": "info" if severity == "information" else severity,

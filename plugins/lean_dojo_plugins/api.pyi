@@ -1,4 +1,4 @@
-from .causal_lm.generate.generator import TacticGenerator as TacticGenerator
+from .causal_lm.generate.generator import CausalTacticGenerator as CausalTacticGenerator
 from .causal_lm.text.tokenisation import Tokeniser as Tokeniser
 from .causal_lm.trainer import CausalTrainer as CausalTrainer
 from .demo.tiny_model import build_tiny_model as build_tiny_model

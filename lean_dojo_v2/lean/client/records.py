@@ -16,7 +16,7 @@ from typing import Any, Self, TypeAlias
 
 import attrs
 
-from lean_dojo_v2.lean.messages import Message
+from lean_dojo_v2.lean.messages import LeanMessage
 
 Expr: TypeAlias = str
 """An expression, as Lean prints or reads it."""
@@ -203,7 +203,7 @@ class GoalState:
 
     state_id: int
     goals: list[Goal]
-    messages: list[Message]
+    messages: list[LeanMessage]
     handle: StateHandle = attrs.field(eq=False, repr=False)
     pp: str | None = attrs.field(default=None, eq=False, repr=False)
     owed: str = attrs.field(default="", eq=False, repr=False)
@@ -222,7 +222,9 @@ class GoalState:
         session: Session,
     ) -> Self:
         """Read the goals and messages of an answer (PyPantograph's name and order)."""
-        return cls.parse(state_id, goals, session, [Message.parse(message) for message in messages])
+        return cls.parse(
+            state_id, goals, session, [LeanMessage.parse(message) for message in messages]
+        )
 
     @classmethod
     def parse(
@@ -230,7 +232,7 @@ class GoalState:
         state_id: int,
         goals: Sequence[Mapping[str, Any]],
         session: Session,
-        messages: Sequence[Message] = (),
+        messages: Sequence[LeanMessage] = (),
         pp: str | None = None,
         *,
         owed: str = "",

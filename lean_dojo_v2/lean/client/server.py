@@ -43,7 +43,7 @@ from lean_dojo_v2.lean.errors import (
     TacticError,
     TacticParseError,
 )
-from lean_dojo_v2.lean.messages import Message
+from lean_dojo_v2.lean.messages import LeanMessage
 
 Payload = Mapping[str, Any]
 S = TypeVar("S")
@@ -929,7 +929,7 @@ class Server:
         return self._read(answer, lambda a: self._state(a["nextStateId"], a))
 
     def _state(
-        self, state_id: int, answer: Mapping[str, Any], messages: Sequence[Message] = ()
+        self, state_id: int, answer: Mapping[str, Any], messages: Sequence[LeanMessage] = ()
     ) -> GoalState:
         owed = str(answer.get("owed", ""))
         goals, pp = answer["goals"], answer.get("pp")
@@ -972,8 +972,8 @@ class Server:
         ]
 
 
-def _messages(answer: Mapping[str, Any]) -> list[Message]:
-    return [Message.parse(message) for message in answer.get("messages") or ()]
+def _messages(answer: Mapping[str, Any]) -> list[LeanMessage]:
+    return [LeanMessage.parse(message) for message in answer.get("messages") or ()]
 
 
 def _old_errors(answer: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import attrs
 
 from lean_dojo_v2.lean.client.records import GoalState, Session
-from lean_dojo_v2.lean.messages import Message, Severity
+from lean_dojo_v2.lean.messages import LeanMessage, Severity
 
 
 @attrs.frozen
@@ -61,7 +61,7 @@ class CompilationUnit:
 
     i_begin: int
     i_end: int
-    messages: list[Message] = attrs.Factory(list)
+    messages: list[LeanMessage] = attrs.Factory(list)
     invocations: list[TacticInvocation] | None = None
     goal_state: GoalState | None = None
     goal_src_boundaries: list[tuple[int, int]] | None = None
@@ -84,7 +84,7 @@ class CompilationUnit:
         return cls(
             i_begin=int(begin),
             i_end=int(end),
-            messages=[Message.parse(message) for message in payload.get("messages") or ()],
+            messages=[LeanMessage.parse(message) for message in payload.get("messages") or ()],
             invocations=(
                 None if invocations is None else [TacticInvocation.parse(i) for i in invocations]
             ),
@@ -94,7 +94,7 @@ class CompilationUnit:
         )
 
     @property
-    def errors(self) -> list[Message]:
+    def errors(self) -> list[LeanMessage]:
         """The messages that are errors."""
         return [message for message in self.messages if message.severity is Severity.ERROR]
 
@@ -109,16 +109,16 @@ class CheckTrackResult:
         failure: Where the two differ; ``None`` if nowhere.
     """
 
-    src_messages: list[Message]
-    dst_messages: list[Message]
+    src_messages: list[LeanMessage]
+    dst_messages: list[LeanMessage]
     failure: str | None = None
 
     @classmethod
     def parse(cls, payload: Mapping[str, Any]) -> Self:
         """Read the answer to ``frontend.track``."""
         return cls(
-            [Message.parse(message) for message in payload["srcMessages"]],
-            [Message.parse(message) for message in payload["dstMessages"]],
+            [LeanMessage.parse(message) for message in payload["srcMessages"]],
+            [LeanMessage.parse(message) for message in payload["dstMessages"]],
             payload.get("failure"),
         )
 

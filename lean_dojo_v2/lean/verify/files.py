@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.messages import Message, Severity
+from lean_dojo_v2.lean.messages import LeanMessage, Severity
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.proofs import judge_declaration, judge_messages
 from lean_dojo_v2.lean.verify.screening import Reason, Refusal
@@ -56,7 +56,7 @@ class FileOutcome:
     detail: str = ""
     refusal: Refusal | None = None
     theorems: tuple[DeclarationOutcome, ...] = ()
-    messages: tuple[Message, ...] = attrs.field(default=(), repr=False)
+    messages: tuple[LeanMessage, ...] = attrs.field(default=(), repr=False)
 
 
 def check_file(
@@ -82,7 +82,7 @@ def check_file(
         EngineLostError: The engine died over it, or the time was up.
     """
     answer = _elaborated(server, text, file_name, timeout)
-    messages = tuple(Message.parse(message) for message in answer["messages"])
+    messages = tuple(LeanMessage.parse(message) for message in answer["messages"])
     found: Mapping[str, Mapping[str, Any]] = answer["declarations"]
     theorems = tuple(
         DeclarationOutcome(name, record["start"][0], judge_declaration(record))
@@ -122,7 +122,7 @@ def _differs(
 ) -> ProofOutcome | None:
     """Say which theorem of the reference is missing from a file, or states something else there."""
     answer = _elaborated(server, reference, f"reference of {file_name}", timeout)
-    errors = [Message.parse(message) for message in answer["messages"]]
+    errors = [LeanMessage.parse(message) for message in answer["messages"]]
     if error := next((m for m in errors if m.severity is Severity.ERROR), None):
         return ProofOutcome(False, f"the reference itself does not elaborate: {error}")
     wanted = {name: r for name, r in answer["declarations"].items() if r["kind"] == "theorem"}

@@ -21,7 +21,7 @@ from lean_dojo_v2.lean.errors import (
     StaleStateError,
     TacticParseError,
 )
-from lean_dojo_v2.lean.messages import Message, Severity
+from lean_dojo_v2.lean.messages import LeanMessage, Severity
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.grammar import parse
 from lean_dojo_v2.lean.verify.opening import open_theorem
@@ -173,7 +173,7 @@ def _by_extension(
 ) -> ProofOutcome:
     answer = _dojo_check(server, source, declaration, timeout)
     found = answer["declarations"][source.full_name]
-    messages = [Message.parse(message) for message in answer["messages"]]
+    messages = [LeanMessage.parse(message) for message in answer["messages"]]
     first_line = source.before.count("\n") + 1
     if problem := judge_messages([m for m in messages if m.pos.line >= first_line]):
         return problem
@@ -299,7 +299,7 @@ def _inspected(
     return [unit for unit in units if unit.i_end > start]
 
 
-def _read_axioms(messages: Sequence[Message]) -> tuple[str, ...] | None:
+def _read_axioms(messages: Sequence[LeanMessage]) -> tuple[str, ...] | None:
     if len(messages) != 1 or messages[0].severity is not Severity.INFORMATION:
         return None
     if _NO_AXIOMS.fullmatch(messages[0].data.strip()):
@@ -311,7 +311,7 @@ def _read_axioms(messages: Sequence[Message]) -> tuple[str, ...] | None:
 # --- judgement -----------------------------------------------------------------------------------
 
 
-def judge_messages(messages: Sequence[Message]) -> ProofOutcome | None:
+def judge_messages(messages: Sequence[LeanMessage]) -> ProofOutcome | None:
     """Find what Lean said against a text: an error, or that it uses ``sorry``."""
     for message in messages:
         if message.kind == "hasSorry" or _SORRY_WARNING.search(message.data):

@@ -29,7 +29,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.prover.search.limits import SearchSettings
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.prover.search.theorem import Child, Run
+from lean_dojo_v2.prover.search.theorem import Child, TheoremSearch
 from lean_dojo_v2.prover.search.tree import Node
 from lean_dojo_v2.prover.suggestion import (
     GeneratorError,
@@ -119,7 +119,7 @@ class _Task:
     """
 
     index: int
-    run: Run
+    run: TheoremSearch
     lane: _Lane
     found: list[Child] = attrs.Factory(list)
 
@@ -193,7 +193,7 @@ class _Pass:
             index, problem = cohort.waiting.popleft()
             lane = self._lane_for(problem)
             lane.load += 1
-            task = _Task(index, Run(problem, lane.server, self.search.settings), lane)
+            task = _Task(index, TheoremSearch(problem, lane.server, self.search.settings), lane)
             cohort.active.append(task)
             self._submit(cohort, task, task.run.open)
 
@@ -282,7 +282,7 @@ class _Pass:
         for task in tasks:
             task.found = []
 
-    def _steps_left(self, found: Sequence[tuple[Run, Child]]) -> Sequence[float | None]:
+    def _steps_left(self, found: Sequence[tuple[TheoremSearch, Child]]) -> Sequence[float | None]:
         if self.search.progress is None or not found:
             return [None] * len(found)
         steps = [

@@ -39,7 +39,7 @@ class Child:
     state: GoalState
 
 
-class Run:
+class TheoremSearch:
     """One theorem's search; ``open`` and ``apply`` run in its engine's thread, the rest outside.
 
     Args:
@@ -145,7 +145,7 @@ class Run:
         return True
 
     def _try(self, node: Node, tactic: str) -> TacticOutcome:
-        """Run a tactic.
+        """TheoremSearch a tactic.
 
         A tactic whose engine dies gets one more try: the engine may have died of something else.
 

@@ -36,11 +36,11 @@ from lean_dojo_v2.tracing.reading.declarations import (
 )
 from lean_dojo_v2.tracing.reading.records import (
     Command,
+    Diagnostic,
+    ElaboratedTactic,
     Elaboration,
     FileError,
-    Problem,
     Reference,
-    Step,
     TracedFile,
     TracedTheorem,
 )
@@ -98,7 +98,7 @@ def extract(
 
 
 def _broken(
-    found: Sequence[Declaration], errors: Sequence[Problem], elaboration: Elaboration
+    found: Sequence[Declaration], errors: Sequence[Diagnostic], elaboration: Elaboration
 ) -> dict[str, None]:
     """Give the constants that an error is in; where nobody says what rests on them, all later ones.
 
@@ -112,7 +112,7 @@ def _broken(
     return dict.fromkeys(d.constant for d in found if _inside(d, errors))
 
 
-def _failed(commands: Sequence[Command], errors: Iterable[Problem]) -> list[int]:
+def _failed(commands: Sequence[Command], errors: Iterable[Diagnostic]) -> list[int]:
     """Give the indices of the commands that have an error; one in the header is in none."""
     starts = [command.start for command in commands]
     return sorted({bisect_right(starts, error.start) - 1 for error in errors} - {-1})
@@ -127,7 +127,7 @@ def _lost(text: str, commands: Sequence[Command], failed: Iterable[int]) -> Iter
                 yield name.text.rpartition(".")[2]
 
 
-def _inside(declaration: Declaration, problems: Iterable[Problem]) -> bool:
+def _inside(declaration: Declaration, problems: Iterable[Diagnostic]) -> bool:
     return any(declaration.outer <= p.start < declaration.end for p in problems)
 
 
@@ -181,7 +181,9 @@ class _FileReader:
             _inside(declaration, self.sorries) or any(w.text in _SORRY_WORDS for w in words),
         )
 
-    def _tactic(self, step: Step, before: str, after: str, theorem: str) -> TracedTactic:
+    def _tactic(
+        self, step: ElaboratedTactic, before: str, after: str, theorem: str
+    ) -> TracedTactic:
         annotations: list[Annotation] = []
         marked: list[str] = []
         position = step.start
@@ -214,7 +216,7 @@ class _FileReader:
             end=self.places.position(step.end),
         )
 
-    def _used(self, step: Step, theorem: str) -> Iterable[Reference]:
+    def _used(self, step: ElaboratedTactic, theorem: str) -> Iterable[Reference]:
         """Give the references inside a step that do not overlap, in order."""
         position = step.start
         for index in range(bisect_left(self.reference_starts, step.start), len(self.references)):
@@ -226,19 +228,21 @@ class _FileReader:
                 position = reference.end
 
 
-def _counted(text: str, steps: Iterable[Step]) -> list[tuple[Step, str, str]]:
+def _counted(
+    text: str, steps: Iterable[ElaboratedTactic]
+) -> list[tuple[ElaboratedTactic, str, str]]:
     """Keep the steps that count, each once, outer ones before what is inside them.
 
     Macros make sequences of what the source has elsewhere: ``have : p := by …`` of the members of
     its ``by``, which count, and ``a <;> b`` of ``a`` and ``b``, which do not. The latter two are
     told by where they stand: at the start of a longer member, or after the combinator.
     """
-    found: dict[int, dict[int, Step]] = {}
+    found: dict[int, dict[int, ElaboratedTactic]] = {}
     for step in steps:
         before_it = text[max(step.start - _COMBINATOR_GAP, 0) : step.start].rstrip()
         if step.start < step.end and not before_it.endswith(_COMBINATORS):
             found.setdefault(step.start, {}).setdefault(step.end, step)
-    counted: list[tuple[Step, str, str]] = []
+    counted: list[tuple[ElaboratedTactic, str, str]] = []
     for start in sorted(found):
         step = found[start][max(found[start])]
         before, after = clean_state(step.before), clean_state(step.after)

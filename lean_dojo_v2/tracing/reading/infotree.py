@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from lean_dojo_core.errors import TraceError
 from lean_dojo_v2.lean.text.positions import PositionMap
-from lean_dojo_v2.tracing.reading.records import Command, Problem, Step
+from lean_dojo_v2.tracing.reading.records import Command, Diagnostic, ElaboratedTactic
 
 _NODE = re.compile(r"^( *)• (.*)$")
 _PLACE = r"⟨(\d+), (\d+)⟩(†?)!?"
@@ -38,7 +38,7 @@ _BARE = ("evalTacticSeq", "evalTacticSeq1Indented")
 _TRACE = "[Elab.info]"
 
 
-class Node(NamedTuple):
+class InfoNode(NamedTuple):
     """A tactic or command of an info tree.
 
     Attributes:
@@ -94,7 +94,7 @@ def is_info_tree(message: dict[str, Any]) -> bool:
     return str(message["data"]).lstrip().startswith(_TRACE)
 
 
-def nodes(text: str) -> Iterator[Node]:
+def nodes(text: str) -> Iterator[InfoNode]:
     """Give the tactics and commands of one message, in the order of the text."""
     lines = text.split("\n")
     starts = [(i, match) for i, line in enumerate(lines) if (match := _NODE.match(line))]
@@ -105,7 +105,7 @@ def nodes(text: str) -> Iterator[Node]:
             continue
         depth = len(match[1])
         numbers = [int(place[i]) for i in (1, 2, 4, 5)]
-        yield Node(
+        yield InfoNode(
             kind[1].lower(),
             depth,
             (numbers[0], numbers[1]),
@@ -118,12 +118,12 @@ def nodes(text: str) -> Iterator[Node]:
 
 def read_trees(
     messages: Iterable[dict[str, Any]], places: PositionMap
-) -> tuple[list[Command], list[Step]]:
+) -> tuple[list[Command], list[ElaboratedTactic]]:
     """Give the commands of a file and the members of its tactic sequences."""
     commands: list[Command] = []
-    steps: list[Step] = []
+    steps: list[ElaboratedTactic] = []
     for message in messages:
-        parents: list[Node] = []
+        parents: list[InfoNode] = []
         for node in nodes(str(message["data"])):
             while parents and parents[-1].depth >= node.depth:
                 parents.pop()
@@ -132,7 +132,7 @@ def read_trees(
                 commands.append(Command(start, end))
             elif node.is_step and parents and parents[-1].is_sequence:
                 before, after = _goals(node.lines)
-                steps.append(Step(start, end, before, after))
+                steps.append(ElaboratedTactic(start, end, before, after))
             parents.append(node)
     return commands, steps
 
@@ -162,14 +162,14 @@ def _unpadded(lines: list[str]) -> list[str]:
     return [lines[0].removeprefix(" "), *lines[1:]]
 
 
-def read_problems(messages: Iterable[dict[str, Any]], places: PositionMap) -> list[Problem]:
+def read_problems(messages: Iterable[dict[str, Any]], places: PositionMap) -> list[Diagnostic]:
     """Give the messages that are no info trees."""
-    problems: list[Problem] = []
+    problems: list[Diagnostic] = []
     for message in messages:
         start = message["pos"]
         end = message.get("endPos") or start
         problems.append(
-            Problem(
+            Diagnostic(
                 str(message["data"]),
                 places.index(start["line"], start["column"]),
                 places.index(end["line"], end["column"]),

@@ -10,7 +10,7 @@ from lean_dojo_core.records import Position, Premise, Theorem, TracedTactic
 
 
 @attrs.frozen
-class Problem:
+class Diagnostic:
     """An error or another message of Lean about a file.
 
     Attributes:
@@ -29,7 +29,7 @@ class Problem:
 
 
 @attrs.frozen
-class Step:
+class ElaboratedTactic:
     """A tactic of the source that Lean ran as a member of a tactic sequence.
 
     Attributes:
@@ -111,10 +111,10 @@ class Elaboration:
     """
 
     commands: tuple[Command, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ElaboratedTactic, ...] = ()
     definitions: tuple[Definition, ...] = ()
     references: tuple[Reference, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
     uses: Mapping[str, tuple[str, ...]] | None = None
 
 

@@ -15,7 +15,7 @@ from lean_dojo_v2.tracing.project.modules import module_path
 from lean_dojo_v2.tracing.project.workspace import SourceFile
 from lean_dojo_v2.tracing.reading.ilean import Home, definitions, parse_ilean, references
 from lean_dojo_v2.tracing.reading.infotree import read_problems
-from lean_dojo_v2.tracing.reading.records import Command, Elaboration, Step
+from lean_dojo_v2.tracing.reading.records import Command, ElaboratedTactic, Elaboration
 
 TRACE_COMMAND = "dojo.trace"
 _NOWHERE: Home = ("", None)
@@ -76,7 +76,7 @@ def read_answer(answer: Mapping[str, Any], places: PositionMap) -> Elaboration:
         return Elaboration(
             commands=tuple(Command(*span(command)) for command in answer["commands"]),
             steps=tuple(
-                Step(*span(tactic), tactic["state_before"], tactic["state_after"])
+                ElaboratedTactic(*span(tactic), tactic["state_before"], tactic["state_after"])
                 for tactic in answer["tactics"]
                 if tactic["in_sequence"]
             ),

@@ -9,7 +9,7 @@ import torch
 
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import EmptyDatasetError
-from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
+from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.model.label_head import label_log_probs, restore_forward
 from lean_dojo_plugins.causal_lm.text.tokenisation import (
     IGNORED,
@@ -54,7 +54,7 @@ def evaluate_rows(
     loss = mean_loss(model, tokenizer, rows, max_length=max_length, too_long=too_long)
     if loss is None:
         raise EmptyDatasetError(nothing_fits(len(rows), max_length))
-    generator = TacticGenerator.from_model(model, tokenizer, formatter, max_length=max_length)
+    generator = CausalTacticGenerator.from_model(model, tokenizer, formatter, max_length=max_length)
     longest = generator.longest_answer(TACTIC_TOKENS)
     correct = 0
     for chunk in chunks(rows, 64):

@@ -18,7 +18,7 @@ from lean_dojo_core import Prover
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
 from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.benchmarks.attempts import Attempt, RunFolder
+from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.database import held_out, problems_of, sorry_theorems
 from lean_dojo_v2.benchmarks.runner import Bench, engines_for
 from lean_dojo_v2.benchmarks.statistics import Share
@@ -147,7 +147,7 @@ class Arena:
 
     def _run(self, stage: str, make: Any) -> StageResult:
         self.folder.mkdir(parents=True, exist_ok=True)
-        attempts = RunFolder(self.folder)
+        attempts = AttemptFolder(self.folder)
         count = len(self.problems)
         bench = Bench(
             self.problems,

@@ -26,7 +26,7 @@ from lean_dojo_v2.runs.files import read_lines
 Pair: TypeAlias = tuple[str, str]
 """A state as Lean prints it, and a tactic."""
 
-Step: TypeAlias = tuple[str, str, str]
+ProofStep: TypeAlias = tuple[str, str, str]
 """A state, a tactic, and the state after it."""
 
 
@@ -35,7 +35,7 @@ def _position(value: Sequence[int]) -> Position:
     return (line, column)
 
 
-def _steps(value: Iterable[Sequence[str]]) -> tuple[Step, ...]:
+def _steps(value: Iterable[Sequence[str]]) -> tuple[ProofStep, ...]:
     return tuple((before, tactic, after) for before, tactic, after in value)
 
 
@@ -67,7 +67,7 @@ class FoundProof:
     end: Position = attrs.field(converter=_position)
     statement: str
     proof: str
-    steps: tuple[Step, ...] = attrs.field(converter=_steps)
+    steps: tuple[ProofStep, ...] = attrs.field(converter=_steps)
 
     @classmethod
     def of(cls, problem: BenchmarkProblem, round_: int, result: SearchResult) -> FoundProof:

@@ -37,7 +37,7 @@ from lean_dojo_plugins.training.data import split_file
 from lean_dojo_plugins.training.run_folder import RunState, check_same_run
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text, atomic_writer
-from lean_dojo_v2.benchmarks.attempts import Attempt, RunFolder as AttemptFolder
+from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.runner import Bench, engines_for
 from lean_dojo_v2.data.errors import NotInDatabaseError
 from lean_dojo_v2.data.repository import Repository

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
+from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.rewards.adapter import AdaptedReward, Scores
 from lean_dojo_plugins.training.rows import chunks
 
@@ -16,7 +16,7 @@ GOALS_AT_ONCE = 16
 
 
 def sample_and_score(
-    generator: TacticGenerator,
+    generator: CausalTacticGenerator,
     rewards: Sequence[AdaptedReward],
     rows: Sequence[Mapping[str, Any]],
     *,

@@ -17,7 +17,7 @@ from trl.trainer.grpo_config import GRPOConfig
 
 from lean_dojo_core import Evaluation
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator, end_tokens
+from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, end_tokens
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
 from lean_dojo_plugins.causal_lm.model.loading import is_adapter, load_model
 from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser
@@ -303,7 +303,7 @@ class GRPOTrainer(CausalTrainer):
             islice(formatted_rows(self.evaluation_file(data_path, split), formatter), limit)
         )
         earned = sample_and_score(
-            TacticGenerator.from_model(
+            CausalTacticGenerator.from_model(
                 self.model, self.tokenizer, formatter, max_length=self.max_length
             ),
             rewards,

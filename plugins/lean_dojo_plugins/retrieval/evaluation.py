@@ -12,7 +12,7 @@ import orjson
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.retrieval.data.corpus import Corpus
-from lean_dojo_plugins.retrieval.data.examples import Examples
+from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.data.tokenizer import load_tokenizer
 from lean_dojo_plugins.retrieval.data.tokens import TokenStore
 from lean_dojo_plugins.retrieval.model.embedding import embed_all
@@ -49,7 +49,11 @@ def dataset_folders(path: Path) -> list[Path]:
 
 
 def score(
-    model: PremiseRetriever, corpus: Corpus, index: PremiseIndex, examples: Examples, k: int
+    model: PremiseRetriever,
+    corpus: Corpus,
+    index: PremiseIndex,
+    examples: RetrievalExamples,
+    k: int,
 ) -> Scores:
     """Measure a model on examples.
 
@@ -114,7 +118,7 @@ class Evaluator:
             if not file.is_file():
                 log.warning("%s is missing: %s is not evaluated", file, split)
                 continue
-            examples = Examples.read(file, corpus, self.formatter)
+            examples = RetrievalExamples.read(file, corpus, self.formatter)
             seen = self.model.seen.overlap(examples) if self.model.seen.repositories else None
             common = Row(
                 dataset=folder.name,

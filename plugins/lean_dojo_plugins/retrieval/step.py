@@ -17,7 +17,7 @@ from lean_dojo_core.errors import TrainingError
 from lean_dojo_plugins.retrieval import lightning, processes
 from lean_dojo_plugins.retrieval.data.batches import TrainBatch, TrainItems
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.data.examples import Examples
+from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.evaluation import CORPUS, score
 from lean_dojo_plugins.retrieval.model import checkpoints
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation, fisher_information
@@ -192,7 +192,7 @@ def _consolidate(step: Step, data: RetrievalDataModule, source: Path) -> Consoli
     model.eval()
     file = step.data_path / SPLIT / "train.json"
     formatter = registry.dataset_formatters[step.formatter].create()
-    examples = Examples.read(file, data.corpus, formatter, Only.of(step.new))
+    examples = RetrievalExamples.read(file, data.corpus, formatter, Only.of(step.new))
     items = data.items_of(examples)
     chosen = _fisher_items(step.config, len(items))
     fisher = fisher_information(model, _single(items, chosen, model), total=len(chosen))
@@ -226,7 +226,7 @@ def _look_back(step: Step, data: RetrievalDataModule, finished: Path) -> None:
             score(model, data.corpus, index, examples, 10)
             for split in ("val", "test")
             if len(
-                examples := Examples.read(
+                examples := RetrievalExamples.read(
                     step.data_path / SPLIT / f"{split}.json",
                     data.corpus,
                     formatter,

@@ -16,7 +16,7 @@ from lean_dojo_v2.runs import metrics
 _LIBRARIES = ("lean-dojo-v2", "torch", "transformers", "trl", "peft", "accelerate", "datasets")
 
 
-class Described(Protocol):
+class CardSubject(Protocol):
     """A trainer that can say what its model is."""
 
     model_name: str
@@ -28,7 +28,7 @@ class Described(Protocol):
         """Give ``title``, ``does``, ``library``, ``task`` and ``formatter``."""
 
 
-def write_model_card(folder: Path, trainer: Described, steps: Sequence[FinishedStep]) -> None:
+def write_model_card(folder: Path, trainer: CardSubject, steps: Sequence[FinishedStep]) -> None:
     """Write ``README.md`` beside a model.
 
     Args:

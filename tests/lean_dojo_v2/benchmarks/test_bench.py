@@ -9,7 +9,7 @@ import pytest
 
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_v2.benchmarks.attempts import Attempt, RunFolder
+from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.picture import draw
 from lean_dojo_v2.benchmarks.runner import Bench
 from lean_dojo_v2.benchmarks.statistics import Share
@@ -44,7 +44,7 @@ PROPOSALS = {
 
 @pytest.fixture
 def bench(engine, tmp_path):
-    folder = RunFolder(tmp_path / "run")
+    folder = AttemptFolder(tmp_path / "run")
     folder.begin({"prover": {"label": "scripted"}, "limits": {"expansions": 3}})
     return Bench(PROBLEMS, folder, server=lambda _: nullcontext(engine))
 
@@ -144,7 +144,7 @@ def test_what_a_model_did_not_answer_is_not_counted_and_made_again(bench, prover
 
 def test_two_runs_are_compared_theorem_by_theorem(bench, prover, tmp_path):
     bench.run(PROVER, prover)
-    other = RunFolder(tmp_path / "other")
+    other = AttemptFolder(tmp_path / "other")
     other.begin({"prover": {"label": "none"}, "limits": {"expansions": 1}})
     for problem in PROBLEMS[:3]:
         success = problem.full_name in {"pair", "wrong"}
@@ -158,13 +158,13 @@ def test_two_runs_are_compared_theorem_by_theorem(bench, prover, tmp_path):
 
 
 def test_a_folder_is_of_one_run(tmp_path):
-    folder = RunFolder(tmp_path / "run")
+    folder = AttemptFolder(tmp_path / "run")
     folder.begin({"limits": {"samples": 4}, "benchmark": "b"})
     folder.begin({"limits": {"samples": 4}, "benchmark": "b"})
     with pytest.raises(UsageError, match="other limits; name another"):
         folder.begin({"limits": {"samples": 8}, "benchmark": "b"})
     with pytest.raises(DataError, match="no run"):
-        read_report(RunFolder(tmp_path))
+        read_report(AttemptFolder(tmp_path))
     (tmp_path / "run" / "prover.jsonl").write_text('{"name": "x"}\n')
     with pytest.raises(DataError, match="no attempt"):
         folder.attempts(PROVER)

@@ -19,7 +19,7 @@ from lean_dojo_v2.lean.client.records import (
 )
 from lean_dojo_v2.lean.client.units import CheckTrackResult, CompilationUnit, SearchTarget
 from lean_dojo_v2.lean.errors import TacticError, TacticFailure, TacticParseError
-from lean_dojo_v2.lean.messages import Message, Position, Severity
+from lean_dojo_v2.lean.messages import LeanMessage, Position, Severity
 
 GOAL = {
     "name": "_uniq.61",
@@ -123,18 +123,18 @@ MESSAGE = {
 
 
 def test_messages_keep_their_kind_and_drop_leans_anonymous_one():
-    message = Message.parse(MESSAGE)
-    assert message == Message(
+    message = LeanMessage.parse(MESSAGE)
+    assert message == LeanMessage(
         "declaration uses `sorry`", Position(3, 8), None, Severity.WARNING, "hasSorry"
     )
     assert str(message) == "3:8: warning: declaration uses `sorry`"
-    assert Message.parse({**MESSAGE, "kind": "[anonymous]"}).kind is None
-    assert Message.parse({**MESSAGE, "severity": "info"}).severity is Severity.INFORMATION
+    assert LeanMessage.parse({**MESSAGE, "kind": "[anonymous]"}).kind is None
+    assert LeanMessage.parse({**MESSAGE, "severity": "info"}).severity is Severity.INFORMATION
 
 
 def test_an_unknown_severity_is_an_error_and_never_passes():
     with pytest.raises(ValueError, match="hint"):
-        Message.parse({**MESSAGE, "severity": "hint"})
+        LeanMessage.parse({**MESSAGE, "severity": "hint"})
 
 
 def test_a_unit_has_its_bytes_messages_and_tactics():
@@ -159,12 +159,12 @@ def test_pypantographs_own_names_are_there():
     assert (state.state_id, state.goals[0].target, state.messages[0].data) == (7, "True", "hm")
     target = SearchTarget.parse({"stateId": 8, "goals": goals}, session)
     assert target.goal_state.goals == state.goals
-    result = CheckTrackResult([], [Message("no", Position(1, 0))], "t is missing")
+    result = CheckTrackResult([], [LeanMessage("no", Position(1, 0))], "t is missing")
     assert (result.hasSrcError, result.hasDstError, result.succeeded) == (False, True, False)
     assert result.feedback == ["1:0: error: no", "t is missing"]
 
 
-@pytest.mark.parametrize("failure", [TacticError("no", [Message("no", Position(1, 0))]),
+@pytest.mark.parametrize("failure", [TacticError("no", [LeanMessage("no", Position(1, 0))]),
                                      TacticParseError("no")])  # fmt: skip
 def test_a_failure_carries_messages(failure):
     assert isinstance(failure, TacticFailure)

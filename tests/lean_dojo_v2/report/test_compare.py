@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from lean_dojo_v2.benchmarks.attempts import Attempt, RunFolder
+from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.report.collect import collect
 from lean_dojo_v2.report.page import summary, write_report
@@ -58,7 +58,7 @@ def attempt(name: str, *, success: bool, reason: str | None = None) -> Attempt:
 
 @pytest.fixture
 def benched(tmp_path):
-    folder = RunFolder(tmp_path / "bench")
+    folder = AttemptFolder(tmp_path / "bench")
     folder.begin({"prover": {"prover": "hf", "label": "outputs-sft"}})
     folder.append("prover", attempt("a", success=True))
     folder.append("prover", attempt("b", success=False, reason="cannot-open"))

@@ -17,7 +17,7 @@ from lean_dojo_v2.lean.text.positions import PositionMap
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 from lean_dojo_v2.tracing.reading.ilean import Ident, parse_ilean
 from lean_dojo_v2.tracing.reading.infotree import read_messages, read_trees
-from lean_dojo_v2.tracing.reading.records import Command, Step
+from lean_dojo_v2.tracing.reading.records import Command, ElaboratedTactic
 
 EDGE = Path(__file__).parents[2] / "data" / "edge_project"
 
@@ -122,8 +122,8 @@ def test_info_trees_of_old_and_new_versions(opening: str, closing: str, gap: str
     commands, steps = read_trees([message], PositionMap(TEXT))
     assert commands == [Command(0, len(TEXT) - 1)]
     assert steps == [
-        Step(26, 30, "\n⊢ 1 = 1", "\n⊢ 1 = 1"),
-        Step(32, 35, "\n⊢ 1 = 1", "no goals"),
+        ElaboratedTactic(26, 30, "\n⊢ 1 = 1", "\n⊢ 1 = 1"),
+        ElaboratedTactic(32, 35, "\n⊢ 1 = 1", "no goals"),
     ]
 
 

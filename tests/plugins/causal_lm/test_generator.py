@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM
 
 from lean_dojo_core.errors import CheckpointError, TrainingError, UsageError
 from lean_dojo_plugins.causal_lm.generate.draws import pick, uniforms
-from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator, end_tokens
+from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, end_tokens
 from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 
 GOALS = ["⊢ x1 + 0 = 0 + x1", "h1 : x1 = 2\nh2 : x2 = 3\n⊢ x5 + 0 = 0 + x5", "⊢ True"]
@@ -33,7 +33,7 @@ def generator(loaded):
     bias = torch.nn.Parameter(torch.zeros(model.config.vocab_size))
     bias.data[ends] = 4.0
     model.lm_head.bias = bias
-    return TacticGenerator.from_model(model, tokenizer)
+    return CausalTacticGenerator.from_model(model, tokenizer)
 
 
 def test_log_probabilities_are_the_models_own(generator, monkeypatch):
@@ -63,7 +63,7 @@ def test_batched_equals_one_by_one(generator):
 
 
 def test_small_batches_give_the_same(loaded, generator):
-    tight = TacticGenerator.from_model(generator.model, generator.tokenizer, batch_tokens=1)
+    tight = CausalTacticGenerator.from_model(generator.model, generator.tokenizer, batch_tokens=1)
     for a, b in zip(
         tight.generate(GOALS, temperature=0), generator.generate(GOALS, temperature=0), strict=True
     ):
@@ -113,7 +113,7 @@ def test_top_p_keeps_the_likeliest(generator):
 
 def test_a_tactic_that_does_not_end_is_dropped(loaded):
     model, tokenizer = loaded
-    never = TacticGenerator.from_model(model, tokenizer)
+    never = CausalTacticGenerator.from_model(model, tokenizer)
     never.ends = torch.tensor([model.config.vocab_size + 1])
     assert never.generate(GOALS[:1], 2, max_new_tokens=3) == [[]]
 
@@ -142,7 +142,7 @@ def test_an_adapter_folder_loads_onto_its_base(tiny_model, tmp_path):
     adapted.save_pretrained(tmp_path)
     load_tokenizer(tiny_model).save_pretrained(tmp_path)
     adapted.eval()
-    loaded = TacticGenerator(tmp_path, use_lora=True, device="cpu")
+    loaded = CausalTacticGenerator(tmp_path, use_lora=True, device="cpu")
     ids = torch.tensor([loaded.prompt_ids(GOALS[0])])
     with torch.inference_mode():
         expected = adapted(input_ids=ids).logits
@@ -153,13 +153,13 @@ def test_an_adapter_folder_loads_onto_its_base(tiny_model, tmp_path):
 
 def test_errors_say_what_to_do(tiny_model, tmp_path, monkeypatch):
     with pytest.raises(CheckpointError, match=r"no LoRA adapter is there.*leave use_lora out"):
-        TacticGenerator(tiny_model, use_lora=True)
+        CausalTacticGenerator(tiny_model, use_lora=True)
     with pytest.raises(UsageError, match="there is no model at"):
-        TacticGenerator(tmp_path / "missing")
+        CausalTacticGenerator(tmp_path / "missing")
     with pytest.raises(TrainingError, match="no model can be loaded from there"):
-        TacticGenerator(tmp_path)
+        CausalTacticGenerator(tmp_path)
     with pytest.raises(UsageError, match="num_samples"):
-        TacticGenerator(tiny_model).generate(GOALS, 0)
+        CausalTacticGenerator(tiny_model).generate(GOALS, 0)
 
 
 def test_a_model_whose_state_cannot_be_repeated_is_a_clear_error(loaded):
@@ -172,6 +172,6 @@ def test_a_model_whose_state_cannot_be_repeated_is_a_clear_error(loaded):
         linear_value_head_dim=8, num_experts=2, num_experts_per_tok=1, moe_intermediate_size=16,
         shared_expert_intermediate_size=16, layer_types=["linear_attention", "full_attention"],
     )  # fmt: skip
-    hybrid = TacticGenerator.from_model(Qwen3NextForCausalLM(config), loaded[1])
+    hybrid = CausalTacticGenerator.from_model(Qwen3NextForCausalLM(config), loaded[1])
     with pytest.raises(UsageError, match=r"Qwen3NextForCausalLM keeps a state .*vllm serve"):
         hybrid.generate(GOALS, 2, max_new_tokens=4)

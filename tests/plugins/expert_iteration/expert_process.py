@@ -16,7 +16,7 @@ from transformers import TrainerCallback
 
 from lean_dojo_plugins.expert_iteration import rounds as rounds_module, trainer as module
 from lean_dojo_plugins.training.run_folder import RunFolder
-from lean_dojo_v2.benchmarks.attempts import RunFolder as AttemptFolder
+from lean_dojo_v2.benchmarks.attempts import AttemptFolder
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.suggestion import Suggestion

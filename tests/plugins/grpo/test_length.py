@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lean_dojo_core.errors import ConfigError, EmptyDatasetError
-from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
+from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_v2.database import DynamicDatabase
@@ -46,7 +46,7 @@ def test_the_model_sees_what_fits_and_the_reward_all(database, tiny_model, tmp_p
     trainer = make(tiny_model, tmp_path, reward, max_length=400)
     trainer.train(list(database.repositories), database, tmp_path / "data")
     assert ": max_length=400: " in capsys.readouterr().err
-    generator = TacticGenerator.from_model(trainer.model, trainer.tokenizer, max_length=400)
+    generator = CausalTacticGenerator.from_model(trainer.model, trainer.tokenizer, max_length=400)
     assert seen
     for prompt, problem in seen:
         assert problem == MANY

@@ -1,4 +1,4 @@
-"""Examples, negatives, batches, loaders."""
+"""RetrievalExamples, negatives, batches, loaders."""
 
 import attrs
 import numpy as np
@@ -10,7 +10,7 @@ from lean_dojo_core.errors import DataError, EmptyDatasetError
 from lean_dojo_plugins.retrieval.data.batches import LengthGroupedBatches
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.data.examples import Examples
+from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
 from lean_dojo_plugins.retrieval.data.negatives import sample_negatives
 
@@ -32,7 +32,7 @@ def tactic(*uses, state="⊢ a"):
 
 def test_one_item_per_positive_and_one_example_per_tactic(chain):
     one = tactic(use("A.p1", "A.lean", 3), use("B.p0", "B.lean", 1), use("A.p1", "A.lean", 3))
-    examples = Examples.build(
+    examples = RetrievalExamples.build(
         [theorem(one, tactic(), tactic(use("C.p0", "C.lean", 1)))], chain, PremisePairs()
     )
     assert len(examples) == 2
@@ -43,7 +43,7 @@ def test_one_item_per_positive_and_one_example_per_tactic(chain):
 def test_what_the_corpus_lacks_is_left_out_and_said(chain, caplog):
     lost = tactic(use("X", "Nowhere.lean", 1))
     half = tactic(use("X", "Nowhere.lean", 1), use("A.p0", "A.lean", 1))
-    examples = Examples.build(
+    examples = RetrievalExamples.build(
         [theorem(lost, half), theorem(half, file="Unknown.lean")], chain, PremisePairs()
     )
     assert len(examples) == 1
@@ -54,13 +54,13 @@ def test_what_the_corpus_lacks_is_left_out_and_said(chain, caplog):
 def test_states_lose_their_marks_and_finished_states_are_no_queries(chain):
     done = tactic(use("A.p0", "A.lean", 1), state="no goals")
     marked = tactic(use("A.p0", "A.lean", 1), state="⊢ <a>x</a>")
-    examples = Examples.build([theorem(done, marked)], chain, PremisePairs())
+    examples = RetrievalExamples.build([theorem(done, marked)], chain, PremisePairs())
     assert list(examples.states) == ["⊢ x"]
 
 
 def test_a_theorem_traced_again_has_the_same_key(chain):
     again = attrs.evolve(theorem(), commit="another", url="elsewhere", start=(9, 1))
-    examples = Examples.build([theorem(), again, theorem(name="u")], chain, PremisePairs())
+    examples = RetrievalExamples.build([theorem(), again, theorem(name="u")], chain, PremisePairs())
     assert examples.keys[0] == examples.keys[1] != examples.keys[2]
 
 
@@ -75,7 +75,7 @@ def test_a_formatter_without_the_columns_is_named(chain):
             return []
 
     with pytest.raises(DataError, match=r"Other.*'state'"):
-        Examples.build([theorem(tactic())], chain, Other())
+        RetrievalExamples.build([theorem(tactic())], chain, Other())
 
 
 # --- negatives ---------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def test_what_a_row_cannot_use_does_not_count_against_it(data):
 
 def test_rows_with_fewer_negatives_leave_columns_that_weigh_nothing(chain, tmp_path):
     one = theorem(tactic(use("D.p0", "D.lean", 1)), file="D.lean", line=9)
-    examples = Examples.build([one], chain, PremisePairs())
+    examples = RetrievalExamples.build([one], chain, PremisePairs())
     module = RetrievalDataModule(tmp_path, tmp_path)
     module.corpus = chain
     module.premises = module._tokens(chain.texts)

@@ -10,7 +10,7 @@ import torch
 
 from lean_dojo_plugins.retrieval.data.corpus import Corpus
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.data.examples import Examples
+from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
 from lean_dojo_plugins.retrieval.evaluation import score
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
@@ -74,7 +74,7 @@ def test_two_processes(launcher, database, repos, make_config, tmp_path):
 
     # The metric that both processes made together is that of one process over all states.
     corpus = Corpus.read(merged / "corpus.jsonl")
-    examples = Examples.read(merged / "random" / "val.json", corpus, PremisePairs())
+    examples = RetrievalExamples.read(merged / "random" / "val.json", corpus, PremisePairs())
     assert len(examples) % 2 == 1, "an odd number would be padded by a naive sampler"
     for path in last.parent.glob("epoch=*.ckpt"):
         model = PremiseRetriever.load(path)

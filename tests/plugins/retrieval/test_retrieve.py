@@ -9,7 +9,7 @@ import torch
 
 from lean_dojo_core.errors import CheckpointError, UsageError
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
-from lean_dojo_plugins.retrieval.data.examples import Examples
+from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
 from lean_dojo_plugins.retrieval.data.tokenizer import ByteTokenizer
 from lean_dojo_plugins.retrieval.data.tokens import TokenStore
@@ -117,7 +117,7 @@ def test_bm25_finds_shared_words_among_what_is_usable(corpus, exported):
     assert best not in baseline.top("⊢ cherry 3 = 3", np.delete(everything, best), 50)
     assert len(baseline.top("∮∮", everything, 5)) == 5, "no known word: any premises"
     assert baseline.top("x", np.array([], dtype=np.int64), 5) == []
-    examples = Examples.read(exported / "random" / "test.json", corpus, PremisePairs())
+    examples = RetrievalExamples.read(exported / "random" / "test.json", corpus, PremisePairs())
     assert baseline.evaluate(examples, 100).recall_at_1 > 90
 
 
@@ -201,7 +201,9 @@ def test_usage_mistakes(retriever):
 
 
 def test_score_is_what_the_retriever_finds(retriever, exported):
-    examples = Examples.read(exported / "random" / "test.json", retriever.corpus, PremisePairs())
+    examples = RetrievalExamples.read(
+        exported / "random" / "test.json", retriever.corpus, PremisePairs()
+    )
     scores = score(retriever.model, retriever.corpus, retriever.index, examples, 12)
     tally = Tally()
     for number, state in enumerate(examples.states):

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from lean_dojo_core.errors import EmptyDatasetError
-from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
+from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.prover import HFProver
@@ -61,13 +61,13 @@ def test_greedy_tactics_are_asked_for_with_the_limit_of_the_training(
     database, tiny_model, tmp_path, monkeypatch
 ):
     limits = []
-    generate = TacticGenerator.generate
+    generate = CausalTacticGenerator.generate
 
     def noted(self, *args, **options):
         limits.append(self.max_length)
         return generate(self, *args, **options)
 
-    monkeypatch.setattr(TacticGenerator, "generate", noted)
+    monkeypatch.setattr(CausalTacticGenerator, "generate", noted)
     database.export_merged_data(list(database.repositories), tmp_path / "merged")
     make(tiny_model, tmp_path, max_length=500).evaluate(tmp_path / "merged", "train", limit=4)
     assert set(limits) == {500}

@@ -96,7 +96,7 @@ def _made(formatter: str | DatasetFormatter) -> DatasetFormatter:
     return formatter
 
 
-class TacticGenerator:
+class CausalTacticGenerator:
     """Suggests tactics.
 
     Args:
@@ -150,7 +150,7 @@ class TacticGenerator:
         *,
         max_length: int | None = MAX_LENGTH,
         batch_tokens: int = 16384,
-    ) -> TacticGenerator:
+    ) -> CausalTacticGenerator:
         """Make a generator of a model that is loaded already; it stays where and as it is.
 
         With ``max_length=None`` the model's context is the only limit.

@@ -10,7 +10,7 @@ import attrs
 import torch
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
+from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import BaseProver
@@ -63,7 +63,7 @@ class HFProver(BaseProver):
             self.settings = attrs.evolve(self.settings, seed=seed)
         if config is not None and config.temperature is not None:
             temperature = config.temperature
-        self.tactics = TacticGenerator(
+        self.tactics = CausalTacticGenerator(
             ckpt_path, use_lora, device, formatter, max_length=max_length
         )
         self._sampler = Sampler(
@@ -83,7 +83,7 @@ class HFProver(BaseProver):
         return write_proof(self.tactics, theorem)
 
 
-def write_proof(tactics: TacticGenerator, theorem: Theorem | str) -> str:
+def write_proof(tactics: CausalTacticGenerator, theorem: Theorem | str) -> str:
     """Have a causal model write a complete proof, the most probable token at each step.
 
     Raises:
@@ -117,7 +117,7 @@ class Sampler:
 
     def __init__(
         self,
-        tactics: TacticGenerator,
+        tactics: CausalTacticGenerator,
         *,
         temperature: float = 1.0,
         max_new_tokens: int = 128,

@@ -15,7 +15,7 @@ from typing import ClassVar, TypeAlias
 from lean_dojo_core import Row, Theorem
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat, ask, goal_of, label_of
 
-Step: TypeAlias = tuple[str, str]
+StateAndTactic: TypeAlias = tuple[str, str]
 """A state as Lean prints it, and a tactic."""
 
 # A variable of one letter, or a hypothesis that is named after variables: `hpq` is about p and q.
@@ -24,7 +24,7 @@ _HYPOTHESIS = re.compile(r"^([^\s:⊢][^:⊢\n]*?) : (.*)$", re.MULTILINE)
 _PROPOSITIONS = "pqrs"
 
 
-def renamed(step: Step, copies: int, rng: random.Random) -> Iterator[Step]:
+def renamed(step: StateAndTactic, copies: int, rng: random.Random) -> Iterator[StateAndTactic]:
     r"""Give a step under other names.
 
     Variables of one letter change places with others of the same type; propositions may also take

@@ -22,7 +22,7 @@ from lean_dojo_plugins.retrieval.data.batches import (
     TrainItems,
 )
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, Numbers
-from lean_dojo_plugins.retrieval.data.examples import Examples
+from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.data.tokenizer import load_tokenizer
 from lean_dojo_plugins.retrieval.data.tokens import TokenStore
 from lean_dojo_v2 import paths
@@ -83,8 +83,8 @@ class RetrievalDataModule(pl.LightningDataModule):
 
     corpus: Corpus
     premises: TokenStore
-    train_examples: Examples
-    val_examples: Examples
+    train_examples: RetrievalExamples
+    val_examples: RetrievalExamples
     val_queries: TokenStore
     train_items: TrainItems
 
@@ -155,12 +155,14 @@ class RetrievalDataModule(pl.LightningDataModule):
         tokenizer = load_tokenizer(self.tokenizer_name)
         return TokenStore.build(texts, tokenizer, self.max_seq_len, self.cache_dir)
 
-    def _examples(self, split: str) -> Examples:
+    def _examples(self, split: str) -> RetrievalExamples:
         formatter = registry.dataset_formatters[self.formatter].create()
         keep = self.keep or (lambda _: True)
-        return Examples.read(self.data_path / f"{split}.json", self.corpus, formatter, keep)
+        return RetrievalExamples.read(
+            self.data_path / f"{split}.json", self.corpus, formatter, keep
+        )
 
-    def items_of(self, examples: Examples) -> TrainItems:
+    def items_of(self, examples: RetrievalExamples) -> TrainItems:
         """Make training items of examples of this corpus."""
         example_of, premise_of = examples.pairs()
         return TrainItems(

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 @attrs.frozen(eq=False)
-class Examples:
+class RetrievalExamples:
     """The tactics of a split that use at least one premise of the corpus.
 
     Attributes:
@@ -52,7 +52,7 @@ class Examples:
         corpus: Corpus,
         formatter: DatasetFormatter,
         keep: Callable[[Theorem], bool] = lambda _: True,
-    ) -> Examples:
+    ) -> RetrievalExamples:
         """Read a split file.
 
         Args:
@@ -74,7 +74,7 @@ class Examples:
         formatter: DatasetFormatter,
         *,
         source: Path | str = "theorems",
-    ) -> Examples:
+    ) -> RetrievalExamples:
         """Collect the examples of theorems; what lies outside the corpus is counted and logged.
 
         Raises:
@@ -152,7 +152,7 @@ class _Collector:
             self._positives.extend(positives)
             self._starts.append(len(self._positives))
 
-    def finish(self, source: Path | str) -> Examples:
+    def finish(self, source: Path | str) -> RetrievalExamples:
         if self._unknown_files:
             log.warning(
                 "%s: theorems of %d file(s) that the corpus lacks were left out, for example %s",
@@ -168,7 +168,7 @@ class _Collector:
         def numbers(values: list[int]) -> Numbers:
             return np.array(values, dtype=np.int64)
 
-        return Examples(
+        return RetrievalExamples(
             states=self._states.table(),
             files=numbers(self._files),
             befores=numbers(self._befores),

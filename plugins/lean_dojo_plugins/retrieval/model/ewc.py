@@ -19,7 +19,7 @@ from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.retrieval.data.batches import TrainBatch
 
 
-class Retriever(Protocol):
+class Consolidated(Protocol):
     """What the Fisher information is computed of."""
 
     def named_parameters(self) -> Iterable[tuple[str, nn.Parameter]]:
@@ -41,7 +41,7 @@ class Consolidation:
     fisher: dict[str, torch.Tensor]
     anchor: dict[str, torch.Tensor]
 
-    def penalty(self, model: Retriever) -> torch.Tensor:
+    def penalty(self, model: Consolidated) -> torch.Tensor:
         """Compute Σ F (θ − θ*)² over all parameters: a scalar that can be differentiated."""
         terms = [
             (self.fisher[name] * (parameter - self.anchor[name]).square()).sum()
@@ -82,7 +82,7 @@ class Consolidation:
 
     @classmethod
     def after(
-        cls, model: Retriever, fisher: dict[str, torch.Tensor], before: Consolidation | None
+        cls, model: Consolidated, fisher: dict[str, torch.Tensor], before: Consolidation | None
     ) -> Consolidation:
         """Consolidate a repository: add its Fisher information, anchor at the model as it is.
 
@@ -112,7 +112,7 @@ def normalised(fisher: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def fisher_information(
-    model: Retriever, batches: Iterable[TrainBatch], *, total: int | None = None
+    model: Consolidated, batches: Iterable[TrainBatch], *, total: int | None = None
 ) -> dict[str, torch.Tensor]:
     """Compute the diagonal of the empirical Fisher information.
 

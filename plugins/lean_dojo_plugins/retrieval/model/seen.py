@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from lean_dojo_plugins.retrieval.data.examples import Examples
+from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 
 
 def _none() -> npt.NDArray[np.uint64]:
@@ -32,7 +32,7 @@ class Seen:
     states: npt.NDArray[np.uint64] = attrs.field(factory=_none)
     repositories: tuple[str, ...] = ()
 
-    def plus(self, examples: Examples, repositories: tuple[str, ...]) -> Seen:
+    def plus(self, examples: RetrievalExamples, repositories: tuple[str, ...]) -> Seen:
         """Add a training set."""
         return Seen(
             np.union1d(self.theorems, examples.keys),
@@ -40,7 +40,7 @@ class Seen:
             tuple(dict.fromkeys((*self.repositories, *repositories))),
         )
 
-    def overlap(self, examples: Examples) -> tuple[int, int]:
+    def overlap(self, examples: RetrievalExamples) -> tuple[int, int]:
         """Count the theorems of a split, and its states, that were trained on."""
         theorems = int(np.isin(examples.keys, self.theorems).sum())
         return theorems, int(np.isin(examples.state_keys(), self.states).sum())

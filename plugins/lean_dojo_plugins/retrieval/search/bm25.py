@@ -9,7 +9,7 @@ import bm25s
 import numpy as np
 
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, Numbers
-from lean_dojo_plugins.retrieval.data.examples import Examples
+from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.model.metrics import Scores, Tally
 
 _WORD = re.compile(r"[^\W_]+|[^\w\s]")
@@ -45,7 +45,7 @@ class BM25:
         order = np.argsort(-scores, kind="stable")[:k]
         return usable[order].tolist()  # type: ignore[no-any-return]
 
-    def evaluate(self, examples: Examples, k: int) -> Scores:
+    def evaluate(self, examples: RetrievalExamples, k: int) -> Scores:
         """Measure it on examples; ties go to the premise that comes first in the corpus."""
         tally = Tally()
         seeing = self._corpus.visibility

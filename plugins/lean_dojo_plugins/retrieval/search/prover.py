@@ -11,7 +11,7 @@ from transformers import AutoConfig
 from lean_dojo_core import DatasetFormatter, Message, remove_marks
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
-from lean_dojo_plugins.causal_lm.generate.generator import TacticGenerator
+from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.generate.prover import Sampler, write_proof
 from lean_dojo_plugins.causal_lm.model.loading import ADAPTER_FILE
 from lean_dojo_plugins.retrieval.data.texts import premise_text
@@ -21,7 +21,7 @@ from lean_dojo_plugins.training.hub import fetch
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.prover.base import BaseProver
-from lean_dojo_v2.prover.suggestion import Place, TacticGenerator as TacticSource
+from lean_dojo_v2.prover.suggestion import Place, TacticGenerator
 
 DEFAULT_GENERATOR = "kaiyuy/leandojo-lean4-retriever-tacgen-byt5-small"
 """The generator of ReProver (Yang et al. 2023, "LeanDojo"), which reads retrieved premises."""
@@ -75,12 +75,12 @@ class RetrievalProver(BaseProver):
         where = None if device == "auto" else device
         self._premises = Premises(Retriever.open(ret_ckpt_path, corpus, device=where), num_premises)
         name = str(gen_ckpt_path or DEFAULT_GENERATOR)
-        self._causal: TacticGenerator | None = None
-        self._generator: TacticSource
+        self._causal: CausalTacticGenerator | None = None
+        self._generator: TacticGenerator
         if _is_seq2seq(name):
             self._generator = Seq2SeqGenerator(name, device=device, temperature=temperature)
         else:
-            self._causal = TacticGenerator(name, device=device)
+            self._causal = CausalTacticGenerator(name, device=device)
             self._causal.formatter = WithPremises(self._causal.formatter)
             temperature = (
                 1.0 if config is None or config.temperature is None else config.temperature
@@ -88,7 +88,7 @@ class RetrievalProver(BaseProver):
             self._generator = Sampler(self._causal, temperature=temperature)
 
     @property
-    def generator(self) -> TacticSource:
+    def generator(self) -> TacticGenerator:
         """What proposes tactics."""
         return self._generator
 

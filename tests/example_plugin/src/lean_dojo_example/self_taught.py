@@ -11,8 +11,8 @@ import attrs
 
 from lean_dojo_plugins.api import (
     AdaptedReward,
+    CausalTacticGenerator,
     SFTTrainer,
-    TacticGenerator,
     chunks,
     resolve_rewards,
 )
@@ -68,7 +68,9 @@ class SelfTaught(SFTTrainer):
 
     def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Put the model's own verified tactics in place of the rows' answers."""
-        generator = TacticGenerator.from_model(self.model, self.tokenizer, self.make_formatter())
+        generator = CausalTacticGenerator.from_model(
+            self.model, self.tokenizer, self.make_formatter()
+        )
         (verifier,) = resolve_rewards(self.verifier)
         found = sampled = 0
         goals = islice(rows, self.goals_per_repo)
@@ -82,7 +84,7 @@ class SelfTaught(SFTTrainer):
         print(f"self-taught: {found} of {sampled} sampled tactics verified", file=sys.stderr)
 
     def sample(
-        self, rows: Sequence[dict[str, Any]], generator: TacticGenerator, *, seed: int
+        self, rows: Sequence[dict[str, Any]], generator: CausalTacticGenerator, *, seed: int
     ) -> list[tuple[dict[str, Any], str]]:
         """Sample tactics at the goals of some rows; gives each with its row."""
         suggestions = generator.generate(
