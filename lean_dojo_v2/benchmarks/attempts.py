@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,9 @@ import orjson
 
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.benchmarks.states import ENDING, StateFile
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
+from lean_dojo_v2.runs.files import append_lines
 
 RUN_FILE = "run.json"
 PASSING = frozenset({Failure.ENGINE, Failure.GENERATOR})
@@ -134,15 +135,11 @@ class AttemptFolder:
             who: Whose attempt: the name of its file, for example ``"prover"``.
             attempt: The attempt.
         """
-        line = orjson.dumps(attrs.asdict(attempt), option=orjson.OPT_APPEND_NEWLINE)
-        with self._file(who).open("ab+") as stream:
-            if end := stream.seek(0, os.SEEK_END):
-                stream.seek(end - 1)
-                if stream.read() != b"\n":  # a machine that went down left half a line
-                    line = b"\n" + line
-            stream.write(line)
-            stream.flush()
-            os.fsync(stream.fileno())
+        append_lines(self._file(who), [attrs.asdict(attempt)])
+
+    def states(self, who: str) -> StateFile:
+        """Give the file of the states that somebody's searches have expanded."""
+        return StateFile(self.path / f"{who}{ENDING}")
 
     def attempts(self, who: str) -> list[Attempt]:
         """Read the attempts that count; of one that was made twice, the last.

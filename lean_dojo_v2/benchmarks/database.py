@@ -44,6 +44,26 @@ class HeldOutBenchmark:
 
 
 @attrs.frozen
+class TrainingBenchmark:
+    """The theorems of a database that trainers see: to collect searches, not to compare provers.
+
+    Attributes:
+        database: The database (``.json``, ``.sqlite``).
+        project: Folder with the repository's files, for a database of one repository; by default
+            the folder that was traced, or a clone.
+    """
+
+    name: ClassVar[str] = "training"
+
+    database: Path = attrs.field(default=Path("dynamic_database.json"), converter=Path)
+    project: Path | None = None
+
+    def problems(self) -> list[BenchmarkProblem]:
+        """Give the theorems in the order of the database."""
+        return problems_of(training_theorems(_repositories(self.database)), self.project)
+
+
+@attrs.frozen
 class SorryBenchmark:
     """The theorems of a database that their authors left ``sorry``, proved meanwhile or not.
 
@@ -105,6 +125,14 @@ def held_out(
         for theorem in repository.iter_list("proven_theorems"):
             if theorem.traced_tactics and (own := split_of(theorem)) in wanted:
                 yield theorem, own
+
+
+def training_theorems(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem, str]]:
+    """Give the proved theorems that trainers see, each with its split."""
+    for repository in repositories:
+        for theorem in repository.iter_list("proven_theorems"):
+            if theorem.theorem_statement and split_of(theorem) == "train":
+                yield theorem, "train"
 
 
 def sorry_theorems(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem, str]]:

@@ -9,11 +9,16 @@ from lean_dojo_core import BenchmarkSpec, hookimpl
 
 @hookimpl
 def lean_dojo_benchmarks() -> Iterator[BenchmarkSpec]:
-    """Offer ``held-out``, ``sorry``, ``sample`` and ``jsonl``."""
+    """Offer ``held-out``, ``training``, ``sorry``, ``sample`` and ``jsonl``."""
     yield BenchmarkSpec(
         name="held-out",
         target="lean_dojo_v2.benchmarks.database:HeldOutBenchmark",
         summary="Theorems of a database that no trainer sees: its val and test splits.",
+    )
+    yield BenchmarkSpec(
+        name="training",
+        target="lean_dojo_v2.benchmarks.database:TrainingBenchmark",
+        summary="Theorems of a database that trainers see: to collect searches for a critic.",
     )
     yield BenchmarkSpec(
         name="sorry",

@@ -145,7 +145,7 @@ search_options = options(
         "--progress-model",
         metavar="DIR",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Guide the search by this progress model (also LEANPROGRESS_MODEL).",
+        help="Guide the search by this model of the progress trainer (also LEANPROGRESS_MODEL).",
     ),
     click.option(
         "--progress-weight",
@@ -153,7 +153,7 @@ search_options = options(
         type=_not_negative,
         default=0.5,
         show_default=True,
-        help="Cost of one step that remains, as that model predicts it.",
+        help="Weight of its number: steps that remain, or a critic's -log of the probability.",
     ),
     click.option(
         "--batch-size",

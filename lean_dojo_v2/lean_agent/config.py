@@ -291,7 +291,7 @@ class ProverConfig:
         revisit_cost: What each earlier visit costs a state that stays open for the next one.
         heartbeats: Lean's heartbeats that one tactic may take.
         length_exponent: A path's log-probability is divided by its length to this power.
-        progress_weight: Cost of a step that remains, as a progress model predicts it.
+        progress_weight: Weight of what a model of the ``progress`` trainer predicts.
         temperature: Sampling temperature.
         seed: Seed of the sampling.
     """
@@ -334,8 +334,8 @@ class ProverConfig:
     )
     progress_weight: float = _field(
         0.5,
-        "Cost of one step that remains, as a progress model predicts it, in units of "
-        "log-probability.",
+        "Weight of what a model of the progress trainer predicts, in units of log-probability: of "
+        "a step that remains, or of a critic's -log of the probability that a proof follows.",
         _at_least(0),
         kw_only=True,
     )

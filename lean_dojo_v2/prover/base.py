@@ -28,7 +28,7 @@ AnyProver: TypeAlias = Prover[Problem, Server, SearchResult]
 """What agents and commands prove with: any registered prover."""
 
 PROGRESS_VARIABLE = "LEANPROGRESS_MODEL"
-"""Names the folder of a progress model; its predictions then enter the search's priority."""
+"""Names the folder of a model of the ``progress`` trainer, which then guides the search."""
 
 
 class BaseProver(ABC):

@@ -120,7 +120,11 @@ class Step(NamedTuple):
 
 
 class ProgressEstimator(Protocol):
-    """Predicts how many steps remain (LeanProgress, Huang et al. 2025, arXiv:2502.17925)."""
+    """Says how far a state is from the end of its proof.
+
+    A progress model gives the steps that remain (LeanProgress, Huang et al. 2025,
+    arXiv:2502.17925), a critic minus the natural logarithm of the probability that a proof follows.
+    """
 
     def predict(self, steps: Sequence[Step]) -> list[float]:
-        """Estimate for each step how many more the proof takes after it."""
+        """Estimate for each step how far the state after it is from the end, at least 0."""

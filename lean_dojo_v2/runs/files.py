@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_v2.atomic import atomic_write_bytes
@@ -42,6 +45,19 @@ def read_lines(file: Path) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(row, dict):
             yield row
+
+
+def append_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Add lines to a JSONL file, which may be new, and force them to disk."""
+    content = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+    with file.open("ab+") as stream:
+        if end := stream.seek(0, os.SEEK_END):
+            stream.seek(end - 1)
+            if stream.read() != b"\n":  # a machine that went down left half a line
+                content = b"\n" + content
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def copy_metadata(data_path: Path, folder: Path) -> None:

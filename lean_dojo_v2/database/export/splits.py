@@ -34,6 +34,9 @@ Strategy: TypeAlias = Literal["random", "novel_premises"]
 SPLITS: tuple[Split, ...] = ("train", "val", "test")
 STRATEGIES: tuple[Strategy, ...] = ("random", "novel_premises")
 
+HELD_OUT_SPLITS = frozenset({"val", "valid", "validation", "test"})
+"""Splits that nobody trains on, as databases and files of problems call them."""
+
 TRAIN, VAL = 0.6, 0.2
 HELD_OUT_PREMISES = 0.2
 

@@ -2,8 +2,9 @@
 
 States wait in one priority queue a theorem, by the negative cumulative log-probability of the
 tactics that reached them (GPT-f, Polu & Sutskever 2020, arXiv:2009.03393), optionally divided by a
-power of the depth, plus a weight times the predicted number of remaining steps (LeanProgress, Huang
-et al. 2025, arXiv:2502.17925). The best states of several theorems are expanded together, so that a
+power of the depth, plus a weight times what an estimator says of the way that is left: a number of
+steps (LeanProgress, Huang et al. 2025, arXiv:2502.17925), or minus the log-probability that a proof
+follows (a critic). The best states of several theorems are expanded together, so that a
 model generates for all of them in one batch; while Lean tries the tactics of some theorems, the
 model generates for others. Nothing depends on how long either takes, as long as the safety net of
 :class:`.Limits` catches nothing.
@@ -55,7 +56,7 @@ class BestFirstSearch:
     Attributes:
         generator: Proposes tactics.
         settings: Limits, order and seed.
-        progress: Predicts remaining steps, if there is such a model.
+        progress: Says how far a state is from the end of its proof, if there is such a model.
         premises: Retrieves premises for the generator's prompt, if there is a retriever.
     """
 
@@ -277,12 +278,12 @@ class _Pass:
     def _queue_found(self, tasks: Sequence[_Task]) -> None:
         """Put the states that Lean has reached into their queues."""
         found = [(task.run, child) for task in tasks for child in task.found]
-        for (run, child), steps in zip(found, self._steps_left(found), strict=True):
-            run.push(child, steps)
+        for (run, child), distance in zip(found, self._distances(found), strict=True):
+            run.push(child, distance)
         for task in tasks:
             task.found = []
 
-    def _steps_left(self, found: Sequence[tuple[TheoremSearch, Child]]) -> Sequence[float | None]:
+    def _distances(self, found: Sequence[tuple[TheoremSearch, Child]]) -> Sequence[float | None]:
         if self.search.progress is None or not found:
             return [None] * len(found)
         steps = [

@@ -41,7 +41,9 @@ class SearchSettings:
         batch_size: States, of different theorems, that are expanded together.
         length_exponent: The cumulative log-probability is divided by ``depth ** length_exponent``;
             0 leaves it as it is, 1 takes the mean.
-        progress_weight: Cost of one predicted remaining step, in units of log-probability.
+        progress_weight: What an estimator's number is multiplied by, in units of log-probability:
+            the cost of a step that remains; of a critic's number 1 takes the product of both
+            probabilities.
         visits: How often a state may be expanded, each time with another draw of tactics.
         revisit_cost: What each earlier visit costs a state that waits for its next one, in units of
             log-probability; it stays open beside its children. ``None``: states are visited again

@@ -6,7 +6,7 @@ import hashlib
 import heapq
 import itertools
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -59,7 +59,6 @@ class TheoremSearch:
         self._order = itertools.count()
         self._alive: dict[int, GoalState] = {}
         self._seen: set[tuple[str, ...]] = set()
-        self._visits: Counter[int] = Counter()
         self._tried: dict[int, set[str]] = defaultdict(set)
         self._spent = 0.0
         self._since: float | None = None
@@ -103,7 +102,7 @@ class TheoremSearch:
                 # was found until then stays: those states count as seen and come no other way.
                 node.failures[f"state lost: {error}"[:200]] += 1
             node.status = NodeStatus.EXPANDED
-            if self._visits[node.id] >= self.settings.visits:
+            if len(node.expansions) >= self.settings.visits:
                 self._alive.pop(node.id, None)
             return [] if self.result is not None else children
 
@@ -241,14 +240,14 @@ class TheoremSearch:
         else:
             self._expansions += 1
             node = heapq.heappop(self._queue)[2]
-            self._visits[node.id] += 1
+            node.expansions.append(self._expansions)
             self._keep_open(node)
             return node
         return None
 
     def _keep_open(self, node: Node) -> None:
         """Put a state that is expanded back into the queue, at the cost of its visits so far."""
-        cost, visits = self.settings.revisit_cost, self._visits[node.id]
+        cost, visits = self.settings.revisit_cost, len(node.expansions)
         if cost is not None and visits < self.settings.visits:
             heapq.heappush(self._queue, (node.priority + cost * visits, next(self._order), node))
 
@@ -256,7 +255,7 @@ class TheoremSearch:
         """Put the expanded states that may be visited once more back into the queue."""
         for node in self.tree.nodes:
             expanded = node.status is NodeStatus.EXPANDED
-            if expanded and self._visits[node.id] < self.settings.visits:
+            if expanded and len(node.expansions) < self.settings.visits:
                 heapq.heappush(self._queue, (node.priority, next(self._order), node))
         return bool(self._queue)
 
@@ -267,23 +266,24 @@ class TheoremSearch:
             str(self.settings.seed),
             self.problem.name,
             "" if place is None else place.file_path,
-            str(self._visits[node.id]),
+            str(len(node.expansions)),
             *self.tree.tactics(node),
         )
         digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest[:8], "big") >> 1  # torch takes 63 bits
 
-    def push(self, child: Child, steps_left: float | None) -> None:
+    def push(self, child: Child, distance: float | None) -> None:
         """Put a new state into the queue.
 
         Args:
             child: The state.
-            steps_left: Predicted remaining steps, if there is a prediction.
+            distance: How far the estimator says that it is from the end of its proof, if there
+                is one.
         """
         depth = child.parent.depth + 1
         priority = -child.logprob / depth**self.settings.length_exponent
-        if steps_left is not None:
-            priority += self.settings.progress_weight * max(0.0, steps_left)
+        if distance is not None:
+            priority += self.settings.progress_weight * max(0.0, distance)
         text = str(child.state)
         node = self.tree.add(child.parent, child.tactic, text, child.logprob, priority)
         self._alive[node.id] = child.state

@@ -38,6 +38,8 @@ class Node:
         status: What became of it.
         failures: Of the tactics tried here, how many ended in each verdict.
         failed: The tactics that Lean did not accept here, each with its verdict.
+        expansions: Which of the search's expansions were this state's, counted from 1; empty while
+            it waits.
     """
 
     id: int
@@ -50,6 +52,7 @@ class Node:
     status: NodeStatus = NodeStatus.OPEN
     failures: Counter[str] = attrs.Factory(Counter)
     failed: dict[str, str] = attrs.Factory(dict)
+    expansions: list[int] = attrs.Factory(list)
 
 
 @attrs.define

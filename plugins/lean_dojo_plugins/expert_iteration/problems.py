@@ -11,16 +11,18 @@ from pathlib import Path
 import attrs
 
 from lean_dojo_core.errors import EmptyDatasetError
-from lean_dojo_core.records import BenchmarkProblem, Theorem
-from lean_dojo_v2.benchmarks.database import problems_of, sorry_theorems
+from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_v2.benchmarks.database import (
+    problems_of,
+    sorry_theorems,
+    training_theorems,
+)
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
 from lean_dojo_v2.data.repository import Repository
-from lean_dojo_v2.database.export.splits import split_of
+from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS, split_of
 from lean_dojo_v2.lean.text.lexer import code_tokens
 
 TRAINING, SORRY = "training", "sorry"
-HELD_OUT = frozenset({"val", "valid", "validation", "test"})
-"""Splits of a JSONL file that nobody trains on."""
 
 
 @attrs.frozen
@@ -91,22 +93,15 @@ def _of(
     source: str, repositories: Sequence[Repository], projects: Mapping[str, Path]
 ) -> list[BenchmarkProblem]:
     if source == TRAINING:
-        return problems_of(_training(repositories), projects)
+        return problems_of(training_theorems(repositories), projects)
     if source == SORRY:
         theorems = ((theorem, split_of(theorem)) for theorem, _ in sorry_theorems(repositories))
         return problems_of(theorems, projects)
     return JsonlBenchmark(Path(source)).problems()
 
 
-def _training(repositories: Sequence[Repository]) -> Iterator[tuple[Theorem, str]]:
-    for repository in repositories:
-        for theorem in repository.iter_list("proven_theorems"):
-            if theorem.theorem_statement and split_of(theorem) == "train":
-                yield theorem, "train"
-
-
 def _is_held_out(problem: BenchmarkProblem, secret: set[str]) -> bool:
-    return problem.split in HELD_OUT or _spoken(problem.statement) in secret
+    return problem.split in HELD_OUT_SPLITS or _spoken(problem.statement) in secret
 
 
 def _spoken(statement: str) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import attrs
-import orjson
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import (
@@ -21,7 +19,7 @@ from lean_dojo_core.records import (
 )
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
-from lean_dojo_v2.runs.files import read_lines
+from lean_dojo_v2.runs.files import append_lines, read_lines
 
 Pair: TypeAlias = tuple[str, str]
 """A state as Lean prints it, and a tactic."""
@@ -140,19 +138,6 @@ class ProofFile:
             if proof.round <= rounds:
                 found[proof.problem].setdefault(proof.proof, proof)
         return {name: list(proofs.values()) for name, proofs in found.items()}
-
-
-def append_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    """Add lines to a JSONL file and force them to disk."""
-    with path.open("ab+") as stream:
-        if end := stream.seek(0, os.SEEK_END):
-            stream.seek(end - 1)
-            if stream.read() != b"\n":  # a machine that went down left half a line
-                stream.write(b"\n")
-        for row in rows:
-            stream.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def chosen(

@@ -27,7 +27,6 @@ from lean_dojo_plugins.expert_iteration.proofs import (
     FoundProof,
     Pair,
     ProofFile,
-    append_lines,
     chosen,
     negatives,
     pairs_of,
@@ -50,7 +49,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.search.result import SearchResult
-from lean_dojo_v2.runs.files import METADATA, read_lines
+from lean_dojo_v2.runs.files import METADATA, append_lines, read_lines
 
 PROOFS, NEGATIVES, ROUNDS = "proofs.jsonl", "negatives.jsonl", "rounds.jsonl"
 WHO = "prover"
@@ -78,6 +77,7 @@ class Practises(Protocol):
     skip_after: int
     problems_per_round: int | None
     negatives: bool
+    states: bool
     keep_trees: bool
     engines: int
 
@@ -200,6 +200,7 @@ class Rounds:
             workers=engines_for(trainer.engines, max(1, len(problems)), BATCH),
             server=trainer.open_engine,
             on_result=lambda problem, result: self._keep(number, problem, result),
+            states=trainer.states,
             tree_dir=attempts.path / "trees" if trainer.keep_trees else None,
         )
         left = bench.left(WHO, trainer.attempts)

@@ -32,7 +32,7 @@ from lean_dojo_v2.database.storage import all_repositories
 from lean_dojo_v2.lean.client.server import Server
 
 BASE, LAST = "base", "last"
-_NOT_SETTINGS = {"rounds", "engines", "keep_trees", "negatives", "projects"}
+_NOT_SETTINGS = {"rounds", "engines", "states", "keep_trees", "negatives", "projects"}
 """What may change from one call to the next without making it another run."""
 _PATIENCE = timedelta(days=30)
 """How long processes wait for the one that searches."""
@@ -176,6 +176,14 @@ class ExpertIterationTrainer(SFTTrainer):
         default=True,
         kw_only=True,
         metadata=about("Keep the tactics that failed beside those of a proof (negatives.jsonl)."),
+    )
+    states: bool = attrs.field(
+        default=True,
+        kw_only=True,
+        metadata=about(
+            "Keep the states that were expanded, each with what became of it, for a critic "
+            "(rounds/N/prover.states.jsonl)."
+        ),
     )
     keep_trees: bool = attrs.field(
         default=False,

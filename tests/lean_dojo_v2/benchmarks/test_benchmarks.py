@@ -42,6 +42,9 @@ def test_held_out_are_those_that_no_trainer_sees() -> None:
     problems = registry.benchmarks["held-out"].create(database=sample_database_path()).problems()
     assert problems
     assert all(split_of(problem.theorem) == problem.split != "train" for problem in problems)
+    seen = registry.benchmarks["training"].create(database=sample_database_path()).problems()
+    assert seen
+    assert all(split_of(problem.theorem) == problem.split == "train" for problem in seen)
 
 
 def test_a_recorded_proof_changes_no_benchmark(tmp_path: Path) -> None:
@@ -91,7 +94,7 @@ def test_a_line_that_is_none(tmp_path: Path, line: str, message: str) -> None:
         JsonlBenchmark(file).problems()
 
 
-@pytest.mark.parametrize("name", ["held-out", "sorry"])
+@pytest.mark.parametrize("name", ["held-out", "training", "sorry"])
 def test_a_database_that_is_not_there(name: str) -> None:
     with pytest.raises(UsageError, match=r"nowhere\.json: there is no such database"):
         registry.benchmarks[name].create(database="nowhere.json").problems()

@@ -76,6 +76,9 @@ def test_a_run(practise, tmp_path, database, capsys):
     assert ("exact h", "failed") in of_swap
     assert all(row["chosen"] != row["rejected"] for row in negatives)
     assert (output / "rounds" / "1" / "trees" / "prover" / "Tiny.and_swap.json").exists()
+    states = lines(output / "rounds" / "1" / "prover.states.jsonl")
+    assert {row["theorem"] for row in states if row["solved"]} == PROVED
+    assert {row["split"] for row in states} == {"train"}
 
     [repository] = database.repositories
     [proved] = repository.sorry_theorems_proved
