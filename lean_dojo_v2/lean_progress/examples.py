@@ -8,9 +8,9 @@ error 3.15 with them, 5.22 without), so examples from traced proofs always carry
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol, TypeVar
 
 import attrs
 import orjson
@@ -21,6 +21,29 @@ from lean_dojo_v2.atomic import atomic_writer
 
 _POINTS = re.compile(r"·|\.\s|\{|case'?\s|next\b|focus\b")
 """Begins a block of tactics that itself only points to a goal."""
+
+
+class Example(Protocol):
+    """What a model of the progress trainer learns from."""
+
+    @property
+    def text(self) -> str:
+        """The model's input."""
+
+    @property
+    def label(self) -> float:
+        """What it is to predict."""
+
+    @property
+    def theorem(self) -> str:
+        """The theorem it is of, if that is known."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give its line's JSON object."""
+
+
+Read = TypeVar("Read")
+"""The examples of a file, for example :class:`ProgressExample`."""
 
 
 @attrs.frozen
@@ -46,6 +69,32 @@ class ProgressExample:
     def text(self) -> str:
         """The model's input."""
         return progress_text(self.goal, self.prefix, self.tactic)
+
+    @property
+    def label(self) -> float:
+        """The steps that remain."""
+        return float(self.steps_remaining)
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> ProgressExample:
+        """Read a line's JSON object.
+
+        Raises:
+            TypeError: If it is none, saying why.
+            ValueError: For a number of steps that is none.
+        """
+        for key in ("goal", "tactic"):
+            if not isinstance(row.get(key), str):
+                raise TypeError(f"{key!r} is required and must be a text")
+        steps = row.get("steps_remaining")
+        if isinstance(steps, bool) or not isinstance(steps, (int, float)) or steps < 0:
+            raise ValueError(
+                f"'steps_remaining' is required and must be a number of at least 0, not {steps!r}"
+            )
+        prefix, theorem = row.get("prefix"), row.get("theorem")
+        if not isinstance(prefix, str | None):
+            raise TypeError("'prefix' must be a text or null")
+        return cls(row["goal"], row["tactic"], steps, prefix or "", str(theorem or ""))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the line's JSON object; an unknown theorem is left out."""
@@ -130,11 +179,17 @@ def read_examples(path: Path | str) -> Iterator[ProgressExample]:
     Raises:
         DataError: For a missing file, or with the line's number for a bad line.
     """
-    return (example for _, example in locate_examples(path))
+    return (example for _, example in locate_examples(path, ProgressExample.read))
 
 
-def locate_examples(path: Path | str) -> Iterator[tuple[int, ProgressExample]]:
+def locate_examples(
+    path: Path | str, read: Callable[[Mapping[str, Any]], Read]
+) -> Iterator[tuple[int, Read]]:
     """Read a JSONL dataset, each example with the byte that its line begins at.
+
+    Args:
+        path: The file.
+        read: Reads a line's JSON object; its ``TypeError`` or ``ValueError`` says what is wrong.
 
     Raises:
         DataError: As :func:`read_examples`.
@@ -144,11 +199,13 @@ def locate_examples(path: Path | str) -> Iterator[tuple[int, ProgressExample]]:
         offset = 0
         for number, line in enumerate(stream, 1):
             if line.strip():
-                yield offset, _parse(line, file, f"line {number}")
+                yield offset, _parse(line, read, file, f"line {number}")
             offset += len(line)
 
 
-def read_at(path: Path | str, offsets: Iterable[int]) -> Iterator[ProgressExample]:
+def read_at(
+    path: Path | str, offsets: Iterable[int], read: Callable[[Mapping[str, Any]], Read]
+) -> Iterator[Read]:
     """Read the examples whose lines begin at these bytes.
 
     Raises:
@@ -158,7 +215,7 @@ def read_at(path: Path | str, offsets: Iterable[int]) -> Iterator[ProgressExampl
     with _open(file) as stream:
         for offset in offsets:
             stream.seek(offset)
-            yield _parse(stream.readline(), file, f"byte {offset}")
+            yield _parse(stream.readline(), read, file, f"byte {offset}")
 
 
 def _open(file: Path) -> IO[bytes]:
@@ -168,27 +225,17 @@ def _open(file: Path) -> IO[bytes]:
         raise DataError(f"cannot be read: {error.strerror}", path=file) from error
 
 
-def _parse(line: bytes, file: Path, place: str) -> ProgressExample:
+def _parse(line: bytes, read: Callable[[Mapping[str, Any]], Read], file: Path, place: str) -> Read:
     try:
         data = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         raise DataError(f"is not JSON: {error}", path=file, place=place) from error
     if not isinstance(data, dict):
         raise DataError(f"is a {type(data).__name__}, not an object", path=file, place=place)
-    for key in ("goal", "tactic"):
-        if not isinstance(data.get(key), str):
-            raise DataError(f"{key!r} is required and must be a text", path=file, place=place)
-    steps = data.get("steps_remaining")
-    if isinstance(steps, bool) or not isinstance(steps, (int, float)) or steps < 0:
-        raise DataError(
-            f"'steps_remaining' is required and must be a number of at least 0, not {steps!r}",
-            path=file,
-            place=place,
-        )
-    prefix, theorem = data.get("prefix"), data.get("theorem")
-    if not isinstance(prefix, str | None):
-        raise DataError("'prefix' must be a text or null", path=file, place=place)
-    return ProgressExample(data["goal"], data["tactic"], steps, prefix or "", str(theorem or ""))
+    try:
+        return read(data)
+    except (TypeError, ValueError) as error:
+        raise DataError(str(error), path=file, place=place) from error
 
 
 def write_examples(

@@ -1,12 +1,12 @@
-"""The progress dataset: lines of a JSONL file, split by theorem, tokenised once, all streamed."""
+"""A dataset of states: lines of a JSONL file, split by theorem, tokenised once, all streamed."""
 
 from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from datasets import Dataset
@@ -14,37 +14,47 @@ from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_plugins.training.rows import CHUNK, chunks
-from lean_dojo_v2.lean_progress.examples import ProgressExample, locate_examples, read_at
+from lean_dojo_v2.lean_progress.examples import (
+    Example,
+    ProgressExample,
+    locate_examples,
+    read_at,
+)
+
+Reader: TypeAlias = Callable[[Mapping[str, Any]], Example]
+"""Reads a line's JSON object."""
 
 
-class Examples(Sequence[ProgressExample]):
+class Examples(Sequence[Example]):
     """Examples of a file, read whenever they are asked for: each carries its whole prefix.
 
     Args:
         path: The JSONL file.
         offsets: The byte that each one's line begins at.
+        read: Reads a line.
     """
 
-    def __init__(self, path: Path, offsets: np.ndarray[Any, Any]) -> None:
+    def __init__(self, path: Path, offsets: np.ndarray[Any, Any], read: Reader) -> None:
         self.path = path
         self.offsets = offsets
+        self.read = read
 
     def __len__(self) -> int:
         return len(self.offsets)
 
-    def __iter__(self) -> Iterator[ProgressExample]:
-        return read_at(self.path, map(int, self.offsets))
+    def __iter__(self) -> Iterator[Example]:
+        return read_at(self.path, map(int, self.offsets), self.read)
 
     @overload
-    def __getitem__(self, index: int) -> ProgressExample: ...
+    def __getitem__(self, index: int) -> Example: ...
 
     @overload
     def __getitem__(self, index: slice) -> Examples: ...
 
-    def __getitem__(self, index: int | slice) -> ProgressExample | Examples:
+    def __getitem__(self, index: int | slice) -> Example | Examples:
         if isinstance(index, slice):
-            return Examples(self.path, self.offsets[index])
-        return next(read_at(self.path, [int(self.offsets[index])]))
+            return Examples(self.path, self.offsets[index], self.read)
+        return next(read_at(self.path, [int(self.offsets[index])], self.read))
 
 
 class ProgressDataset:
@@ -53,6 +63,7 @@ class ProgressDataset:
     Args:
         data_path: A JSONL file with ``goal``, ``tactic``, ``steps_remaining`` and, optionally,
             ``prefix`` and ``theorem`` on each line.
+        read: Reads a line, if it is a dataset of another kind.
 
     Attributes:
         examples: Its examples, in the file's order.
@@ -63,26 +74,26 @@ class ProgressDataset:
         EmptyDatasetError: If the file has no example.
     """
 
-    def __init__(self, data_path: str | Path) -> None:
+    def __init__(self, data_path: str | Path, read: Reader = ProgressExample.read) -> None:
         self.data_path = Path(data_path)
         offsets, digest = array("q"), hashlib.sha256()
-        for offset, example in locate_examples(self.data_path):
+        for offset, example in locate_examples(self.data_path, read):
             offsets.append(offset)
             digest.update(repr(example).encode())
         if not offsets:
             raise EmptyDatasetError("the file has no examples", path=data_path)
-        self.examples = Examples(self.data_path, np.asarray(offsets))
+        self.examples = Examples(self.data_path, np.asarray(offsets), read)
         self.digest = digest.hexdigest()
 
     def __len__(self) -> int:
         return len(self.examples)
 
     def to_hf(self) -> Dataset:
-        """Give a dataset in memory with the columns ``text`` and ``label`` (steps remaining)."""
+        """Give a dataset in memory with the columns ``text`` and ``label``."""
         return Dataset.from_dict(
             {
                 "text": [example.text for example in self.examples],
-                "label": [float(example.steps_remaining) for example in self.examples],
+                "label": [example.label for example in self.examples],
             }
         )
 
@@ -118,8 +129,8 @@ class ProgressDataset:
         held_out = of_each >= places[-min(taken, len(places) - 1)]
         offsets = self.examples.offsets
         return (
-            Examples(self.data_path, offsets[~held_out]),
-            Examples(self.data_path, offsets[held_out]),
+            Examples(self.data_path, offsets[~held_out], self.examples.read),
+            Examples(self.data_path, offsets[held_out], self.examples.read),
         )
 
 
@@ -129,7 +140,10 @@ def _place(theorem: str, seed: int) -> int:
 
 
 def tokenised(
-    examples: Iterable[ProgressExample], tokenizer: PreTrainedTokenizerBase, max_length: int
+    examples: Iterable[Example],
+    tokenizer: PreTrainedTokenizerBase,
+    max_length: int,
+    label: Callable[[Example], Any] = lambda example: example.label,
 ) -> Iterator[dict[str, Any]]:
     """Tokenise once, without padding, as a stream.
 
@@ -137,16 +151,17 @@ def tokenised(
         examples: The examples.
         tokenizer: The encoder's tokenizer.
         max_length: Tokens at most.
+        label: Gives an example's label as the loss takes it.
 
     Yields:
-        Rows with the tokenizer's columns, ``label`` (steps) and ``length`` (tokens).
+        Rows with the tokenizer's columns, ``label`` and ``length`` (tokens).
     """
     for chunk in chunks(examples, CHUNK):
         columns = encode([example.text for example in chunk], tokenizer, max_length)
         for index, example in enumerate(chunk):
             yield {
                 **{name: values[index] for name, values in columns.items()},
-                "label": float(example.steps_remaining),
+                "label": label(example),
                 "length": len(columns["input_ids"][index]),
             }
 
@@ -154,6 +169,7 @@ def tokenised(
 def encode(
     texts: Sequence[str], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> dict[str, list[list[int]]]:
-    """Tokenise texts; a long one loses its beginning, never the candidate tactic at its end."""
+    """Tokenise texts; a long one loses its beginning, never the goal or candidate at its end."""
     tokenizer.truncation_side = "left"
+    tokenizer.padding_side = "right"  # an encoder counts its positions from the first column
     return dict(tokenizer(list(texts), truncation=True, max_length=max_length))

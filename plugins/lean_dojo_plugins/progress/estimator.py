@@ -1,10 +1,12 @@
-"""A trained progress model in proof search."""
+"""A trained progress model, or critic, in proof search."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 from transformers import (
     AutoModelForSequenceClassification,
@@ -14,20 +16,30 @@ from transformers import (
 
 from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.progress.dataset import encode
+from lean_dojo_plugins.progress.metrics import Array
+from lean_dojo_plugins.progress.targets import target_of
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import fetch
-from lean_dojo_v2.lean_progress.examples import progress_text
+from lean_dojo_plugins.training.run_folder import trained_settings
 from lean_dojo_v2.prover.suggestion import Step
+
+MAX_LENGTH = 512
+"""Tokens of an input at most, for a model whose training nobody recorded."""
 
 
 class ProgressModel:
-    """Predicts remaining steps with a model that ``ProgressTrainer`` saved.
+    """Says how far states are from the end of their proofs, with a model of ``ProgressTrainer``.
+
+    The model's folder says what it predicts, and the limit of tokens that it was trained with.
 
     Args:
         path: Its folder.
-        max_length: Tokens of an input at most.
+        max_length: Tokens of an input at most; the training's if not given.
         batch_size: Examples per batch.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+
+    Attributes:
+        target: What it predicts.
 
     Raises:
         CheckpointError: If the folder holds no such model.
@@ -37,7 +49,7 @@ class ProgressModel:
         self,
         path: str | Path,
         *,
-        max_length: int = 512,
+        max_length: int | None = None,
         batch_size: int = 32,
         device: str = "auto",
     ) -> None:
@@ -49,37 +61,36 @@ class ProgressModel:
         self._device = choose_device(device).name
         self._tokenizer = fetch(AutoTokenizer.from_pretrained, str(path), what="tokenizer")
         model = fetch(AutoModelForSequenceClassification.from_pretrained, str(path), what="model")
-        if model.config.num_labels != 1:
-            raise CheckpointError(
-                f"{path}: this is a classifier with {model.config.num_labels} labels, not a "
-                "progress model with one output"
-            )
+        self.target = target_of(model.config, path)
         self._model = model.to(self._device).eval()
-        self._max_length = max_length
+        trained: Any = trained_settings(Path(path)).get("max_length", MAX_LENGTH)
+        self.max_length: int = max_length or trained
         self._batch_size = batch_size
 
-    @torch.inference_mode()
     def predict(self, steps: Sequence[Step]) -> list[float]:
-        """Estimate how many steps remain after each; its input is the documented one of training.
+        """Estimate how far the state after each step is from the end of its proof, at least 0."""
+        if not steps:
+            return []
+        outputs = self.outputs([self.target.text(Step(*step)) for step in steps])
+        return [float(value) for value in self.target.distances(outputs)]
+
+    @torch.inference_mode()
+    def outputs(self, texts: Sequence[str]) -> Array:
+        """Give the model's output for each input: steps, or a logit; shape ``(n,)``.
 
         Batches hold inputs of similar length, so that little is computed on padding.
         """
-        if not steps:
-            return []
-        texts = [progress_text(before, prefix, tactic) for before, prefix, tactic, *_ in steps]
-        columns = encode(texts, self._tokenizer, self._max_length)
+        columns = encode(texts, self._tokenizer, self.max_length)
         rows = [
             dict(zip(columns, values, strict=True))
             for values in zip(*columns.values(), strict=True)
         ]
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]["input_ids"]))
         collate = DataCollatorWithPadding(self._tokenizer)
-        result = [0.0] * len(rows)
+        result = np.zeros(len(rows))
         for start in range(0, len(order), self._batch_size):
             chosen = order[start : start + self._batch_size]
             padded = collate([rows[i] for i in chosen])
             batch = {name: tensor.to(self._device) for name, tensor in padded.items()}
-            values = self._model(**batch).logits[:, 0].tolist()
-            for index, value in zip(chosen, values, strict=True):
-                result[index] = value
+            result[chosen] = self._model(**batch).logits[:, 0].float().cpu().numpy()
         return result

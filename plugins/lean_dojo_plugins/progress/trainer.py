@@ -1,4 +1,4 @@
-"""The progress trainer: an encoder with one output that predicts the steps remaining."""
+"""The progress trainer: an encoder with one output that says how far a proof is from its end."""
 
 # ruff: noqa: RUF009 - `_field` is attrs.field with the help text as its second argument
 
@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import attrs
+import numpy as np
 import torch
 from accelerate import PartialState
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
     DataCollatorWithPadding,
+    EvalPrediction,
     PreTrainedModel,
     PreTrainedTokenizerBase,
     TrainingArguments,
@@ -26,7 +28,8 @@ from lean_dojo_core import Database, Evaluation, Repository, registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.progress.dataset import Examples, ProgressDataset, tokenised
 from lean_dojo_plugins.progress.grouping import GroupingTrainer
-from lean_dojo_plugins.progress.metrics import compute_metrics, draw_predictions, flat, measures
+from lean_dojo_plugins.progress.metrics import Array, flat
+from lean_dojo_plugins.progress.targets import TARGETS, Target
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.arguments import check_trainer_args
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
@@ -52,13 +55,17 @@ from lean_dojo_plugins.training.run_folder import (
 )
 from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_v2.atomic import require_writable
+from lean_dojo_v2.benchmarks.states import StateFile
 from lean_dojo_v2.database.export.splits import split_of
-from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples
+from lean_dojo_v2.lean_progress.critic import examples_of_searches, gather
+from lean_dojo_v2.lean_progress.examples import Example, ProgressExample, write_examples
 from lean_dojo_v2.paths import merged_data_dir
-from lean_dojo_v2.prover.suggestion import ProgressEstimator, Step
+from lean_dojo_v2.prover.suggestion import ProgressEstimator
 from lean_dojo_v2.runs.environment import record_environment
 
 EXPORTED_NAME = "leanprogress.jsonl"
+GATHERED_NAME = "critic.jsonl"
+STEPS, SOLVED = "steps", "solved"
 HINT = "export LEANPROGRESS_MODEL={path}"
 
 _NAME = "progress"
@@ -76,17 +83,25 @@ def _share(instance: object, attribute: attrs.Attribute[Any], value: Any) -> Non
         raise ConfigError(f"{attribute.name} must be a number between 0 and 1, not {value!r}")
 
 
+def _target(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001
+    if value not in TARGETS:
+        raise ConfigError(f"{attribute.name} must be {STEPS!r} or {SOLVED!r}, not {value!r}")
+
+
 def _field(default: Any, text: str, validator: Any = None, **options: Any) -> Any:
     return attrs.field(default=default, validator=validator, metadata=fields.about(text), **options)
 
 
 @attrs.define(slots=False, eq=False)
 class ProgressTrainer:
-    """Trains a model that predicts the number of proof steps that remain (LeanProgress).
+    """Trains a model that says how far a proof is from its end, for proof search.
+
+    With the target ``steps`` it learns from proofs how many steps remain (LeanProgress); with
+    ``solved``, from the states that searches have expanded, whether a proof follows (a critic).
 
     Batches hold examples of similar length, padded to their longest; the checkpoint with the lowest
-    mean squared error on the held-out proofs is kept. A killed run goes on from its last epoch.
-    The examples are tokenised to disk, so memory does not grow with them.
+    mean squared error, or cross-entropy, on the held-out proofs is kept. A killed run goes on from
+    its last epoch. The examples are tokenised to disk, so memory does not grow with them.
 
     Attributes: see the fields' help texts (``lean-dojo show progress``).
 
@@ -95,7 +110,11 @@ class ProgressTrainer:
         UsageError: If ``model_name`` can only be a path and nothing is there.
     """
 
-    data_path: str | Path | None = _field(None, "JSONL dataset; not needed with a database.")
+    data_path: str | Path | None = _field(
+        None,
+        "JSONL dataset, not needed with a database; for the target solved a folder with runs of "
+        "bench or expert-iteration, or one of their files of states.",
+    )
     model_name: str = _field(
         "bert-base-uncased",
         "Encoder: hub id or local folder.",
@@ -112,6 +131,19 @@ class ProgressTrainer:
     eval_ratio: float = _field(0.2, "Share of the examples that is held out.", _share)
     seed: int = _field(
         42, "Seed of the split, the new head and the order.", fields.not_negative_int
+    )
+    target: str = _field(
+        STEPS,
+        "What is predicted: the 'steps' that remain, or whether a search has 'solved' a state.",
+        _target,
+        kw_only=True,
+    )
+    within: int | None = _field(
+        None,
+        "For the target solved: a proof must have followed within so many expansions of a state "
+        "and of those below it; null: within the search's own limit.",
+        fields.positive_int_or_none,
+        kw_only=True,
     )
     resume: bool = _field(True, "Go on with a killed run.", kw_only=True)
     device: str = _field("auto", "auto, cpu, cuda or mps.", kw_only=True)
@@ -156,6 +188,8 @@ class ProgressTrainer:
     }  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
+        if self.within is not None and self.target != SOLVED:
+            raise ConfigError(f"within is for target={SOLVED!r}")
         check_trainer_args(TrainingArguments, self.trainer_args, self.fixed_args)
         choose_device(self.device)
         resolve_model(self.model_name)
@@ -187,6 +221,9 @@ class ProgressTrainer:
     ) -> None:
         """Train on the JSONL file, or on a database's finished proofs, none of a held-out theorem.
 
+        A critic (``target="solved"``) trains on the searches that ``data_path`` of the constructor
+        names, without those of held-out theorems.
+
         Args:
             repos: Repositories to take proofs from; all of the database's if not given.
             database: Database of traced theorems; without one, the constructor's ``data_path`` is
@@ -203,10 +240,8 @@ class ProgressTrainer:
         folder = RunFolder(Path(self.output_dir))
         arguments = self._arguments(folder)
         if self.processes.is_main_process:
-            if database is not None:
-                self._export(repos, database, data_path)
-            self._open(folder, ProgressDataset(self._dataset_file()))
-        elif database is not None:
+            self._open(folder, self._prepare(repos, database, data_path))
+        elif database is not None and self.target == STEPS:
             self.data_path = self._exported(data_path)
         self.processes.wait_for_everyone()
         state = folder.load()
@@ -219,7 +254,7 @@ class ProgressTrainer:
             with bars_on_terminals_only():
                 self._fit(folder, state, arguments)
         if self.processes.is_main_process:
-            print(f"Progress model saved to {self.output_dir}")
+            print(f"{self._aim.title} saved to {self.output_dir}")
             print(f"To use it in proof search: {HINT.format(path=self.output_dir)}")
 
     def evaluate(self, data_path: str | Path | None = None, split: str = "val") -> Evaluation:
@@ -227,12 +262,16 @@ class ProgressTrainer:
 
         Args:
             data_path: A JSONL file to measure on as a whole, or a folder of merged data; by default
-                the training file, also in a later process.
+                the training file, also in a later process. Of a critic the file is one of searched
+                states, of whichever theorems.
             split: Of the training file ``"val"``, its held-out part, or ``"train"``; ``"test"``:
                 the proofs of ``random/test.json`` in the folder of merged data.
 
         Returns:
-            ``mse``, ``mae`` (steps) and ``within_one`` (share predicted within one step).
+            ``mse``, ``mae`` (steps) and ``within_one`` (share predicted within one step). Of a
+            critic ``cross_entropy``, ``accuracy``, ``solved`` (share of solved states), ``auc``
+            (share of pairs of states of one theorem, one solved and one not, that it orders
+            rightly) and ``auc_logprob``, the same of the log-probability alone.
 
         Raises:
             UsageError: If no training file is known, or it is not the one that was trained on.
@@ -240,14 +279,16 @@ class ProgressTrainer:
         from lean_dojo_plugins.progress.estimator import ProgressModel
 
         model = ProgressModel(self.output_dir, max_length=self.max_length, device=self.device)
-        predicted: list[float] = []
-        actual: list[float] = []
+        outputs: list[Array] = []
+        examples: list[Example] = []
         for some in chunks(self._measured(data_path, split), _MEASURED_AT_ONCE):
-            predicted += model.predict([Step(e.goal, e.prefix, e.tactic) for e in some])
-            actual += [e.steps_remaining for e in some]
+            outputs.append(model.outputs([example.text for example in some]))
+            examples += some
+        found = np.concatenate([*outputs, np.zeros(0)])
+        labels = np.asarray([example.label for example in examples])
         return Evaluation(
-            metrics=measures(predicted, actual),
-            examples=len(actual),
+            metrics={**self._aim.measures(found, labels), **self._aim.order(found, examples)},
+            examples=len(examples),
             split=split,
             model=self.output_dir,
         )
@@ -256,14 +297,16 @@ class ProgressTrainer:
         """Give all that shapes the result, as plain data; a run goes on only with the same."""
         settings = plain_settings(self)
         del settings["data_path"]  # what the file holds matters, not where it lies
+        if self.target == STEPS:  # as before there was a choice: such a run goes on
+            del settings["target"], settings["within"]
         return settings
 
     def card(self) -> dict[str, str]:
         """Say for the model card what the model is."""
         base = Path(self.model_name)
         return {
-            "title": f"Progress model from {base.name if base.exists() else self.model_name}",
-            "does": "Predicts how many steps of a Lean 4 proof remain (LeanProgress).",
+            "title": f"{self._aim.title} from {base.name if base.exists() else self.model_name}",
+            "does": self._aim.does,
             "library": "transformers",
             "task": "text-classification",
             "formatter": "progress-text",
@@ -280,15 +323,49 @@ class ProgressTrainer:
 
         return ProgressModel(path)
 
-    def _measured(self, data_path: str | Path | None, split: str) -> Iterable[ProgressExample]:
+    @property
+    def _aim(self) -> Target:
+        return TARGETS[self.target]
+
+    def _measured(self, data_path: str | Path | None, split: str) -> Iterable[Example]:
         if data_path is not None and not Path(data_path).is_dir():
+            if self.target == SOLVED:
+                return examples_of_searches(StateFile(Path(data_path)).read(), self.within)
             return ProgressDataset(data_path).examples
         if split == "test":
+            if self.target == SOLVED:
+                raise UsageError(
+                    "a critic is measured on searches; name a file of searched states, such as the "
+                    "prover.states.jsonl of a run of bench over held-out theorems"
+                )
             formatter = registry.dataset_formatters["progress-text"].create()
             rows = formatted_rows(split_file(data_path or merged_data_dir(), split), formatter)
             return (ProgressExample(**row) for row in rows)
         kept, held_out = self._trained_on(data_path).split(self.eval_ratio, self.seed)
         return kept if split == "train" else held_out
+
+    def _prepare(
+        self,
+        repos: Sequence[Repository] | None,
+        database: Database | None,
+        data_path: Path | str | None,
+    ) -> ProgressDataset:
+        """Give the dataset, made of proofs or searches where it is not given."""
+        if self.target == SOLVED:
+            if self.data_path is None:
+                raise UsageError(
+                    "data_path: a critic learns from searches; name a folder with runs of "
+                    "`lean-dojo bench training` or of the trainer expert-iteration"
+                )
+            file = self._exported(data_path)
+            self._say(str(gather(Path(self.data_path), file, self.within)))
+            return self._dataset(file)
+        if database is not None:
+            self._export(repos, database, data_path)
+        return self._dataset(self._dataset_file())
+
+    def _dataset(self, file: Path) -> ProgressDataset:
+        return ProgressDataset(file, self._aim.example)
 
     def _dataset_file(self) -> Path:
         if self.data_path is None:
@@ -301,19 +378,21 @@ class ProgressTrainer:
     def _trained_on(self, data_path: Path | str | None) -> ProgressDataset:
         """Give the data of the run in the output folder, which its held-out part is of."""
         exported = self._exported(data_path)
-        if self.data_path is None and exported.exists():
-            self.data_path = exported
-        dataset = ProgressDataset(self._dataset_file())
+        if self.target == SOLVED or (self.data_path is None and exported.exists()):
+            dataset = self._dataset(exported)
+        else:
+            dataset = self._dataset(self._dataset_file())
         state = RunFolder(Path(self.output_dir)).load()
         if state is not None and state.settings.get("data") != dataset.digest:
             raise UsageError(
-                f"{self.data_path} is not what {self.output_dir} was trained on; name that file as "
-                "data_path, or any file to measure on as a whole"
+                f"{dataset.data_path} is not what {self.output_dir} was trained on; name that file "
+                "as data_path, or any file to measure on as a whole"
             )
         return dataset
 
     def _exported(self, data_path: Path | str | None) -> Path:
-        return Path(data_path or merged_data_dir()) / EXPORTED_NAME
+        name = GATHERED_NAME if self.target == SOLVED else EXPORTED_NAME
+        return Path(data_path or merged_data_dir()) / name
 
     def _export(
         self,
@@ -348,7 +427,8 @@ class ProgressTrainer:
         """Tokenise to disk, where every process reads it, and drop checkpoints that do not fit."""
         tokenizer = self._load_tokenizer()
         for name, examples in ((_KEPT, kept), (_HELD_OUT, held_out)):
-            write_rows(tokenised(examples, tokenizer, self.max_length), place / name)
+            rows = tokenised(examples, tokenizer, self.max_length, self._aim.label)
+            write_rows(rows, place / name)
         keep_fitting_checkpoints(place, {}, self.processes.num_processes)
 
     def _fit(self, folder: RunFolder, state: RunState, arguments: TrainingArguments) -> None:
@@ -366,7 +446,7 @@ class ProgressTrainer:
             eval_dataset=held_out,
             processing_class=tokenizer,
             data_collator=DataCollatorWithPadding(tokenizer),
-            compute_metrics=compute_metrics,
+            compute_metrics=self._compute_metrics,
             callbacks=[ReportCallback(reporter, _NAME, 0), *resolve_callbacks(self.callbacks)],
         )
         show_only_a_bar(trainer)
@@ -377,11 +457,11 @@ class ProgressTrainer:
         trainer.save_model(str(folder.staging))
         if self.processes.is_main_process:
             predicted, actual = flat(output.predictions), flat(output.label_ids)
-            numbers = measures(predicted, actual)
+            numbers = self._aim.measures(predicted, actual)
             self._say("held-out proofs: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items()))
             record_environment(folder.path)
             tokenizer.save_pretrained(str(folder.staging))
-            draw_predictions(predicted, actual, folder.path / "predictions.svg")
+            self._aim.draw(predicted, actual, folder.path / "predictions.svg")
             steps = trainer.state.global_step
             reporter.write(steps, _NAME, numbers)
             reporter.draw()
@@ -390,6 +470,9 @@ class ProgressTrainer:
             write_model_card(folder.staging, self, [done])
             folder.publish(state, [done])
         self.processes.wait_for_everyone()
+
+    def _compute_metrics(self, prediction: EvalPrediction) -> dict[str, float]:
+        return self._aim.measures(flat(prediction.predictions), flat(prediction.label_ids))
 
     def _say(self, text: str) -> None:
         if self.processes.is_main_process:
@@ -411,7 +494,9 @@ class ProgressTrainer:
                 source,
                 what="model",
                 num_labels=1,
-                problem_type="regression",
+                problem_type=self._aim.problem_type,
+                id2label={0: self.target},
+                label2id={self.target: 0},
                 ignore_mismatched_sizes=True,  # a classifier's head gives way to ours
                 output_loading_info=True,
                 dtype=torch.float32,
@@ -444,7 +529,7 @@ class ProgressTrainer:
                 eval_strategy="epoch",
                 save_strategy="epoch",
                 load_best_model_at_end=True,
-                metric_for_best_model="mse",
+                metric_for_best_model=self._aim.best,
                 greater_is_better=False,  # not ending in "loss", it would be maximised
                 use_cpu=device.name == "cpu",
                 bf16=device.bf16,

@@ -1,0 +1,357 @@
+"""Whether guidance finds proofs sooner: none, the progress model and a critic, same theorems.
+
+    python benchmarks/guidance.py FOLDER [--model DIR] [--theorems N] [--practice N] [--seeds 3]
+        [--expansions 24] [--grid 4]
+
+Everything is counted, nothing timed; a run that is killed goes on with the same command.
+
+1. *prover*: a small model of random weights is fine-tuned on the proofs of half of the sample's
+   training theorems (``--model`` names another one).
+2. *practice*: it searches the other half, statements only: the critic's data.
+3. *models*: a progress model on all training proofs, a critic on those searches.
+4. *val*: samples, length exponent and visits are chosen unguided, then each model's weight, by the
+   proofs and then by the mean number of expansions.
+5. *test*: theorems that take at least four expansions unguided, with a seed that is not used again;
+   those are searched unguided and with each model, with the same seeds.
+
+Expansions to a proof are a mean in which a search without a proof counts as the whole budget.
+Intervals are 95 % of a bootstrap over theorems, of the difference to no guidance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, nullcontext
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import attrs
+import numpy as np
+from scipy.stats import bootstrap
+
+from lean_dojo_core import registry
+from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_plugins.causal_lm.generate.prover import HFProver
+from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
+from lean_dojo_plugins.demo.encoder import build_tiny_encoder
+from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+from lean_dojo_plugins.expert_iteration.rounds import is_shown
+from lean_dojo_plugins.progress.trainer import ProgressTrainer
+from lean_dojo_plugins.sft.trainer import SFTTrainer
+from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
+from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
+from lean_dojo_v2.benchmarks.database import problems_of, sorry_theorems, training_theorems
+from lean_dojo_v2.benchmarks.runner import Bench
+from lean_dojo_v2.benchmarks.summary import PROVER
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.database.export.source import export_line
+from lean_dojo_v2.database.export.splits import split_of, unit_hash
+from lean_dojo_v2.database.export.write import ListWriter
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.prover.base import PROGRESS_VARIABLE, settings_of
+from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
+from lean_dojo_v2.sample import packaged_project, sample_database_path
+
+SHOWN = 0.5
+"""Share of the training theorems whose human proofs the prover has seen."""
+HARD = 4
+"""Expansions that a theorem takes at least, to be counted."""
+GRID = [(16, 0.0, 1), (16, 1.0, 1), (32, 0.5, 1), (16, 0.5, 2)]
+"""Samples, length exponent and visits to choose from."""
+WEIGHTS = {"progress": (0.25, 1.0), "critic": (0.5, 1.0)}
+CHOOSING, FIRST = 1000, 0
+"""The seed that finds the theorems to count, and the first that measures."""
+
+
+def say(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+class HalfShown:
+    """The sample's database, with human proofs of half of the training theorems."""
+
+    def __init__(self) -> None:
+        self.database = DynamicDatabase(sample_database_path())
+
+    def export_merged_data(self, repositories: Any, output_path: Path) -> None:  # noqa: ARG002
+        whole = output_path / "whole"
+        self.database.export_merged_data(self.database.repositories, whole)
+        with atomic_writer(output_path / "random" / "train.json") as stream:
+            writer = ListWriter(stream)
+            for theorem in read_theorems(whole / "random" / "train.json"):
+                if is_shown(theorem, SHOWN):
+                    writer.write(export_line(theorem))
+            writer.finish()
+
+
+def train_prover(folder: Path, steps: int) -> Path:
+    """Fine-tune a small model on the shown half, as the demo does."""
+    data, tiny = folder / "data", folder / "tiny"
+    half = HalfShown()
+    if not (tiny / "model.safetensors").exists():
+        half.export_merged_data([], data)
+        rows = (
+            row
+            for theorem in read_theorems(data / "random" / "train.json")
+            for row in TacticChat().rows(theorem)
+        )
+        texts = (row[key][-1]["content"] for row in rows for key in ("prompt", "completion"))
+        build_tiny_model(texts, tiny)
+    SFTTrainer(
+        str(tiny), str(folder / "prover"), batch_size=16, lr=1.5e-3, max_length=512, seed=0,
+        formatter="tactic-chat-renamed", prompt_weight=0.25, report_to="none", device="cpu",
+        trainer_args={
+            "optim": "muon", "weight_decay": 0.1, "max_steps": steps, "warmup_steps": 0.05,
+            "save_steps": 100, "logging_steps": 10,
+        },
+    ).train([SimpleNamespace(url="sample", commit="half")], half, data)  # fmt: skip
+    return folder / "prover"
+
+
+def train_progress(folder: Path, encoder: Path, **settings: Any) -> Path:
+    """Train a progress model or a critic on a small encoder."""
+    data_path = settings.pop("data", None)
+    trainer = ProgressTrainer(
+        data_path, encoder, folder, max_length=256, batch_size=32, learning_rate=1e-3, seed=0,
+        report_to="none", device="cpu", **settings,
+    )  # fmt: skip
+    database = None if data_path else DynamicDatabase(sample_database_path())
+    trainer.train(None, database, folder.parent / "data")
+    return folder
+
+
+def some(problems: Sequence[BenchmarkProblem], limit: int | None) -> list[BenchmarkProblem]:
+    """Take some of the theorems, the same every time, in the order of their files."""
+    chosen = {p.full_name for p in sorted(problems, key=lambda p: unit_hash(p.full_name))[:limit]}
+    return [problem for problem in problems if problem.full_name in chosen]
+
+
+def practice() -> list[BenchmarkProblem]:
+    """Training theorems whose proofs the prover has not seen, and ``sorry`` ones."""
+    repositories = DynamicDatabase(sample_database_path()).repositories
+    hidden = [pair for pair in training_theorems(repositories) if not is_shown(pair[0], SHOWN)]
+    left = [pair for pair in sorry_theorems(repositories) if split_of(pair[0]) == "train"]
+    return problems_of([*hidden, *left], {r.url: packaged_project(r.url) for r in repositories})
+
+
+@attrs.define
+class Laboratory:
+    """One prover and its engines; every search is kept, and none is made twice."""
+
+    folder: Path
+    prover: HFProver
+    expansions: int
+    stack: ExitStack
+    servers: dict[Path | None, Server] = attrs.Factory(dict)
+
+    def server(self, project: Path | None) -> Any:
+        if project not in self.servers:
+            server = Server(project_path=project, start=False, timeout=300)
+            self.servers[project] = self.stack.enter_context(server)
+        return nullcontext(self.servers[project])
+
+    def run(
+        self,
+        name: str,
+        problems: Sequence[BenchmarkProblem],
+        choice: tuple[int, float, int],
+        guide: tuple[Path, float] | None = None,
+        *,
+        seeds: int = 1,
+        first: int = FIRST,
+        trees: bool = False,
+    ) -> dict[str, list[Attempt]]:
+        """Search the problems; give each one's attempts, a seed each."""
+        samples, exponent, visits = choice
+        config = ProverConfig(
+            max_expansions=self.expansions, num_sampled_tactics=samples, length_exponent=exponent,
+            visits=visits, timeout=100_000, progress_weight=0.0 if guide is None else guide[1],
+        )  # fmt: skip
+        os.environ.pop(PROGRESS_VARIABLE, None)
+        if guide is not None:
+            os.environ[PROGRESS_VARIABLE] = str(guide[0])
+        attempts = AttemptFolder(self.folder / "searches" / name)
+        attempts.begin({"choice": choice, "guide": guide and guide[1], "first": first})
+        bench = Bench(
+            problems, attempts, server=self.server, states=True,
+            tree_dir=attempts.path / "trees" if trees else None,
+        )  # fmt: skip
+        left, tried, last = bench.left(PROVER, seeds), itertools.count(1), time.monotonic()
+
+        def told(_: Attempt) -> None:
+            nonlocal last
+            number = next(tried)
+            if number == left or time.monotonic() - last > 20:
+                last = time.monotonic()
+                say(f"{name}: {number} of {left} searches")
+
+        def seeded(seed: int) -> HFProver:
+            self.prover.settings = attrs.evolve(settings_of(config), seed=seed)
+            return self.prover
+
+        bench.on_attempt = told
+        say(f"{name}: {left} searches to make")
+        bench.run(PROVER, seeded, attempts=seeds, seed=first)
+        names = {problem.full_name for problem in problems}
+        found: dict[str, list[Attempt]] = {problem.full_name: [] for problem in problems}
+        for one in sorted(attempts.attempts(PROVER), key=lambda one: one.number):
+            if one.name in names and one.number < seeds:
+                found[one.name].append(one)
+        return found
+
+    def cost(self, one: Attempt) -> int:
+        return one.expansions if one.success else self.expansions
+
+    def quality(self, found: dict[str, list[Attempt]]) -> tuple[float, float]:
+        """More proofs, then fewer expansions."""
+        every = [one for mine in found.values() for one in mine]
+        return (
+            float(np.mean([one.success for one in every])),
+            -float(np.mean([self.cost(one) for one in every])),
+        )
+
+
+def interval(differences: Sequence[float]) -> list[float]:
+    """Give the mean of paired differences with the 95 % interval of a bootstrap over theorems."""
+    values = np.asarray(differences, dtype=float)
+    if not values.any():
+        return [0.0, 0.0, 0.0]
+    found = bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(0))
+    ends = found.confidence_interval
+    return [round(float(x), 3) for x in (values.mean(), ends.low, ends.high)]
+
+
+def had_a_choice(folder: Path) -> Iterator[bool]:
+    """Say of every expansion of first visits whether more than one state waited."""
+    for file in sorted((folder / "trees" / PROVER).glob("*.json")):
+        tree = SearchTree.load(file)
+        spans = []
+        for node in tree.nodes:
+            if node.status in {NodeStatus.SOLVED, NodeStatus.PROOF_REFUSED}:
+                continue
+            parent = None if node.parent is None else tree.nodes[node.parent]
+            reached = 0 if parent is None else parent.expansions[0]
+            spans.append((reached, node.expansions[0] if node.expansions else sys.maxsize))
+        for _, when in spans:
+            if when < sys.maxsize:
+                yield sum(reached < when <= until for reached, until in spans) > 1
+
+
+def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
+    folder = options.folder.absolute()
+    model = options.model or train_prover(folder, options.steps)
+    prover = HFProver(model, device="cpu", max_new_tokens=40, max_length=512)
+    lab = Laboratory(folder, prover, options.expansions, stack)
+    first = GRID[0]
+    lab.run("practice", some(practice(), options.practice), first, seeds=options.attempts)
+    encoder = folder / "encoder"
+    if not (encoder / "model.safetensors").exists():
+        build_tiny_encoder(model, encoder)
+    guides = {
+        "progress": train_progress(folder / "progress", encoder, epochs=4),
+        "critic": train_progress(
+            folder / "critic", encoder, epochs=8, target="solved",
+            data=folder / "searches" / "practice",
+        ),
+    }  # fmt: skip
+
+    sample = partial(registry.benchmarks["sample"].create)
+    val = some(sample(split="val").problems(), options.val)
+    chosen, best = first, (-1.0, 0.0)
+    for choice in GRID[: options.grid]:
+        found = lab.run("val-" + "-".join(map(str, choice)), val, choice)
+        if (quality := lab.quality(found)) > best:
+            chosen, best = choice, quality
+    unguided = lab.run("val-" + "-".join(map(str, chosen)), val, chosen)
+    hard = [p for p in val if unguided[p.full_name][0].expansions >= HARD]
+    weights = {}
+    for name, guide in guides.items():
+        tried = {
+            weight: lab.quality(lab.run(f"val-{name}-{weight}", hard, chosen, (guide, weight)))
+            for weight in WEIGHTS[name]
+        }
+        weights[name] = max(tried, key=lambda weight: tried[weight])
+    say(f"chosen on val: {chosen}, weights {weights}")
+
+    test = some(sample(split="test").problems(), options.theorems)
+    finding = lab.run("test-finding", test, chosen, first=CHOOSING)
+    counted = [p for p in test if finding[p.full_name][0].expansions >= HARD]
+    arms: dict[str, tuple[Path, float] | None] = {"none": None}
+    arms |= {name: (guide, weights[name]) for name, guide in guides.items()}
+    found = {
+        name: lab.run(
+            f"test-{name}", counted, chosen, guide, seeds=options.seeds, trees=name == "none"
+        )
+        for name, guide in arms.items()
+    }
+    choices = list(had_a_choice(folder / "searches" / "test-none"))
+    states = folder / "searches" / "test-none" / f"{PROVER}.states.jsonl"
+    critic = ProgressTrainer(None, encoder, guides["critic"], target="solved", max_length=256)
+    return {
+        "samples, exponent, visits": chosen,
+        "weights": weights,
+        "expansions": options.expansions,
+        "seeds": options.seeds,
+        "val theorems": len(val),
+        "test theorems": len(test),
+        "counted theorems": len(counted),
+        "expansions with a choice": round(float(np.mean(choices)), 3) if choices else None,
+        "critic on unguided test searches": dict(critic.evaluate(states).metrics),
+        "arms": {name: summary(lab, mine, found["none"]) for name, mine in found.items()},
+    }
+
+
+def summary(
+    lab: Laboratory, mine: dict[str, list[Attempt]], none: dict[str, list[Attempt]]
+) -> dict[str, Any]:
+    proofs = {name: np.mean([one.success for one in each]) for name, each in mine.items()}
+    costs = {name: np.mean([lab.cost(one) for one in each]) for name, each in mine.items()}
+    return {
+        "proofs of a seed": [
+            int(sum(each[seed].success for each in mine.values()))
+            for seed in range(len(next(iter(mine.values()), [])))
+        ],
+        "mean expansions": round(float(np.mean(list(costs.values()))), 2),
+        "share proved, more than none": interval(
+            [proofs[n] - np.mean([one.success for one in none[n]]) for n in mine]
+        ),
+        "expansions, more than none": interval(
+            [costs[n] - np.mean([lab.cost(one) for one in none[n]]) for n in mine]
+        ),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--model", type=Path, help="a prover that is there already")
+    parser.add_argument("--steps", type=int, default=600, help="optimiser steps of the prover")
+    parser.add_argument("--practice", type=int, help="theorems to practise on at most")
+    parser.add_argument("--attempts", type=int, default=2, help="searches of each of those")
+    parser.add_argument("--val", type=int, help="theorems to choose settings on at most")
+    parser.add_argument("--theorems", type=int, help="test theorems to look at most")
+    parser.add_argument("--grid", type=int, default=len(GRID), help="settings to choose from")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--expansions", type=int, default=24)
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        report = measure(options, stack)
+    content = json.dumps(report, indent=2)
+    atomic_write_bytes(options.folder / "report.json", content.encode() + b"\n")
+    print(content)
+
+
+if __name__ == "__main__":
+    main()
