@@ -68,6 +68,29 @@ CHEATS = [
     "partial", "theorem", "decreasing_by sorry", "termination_by n",
 ]  # fmt: skip
 
+_PAST_THE_KERNEL = """\
+import Lean
+open Lean in
+run_cmd do
+  let no := {0} {{
+    name := `cheat, levelParams := [], type := .const ``False [], value := .const ``True.intro []{1} }}
+  match (← getEnv).addDeclCore 0 no none (doCheck := false) with
+  | .ok env => setEnv env
+  | .error _ => throwError "no"
+theorem wrong (n : Nat) : n = n + 1 := by
+  exact cheat.elim
+"""
+
+PROGRAMS = {
+    kind: _PAST_THE_KERNEL.format(f".{kind}", more)
+    for kind, more in {
+        "thmDecl": "",
+        "defnDecl": ", hints := .abbrev, safety := .safe",
+        "opaqueDecl": ", isUnsafe := false, all := [`cheat]",
+    }.items()
+}
+"""Files in which a program puts a proof of `False` where Lean's kernel never sees it."""
+
 ENDLESS = "skip"
 for _ in range(6):
     ENDLESS = f"(iterate 9 (try {ENDLESS}; have := hp))"

@@ -15,6 +15,8 @@ class Capabilities:
             (``axioms`` of ``goal.tactic``).
         tells_declarations: Describes every declaration of a text: axioms, statement, what came
             along (``dojo.check``).
+        checks_again: Gives all that a finished theorem rests on to Lean's kernel once more, from
+            the library's environment on (``kernel`` of ``dojo.check``).
         tells_digests: Gives a digest of each goal (``dojo.digest``).
         opens_tactics: Opens the state around a tactic of a file (``dojo.state_at``).
         limits_calls: Takes Lean's limits (``maxHeartbeats``) for a single call.
@@ -29,6 +31,7 @@ class Capabilities:
     tells_syntax: bool = False
     tells_axioms: bool = False
     tells_declarations: bool = False
+    checks_again: bool = False
     tells_digests: bool = False
     opens_tactics: bool = False
     limits_calls: bool = False
@@ -39,16 +42,20 @@ class Capabilities:
 
     @property
     def unverified(self) -> tuple[str, ...]:
-        """The checks of a single tactic that cannot be made with this engine; empty where all can.
+        """The checks of a step that cannot be made with this engine; empty where all can.
 
         >>> EMBEDDED.unverified
         ()
-        >>> NATIVE.unverified
-        ('the syntax that the tactic is made of', 'the axioms that the tactic rests on')
+        >>> for check in NATIVE.unverified:
+        ...     print(check)
+        the syntax that the tactic is made of
+        the axioms that the tactic rests on
+        what a program in the file added past the kernel
         """
         checks = {
             "the syntax that the tactic is made of": self.tells_syntax,
             "the axioms that the tactic rests on": self.tells_axioms,
+            "what a program in the file added past the kernel": self.checks_again,
         }
         return tuple(check for check, can in checks.items() if not can)
 
@@ -60,6 +67,7 @@ EMBEDDED = Capabilities(
     tells_syntax=True,
     tells_axioms=True,
     tells_declarations=True,
+    checks_again=True,
     tells_digests=True,
     opens_tactics=True,
     limits_calls=True,

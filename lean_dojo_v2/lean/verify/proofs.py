@@ -3,7 +3,8 @@
 The file is cut off before the theorem, so that nothing can cite it, and the theorem is put there
 with its own statement and the new proof. The proof holds only if Lean reports no error, the theorem
 states what it stated before (compared as elaborated terms), it rests on the three usual axioms
-alone, and its proof defined no axiom and nothing that is not plain Lean.
+alone, Lean's kernel takes all that it rests on once more, and its proof defined no axiom and nothing
+that is not plain Lean.
 """
 
 from __future__ import annotations
@@ -192,13 +193,13 @@ def judge_declaration(found: Mapping[str, Any]) -> ProofOutcome:
     """Judge a finished theorem by what it rests on.
 
     Args:
-        found: How the engine describes it: ``kind``, ``axioms``, ``unsafe``.
+        found: How the engine describes it: ``kind``, ``axioms``, ``unsafe``, ``kernel``.
     """
     axioms = tuple(axiom["name"] for axiom in found["axioms"])
     if own := [a["name"] for a in found["axioms"] if not a["library"] and a["name"] != "sorryAx"]:
         detail = f"the finished theorem rests on the file's own axiom {own[0]}"
         return _refused(Refusal(Reason.AXIOM, detail), axioms)
-    if (refusal := _bad_axioms(axioms)) or (refusal := _not_sound(found)):
+    if refusal := _bad_axioms(axioms) or _not_sound(found) or _unchecked(found):
         return _refused(refusal, axioms)
     return ProofOutcome(True, axioms=axioms)
 
@@ -257,6 +258,15 @@ def _not_sound(found: Mapping[str, Any]) -> Refusal | None:
     if found["kind"] != "theorem":
         return Refusal(Reason.STATEMENT, f"has become a {found['kind']}")
     return None
+
+
+def _unchecked(found: Mapping[str, Any]) -> Refusal | None:
+    """Refuse what Lean's kernel did not take again: a program can add things past the kernel."""
+    problem = found["kernel"]
+    if problem is None:
+        return None
+    detail = f"rests on {problem['constant']}, which Lean's kernel refuses: {problem['message']}"
+    return Refusal(Reason.UNCHECKED, detail)
 
 
 # --- any engine that speaks Pantograph -----------------------------------------------------------

@@ -43,6 +43,7 @@ class Reason(StrEnum):
     SEARCH = "search-tactic"
     ITSELF = "cites-itself"
     STATEMENT = "statement-changed"
+    UNCHECKED = "unchecked"
 
 
 MALFORMED = frozenset({

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import psutil
 import pytest
-from hostile import BOMBS, CHEATS, EFFECTS, ENDLESS, FILE
+from hostile import BOMBS, CHEATS, EFFECTS, ENDLESS, FILE, PROGRAMS
 
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 from lean_dojo_v2.lean.errors import EngineLostError
 from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.lean.verify.files import check_file
 from lean_dojo_v2.lean.verify.screening import Reason
 from lean_dojo_v2.lean.verify.tactics import (
     Verdict,
@@ -163,6 +164,20 @@ def test_what_passes_the_text_is_caught_by_the_finished_declaration(server, decl
     if reason is not None:
         assert outcome.refusal is not None, outcome.detail
         assert outcome.refusal.reason is reason
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_what_a_program_put_past_the_kernel_proves_nothing(server, kind):
+    text = PROGRAMS[kind]
+    found = check_file(server, text, timeout=60)
+    assert not found.valid
+    assert [theorem.name for theorem in found.theorems] == ["wrong"]
+    lines = text.splitlines()
+    theorem = SourceTheorem(text, "wrong", "Den.lean", (len(lines) - 1, 1), (len(lines), 20))
+    for outcome in (found, check_proof(server, theorem, "exact cheat.elim")):
+        assert outcome.refusal is not None, outcome.detail
+        assert outcome.refusal.reason is Reason.UNCHECKED
+        assert "rests on cheat, which Lean's kernel refuses" in outcome.detail
 
 
 def test_a_replaced_engine_answers_right(server):

@@ -71,7 +71,7 @@ def assert_sound(server: Server, repository: Repository, folder: Path) -> None:
     for theorem, source in sources.items():
         outcome = check_declaration(server, source, source.declaration)
         if not outcome.valid:
-            wrong.append(f"{theorem.full_name}: {outcome.reason}")
+            wrong.append(f"{theorem.full_name}: {outcome.detail}")
         siblings = block if source.in_mutual_block else set()
         wrong += replayed(server, source, theorem, {_short(theorem), *siblings})
     assert wrong == []

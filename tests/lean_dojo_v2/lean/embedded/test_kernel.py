@@ -77,3 +77,111 @@ def test_what_the_kernel_refused_is_an_axiom_of_what_cites_it(lean: Any) -> None
         for tactic in tactics
     ]
     assert [answer["axioms"] for answer in answers] == [["bad"], ["bad"], []]
+
+
+ORDINARY = """\
+mutual
+inductive Tree (α : Type u) : Type u where
+  | node : α → Forest α → Tree α
+inductive Forest (α : Type u) : Type u where
+  | nil : Forest α
+  | cons : Tree α → Forest α → Forest α
+end
+inductive Rose where
+  | node : List Rose → Rose
+structure Point where
+  x : Nat
+  y : Nat := 0
+  deriving DecidableEq
+class Sized (α : Type) where
+  size : α → Nat
+instance : Sized Point := ⟨fun p => p.x + p.y⟩
+def Rose.count : Rose → Nat
+  | .node [] => 1
+  | .node (r :: rs) => r.count + (Rose.node rs).count
+def Same : Setoid Nat := ⟨fun a b => a % 2 = b % 2, fun _ => rfl, Eq.symm, Eq.trans⟩
+def Parity := Quotient Same
+opaque secret : Nat
+partial def forever (n : Nat) : Nat := forever (n + 1)
+theorem forest (f : Forest Nat) : f = .nil ∨ ∃ t g, f = .cons t g := by
+  cases f with
+  | nil => exact .inl rfl
+  | cons t g => exact .inr ⟨t, g, rfl⟩
+theorem rose (r : Rose) : 0 < r.count := by
+  fun_induction Rose.count r <;> omega
+theorem point (p : Point) : Sized.size p = p.x + p.y := rfl
+theorem parity : (Quotient.mk Same 3 : Parity) = Quotient.mk Same 5 := Quotient.sound rfl
+theorem opaque_ : secret = secret ∧ forever 0 = forever 0 := ⟨rfl, rfl⟩
+"""
+
+
+def test_the_kernel_takes_ordinary_constants_again(lean: Any) -> None:
+    for prefix in (0, ORDINARY.index("theorem rose"), ORDINARY.index("theorem opaque_")):
+        answer = lean("dojo.check", file=ORDINARY, all=True, prefix=prefix)
+        found = answer["declarations"]
+        assert errors(answer) == []
+        assert {name: one["kernel"] for name, one in found.items() if one["kernel"]} == {}
+    assert "opaque_" in found
+
+
+def test_a_text_may_bring_its_own_beginnings(lean: Any) -> None:
+    text = (
+        "prelude\ninductive Eq {α : Sort u} : α → α → Prop where\n  | refl (a : α) : Eq a a\n"
+        "init_quot\ntheorem t {α : Sort u} (r : α → α → Prop) (a b : α) (h : r a b) : "
+        "Eq (Quot.mk r a) (Quot.mk r a) := Eq.refl (Quot.mk r a)\n"
+    )
+    found = lean("dojo.check", file=text, names=["t"])["declarations"]["t"]
+    assert found["exists"]
+    assert found["kernel"] is None
+
+
+REPLACED = """\
+import Lean
+def two := 2
+theorem two_is : two = 2 := rfl
+open Lean in
+run_cmd do setEnv (← importModules #[{ module := `Init }] {} (loadExts := true))
+def two := 3
+theorem two_is : two = 3 := rfl
+"""
+
+
+def test_a_constant_that_a_program_replaced_is_the_one_that_counts(lean: Any) -> None:
+    prefix = REPLACED.index("open Lean")
+    before = lean("dojo.check", file=REPLACED[:prefix], prefix=prefix, names=["two_is"])
+    after = lean("dojo.check", file=REPLACED, prefix=prefix, names=["two_is"])
+    old, new = (answer["declarations"]["two_is"] for answer in (before, after))
+    assert errors(after) == []
+    assert (old["kernel"], new["kernel"]) == (None, None)
+    assert old["statement"] != new["statement"]
+
+
+def test_names_that_print_alike_are_told_apart(lean: Any) -> None:
+    text = (
+        "import Lean\nopen Lean in\nrun_cmd do\n"
+        '  let a := Name.mkSimple "x».y»"\n  let b := Name.str (.mkSimple "x»") "y»"\n'
+        "  let type := .const ``True []\n"
+        "  Elab.Command.liftCoreM do\n"
+        "    addDecl <| .thmDecl { name := a, levelParams := [], type, value := .const ``trivial [] }\n"
+        "    addDecl <| .axiomDecl {\n"
+        "      name := b, levelParams := [], type := .const ``False [], isUnsafe := false }\n"
+        "    addDecl <| .thmDecl {\n"
+        "      name := `t, levelParams := [], type := .const ``False [],\n"
+        "      value := .app (.lam `h type (.const b []) .default) (.const a []) }\n"
+    )
+    found = lean("dojo.check", file=text, names=["t"])["declarations"]["t"]
+    assert found["axioms"] == [{"name": "x».y»", "library": False}]
+
+
+def test_what_a_program_put_past_the_kernel_is_not_what_was_stated(lean: Any) -> None:
+    text = (
+        "open Lean in\nrun_cmd do\n"
+        "  let no := .thmDecl {\n"
+        "    name := `t, levelParams := [], type := .const ``False [], value := .const ``True.intro [] }\n"
+        "  match (← getEnv).addDeclCore 0 no none (doCheck := false) with\n"
+        '  | .ok env => setEnv env\n  | .error _ => throwError "no"\n'
+    )
+    assert lean("frontend.process", file="import Lean", readHeader=True, inheritEnv=True)["units"] == []
+    answer = lean("frontend.track", src="theorem t : False := sorry", dst=text)
+    lean("reset")
+    assert answer["failure"].startswith("the kernel refuses t: (kernel) declaration type mismatch")

@@ -7,7 +7,7 @@ const { canonical, sexp } = require('./expressions.js');
 
 /** @param {object} engine everything main.js put together */
 function checkCommands(engine) {
-  const { rt, constants, frontend } = engine;
+  const { rt, constants, frontend, kernel } = engine;
   /**
    * `dojo.check` {file, names?, all?, prefix?, header?, fileName?, options?}; for `prefix` see warm.js. With `all`
    * every declaration that is written in the text is described, with its place, not those of `names` alone.
@@ -25,20 +25,32 @@ function checkCommands(engine) {
       rt.hold(end);
       rt.drop(end);
       const added = constants.added(base, env);
-      const own = all ? added.map(([name]) => name).filter((name) => placeOf(env, name)) : [];
+      const asked = names.map((written) => ({ written, name: lookUp(env, written) }));
       return {
         messages,
-        declarations: Object.fromEntries([
-          ...own.map((name) => [
-            constants.userName(name),
-            { ...described(env, name), ...placeOf(env, name) },
-          ]),
-          ...names.map((name) => [name, describe(env, name)]),
-        ]),
+        declarations: described(
+          { library: start.library, below: start.below, env },
+          [...(all ? written(env, added) : []), ...asked],
+        ),
         new_constants: added.map(([name, info]) => constantRecord(env, name, info)),
         warm: start.warm,
       };
     });
+  }
+
+  /**
+   * Those of the added constants that stand in the text, with their place: Lean makes others by itself (equation lemmas,
+   * matchers, parts of proofs). Of two that a program gave one name, the second goes by its whole name.
+   */
+  function written(env, added) {
+    const found = new Map();
+    for (const [name] of added) {
+      const place = constants.declarationRange(env, name);
+      if (place === null) continue;
+      const user = constants.userName(name);
+      found.set(found.has(user) ? constants.exactName(name) : user, { name, place });
+    }
+    return [...found].map(([user, entry]) => ({ written: user, ...entry }));
   }
 
   /**
@@ -51,12 +63,28 @@ function checkCommands(engine) {
     return candidates.find((candidate) => constants.find(env, candidate) !== null) ?? null;
   }
 
-  function describe(env, written) {
-    const name = lookUp(env, written);
-    return name === null ? { exists: false } : described(env, name);
+  /**
+   * @param {{library: number, below: number, env: number}} text see kernel.js
+   * @param {{written: string, name: number|null, place?: object}[]} wanted
+   */
+  function described(text, wanted) {
+    const known = wanted.filter(({ name }) => name !== null);
+    const theorems = known.filter(
+      ({ name }) => constants.kind(constants.find(text.env, name)) === 'theorem',
+    );
+    const names = theorems.map(({ name }) => name);
+    const problems = new Map(kernel.problems(text, names).map((problem, i) => [names[i], problem]));
+    return Object.fromEntries(
+      wanted.map(({ written, name, place }) => [
+        written,
+        name === null
+          ? { exists: false }
+          : { ...describe(text, name), ...place, kernel: problems.get(name) ?? null },
+      ]),
+    );
   }
 
-  function described(env, name) {
+  function describe({ library, env }, name) {
     const info = constants.find(env, name);
     const universes = constants.levelParams(info).map(rt.nameText);
     return {
@@ -66,24 +94,18 @@ function checkCommands(engine) {
       module: constants.moduleOf(env, name),
       universes,
       type: sexp(rt, constants.type(info)),
-      statement: statementDigest(env, constants.type(info), universes),
-      ...constants.restsOn(env, [name]),
+      statement: statementDigest(env, library, constants.type(info), universes),
+      ...constants.restsOn(env, [name], library),
     };
   }
 
-  /** Where a declaration stands; null for what Lean makes by itself: equation lemmas, matchers, parts of proofs. */
-  const placeOf = (env, name) => constants.declarationRange(env, name);
-
   /** A digest of a statement with all the definitions it rests on, so that a redefined symbol is a different statement. */
-  function statementDigest(env, type, universes) {
+  function statementDigest(env, library, type, universes) {
     const digest = crypto.createHash('sha256').update(canonical(rt, type, universes));
-    const local = constants.closure(
-      env,
-      constants.usedIn(type),
-      (name) => constants.moduleOf(env, name) === null,
-    );
-    for (const [key, { name, info }] of [...local].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      if (info === null || constants.moduleOf(env, name) !== null) continue;
+    const isLocal = constants.isBeyond(library);
+    const used = constants.closure(env, constants.usedIn(type), isLocal, constants.exactName);
+    for (const [key, { name, info }] of [...used].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      if (info === null || !isLocal(name)) continue;
       const parameters = constants.levelParams(info).map(rt.nameText);
       const parts = [
         constants.type(info),

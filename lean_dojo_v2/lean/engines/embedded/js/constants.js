@@ -7,6 +7,7 @@ const KINDS = ['axiom', 'def', 'theorem', 'opaque', 'quot', 'inductive', 'constr
 const ORIGINALLY = { definition: 0, theorem: 1, axiom: 2 };
 const HAS_VALUE = new Set(['def', 'theorem', 'opaque']);
 const NO_REALIZE = 1; // box(0)
+const NAME_STRING = 1;
 const TRUE = 3; // box(1)
 /** Entries of a `PersistentHashMap` node: a pair, a child node, or nothing. */
 const ENTRY = { pair: 0, child: 1 };
@@ -23,10 +24,22 @@ function createConstants(rt) {
   const kind = (info) => KINDS[rt.tag(info)];
   const details = (info) => rt.field(info, 0);
   const shared = (info) => rt.field(details(info), 0);
+  const nameOf = (info) => rt.field(shared(info), 0);
   const type = (info) => rt.field(shared(info), 2);
   const levelParams = (info) => rt.listItems(rt.field(shared(info), 1));
   const value = (info) => (HAS_VALUE.has(kind(info)) ? rt.field(details(info), 1) : null);
   const usedIn = (e) => rt.arrayItems(rt.call('l_Lean_Expr_getUsedConstants', e));
+
+  /** A text that no other name has: programs can make names that Lean prints alike. */
+  function exactName(name) {
+    const parts = [];
+    for (let rest = name; !rt.isScalar(rest); rest = rt.field(rest, 0)) {
+      const part = rt.field(rest, 1);
+      if (rt.tag(rest) === NAME_STRING) parts.push(JSON.stringify(rt.text(part)));
+      else parts.push(rt.isScalar(part) ? rt.unbox(part) : rt.text(rt.call('l_Nat_reprFast', part)));
+    }
+    return parts.join('.');
+  }
 
   /** A name as its author writes it: without the prefix that makes private names unique. */
   const userName = (name) => rt.nameText(rt.call('l_Lean_privateToUserName', name));
@@ -133,13 +146,16 @@ function createConstants(rt) {
 
   const isUnsafe = (info) => rt.call('l_Lean_ConstantInfo_isUnsafe', info) === TRUE;
 
-  /** Everything that `roots` mention in types and values, transitively, as far as `follow` says so. */
-  function closure(env, roots, follow) {
+  /**
+   * Everything that `roots` mention in types and values, transitively, as far as `follow` says so, themselves included.
+   * @returns {Map<string, {name: number, info: number|null}>} by their names, as `keyOf` writes them
+   */
+  function closure(env, roots, follow, keyOf = rt.nameText) {
     const seen = new Map();
     const pending = [...roots];
     while (pending.length > 0) {
       const name = pending.pop();
-      const key = rt.nameText(name);
+      const key = keyOf(name);
       if (seen.has(key)) continue;
       const info = find(env, name);
       seen.set(key, { name, info });
@@ -166,34 +182,49 @@ function createConstants(rt) {
     return wasOriginally(env, name, ORIGINALLY.definition) ? 'def' : 'axiom';
   }
 
+  const kernelOf = (env) => rt.call('lean_elab_environment_to_kernel_env', env);
+  const findInKernel = (kernel, name) => rt.optional(rt.call('lean_environment_find', kernel, name));
+  const isInKernel = (kernel, name) => findInKernel(kernel, name) !== null;
+  /** Whether a name is not one of the library's. */
+  function isBeyond(library) {
+    const kernel = kernelOf(library);
+    return (name) => !isInKernel(kernel, name);
+  }
+
   /** Whether the kernel has taken a theorem as one: where it refused the proof, the rest of a text may still cite it. */
   function isProved(kernel, name, info) {
     if (kind(info) !== 'theorem') return true;
-    const checked = rt.optional(rt.call('lean_environment_find', kernel, name));
+    const checked = findInKernel(kernel, name);
     return checked !== null && kind(checked) === 'theorem';
   }
 
   /**
    * What constants rest on: their axioms ([{name, library}]), with theorems that the kernel refused among them,
    * everything unsafe among what they use, and how many theorems of the library, which come without proofs.
+   * @param {number} env
+   * @param {number[]} names
+   * @param {number} [library] the environment of the library's modules that it is built on, where no text can change what
+   *   is there, and what it was where it was declared; without it, `env` is believed
    */
-  function restsOn(env, names) {
+  function restsOn(env, names, library = null) {
     const axioms = [];
     const unsafe = [];
-    let library = 0;
-    const isLocal = (n) => moduleOf(env, n) === null;
-    const kernel = rt.call('lean_elab_environment_to_kernel_env', env);
-    for (const { name: used, info } of closure(env, names, isLocal).values()) {
-      if (info === null) continue;
+    let theorems = 0;
+    const origin = library ?? env;
+    const kernel = kernelOf(env);
+    const isLocal = library === null ? (n) => moduleOf(env, n) === null : isBeyond(library);
+    for (const { name: used, info } of closure(env, names, isLocal, exactName).values()) {
       const local = isLocal(used);
-      if (kind(info) === 'axiom' || (local && !isProved(kernel, used, info))) {
-        if (local || wasOriginally(env, used, ORIGINALLY.axiom))
+      const known = local ? info : find(origin, used);
+      if (known === null) continue;
+      if (kind(known) === 'axiom' || (local && !isProved(kernel, used, known))) {
+        if (local || wasOriginally(origin, used, ORIGINALLY.axiom))
           axioms.push({ name: userName(used), library: !local });
-        else if (wasOriginally(env, used, ORIGINALLY.theorem)) library += 1;
+        else if (wasOriginally(origin, used, ORIGINALLY.theorem)) theorems += 1;
       }
-      if (local && isUnsafe(info)) unsafe.push(userName(used));
+      if (local && isUnsafe(known)) unsafe.push(userName(used));
     }
-    return { axioms, unsafe, library_theorems: library };
+    return { axioms, unsafe, library_theorems: theorems };
   }
 
   return {
@@ -201,6 +232,7 @@ function createConstants(rt) {
     kind,
     details,
     isUnsafe,
+    nameOf,
     type,
     levelParams,
     value,
@@ -208,6 +240,10 @@ function createConstants(rt) {
     userName,
     isPrivate,
     isImported,
+    exactName,
+    kernelOf,
+    isInKernel,
+    isBeyond,
     moduleOf,
     declarationRange,
     nameRange,

@@ -50,6 +50,10 @@ function createFiles(engine) {
       source,
       module: own,
       imports: [...new Set(start.imports)],
+      /** The environment of the library's modules that it is built on. */
+      library: start.library,
+      /** The environment that it begins in. */
+      below: start.below,
       parserState: start.parserState,
       messages: start.messages,
       bodyStart: start.end,
@@ -69,9 +73,11 @@ function createFiles(engine) {
 
   function readHeader(source, options) {
     const parsed = frontend.parseHeader(source);
-    const { env, moduleOf } = engine.modules.environment(parsed.imports);
+    const { env, library, moduleOf } = engine.modules.environment(parsed.imports);
     return {
       ...parsed,
+      library,
+      below: env,
       state: frontend.stateFor(env, withLimits(engine.options, options)),
       moduleOf,
     };
@@ -82,6 +88,8 @@ function createFiles(engine) {
     const env = rt.field(state, COMMAND_STATE.env);
     return {
       imports: [],
+      library: engine.library(),
+      below: env,
       messages: [],
       end: 0,
       parserState: frontend.startOfText(),

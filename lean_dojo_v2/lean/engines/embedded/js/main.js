@@ -19,6 +19,7 @@ const { createEnvironments } = require('./environments.js');
 const { createFiles } = require('./files.js');
 const { createFrontend } = require('./frontend.js');
 const { createInfoTrees } = require('./infotree.js');
+const { createKernel } = require('./kernel.js');
 const { createModules } = require('./modules.js');
 const { pickleCommands } = require('./pickle.js');
 const { createPretty } = require('./pretty.js');
@@ -91,6 +92,7 @@ function createEngine(rt, { install, project, options }) {
     contexts,
     createAxiomPrinter(rt, engine.trees, engine.constants),
   );
+  engine.kernel = createKernel(rt, engine.constants, timeout);
   engine.proofs = createProofs(rt, pretty);
   engine.states = createStates(rt, contexts, pretty, engine.proofs);
   engine.declarations = createDeclarations(rt, engine.trees, engine.constants);
@@ -107,14 +109,18 @@ function createEngine(rt, { install, project, options }) {
 function addCommandState(engine) {
   const { rt, frontend } = engine;
   let current = null;
+  let library = null; // environments of the library are kept for good
   engine.commandState = () => current;
-  engine.setCommandState = (state) => {
+  /** The environment of the library's modules that the command state is built on. */
+  engine.library = () => library;
+  engine.setCommandState = (state, builtOn = library) => {
     const old = current;
     current = rt.keep(state);
+    library = builtOn;
     if (old !== null) rt.drop(old);
   };
   engine.resetCommandState = () =>
-    rt.scope(() => engine.setCommandState(frontend.stateFor(engine.base, engine.options)));
+    rt.scope(() => engine.setCommandState(frontend.stateFor(engine.base, engine.options), engine.base));
 }
 
 function commandsOf(engine) {

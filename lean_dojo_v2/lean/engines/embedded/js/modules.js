@@ -81,21 +81,23 @@ function createModules(engine) {
   /**
    * The environment of some imports.
    * @param {string[]} imports
-   * @returns {{env: number, moduleOf: (name: number) => string|null}} the module that elaborated a constant, for those
-   *   of the project
+   * @returns {{env: number, library: number, moduleOf: (name: number) => string|null}} `library`: that of the library's
+   *   modules alone; `moduleOf`: the module that elaborated a constant, for those of the project
    */
   function environment(imports) {
-    const { library, own } = plan(imports);
-    let env = environments.importModules(library);
+    const planned = plan(imports);
+    const library = environments.importModules(planned.library);
+    let env = library;
     const owners = [];
     let key = String(env); // what is imported is kept for good
-    for (const { module, text } of own) {
+    for (const { module, text } of planned.own) {
       key += `\n${module} ${crypto.createHash('sha256').update(text).digest('hex')}`;
       env = chain(key, module, text, env);
       owners.push({ module, env });
     }
     return {
       env,
+      library,
       moduleOf: (name) =>
         owners.find((owner) => constants.find(owner.env, name) !== null)?.module ?? null,
     };

@@ -17,12 +17,10 @@ const DIGEST_BYTES = 32;
 const STATE = ['names', 'infos', 'ngen', 'mctx', 'levels', 'goals', 'root', 'outside', 'owed', 'parents'];
 const ENVIRONMENT = ['names', 'infos', 'imports'];
 const TERM_STATE = { levelNames: 0 };
-/** `Declaration`s that hold just what a `ConstantInfo` of that kind holds. */
-const DECLARATION = { axiom: 0, def: 1, theorem: 2, opaque: 3 };
 
 /** @param {object} engine everything main.js put together */
 function pickleCommands(engine) {
-  const { rt, states, constants } = engine;
+  const { rt, states, constants, kernel } = engine;
   const { FS } = rt.module;
 
   function pack(words, parts) {
@@ -73,10 +71,10 @@ function pickleCommands(engine) {
         for (const used of constants.usedIn(e).map(rt.nameText))
           if (waiting.has(used)) add(used, waiting.get(used));
       }
-      const which = DECLARATION[constants.kind(info)];
-      if (which === undefined)
+      const declaration = kernel.declarationOf(info);
+      if (declaration === null)
         throw new RequestError('operation', `${text} is of a kind that cannot be loaded; load its text`);
-      monad.core('l_Lean_addDecl', rt.constructor(which, [constants.details(info)]), rt.box(0));
+      monad.core('l_Lean_addDecl', declaration, rt.box(0));
     };
     for (const [text, info] of [...waiting]) if (waiting.has(text)) add(text, info);
   }
@@ -149,7 +147,7 @@ function pickleCommands(engine) {
       states.inTermElab(start, (monad) => {
         addAll(monad, saved);
         const env = monad.environment();
-        engine.setCommandState(rt.withFields(start, { [COMMAND_STATE.env]: env }));
+        engine.setCommandState(rt.withFields(start, { [COMMAND_STATE.env]: env }), base);
       });
       return {};
     });

@@ -40,7 +40,7 @@ function frontendCommands(engine) {
         if (unit.kind !== END_OF_INPUT || unit.messages.length > 0)
           units.push(describe(unit, session.text, request));
       });
-      if (inheritEnv) engine.setCommandState(end);
+      if (inheritEnv) engine.setCommandState(end, session.library);
       rt.drop(end);
       return { units };
     });

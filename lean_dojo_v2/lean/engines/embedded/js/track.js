@@ -7,7 +7,7 @@ const TRUE = 3; // box(1)
 
 /** @param {object} engine everything main.js put together */
 function trackCommands(engine) {
-  const { rt, constants } = engine;
+  const { rt, constants, kernel } = engine;
 
   function elaborated(file) {
     const session = engine.files.open({ file, header: false, scoped: true });
@@ -22,7 +22,7 @@ function trackCommands(engine) {
       .added(base, env)
       .map(([name, info]) => ({ line: line(name), entry: [rt.nameText(name), info] }))
       .sort((a, b) => a.line - b.line || (a.entry[0] < b.entry[0] ? -1 : 1));
-    return { messages, added: new Map(added.map(({ entry }) => entry)) };
+    return { messages, session, env, added: new Map(added.map(({ entry }) => entry)) };
   }
 
   const hasSorry = (e) => e !== null && rt.call('l_Lean_Expr_hasSorry', e) === TRUE;
@@ -38,7 +38,7 @@ function trackCommands(engine) {
       const failed = [source, target].some(({ messages }) =>
         messages.some(({ severity }) => severity === 'error'),
       );
-      const failure = failed ? null : difference(source, target);
+      const failure = failed ? null : (difference(source, target) ?? unchecked(target));
       return {
         srcMessages: source.messages,
         dstMessages: target.messages,
@@ -65,6 +65,14 @@ function trackCommands(engine) {
       (name) => !target.added.has(name) && !isInternal(name),
     );
     return missing === undefined ? null : `${missing} is missing`;
+  }
+
+  /** What a program put there past the kernel. */
+  function unchecked({ session: { library, below }, env, added }) {
+    const theorems = [...added].filter(([, info]) => constants.kind(info) === 'theorem');
+    const names = theorems.map(([, info]) => constants.nameOf(info));
+    const problem = kernel.problems({ library, below, env }, names).find((one) => one !== null);
+    return problem === undefined ? null : `the kernel refuses ${problem.constant}: ${problem.message}`;
   }
 
   /** Whether a constant is the one that was stated: only a value with a `sorry` may be another one. */

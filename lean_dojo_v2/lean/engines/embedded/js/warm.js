@@ -1,6 +1,7 @@
 'use strict';
 /** Beginnings of files that stay elaborated, for requests about what follows them. */
 
+const { COMMAND_STATE } = require('./contexts.js');
 const { RequestError } = require('./errors.js');
 
 /** Elaborated beginnings that are kept, by use. */
@@ -16,7 +17,7 @@ function createWarm(engine) {
    * Opens a request's text behind the commands that end in its `prefix`, a number of bytes. The state there is kept for
    * the next request whose text begins the same, and a longer prefix goes on from a shorter one. Only Lean's parser
    * knows where a command begins (at its docstring, at `open Foo in`, at `mutual`), so the prefix may end inside one.
-   * @returns {object} the session of files.js; parserState, state and messages are those behind the commands
+   * @returns {object} the session of files.js; parserState, state, below and messages are those behind the commands
    */
   function open(request) {
     const { prefix = 0, header = true } = request;
@@ -39,7 +40,8 @@ function createWarm(engine) {
         : { family, bytes: Buffer.from(bytes), used: 0, ...elaborate(session, offset, nearest) };
     kept = [...kept.filter((other) => other !== entry), entry];
     if (kept.length > MAX_WARM) forget(kept.shift());
-    return { ...session, ...held(entry), warm: entry.used++ > 0 };
+    const below = rt.field(entry.state, COMMAND_STATE.env);
+    return { ...session, ...held(entry), below, warm: entry.used++ > 0 };
   }
 
   /** The longest kept beginning of a text. */
