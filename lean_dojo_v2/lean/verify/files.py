@@ -2,9 +2,9 @@
 
 "No error and no ``sorry``" says little about a text that somebody else wrote: it may declare an
 axiom, run native code, or prove another statement than the one that was asked for. Here every
-theorem of the text is judged by what it rests on, which Lean's kernel has to take once more; with a reference text, the same theorems must be
-there with the same statements, compared as elaborated terms together with all definitions that they
-rest on.
+theorem of the text is judged by what it rests on, which Lean's kernel has to take once more; with a
+reference text, the same theorems must be there with the same statements, compared as elaborated
+terms together with all definitions that they rest on.
 """
 
 from __future__ import annotations

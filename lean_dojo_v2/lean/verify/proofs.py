@@ -3,8 +3,8 @@
 The file is cut off before the theorem, so that nothing can cite it, and the theorem is put there
 with its own statement and the new proof. The proof holds only if Lean reports no error, the theorem
 states what it stated before (compared as elaborated terms), it rests on the three usual axioms
-alone, Lean's kernel takes all that it rests on once more, and its proof defined no axiom and nothing
-that is not plain Lean.
+alone, Lean's kernel takes all that it rests on once more, and its proof defined no axiom and
+nothing that is not plain Lean.
 """
 
 from __future__ import annotations

@@ -181,7 +181,10 @@ def test_what_a_program_put_past_the_kernel_is_not_what_was_stated(lean: Any) ->
         "  match (← getEnv).addDeclCore 0 no none (doCheck := false) with\n"
         '  | .ok env => setEnv env\n  | .error _ => throwError "no"\n'
     )
-    assert lean("frontend.process", file="import Lean", readHeader=True, inheritEnv=True)["units"] == []
+    assert (
+        lean("frontend.process", file="import Lean", readHeader=True, inheritEnv=True)["units"]
+        == []
+    )
     answer = lean("frontend.track", src="theorem t : False := sorry", dst=text)
     lean("reset")
     assert answer["failure"].startswith("the kernel refuses t: (kernel) declaration type mismatch")
