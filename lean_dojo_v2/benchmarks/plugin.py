@@ -9,7 +9,7 @@ from lean_dojo_core import BenchmarkSpec, hookimpl
 
 @hookimpl
 def lean_dojo_benchmarks() -> Iterator[BenchmarkSpec]:
-    """Offer ``held-out``, ``training``, ``sorry``, ``sample`` and ``jsonl``."""
+    """Offer the benchmarks of databases, of the sample, of Lean's library and of files."""
     yield BenchmarkSpec(
         name="held-out",
         target="lean_dojo_v2.benchmarks.database:HeldOutBenchmark",
@@ -29,6 +29,11 @@ def lean_dojo_benchmarks() -> Iterator[BenchmarkSpec]:
         name="sample",
         target="lean_dojo_v2.benchmarks.database:SampleBenchmark",
         summary="Held-out and sorry theorems of the shipped sample.",
+    )
+    yield BenchmarkSpec(
+        name="core-library",
+        target="lean_dojo_v2.benchmarks.core_library.benchmark:CoreLibraryBenchmark",
+        summary="Theorems of Lean's own library, each without itself in scope.",
     )
     yield BenchmarkSpec(
         name="jsonl",

@@ -1,0 +1,1 @@
+"""Theorems of Lean's own library as problems, each without itself in scope."""

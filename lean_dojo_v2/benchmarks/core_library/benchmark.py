@@ -1,0 +1,122 @@
+"""The benchmark ``core-library``: theorems of Lean's own library that nobody trains on."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
+
+import attrs
+import orjson
+
+from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.benchmarks.core_library.listing import (
+    Module,
+    library_server,
+    modules,
+    stated,
+)
+from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
+from lean_dojo_v2.lean.engines.embedded.install import version_key
+from lean_dojo_v2.paths import user_cache
+
+HELD_OUT_FILE = Path(__file__).with_name("held_out.txt")
+"""A line for each theorem of the benchmark: its module and its name."""
+
+
+@attrs.frozen
+class CoreLibraryBenchmark:
+    """Theorems of a tenth of the modules of Init and Std, the library that comes with Lean.
+
+    Each is opened with what its module imports, so that neither itself nor anything that builds on
+    it is in scope. The shipped model was trained on none of these modules. What ships is a list
+    of names; the statements are read off the embedded engine's library once, and kept in the user's
+    cache folder.
+
+    Attributes:
+        module: Take the theorems of modules whose names begin so, alone.
+    """
+
+    name: ClassVar[str] = "core-library"
+
+    module: str | None = None
+
+    def problems(self) -> list[BenchmarkProblem]:
+        """Give the theorems, module by module.
+
+        Raises:
+            UsageError: If none of its modules is called so.
+            DataError: If the library does not hold them: it is another version of Lean.
+        """
+        every = read_names(HELD_OUT_FILE.read_text(encoding="utf-8"))
+        chosen = {one: names for one, names in every.items() if one.startswith(self.module or "")}
+        if not chosen:
+            raise UsageError(
+                f"core-library: no module's name begins with {self.module!r}; there are "
+                + ", ".join(every)
+            )
+        file = _cached(chosen)
+        if not file.exists():
+            write_problems(_read(chosen), file)
+        return [attrs.evolve(one, split=None) for one in JsonlBenchmark(file).problems()]
+
+
+def read_names(text: str) -> dict[str, list[str]]:
+    r"""Read a list of theorems.
+
+    >>> read_names("Init.A A.x\nInit.A A.y\n")
+    {'Init.A': ['A.x', 'A.y']}
+    """
+    found: dict[str, list[str]] = defaultdict(list)
+    for line in text.splitlines():
+        module, name = line.split()
+        found[module].append(name)
+    return dict(found)
+
+
+def write_problems(found: Iterable[BenchmarkProblem], file: Path) -> None:
+    """Write problems in miniF2F's form."""
+    rows = (
+        {
+            "name": one.full_name,
+            "header": one.header,
+            "formal_statement": one.statement,
+            "split": one.split,
+        }
+        for one in found
+    )
+    lines = [orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows]
+    atomic_write_bytes(file, b"".join(lines))
+
+
+def _cached(chosen: dict[str, list[str]]) -> Path:
+    digest = hashlib.sha256(orjson.dumps(chosen)).hexdigest()[:12]
+    return user_cache() / "core-library" / f"{version_key()}-{digest}.jsonl"
+
+
+def _read(chosen: dict[str, list[str]]) -> list[BenchmarkProblem]:
+    found: list[BenchmarkProblem] = []
+    total = sum(map(len, chosen.values()))
+    _say("core-library: reading statements off Lean's library, once on this machine")
+    with library_server(list(chosen)) as library:
+        known: dict[str, Module] = {one.name: one for one in modules(library, chosen)}
+        if lost := chosen.keys() - known.keys():
+            raise DataError(f"Lean's library has no module {min(lost)}", path=HELD_OUT_FILE)
+        for module, names in chosen.items():
+            found += [one.problem for one in stated(library, library, known[module], names)]
+            _say(f"core-library: {len(found)} of {total} statements read")
+    if len(found) < total:
+        raise DataError(
+            f"Lean's library states {total - len(found)} of these theorems otherwise",
+            path=HELD_OUT_FILE,
+        )
+    return found
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,174 @@
+"""List the theorems of Lean's library, and open each where it is not in scope.
+
+The compiled modules hold names and types. A theorem's statement is printed as ``#check`` prints it,
+and its problem imports what the theorem's own module imports: so neither the theorem nor anything
+of its module, nor of a module that builds on that, is there. What speaks of a definition of its own
+module cannot be stated so, and is left out; so is what Lean reads back as another statement.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+import attrs
+
+from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import EngineMemoryError
+
+LIBRARY = ("Init", "Std")
+"""The modules that import the whole library."""
+NEEDED = "Init.SimpLemmas"
+"""A module whose imports reach this one can be proved in by `simp`; others are left out."""
+HELD_OUT = 0.1
+"""Share of modules whose theorems nobody trains on."""
+TIMEOUT = 300.0
+_CHUNK = 100
+
+# Lean makes these itself, with the definition that they belong to.
+_MADE = re.compile(
+    r"""(^|\.)(_ | match_\d | eq_\d+$ | eq_def$ | injEq$ | inj$ | sizeOf_spec | noConfusion
+        | congr_simp | hcongr | ext_iff$ | ext$ | elim$ | (fun_)?induct | fun_cases | mutual_induct
+        | below | brecOn | rec$ | recOn$ | casesOn$ | toCtorIdx | ctorElim | ofNat_ctorIdx)
+        | _unary | _private | « | Internal | \.Grind\. | _auto""",
+    re.VERBOSE,
+)
+
+
+@attrs.frozen
+class Module:
+    """A module of the library.
+
+    Attributes:
+        name: Its name.
+        imports: What it imports, in order.
+        theorems: Names of its theorems, sorted; not those that Lean makes by itself.
+    """
+
+    name: str
+    imports: tuple[str, ...]
+    theorems: tuple[str, ...]
+
+    @property
+    def header(self) -> str:
+        """The start of a file where the module's imports are in scope, and nothing of itself."""
+        return "".join(f"{line}\n" for line in ("prelude", *(f"import {m}" for m in self.imports)))
+
+    @property
+    def is_held_out(self) -> bool:
+        """Whether nobody trains on its theorems; this follows from its name alone."""
+        return order(f"module {self.name}") < HELD_OUT
+
+
+def order(name: str) -> float:
+    """Give a name a place between 0 and 1 that looks random and never changes."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") / 2**64
+
+
+def library_server(modules: Sequence[str] = LIBRARY) -> Server:
+    """Make an engine with the library, or some modules of it; it starts at its first call.
+
+    The engine is the embedded one, whatever else is installed: so the theorems are the same
+    everywhere.
+    """
+    return Server(modules, engine="embedded", timeout=TIMEOUT, start=False)
+
+
+def opening_server() -> Server:
+    """Make an engine in which problems are opened; it starts at its first call."""
+    return Server(engine="embedded", timeout=TIMEOUT, start=False)
+
+
+def modules(server: Server, only: Collection[str] = ()) -> list[Module]:
+    """List the modules that have theorems, and can be proved in by `simp`.
+
+    Args:
+        server: What :func:`library_server` gives.
+        only: Names of modules; all that are in scope if not given.
+    """
+    theorems = {symbol[1:] for symbol in server.env_catalog() if symbol.startswith("t")}
+    found: dict[str, Module] = {}
+    for name in server.env_describe()["modules"]:  # imports come before what imports them
+        data = server.env_module_read(name)
+        own = sorted(one for one in data["constNames"] if one in theorems and not _MADE.search(one))
+        found[name] = Module(name, tuple(dict.fromkeys(data["imports"])), tuple(own))
+    reaches: dict[str, bool] = {}
+    for name, module in found.items():
+        reaches[name] = any(one == NEEDED or reaches.get(one, False) for one in module.imports)
+    return [
+        module
+        for name, module in found.items()
+        if module.theorems and reaches[name] and (not only or name in only)
+    ]
+
+
+@attrs.frozen
+class Stated:
+    """A theorem, stated where it is not in scope.
+
+    Attributes:
+        module: Its module.
+        problem: What is to be proved.
+        digest: The engine's digest of its statement, in which names do not count.
+    """
+
+    module: Module
+    problem: BenchmarkProblem
+    digest: str
+
+
+def stated(
+    library: Server, opening: Server, module: Module, names: Sequence[str]
+) -> Iterator[Stated]:
+    """State theorems where they are not in scope; those that cannot be stated there are left out.
+
+    Args:
+        library: What :func:`library_server` gives.
+        opening: The same engine, or one that need not load the library again when it is full.
+        module: Their module.
+        names: Their names.
+    """
+    statements = dict(_statements(library, names))
+    original = _digests(library, "", False, statements)
+    text = module.header + "".join(f"{one} sorry\n" for one in statements.values())
+    restated = _digests(opening, text, True, statements)
+    for name, statement in statements.items():
+        digest = original[name]
+        if digest is not None and digest == restated[name]:
+            split = "test" if module.is_held_out else "train"
+            problem = BenchmarkProblem(
+                full_name=name, statement=statement, header=f"{module.header}\n", split=split
+            )
+            yield Stated(module, problem, digest)
+
+
+def _statements(server: Server, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Print statements: ``theorem NAME.{u} (n : Nat) : … :=``."""
+    for start in range(0, len(names), _CHUNK):
+        text = "set_option pp.proofs true\n" + "".join(
+            f"#check {name}\n" for name in names[start : start + _CHUNK]
+        )
+        for unit in server.process(text):
+            for message in unit.messages:
+                said = message.data
+                name = re.split(r"[\s:]|\.\{", said, maxsplit=1)[0]
+                if name in names and "⋯" not in said and "sorry" not in said:
+                    yield name, f"theorem {_accessible(said.strip())} :="
+
+
+def _accessible(text: str) -> str:
+    """Give names that cannot be written, such as ``α✝``, others that can."""
+    return re.sub(r"✝[⁰¹²³⁴⁵⁶⁷⁸⁹]*", "'", text)
+
+
+def _digests(
+    server: Server, text: str, header: bool, names: Iterable[str]
+) -> dict[str, str | None]:
+    fields = {"file": text, "fileName": "Core.lean", "names": list(names), "header": header}
+    try:
+        answer = server.ask("dojo.check", fields, TIMEOUT)
+    except EngineMemoryError:  # it has imported its fill; the next call starts another
+        answer = server.ask("dojo.check", fields, TIMEOUT)
+    return {name: found.get("statement") for name, found in answer["declarations"].items()}
