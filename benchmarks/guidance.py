@@ -70,7 +70,8 @@ HARD = 4
 """Expansions that a theorem takes at least, to be counted."""
 GRID = [(16, 0.0, 1), (16, 1.0, 1), (32, 0.5, 1), (16, 0.5, 2)]
 """Samples, length exponent and visits to choose from."""
-WEIGHTS = {"progress": (0.25, 1.0), "critic": (0.5, 1.0)}
+WEIGHTS = {"progress": (0.5, 0.25, 1.0), "critic": (1.0, 0.5, 2.0)}
+"""Weights of each model to choose from, the documented one first."""
 CHOOSING, FIRST = 1000, 0
 """The seed that finds the theorems to count, and the first that measures."""
 
@@ -280,7 +281,7 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     for name, guide in guides.items():
         tried = {
             weight: lab.quality(lab.run(f"val-{name}-{weight}", hard, chosen, (guide, weight)))
-            for weight in WEIGHTS[name]
+            for weight in WEIGHTS[name][: options.weights]
         }
         weights[name] = max(tried, key=lambda weight: tried[weight])
     say(f"chosen on val: {chosen}, weights {weights}")
@@ -343,6 +344,7 @@ def main() -> None:
     parser.add_argument("--val", type=int, help="theorems to choose settings on at most")
     parser.add_argument("--theorems", type=int, help="test theorems to look at most")
     parser.add_argument("--grid", type=int, default=len(GRID), help="settings to choose from")
+    parser.add_argument("--weights", type=int, default=3, help="weights to choose from")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--expansions", type=int, default=24)
     options = parser.parse_args()

@@ -1,1 +1,1 @@
-"""Prediction of the number of proof steps that remain (LeanProgress)."""
+"""How far a proof is from its end: steps that remain (LeanProgress), or a critic of searches."""

@@ -24,7 +24,9 @@ from lean_dojo_plugins.training.run_folder import trained_settings
 from lean_dojo_v2.prover.suggestion import Step
 
 MAX_LENGTH = 512
-"""Tokens of an input at most, for a model whose training nobody recorded."""
+"""Tokens of an input at most, where neither the training nor the tokenizer says a limit."""
+
+_NO_LIMIT = 1 << 20  # transformers puts 1e30 where a tokenizer says none
 
 
 class ProgressModel:
@@ -63,8 +65,11 @@ class ProgressModel:
         model = fetch(AutoModelForSequenceClassification.from_pretrained, str(path), what="model")
         self.target = target_of(model.config, path)
         self._model = model.to(self._device).eval()
-        trained: Any = trained_settings(Path(path)).get("max_length", MAX_LENGTH)
-        self.max_length: int = max_length or trained
+        trained: Any = trained_settings(Path(path)).get("max_length")
+        said = self._tokenizer.model_max_length
+        if said > _NO_LIMIT:
+            said = MAX_LENGTH
+        self.max_length: int = max_length or trained or said
         self._batch_size = batch_size
 
     def predict(self, steps: Sequence[Step]) -> list[float]:

@@ -480,10 +480,12 @@ class ProgressTrainer:
 
     def _load_tokenizer(self) -> PreTrainedTokenizerBase:
         source = resolve_model(self.model_name)
-        return cast(
+        tokenizer = cast(
             "PreTrainedTokenizerBase",
             fetch(AutoTokenizer.from_pretrained, source, what="tokenizer"),
         )
+        tokenizer.model_max_length = self.max_length  # the search reads as much, wherever it goes
+        return tokenizer
 
     def _load(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
         source = resolve_model(self.model_name)

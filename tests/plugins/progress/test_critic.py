@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
 
 import attrs
@@ -144,7 +145,7 @@ def test_it_learns_which_states_are_solved(critic, runs):
     assert (found["auc"], found["auc_logprob"]) == (1.0, 0.0)
 
 
-def test_its_folder_says_what_it_is(critic):
+def test_its_folder_says_what_it_is(critic, tmp_path):
     folder = Path(critic.output_dir)
     assert AutoConfig.from_pretrained(folder).id2label == {0: "solved"}
     assert AutoTokenizer.from_pretrained(folder).padding_side == "right"
@@ -153,6 +154,9 @@ def test_its_folder_says_what_it_is(critic):
     model = ProgressModel(folder, device="cpu")
     assert (model.target.name, model.max_length) == ("solved", 48)
     assert ProgressModel(folder, max_length=16, device="cpu").max_length == 16
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    (copy / "training_state.json").unlink()  # as on a hub
+    assert ProgressModel(copy, device="cpu").max_length == 48
 
 
 def test_its_distance_is_minus_the_logarithm_of_the_probability_of_the_state_after(critic):
