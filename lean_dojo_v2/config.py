@@ -185,7 +185,10 @@ def construct(target: Any, settings: Settings, *, owner: str) -> Any:
     except (TypeError, ValueError) as error:
         places = sorted({settings.place((name,)) for name in arguments} - {""})
         where = f" (from {'; '.join(places)})" if places else ""
-        raise ConfigError(f"{owner} refuses its settings: {error}{where}") from error
+        # attrs' validators add the field itself, and more, to their message.
+        validated = len(error.args) > 1 and isinstance(error.args[1], attrs.Attribute)
+        said = error.args[0] if validated else error
+        raise ConfigError(f"{owner} refuses its settings: {said}{where}") from error
     except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
         raise PluginLoadError(
             f"{owner} cannot be made: it raised {type(error).__name__}: {error}"

@@ -61,6 +61,22 @@ def repos_dir() -> Path:
     return raid_dir() / "repos"
 
 
+def read_named(file: Path) -> bytes:
+    """Read a file that the user named.
+
+    Raises:
+        UnreadableFileError: If it cannot be read.
+    """
+    from lean_dojo_core.errors import UnreadableFileError
+
+    try:
+        return file.read_bytes()
+    except FileNotFoundError as error:
+        raise UnreadableFileError("there is no such file", path=file) from error
+    except OSError as error:
+        raise UnreadableFileError(f"cannot be read: {error.strerror}", path=file) from error
+
+
 def safe_name(name: str) -> str:
     """Turn a repository's name or address into one folder's name.
 

@@ -96,14 +96,24 @@ def _converter() -> cattrs.Converter:
 
 
 def _container(factory: Callable[..., Any], test: Callable[[Any], bool]) -> Callable[..., Any]:
-    """Refuse what cattrs would take for a container: the letters of a string."""
+    """Refuse what cattrs would take for a container, the letters of a string.
+
+    A single text stands for a list of one, where texts are what is listed.
+    """
     accepted = Mapping if test is cols.is_mapping else (list, tuple)
     word = "a mapping" if test is cols.is_mapping else "a list"
 
     def make(annotation: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
         structure_items = factory(annotation, converter)
 
+        texts = test is cols.is_sequence and (typing.get_args(annotation) or (Any,))[0] in (
+            str,
+            Any,
+        )
+
         def hook(value: Any, kind: Any) -> Any:
+            if texts and isinstance(value, str):
+                value = [value]
             if not isinstance(value, accepted):
                 raise WrongValue(f"expected {word} ({type_text(kind)}), got {_shown(value)}")
             items = structure_items(value, kind)

@@ -52,6 +52,14 @@ def test_the_data_files_are_packaged(wheel_home, tmp_path):
 
 
 @pytest.mark.slow
+def test_the_plugin_that_our_index_lists_is_packaged(wheel_home, tmp_path):
+    listed = run(wheel_home, "lean-dojo", "plugins", "search", "--json", cwd=tmp_path)
+    [ours] = json.loads(listed.stdout)
+    assert Path(ours["install"]).is_relative_to(wheel_home)
+    assert Path(ours["install"], "pyproject.toml").is_file()
+
+
+@pytest.mark.slow
 def test_the_suites_of_the_light_rooms_pass_against_it(wheel_home, tmp_path):
     folders = [
         str(ROOT / "tests" / name) for name in ("core", "lean_dojo_v2/cli", "plugins/rewards")

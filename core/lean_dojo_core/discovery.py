@@ -112,6 +112,7 @@ def discover(specs: type | None = None, arguments: Mapping[str, object] | None =
 
     Raises:
         StrictPluginsError: With ``LEAN_DOJO_STRICT_PLUGINS=1``, if any plugin failed.
+        UnreadableFileError: If the user's settings cannot be read.
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(cast("type", specs or hookspecs.Hooks()))
@@ -134,7 +135,7 @@ def discover(specs: type | None = None, arguments: Mapping[str, object] | None =
 def _candidates() -> Iterator[PluginInfo]:
     """Give every installed plugin, and whether it is to be loaded."""
     disabled = _names_in(DISABLE_VARIABLE)
-    put_out = _folded(map(str, local.read_settings().get("disabled_plugins", ())))
+    put_out = _folded(local.read_settings().get(local.DISABLED, ()))
     allowed = _names_in(ALLOW_VARIABLE) if os.environ.get(ALLOW_VARIABLE) is not None else None
 
     def order(point: InstalledEntryPoint) -> tuple[bool, str, str]:

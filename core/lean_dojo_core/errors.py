@@ -85,6 +85,10 @@ class DataError(LeanDojoError):
         super().__init__(f"{where}: {message}" if where else message)
 
 
+class UnreadableFileError(UsageError, DataError):
+    """A file that the user named, or keeps, cannot be read as what it should be."""
+
+
 class DatabaseError(DataError):
     """A database is corrupt, locked by another process, or lacks what was asked for."""
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lean_dojo_core.installed import InstalledEntryPoint
 
 CONFIG_VARIABLE = "LEAN_DOJO_CONFIG_DIR"
 FOLDER_VARIABLE = "LEAN_DOJO_PLUGINS_DIR"
 FILE = "lean_dojo_plugins.py"
+DISABLED = "disabled_plugins"
+"""The setting that lists what is not to be loaded."""
 PACKAGE = __name__
 
 __path__: list[str] = []
@@ -29,17 +31,32 @@ def settings_file() -> Path:
 
 
 def read_settings() -> dict[str, Any]:
-    """Read the user's settings; empty where there are none, or none that can be read."""
+    """Read the user's settings; empty where there are none.
+
+    Raises:
+        UnreadableFileError: If they cannot be read: to go on without them would load what they
+            disable.
+    """
     file = settings_file()
     if not file.is_file():
         return {}
     import json  # most have no such file
 
+    from lean_dojo_core.errors import UnreadableFileError
+
+    hint = "mend the file, or remove it to have every plugin loaded"
     try:
         found = json.loads(file.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    except OSError as error:
+        raise UnreadableFileError(f"cannot be read: {error.strerror}", path=file) from error
+    except ValueError as error:
+        raise UnreadableFileError(f"is not JSON: {error}; {hint}", path=file) from error
+    names = found.get(DISABLED, []) if isinstance(found, dict) else None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise UnreadableFileError(
+            f"is no JSON object whose {DISABLED!r} is a list of names; {hint}", path=file
+        )
+    return cast("dict[str, Any]", found)
 
 
 def entry_points() -> list[InstalledEntryPoint]:

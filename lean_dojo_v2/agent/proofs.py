@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
-import os
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +13,8 @@ import orjson
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_core.records import Position, Theorem
 from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.runs.files import append_lines
+from lean_dojo_v2.runs.patches import file_patch
 
 log = logging.getLogger(__name__)
 
@@ -76,18 +75,7 @@ class ProofLog:
 
     def append(self, proof: ProvedTheorem) -> None:
         """Add a proof and force it to disk."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        line = orjson.dumps(attrs.asdict(proof), option=orjson.OPT_APPEND_NEWLINE)
-        # One write to a file opened for appending: two agents do not tear each other's lines.
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            size = os.fstat(descriptor).st_size
-            if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                line = b"\n" + line  # a machine that went down left half a line
-            os.write(descriptor, line)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        append_lines(self.path, [attrs.asdict(proof)])
 
     def __iter__(self) -> Iterator[ProvedTheorem]:
         """Read the proofs; a line that was left half written is passed over with a warning.
@@ -150,23 +138,7 @@ def _read(file: Path) -> str:
 
 def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:
     """Give the proofs as a unified diff that ``git apply`` takes in the repository's folder."""
-    parts: list[str] = []
-    for path, new in patched_files(root, proofs).items():
-        parts += _diff(_read(root / path), new, path)
-    return "".join(parts)
-
-
-def _diff(old: str, new: str, path: str) -> Iterator[str]:
-    lines = difflib.unified_diff(
-        _lines(old),
-        _lines(new),
-        fromfile=f"a/{path}",
-        tofile=f"b/{path}",
+    return "".join(
+        file_patch(_read(root / path), new, path)
+        for path, new in patched_files(root, proofs).items()
     )
-    for line in lines:
-        yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
-
-
-def _lines(text: str) -> list[str]:
-    """Split where git does, and nowhere else (``str.splitlines`` knows ten line ends)."""
-    return re.findall(r"[^\n]*\n|[^\n]+", text)

@@ -10,10 +10,11 @@ from typing import Any
 import attrs
 import orjson
 
-from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_core.errors import UnreadableFileError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.lean.text.lexer import code_tokens
 from lean_dojo_v2.lean.text.statement import split_statement
+from lean_dojo_v2.paths import read_named
 
 HEADER = ""
 """What stands before a statement whose line brings no header: Lean's core alone."""
@@ -47,15 +48,13 @@ class JsonlBenchmark:
         """Give the theorems in the order of the file.
 
         Raises:
-            UsageError: If there is no such file.
-            DataError: If a line is not such an object, or its statement no theorem.
+            UnreadableFileError: If there is no such file, or a line is not such an object, or its
+                statement no theorem.
         """
-        if not self.file.is_file():
-            raise UsageError(f"{self.file}: there is no such file")
         found = [
             self._problem(line, number)
             # Not str.splitlines(): a JSON text may hold U+2028.
-            for number, line in enumerate(self.file.read_bytes().split(b"\n"), 1)
+            for number, line in enumerate(read_named(self.file).split(b"\n"), 1)
             if line.strip()
         ]
         return [problem for problem in found if self.split in {None, problem.split}]
@@ -72,8 +71,8 @@ class JsonlBenchmark:
         except UsageError as error:
             raise self._error(str(error), number) from error
 
-    def _error(self, message: str, number: int) -> DataError:
-        return DataError(message, path=self.file, place=f"line {number}")
+    def _error(self, message: str, number: int) -> UnreadableFileError:
+        return UnreadableFileError(message, path=self.file, place=f"line {number}")
 
 
 def problem_from(item: Mapping[str, Any], project: Path | None = None) -> BenchmarkProblem:

@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from lean_dojo_core.errors import DataError, EngineUnavailableError, LeanError, UsageError
+from lean_dojo_core.errors import (
+    EngineUnavailableError,
+    LeanError,
+    UnreadableFileError,
+    UsageError,
+)
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.cli.options import engine_option, goal_option, import_option, json_option, options
 from lean_dojo_v2.cli.output import counted, emit_json, keep_stdout_for_json, note
 from lean_dojo_v2.cli.waiting import long_command
+from lean_dojo_v2.paths import read_named
 
 if TYPE_CHECKING:
     from lean_dojo_v2.prover.problem import Problem
@@ -190,14 +196,11 @@ def _read(place: str) -> str:
     """Read a Lean file, or standard input, as Lean does.
 
     Raises:
-        UsageError: If there is no such file.
-        DataError: If it is no UTF-8.
+        UnreadableFileError: If it cannot be read, or is no UTF-8.
     """
-    file = Path(place)
-    if place != STDIN and not file.is_file():
-        raise UsageError(f"{place}: there is no such file")
-    content = sys.stdin.buffer.read() if place == STDIN else file.read_bytes()
+    file = None if place == STDIN else Path(place)
+    content = sys.stdin.buffer.read() if file is None else read_named(file)
     try:
         return content.decode().replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise DataError(f"is no UTF-8: {error}", path=None if place == STDIN else file) from error
+        raise UnreadableFileError(f"is no UTF-8: {error}", path=file or "standard input") from error

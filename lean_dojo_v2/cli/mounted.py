@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lean_dojo_core.errors import PluginLoadError, StrictPluginsError
+from lean_dojo_core.errors import PluginLoadError, StrictPluginsError, UnreadableFileError
 from lean_dojo_v2.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class ProgramGroup(LazyGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """List the built-in names, then those of plugins."""
-        return [*super().list_commands(ctx), *self._mounted()]
+        return [*super().list_commands(ctx), *self._listed()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
@@ -43,9 +43,15 @@ class ProgramGroup(LazyGroup):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, those of plugins under a heading of their own."""
         super().format_commands(ctx, formatter)
-        if mounted := self._mounted():
+        if mounted := self._listed():
             with formatter.section("Commands of plugins"):
                 formatter.write_dl([(name, entry.spec.summary) for name, entry in mounted.items()])
+
+    def _listed(self) -> dict[str, Entry[CommandSpec, Command]]:
+        try:
+            return self._mounted()
+        except UnreadableFileError:  # every use of a plugin says so; help is never refused
+            return {}
 
     def _mounted(self) -> dict[str, Entry[CommandSpec, Command]]:
         from lean_dojo_core import registry  # a built-in command does not look for plugins

@@ -48,12 +48,18 @@ def check(
     """
     from lean_dojo_core.testing import check_distribution
 
-    known = sorted({info.distribution for info in registry.current().plugins})
-    if normalise(distribution) not in map(normalise, known):
+    plugins = registry.current().plugins
+    known = sorted({info.distribution for info in plugins})
+    mine = [info for info in plugins if normalise(info.distribution) == normalise(distribution)]
+    if not mine:
         raise UsageError(
             f"no installed distribution {distribution!r} has an entry point in the group "
             f"'lean_dojo'.{suggestion(distribution, known)} A distribution of your own needs "
             "[project.entry-points.lean_dojo] in its pyproject.toml, and `pip install -e .`"
+        )
+    if all(info.status == "disabled" for info in mine):
+        raise UsageError(
+            f"{mine[0].distribution} is disabled, so nothing of it can be checked: {mine[0].error}"
         )
     findings = []
     for finding in check_distribution(distribution, limited(timeout)):

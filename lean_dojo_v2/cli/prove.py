@@ -37,7 +37,7 @@ def prove(**given: Any) -> None:
 
     Every proof is checked by Lean as a whole. Those of a database are recorded in it at once, and
     appended to proofs.jsonl beside it; those of --problems are appended to NAME.proofs.jsonl here.
-    A killed run goes on with the theorems that are left.
+    Killed, the same command goes on with the theorems that are left; a goal or file starts anew.
 
     Exits with 0 also where nothing was proved, with 1 where the work could not be done.
     """

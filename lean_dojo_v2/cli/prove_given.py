@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +11,16 @@ import attrs
 import click
 import orjson
 
-from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_core.errors import DataError, UnreadableFileError, UsageError
 from lean_dojo_v2.benchmarks.runner import SERVER_TIMEOUT, engines_for
-from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.output import counted, emit_json, note
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.paths import read_named
 from lean_dojo_v2.prover.problem import GoalProblem, Problem
 from lean_dojo_v2.prover.search.drawing import save_drawing
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
+from lean_dojo_v2.runs.files import append_lines
+from lean_dojo_v2.runs.patches import file_patch
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem
@@ -40,43 +41,70 @@ def prove_given(what: What, choice: ProverChoice, asked: ProvingOptions) -> None
     """
     work = _Work(choice, asked, project=what.project)
     if what.problems is not None:
-        rows, extra = _list(work, what.problems), {"proofs": str(_log_of(what.problems))}
-    else:
-        try:
-            if what.file is not None:
-                rows, extra = _file(work, what.file), {}
-            else:
-                rows, extra = _goal(work, str(what.goal), what.imports), {}
-        except KeyboardInterrupt as error:  # nothing is kept that could be gone on with
-            raise click.Abort from error
-    proved = sum(row["success"] for row in rows)
+        _emit(asked, _list(work, what.problems), proofs=str(_log_of(what.problems)))
+        return
+    try:
+        if what.file is not None:
+            _emit_file(asked, *_file(work, what.file))
+        else:
+            _emit(asked, _goal(work, str(what.goal), what.imports))
+    except KeyboardInterrupt as error:  # nothing is kept that could be gone on with
+        raise click.Abort from error
+
+
+def _emit(asked: ProvingOptions, results: Sequence[SearchResult], **more: str) -> None:
+    proved = sum(result.success for result in results)
+    rows = [result.to_dict() for result in results]
     if asked.as_json:
-        emit_json({"found": len(rows), "proved": proved, **extra, "theorems": rows})
+        emit_json({"found": len(rows), "proved": proved, **more, "theorems": rows})
     else:
         click.echo(f"Proved {proved} of {len(rows)} theorems")
+
+
+def _emit_file(
+    asked: ProvingOptions,
+    found: Sequence[Sorry],
+    results: Sequence[SearchResult],
+    completed: Sequence[str],
+) -> None:
+    proved = sum(result.success for result in results)
+    if asked.as_json:
+        places = [
+            {"line": one.line, "column": one.column, "theorem": one.declaration.name}
+            for one in found
+        ]
+        rows = [result.to_dict() | place for result, place in zip(results, places, strict=True)]
+        emit_json({"found": len(rows), "proved": proved, "completed": completed, "sorries": rows})
+    else:
+        theorems = len({one.declaration.start for one in found})
+        click.echo(
+            f"Proved {proved} of {counted(len(found), 'sorry', 'sorries')}, and so "
+            f"{len(completed)} of {counted(theorems, 'theorem', 'theorems')}"
+        )
 
 
 # --- what is given -------------------------------------------------------------------------------
 
 
-def _goal(work: _Work, goal: str, imports: Sequence[str]) -> list[dict[str, Any]]:
+def _goal(work: _Work, goal: str, imports: Sequence[str]) -> list[SearchResult]:
     work.imports = tuple(imports) or ("Init",)
     [result] = work.results([GoalProblem(goal)])
     if result.reason is Failure.CANNOT_OPEN:
         raise UsageError(f"--goal: {result.detail}")
-    return [_told(result)]
+    return [result]
 
 
-def _file(work: _Work, file: Path) -> list[dict[str, Any]]:
+def _file(work: _Work, file: Path) -> tuple[list[Sorry], list[SearchResult], list[str]]:
+    """Give the ``sorry``s that were tried, what came out, and the theorems that are complete."""
     from lean_dojo_v2.atomic import atomic_write_bytes
-    from lean_dojo_v2.lean.text.source import read_source
     from lean_dojo_v2.prover.sorries import find_sorries
     from lean_dojo_v2.tracing.project.lakefile import project_of
 
     try:
-        text = read_source(file)
+        written = read_named(file).decode()
     except UnicodeDecodeError as error:
-        raise DataError(f"is no text: {error}", path=file) from error
+        raise UnreadableFileError(f"is no UTF-8: {error}", path=file) from error
+    text = written.replace("\r\n", "\n")
     work.project = work.project or project_of(file)
     with ExitStack() as stack:
         server = stack.enter_context(work.server())
@@ -88,13 +116,10 @@ def _file(work: _Work, file: Path) -> list[dict[str, Any]]:
         results = _of_sorries(work, found, server)
         finished, results = _finished(server, found, results)
     if work.asked.write_patch is not None:
-        patch = _patch(file, text, finished)
+        patch = _patch(_path_in(work.project, file), written, text, finished)
         atomic_write_bytes(work.asked.write_patch, patch.encode())
         note(f"{len(finished)} theorems → {work.asked.write_patch}")
-    return [
-        _told(result, line=sorry.line, column=sorry.column, theorem=sorry.declaration.name)
-        for sorry, result in zip(found, results, strict=True)
-    ]
+    return found, results, [declaration.name for declaration, _ in finished]
 
 
 def _of_sorries(work: _Work, found: Sequence[Sorry], server: Server) -> list[SearchResult]:
@@ -148,24 +173,28 @@ def _finished(
     return finished, judged
 
 
-def _list(work: _Work, file: Path) -> list[dict[str, Any]]:
+def _list(work: _Work, file: Path) -> list[SearchResult]:
     from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
     from lean_dojo_v2.benchmarks.source import problem_of
 
     log = _log_of(file)
-    problems = JsonlBenchmark(file, work.project).problems()
+    problems = JsonlBenchmark(file, work.project).problems()[: work.asked.limit]
     done = _logged(log)
     todo = [problem for problem in problems if _key(problem) not in done]
     if len(todo) < len(problems):
         note(f"{len(problems) - len(todo)} of {len(problems)} have a proof in {log} already")
-    todo = todo[: work.asked.limit]
 
     def keep(index: int, result: SearchResult) -> None:
         if result.success:
-            _append(log, {**_key_fields(todo[index]), "proof": result.proof})
+            append_lines(log, [{**_key_fields(todo[index]), "proof": result.proof}])
 
-    results = work.results([problem_of(problem) for problem in todo], told=keep)
-    return [_told(result) for result in results]
+    tried = iter(work.results([problem_of(problem) for problem in todo], told=keep))
+    return [
+        SearchResult(problem.full_name, True, proof=done[key], detail=f"proved before, in {log}")
+        if (key := _key(problem)) in done
+        else next(tried)
+        for problem in problems
+    ]
 
 
 # --- the work ------------------------------------------------------------------------------------
@@ -237,29 +266,36 @@ class _Work:
             save_drawing(result.tree, file.with_name(f"{file.name}.svg"))
 
 
-def _told(result: SearchResult, **where: Any) -> dict[str, Any]:
-    return {**result.to_dict(), **where}
-
-
 # --- files ---------------------------------------------------------------------------------------
 
 
-def _patch(file: Path, text: str, finished: Sequence[tuple[UnprovedDeclaration, str]]) -> str:
-    """Give a unified diff of the file with the finished theorems."""
+def _path_in(project: Path | None, file: Path) -> str:
+    """Say where a file lies in its project, or below the current folder."""
+    full = file.resolve()
+    for folder in (project, Path.cwd()):
+        if folder is not None and full.is_relative_to(folder.resolve()):
+            return full.relative_to(folder.resolve()).as_posix()
+    return full.as_posix().lstrip("/")
+
+
+def _patch(
+    path: str, written: str, text: str, finished: Sequence[tuple[UnprovedDeclaration, str]]
+) -> str:
+    """Give a unified diff of the file with the finished theorems.
+
+    Args:
+        path: Where it lies.
+        written: Its text with its line ends as they are.
+        text: Its text as Lean reads it.
+        finished: Declarations, and their new text.
+    """
     new = text
     for declaration, filled in sorted(finished, key=lambda one: -one[0].start):
         end = declaration.start + len(declaration.written)
         new = new[: declaration.start] + filled + new[end:]
-    path = file.as_posix().lstrip("/")
-    ending = "\r\n" if b"\r\n" in file.read_bytes() else "\n"
-    old_lines, new_lines = (
-        [line.replace("\n", ending) for line in re.findall(r"[^\n]*\n|[^\n]+", one)]
-        for one in (text, new)
-    )
-    lines = difflib.unified_diff(old_lines, new_lines, f"a/{path}", f"b/{path}")
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
+    if "\r\n" in written:
+        text, new = (one.replace("\n", "\r\n") for one in (text, new))
+    return file_patch(text, new, path)
 
 
 def _log_of(problems: Path) -> Path:
@@ -278,29 +314,17 @@ def _key(problem: BenchmarkProblem) -> tuple[str, ...]:
     return tuple(_key_fields(problem).values())
 
 
-def _append(log: Path, record: Mapping[str, Any]) -> None:
-    import os
-
-    with log.open("ab+") as stream:
-        if stream.tell():
-            stream.seek(-1, os.SEEK_END)
-            if stream.read(1) != b"\n":  # a machine that went down left half a line
-                stream.write(b"\n")
-        stream.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-        stream.flush()
-        os.fsync(stream.fileno())
-
-
-def _logged(log: Path) -> set[tuple[str, ...]]:
-    """Read which theorems have a proof in a log."""
-    found: set[tuple[str, ...]] = set()
+def _logged(log: Path) -> dict[tuple[str, ...], str]:
+    """Read the proofs of a log, by what tells their theorems apart."""
+    found: dict[tuple[str, ...], str] = {}
     lines = log.read_bytes().split(b"\n") if log.is_file() else []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             record = orjson.loads(line)
-            found.add((record["name"], record["header"], record["statement"]))
+            key = (record["name"], record["header"], record["statement"])
+            found[key] = record["proof"]
         except orjson.JSONDecodeError:
             continue  # half a line; its theorem is proved again
         except (KeyError, TypeError) as error:

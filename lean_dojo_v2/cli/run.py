@@ -141,13 +141,6 @@ def make_trainer(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
         raise ConfigError(f"{settings.place(('reward_func',))}: {owner} takes no rewards")
     if isinstance(formatter, str):
         _check_columns(entry, formatter)
-    needed = {setting.name for setting in settings_of(target) if setting.required}
-    if "reward_func" in needed - settings.values.keys():
-        installed = ", ".join(registry.reward_functions)
-        raise ConfigError(
-            f"{owner} needs a reward: name one with --reward NAME, for example --reward "
-            f"pantograph-verified (installed: {installed}), or set reward_func in a file"
-        )
     return construct(target, settings, owner=owner)
 
 

@@ -57,3 +57,8 @@ from .verify.goal_text import (
     GoalTextError as GoalTextError,
     open_goal as open_goal,
 )
+from .verify.outcomes import (
+    TacticOutcome as TacticOutcome,
+    Verdict as Verdict,
+)
+from .verify.tactics import check_tactic as check_tactic

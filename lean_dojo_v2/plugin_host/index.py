@@ -17,7 +17,8 @@ import attrs
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_core.installed import normalise
-from lean_dojo_v2.plugin_host.settings import INDEX, load_settings
+from lean_dojo_core.local import read_settings
+from lean_dojo_v2.plugin_host.settings import INDEX
 
 VARIABLE = "LEAN_DOJO_PLUGIN_INDEX"
 OURS = Path(__file__).with_name("index.json")
@@ -70,9 +71,9 @@ def index_place() -> str:
     """Say which index is meant: ``LEAN_DOJO_PLUGIN_INDEX``, the settings' or ours.
 
     Raises:
-        DataError: If the settings cannot be read.
+        UnreadableFileError: If the settings cannot be read.
     """
-    return os.environ.get(VARIABLE) or str(load_settings().get(INDEX) or OURS)
+    return os.environ.get(VARIABLE) or str(read_settings().get(INDEX) or OURS)
 
 
 def _content(where: str) -> bytes:
@@ -99,7 +100,10 @@ def _listed(row: Any, where: str, number: int) -> Listed:
         raise DataError("needs a 'name' and a 'summary'", path=where, place=place) from error
     install = one.install or one.name
     if install.startswith("."):
-        install = str(Path(where).parent.joinpath(install).resolve())
+        path = Path(where).parent / install
+        if where == str(OURS) and not path.exists():  # a wheel has it there, a checkout here
+            path = Path(__file__).parents[2] / "tests" / path.name
+        install = str(path.resolve())
     return attrs.evolve(one, install=install)
 
 

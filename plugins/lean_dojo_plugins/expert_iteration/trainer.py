@@ -13,7 +13,7 @@ from accelerate import PartialState
 from datasets import Dataset
 
 from lean_dojo_core import Database, Repository
-from lean_dojo_core.errors import ConfigError, DataError, EmptyDatasetError, UsageError
+from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
 from lean_dojo_plugins.expert_iteration.problems import SORRY, TRAINING, gather
 from lean_dojo_plugins.expert_iteration.rounds import Rounds, config_of
@@ -234,7 +234,7 @@ class ExpertIterationTrainer(SFTTrainer):
     def _look_at(file: str) -> None:
         try:
             JsonlBenchmark(Path(file)).problems()
-        except (UsageError, DataError) as error:
+        except UsageError as error:
             raise UsageError(f"problems: {error}") from error
 
     def settings(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from peft import LoraConfig
 from transformers import PreTrainedModel, TrainingArguments
 from trl.trainer.grpo_config import GRPOConfig
 
-from lean_dojo_core import Evaluation
+from lean_dojo_core import Evaluation, registry
 from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, end_tokens
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
@@ -77,10 +77,11 @@ class GRPOTrainer(CausalTrainer):
     # The documents put the reward second; attrs takes fields in the order in which they are
     # written, so those after it are written again.
     reward_func: Any = attrs.field(
+        default=None,
         metadata=about(
-            "Reward: a function, a plugin's name, several, or names with weights; with episodes "
-            "null for the proof alone."
-        )
+            "Reward: a function, a plugin's name, several, or names with weights. Needed, but with "
+            "episodes, where null is the proof alone."
+        ),
     )
     output_dir: str = attrs.field(
         default="outputs",
@@ -156,12 +157,14 @@ class GRPOTrainer(CausalTrainer):
     def __attrs_post_init__(self) -> None:
         """Check what can be checked without loading a model."""
         super().__attrs_post_init__()
-        if not self.episodes:
-            self._rewards = resolve_rewards(self.reward_func)
-        elif self.reward_func in (None, [], {}):
-            self._rewards = [whole_proof_reward()]
-        else:
-            self._rewards = [whole_proof_reward(), *resolve_rewards(self.reward_func)]
+        given = [] if self.reward_func in (None, [], {}) else resolve_rewards(self.reward_func)
+        self._rewards = [whole_proof_reward(), *given] if self.episodes else given
+        if not self._rewards:
+            raise ConfigError(
+                "grpo needs a reward: name one with --reward NAME, for example --reward "
+                "pantograph-verified, or set reward_func (installed: "
+                f"{', '.join(registry.reward_functions)}); only with episodes=true it needs none"
+            )
         plan_groups(self.batch_size, 1, self.trainer_args)
         if self.row_length is not None and self.row_length < 1:
             raise ConfigError(

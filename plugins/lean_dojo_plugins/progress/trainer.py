@@ -23,6 +23,7 @@ from transformers import (
     TrainingArguments,
     set_seed,
 )
+from transformers.trainer_utils import PredictionOutput
 
 from lean_dojo_core import Database, Evaluation, Repository, registry
 from lean_dojo_core.errors import ConfigError, UsageError
@@ -52,6 +53,9 @@ from lean_dojo_plugins.training.run_folder import (
     RunState,
     keep_fitting_checkpoints,
     last_checkpoint,
+    length_of,
+    longer_by,
+    said_longer,
 )
 from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_v2.atomic import require_writable
@@ -101,7 +105,8 @@ class ProgressTrainer:
 
     Batches hold examples of similar length, padded to their longest; the checkpoint with the lowest
     mean squared error, or cross-entropy, on the held-out proofs is kept. A killed run goes on from
-    its last epoch. The examples are tokenised to disk, so memory does not grow with them.
+    its last epoch, a finished one is trained on where ``epochs`` is raised. The examples are
+    tokenised to disk, so memory does not grow with them.
 
     Attributes: see the fields' help texts (``lean-dojo show progress``).
 
@@ -205,7 +210,7 @@ class ProgressTrainer:
         require_writable(Path(self.output_dir), "output_dir")
         if self.report_to not in {"tensorboard", "none"}:
             raise ConfigError(f"report_to: {self.report_to!r} should be 'tensorboard' or 'none'")
-        check_optimizer(self._arguments(RunFolder(Path(self.output_dir))))
+        check_optimizer(self._arguments(RunFolder(Path(self.output_dir)).step_folder(0, _NAME)))
         resolve_callbacks(self.callbacks)
 
     @property
@@ -238,7 +243,6 @@ class ProgressTrainer:
         """
         self.preflight()
         folder = RunFolder(Path(self.output_dir))
-        arguments = self._arguments(folder)
         if self.processes.is_main_process:
             self._open(folder, self._prepare(repos, database, data_path))
         elif database is not None and self.target == STEPS:
@@ -246,13 +250,16 @@ class ProgressTrainer:
         self.processes.wait_for_everyone()
         state = folder.load()
         assert state is not None
-        if state.finished:
+        longer = longer_by(state, self.settings())
+        if state.finished and not longer:
             self._say(
                 f"{self.output_dir} holds the finished model already; resume=False trains anew"
             )
         else:
+            if longer:
+                self._say(f"{self.output_dir}: {said_longer(longer)}")
             with bars_on_terminals_only():
-                self._fit(folder, state, arguments)
+                self._fit(folder, state, longer)
         if self.processes.is_main_process:
             print(f"{self._aim.title} saved to {self.output_dir}")
             print(f"To use it in proof search: {HINT.format(path=self.output_dir)}")
@@ -420,8 +427,8 @@ class ProgressTrainer:
         kept, held_out = dataset.split(self.eval_ratio, self.seed)
         settings = {**self.settings(), "data": dataset.digest}
         state = folder.begin(type(self).__name__, settings, resume=self.resume)
-        if not state.finished:
-            self._write_data(folder.step_folder(0, _NAME), kept, held_out)
+        if not state.finished or longer_by(state, settings):
+            self._write_data(folder.step_folder(len(state.finished), _NAME), kept, held_out)
 
     def _write_data(self, place: Path, kept: Examples, held_out: Examples) -> None:
         """Tokenise to disk, where every process reads it, and drop checkpoints that do not fit."""
@@ -431,29 +438,43 @@ class ProgressTrainer:
             write_rows(rows, place / name)
         keep_fitting_checkpoints(place, {}, self.processes.num_processes)
 
-    def _fit(self, folder: RunFolder, state: RunState, arguments: TrainingArguments) -> None:
-        """Train from the last checkpoint on and publish the best model."""
-        place = folder.step_folder(0, _NAME)
+    def _fit(self, folder: RunFolder, state: RunState, longer: Mapping[str, float]) -> None:
+        """Train from the last checkpoint on and publish the best model.
+
+        A finished run that is trained longer goes on from its model, which stays if that is better.
+        """
+        place = folder.step_folder(len(state.finished), _NAME)
         checkpoint = last_checkpoint(place, self.processes.num_processes)
-        set_seed(self.seed)
-        model, tokenizer = self._load()
+        set_seed(self.seed + len(state.finished))
+        source = self.output_dir if longer else resolve_model(self.model_name)
+        model, tokenizer = self._load(source)
         reporter = Reporter(folder.path, tensorboard=self.report_to == "tensorboard")
+        before = state.optimizer_steps
         kept, held_out = open_rows(place / _KEPT), open_rows(place / _HELD_OUT)
         trainer = GroupingTrainer(
             model=model,
-            args=arguments,
+            args=self._arguments(place, longer),
             train_dataset=kept,
             eval_dataset=held_out,
             processing_class=tokenizer,
             data_collator=DataCollatorWithPadding(tokenizer),
             compute_metrics=self._compute_metrics,
-            callbacks=[ReportCallback(reporter, _NAME, 0), *resolve_callbacks(self.callbacks)],
+            callbacks=[ReportCallback(reporter, _NAME, before), *resolve_callbacks(self.callbacks)],
         )
         show_only_a_bar(trainer)
         if self.processes.is_main_process:
-            reporter.resume_at(int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0)
+            reached = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
+            reporter.resume_at(before + reached)
+        start = (
+            {name: value.clone() for name, value in model.state_dict().items()} if longer else {}
+        )
+        earlier = trainer.predict(held_out) if longer else None
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         output = trainer.predict(held_out)
+        if earlier is not None and self._error(earlier) <= self._error(output):
+            self._say("it got no better: the model stays")
+            model.load_state_dict(start)
+            output = earlier
         trainer.save_model(str(folder.staging))
         if self.processes.is_main_process:
             predicted, actual = flat(output.predictions), flat(output.label_ids)
@@ -463,16 +484,21 @@ class ProgressTrainer:
             tokenizer.save_pretrained(str(folder.staging))
             self._aim.draw(predicted, actual, folder.path / "predictions.svg")
             steps = trainer.state.global_step
-            reporter.write(steps, _NAME, numbers)
+            reporter.write(before + steps, _NAME, numbers)
             reporter.draw()
             reporter.close()
-            done = FinishedStep(_NAME, "", len(kept), steps, state.settings["data"])
-            write_model_card(folder.staging, self, [done])
+            length = length_of(self.settings())
+            done = FinishedStep(_NAME, "", len(kept), steps, state.settings["data"], length)
+            write_model_card(folder.staging, self, [*state.finished, done])
             folder.publish(state, [done])
         self.processes.wait_for_everyone()
 
     def _compute_metrics(self, prediction: EvalPrediction) -> dict[str, float]:
         return self._aim.measures(flat(prediction.predictions), flat(prediction.label_ids))
+
+    def _error(self, output: PredictionOutput) -> float:
+        found = self._aim.measures(flat(output.predictions), flat(output.label_ids))
+        return found[self._aim.best]
 
     def _say(self, text: str) -> None:
         if self.processes.is_main_process:
@@ -487,8 +513,7 @@ class ProgressTrainer:
         tokenizer.model_max_length = self.max_length  # the search reads as much, wherever it goes
         return tokenizer
 
-    def _load(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-        source = resolve_model(self.model_name)
+    def _load(self, source: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
         tokenizer = self._load_tokenizer()
         with errors_only():  # its table of weights would list our new head as missing
             model, loaded = fetch(
@@ -510,7 +535,9 @@ class ProgressTrainer:
             model.config.pad_token_id = tokenizer.pad_token_id
         return model, tokenizer
 
-    def _arguments(self, folder: RunFolder) -> TrainingArguments:
+    def _arguments(
+        self, place: Path, longer: Mapping[str, float] | None = None
+    ) -> TrainingArguments:
         device = choose_device(self.device)
         settings: dict[str, Any] = {
             "logging_steps": 10,
@@ -519,12 +546,13 @@ class ProgressTrainer:
             "disable_tqdm": not sys.stderr.isatty(),
             "warmup_steps": 0.05,
             "per_device_eval_batch_size": 4 * self.batch_size,
+            "num_train_epochs": self.epochs,
             **self.trainer_args,
+            **(longer or {}),
         }
         try:
             return TrainingArguments(
-                output_dir=str(folder.step_folder(0, _NAME)),
-                num_train_epochs=self.epochs,
+                output_dir=str(place),
                 per_device_train_batch_size=self.batch_size,
                 learning_rate=self.learning_rate,
                 seed=self.seed,

@@ -13,12 +13,13 @@ import attrs
 import click
 
 from lean_dojo_core import registry
-from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_core.errors import UnreadableFileError, UsageError
 from lean_dojo_v2.cli.names import complete_reward
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, paragraph, table
 from lean_dojo_v2.cli.settings import complete_setting
 from lean_dojo_v2.config import parse_assignment
+from lean_dojo_v2.paths import read_named
 
 
 @click.group(short_help="Score completions with a reward, or check a reward function.")
@@ -69,7 +70,9 @@ def score(
     completions = columns.pop("completion")
     if missing := [key for key in adapted.columns_needed({"completions"}) if key not in columns]:
         training = " (in training TRL gives it)" if missing[0] == "completion_ids" else ""
-        raise DataError(f"lacks the column {missing[0]!r}, which {name} reads{training}", path=file)
+        raise UnreadableFileError(
+            f"lacks the column {missing[0]!r}, which {name} reads{training}", path=file
+        )
     try:
         result = adapted(completions, **columns)
         scores: Sequence[float | None] = (
@@ -167,17 +170,21 @@ def _options(assignments: Sequence[str]) -> dict[str, Any]:
 def _read(file: Path) -> list[dict[str, Any]]:
     rows = []
     # Not str.splitlines(): a JSON text may hold U+2028.
-    for number, line in enumerate(file.read_bytes().split(b"\n"), 1):
+    for number, line in enumerate(read_named(file).split(b"\n"), 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
         except ValueError as error:  # no JSON, or no UTF-8
-            raise DataError(f"is not JSON: {error}", path=file, place=f"line {number}") from error
+            raise UnreadableFileError(
+                f"is not JSON: {error}", path=file, place=f"line {number}"
+            ) from error
         if not isinstance(row, dict) or "completion" not in row:
-            raise DataError("is not an object with 'completion'", path=file, place=f"line {number}")
+            raise UnreadableFileError(
+                "is not an object with 'completion'", path=file, place=f"line {number}"
+            )
         if not isinstance(row["completion"], (str, list)):
-            raise DataError(
+            raise UnreadableFileError(
                 "'completion' must be a text (or a list of messages), not "
                 f"{json.dumps(row['completion'])[:60]}",
                 path=file,
@@ -185,5 +192,5 @@ def _read(file: Path) -> list[dict[str, Any]]:
             )
         rows.append(row)
     if not rows:
-        raise DataError("holds no completions", path=file)
+        raise UnreadableFileError("holds no completions", path=file)
     return rows

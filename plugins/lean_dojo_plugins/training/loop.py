@@ -40,6 +40,8 @@ from lean_dojo_plugins.training.run_folder import (
     keep_fitting_checkpoints,
     last_checkpoint,
     length_of,
+    longer_by,
+    said_longer,
 )
 from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata
@@ -86,8 +88,8 @@ class Loop:
         """
         state = self._open()
         done = self._already_done(state)
-        if done == len(self.repos) and (longer := self._longer(state)):
-            self._say(f"{self.folder.path}: training on, for {_said(longer)} more")
+        if done == len(self.repos) and (longer := longer_by(state, self.trainer.settings())):
+            self._say(f"{self.folder.path}: {said_longer(longer)}")
             with bars_on_terminals_only():
                 self._run_step(state, self._step(len(self.repos) - 1, state, longer))
             self.reporter.close()
@@ -157,18 +159,6 @@ class Loop:
             f"{first + 1} was {' at '.join(done[first])} and is {' at '.join(wanted[first])}. Use "
             "another output_dir, or resume=False to start anew."
         )
-
-    def _longer(self, state: RunState) -> dict[str, float]:
-        """Say by how much the finished run is to be trained on, as the trainer's own settings."""
-        before, now = state.finished[-1].length, length_of(self.trainer.settings())
-        if before is None:
-            return {}
-        names = {"epochs_per_repo": "num_train_epochs", "trainer_args.max_steps": "max_steps"}
-        more = {names[key]: now[key] - before[key] for key in names if key in now and key in before}
-        if more.get("max_steps", 0) > 0:
-            return {"max_steps": more["max_steps"]}
-        no_steps = now.get("trainer_args.max_steps", -1) <= 0
-        return {name: value for name, value in more.items() if value > 0 and no_steps}
 
     def _step(
         self, index: int, state: RunState, longer: Mapping[str, float] | None = None
@@ -261,10 +251,6 @@ class Loop:
     def _say(self, text: str) -> None:
         if self.processes.is_main_process:
             tqdm.write(text, file=sys.stderr)
-
-
-def _said(longer: Mapping[str, float]) -> str:
-    return ", ".join(f"{value:g} {name.rpartition('_')[2]}" for name, value in longer.items())
 
 
 def _finished(step: CurriculumStep, written: Written, steps: int) -> FinishedStep:

@@ -25,8 +25,12 @@ from lean_dojo_v2.runs.files import STATE_FILE
 STAGING = ".staging"
 CHECKPOINTS = "checkpoints"
 STEP_FILE = "step.json"
-LONGER = {"epochs_per_repo", "epochs", "trainer_args.max_steps"}
-"""Settings that a run may go on with at a higher value."""
+LONGER = {
+    "epochs_per_repo": "num_train_epochs",
+    "epochs": "num_train_epochs",
+    "trainer_args.max_steps": "max_steps",
+}
+"""Settings that a run may go on with at a higher value, and the transformers trainer's for them."""
 _REPORTS = (
     "metrics.jsonl", "forgetting.json", "data.json", "environment.json",
     "forgetting.svg", "loss.svg", "rewards.svg", "verified.svg", "refusals.svg",
@@ -317,6 +321,40 @@ def check_same_run(state: RunState, trainer: str, settings: Mapping[str, Any], p
 def length_of(settings: Mapping[str, Any]) -> dict[str, float]:
     """Give the settings that say how long each repository is trained on."""
     return {key: value for key, value in _flat(settings).items() if key in LONGER}
+
+
+def longer_by(state: RunState, settings: Mapping[str, Any]) -> dict[str, float]:
+    """Say by how much a finished run is to be trained on.
+
+    Args:
+        state: The run's.
+        settings: What is asked for now.
+
+    Returns:
+        Settings of the transformers trainer: ``num_train_epochs`` or ``max_steps``; none where the
+        run is as long as asked for, or was finished before lengths were noted.
+    """
+    before = state.finished[-1].length if state.finished else None
+    if before is None:
+        return {}
+    now = length_of(settings)
+    more = {
+        name: now[key] - before[key] for key, name in LONGER.items() if key in {*now} & {*before}
+    }
+    if more.get("max_steps", 0) > 0:
+        return {"max_steps": more["max_steps"]}
+    no_steps = now.get("trainer_args.max_steps", -1) <= 0
+    return {name: value for name, value in more.items() if value > 0 and no_steps}
+
+
+def said_longer(longer: Mapping[str, float]) -> str:
+    """Say what :func:`longer_by` gave.
+
+    >>> said_longer({"num_train_epochs": 2.0})
+    'training on, for 2 epochs more'
+    """
+    more = ", ".join(f"{value:g} {name.rpartition('_')[2]}" for name, value in longer.items())
+    return f"training on, for {more} more"
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -62,15 +62,20 @@ def test_automation_on_a_file(lean_dojo, problems):
     [
         (("nonsense",), "nonsense"),
         (("missing.jsonl",), "no such file"),
-        (("sample", "--set", "split=best"), "split"),
+        (("sample", "--set", "split=best"), "(got 'best') (from --set split)\n"),
+        (("latin.jsonl",), "latin.jsonl, line 1: is not JSON: "),
+        (("folder.jsonl",), "folder.jsonl: cannot be read: Is a directory"),
         (("sample", "--prover", "automation", "--model", "m"), "has no setting for --model"),
         (("sample", "--prover", "automation", "--external", "m"), "name one model"),
         (("held-out", "--database", "none.json"), "no such database"),
     ],
 )
 def test_a_mistake_is_one_message(lean_dojo, problems, arguments, message):
+    (problems.parent / "latin.jsonl").write_bytes(b'{"name": "\xe9"}\n')
+    (problems.parent / "folder.jsonl").mkdir()
     ran = lean_dojo("bench", *arguments, *LIMITS)
     assert ran.code == 2
+    assert "Attribute(" not in ran.err
     assert message in ran.err
     assert ran.out == ""
 

@@ -82,6 +82,8 @@ def test_a_proof(lean_dojo, warm, type_in):
         (["x.lean", "--proof", "rfl"], "a FILE holds its own"),
         (["--goal", "True", "--proof", "trivial", "--reference", "x.lean"], "is for a FILE"),
         (["none.lean"], "none.lean: there is no such file"),
+        (["folder"], "folder: cannot be read: Is a directory"),
+        (["latin.lean"], "latin.lean: is no UTF-8: "),
         (["--goal", "no such", "--proof", "rfl"], "--goal: "),
         (["--statement", "1 = 2", "--proof", "rfl"], "--statement has no theorem"),
         (["--statement", "theorem t : no such", "--proof", "rfl"], "--statement: "),
@@ -90,6 +92,8 @@ def test_a_proof(lean_dojo, warm, type_in):
 )
 def test_mistakes(lean_dojo, warm, arguments, said):
     (warm / "x.lean").write_text("import NoSuch.Module\n")
+    (warm / "latin.lean").write_bytes(b"-- \xe9t\xe9\n")
+    (warm / "folder").mkdir()
     ran = lean_dojo("check", *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err

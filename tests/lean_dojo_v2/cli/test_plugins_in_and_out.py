@@ -8,12 +8,14 @@ import subprocess
 import sys
 import venv
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lean_dojo_core import registry
+from lean_dojo_v2.cli.doctor import _plugins
 
 Run = Callable[..., Any]
 
@@ -132,8 +134,33 @@ def test_disable_and_enable(lean_dojo: Run, one_file: Path) -> None:
         wrong = lean_dojo("plugins", "disable", name)
         assert (wrong.code, wrong.err.count("Error: ")) == (2, 1)
     assert "is a file" in lean_dojo("plugins", "uninstall", "my_rewards").err
-    (one_file / "settings" / "settings.json").write_text("no JSON")
-    assert "is not JSON" in lean_dojo("plugins", "disable", "my_rewards").err
+
+
+@pytest.mark.parametrize("damage", ["{half", "[]", '{"disabled_plugins": "my_rewards.py"}'])
+def test_damaged_settings_load_nothing_and_are_left_alone(
+    lean_dojo: Run, one_file: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = one_file / "settings" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(damage)
+    for command in (
+        ("reward", "score", "few", "c.jsonl"),
+        ("plugins", "disable", "my_rewards"),
+        ("plugins",),
+        ("plugins", "search"),
+        ("--help",),
+    ):
+        monkeypatch.setattr(registry, "_discovered", None)
+        ran = lean_dojo(*command)
+        if command == ("--help",):  # is never refused
+            assert ran.code == 0
+            continue
+        assert ran.code == 2
+        assert "mend the file, or remove it" in ran.err
+        assert (ran.err.count("Error: "), ran.err.count("settings.json")) == (1, 1)
+    assert settings.read_text() == damage
+    [told] = _plugins()  # what doctor says
+    assert "mend the file" in told.detail
 
 
 @pytest.mark.parametrize(
@@ -177,6 +204,13 @@ def test_checks_have_a_limit_and_stream(lean_dojo: Run, one_file: Path) -> None:
     assert "ok reward-function my-rewards-py:few" in out
 
 
+def test_of_a_disabled_plugin_nothing_can_be_checked(lean_dojo: Run, one_file: Path) -> None:
+    lean_dojo("plugins", "disable", "my_rewards.py")
+    ran = lean_dojo("plugins", "check", "my_rewards.py")
+    assert ran.code == 2
+    assert "my_rewards.py is disabled, so nothing of it can be checked: by `lean-dojo" in ran.err
+
+
 def test_a_clash_tells_who_offers_the_short_name(lean_dojo: Run, one_file: Path) -> None:
     other = one_file / "mine" / "others.py"
     other.write_text(ONE_FILE.replace('("few", "exits", "endless", "late")', '("few",)'))
@@ -194,6 +228,11 @@ def test_search(lean_dojo: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     [ours] = lean_dojo("plugins", "search", "--json").json
     assert ours["name"] == "lean-dojo-example"
     assert Path(ours["install"], "pyproject.toml").is_file()
+    shipped = files("lean_dojo_v2.plugin_host").joinpath("index.json").read_text()
+    [row] = json.loads(shipped)["plugins"]
+    assert {key: row[key] for key in ("name", "summary")} == {
+        key: ours[key] for key in ("name", "summary")
+    }
     rows = [{"name": "bright", "summary": "Rewards light."}, {"name": "dark", "summary": "Night."}]
     (home / "index.json").write_text(json.dumps({"plugins": rows}))
     (home / "settings").mkdir()

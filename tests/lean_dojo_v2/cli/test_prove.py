@@ -116,7 +116,8 @@ def test_every_sorry_of_a_file_is_tried_and_whole_theorems_count(lean_dojo, warm
     assert ran.code == 0, ran.err
     assert "x.lean: 10 sorry" in ran.err
     assert "No model is named" not in ran.err
-    results = {(one["line"], one["column"]): one for one in ran.json["theorems"]}
+    results = {(one["line"], one["column"]): one for one in ran.json["sorries"]}
+    assert ran.json["completed"] == ["A.both", "A.term", "A.inner", "A.arms", "example_at_line_19"]
     proved = {(one["theorem"], place[0]) for place, one in results.items() if one["success"]}
     assert proved == {
         ("A.both", 5), ("A.both", 6), ("A.term", 8), ("A.inner", 11), ("A.arms", 16),
@@ -128,8 +129,17 @@ def test_every_sorry_of_a_file_is_tried_and_whole_theorems_count(lean_dojo, warm
     subprocess.run(["patch", "-p1", "-s", "x.lean", "x.patch"], check=True)
     filled = (warm / "x.lean").read_text()
     assert filled.count("sorry") == 4
-    checked = lean_dojo("prove", "--file", "x.lean", "--limit", 1)
-    assert "x.lean: 3 sorry" in checked.err
+    (warm / "Proj" / "A").mkdir(parents=True)
+    (warm / "Proj" / "lakefile.toml").write_text('name = "proj"\n[[lean_lib]]\nname = "A"\n')
+    (warm / "Proj" / "A" / "B.lean").write_bytes(b"theorem t : 1 = 1 := by\r\n  sorry\r\n")
+    ran = lean_dojo("prove", "--file", "Proj/A/B.lean", "--write-patch", "y.patch")
+    assert ran.out.endswith("Proved 1 of 1 sorry, and so 1 of 1 theorem\n")
+    subprocess.run(["git", "init", "-q", "Proj"], check=True)
+    subprocess.run(["git", "apply", "../y.patch"], cwd="Proj", check=True)
+    assert b"sorry" not in (warm / "Proj" / "A" / "B.lean").read_bytes()
+    (warm / "latin.lean").write_bytes(b"-- \xe9\n")
+    refused = lean_dojo("prove", "--file", "latin.lean")
+    assert (refused.code, refused.err.count("latin.lean: is no UTF-8")) == (2, 1)
 
 
 def test_a_list_of_problems_goes_on_where_it_was(lean_dojo, warm):
@@ -148,8 +158,10 @@ def test_a_list_of_problems_goes_on_where_it_was(lean_dojo, warm):
     again = lean_dojo(*command)
     assert again.code == 0, again.err
     assert "1 of 3 have a proof in some.proofs.jsonl already" in again.err
-    assert [one["name"] for one in again.json["theorems"]] == ["swap", "wrong"]
-    assert again.json["proved"] == 1
+    assert [(one["name"], one["success"]) for one in again.json["theorems"]] == [
+        ("zero", True), ("swap", True), ("wrong", False),
+    ]  # fmt: skip
+    assert (again.json["found"], again.json["proved"]) == (3, 2)
     lines = (warm / "some.proofs.jsonl").read_text().splitlines()
     assert json.loads(lines[-1])["name"] == "swap"
 

@@ -218,5 +218,12 @@ def test_a_column_that_a_reward_of_trl_reads_is_named(
     lean_dojo: Run, name: str, column: str
 ) -> None:
     ran = lean_dojo("reward", "score", name, write([{"completion": "simp"}]))
-    assert ran.code == 1
+    assert ran.code == 2
     assert f"lacks the column '{column}'" in ran.err
+
+
+def test_a_file_that_cannot_be_decoded_is_one_message(lean_dojo: Run) -> None:
+    Path("rows.jsonl").write_bytes(b'{"completion": "\xe9"}\n')
+    ran = lean_dojo("reward", "score", "constant", "rows.jsonl")
+    assert (ran.code, ran.out, ran.err.count("Error: ")) == (2, "", 1)
+    assert "rows.jsonl, line 1: is not JSON" in ran.err

@@ -11,6 +11,8 @@ from safetensors.torch import load_file
 
 from lean_dojo_core.errors import EmptyDatasetError, UsageError
 from lean_dojo_plugins.expert_iteration.problems import gather
+from lean_dojo_plugins.expert_iteration.proofs import NegativeFile
+from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
 from lean_dojo_v2.database.export.read import read_theorems
 
 PROVED = {"Tiny.and_swap", "Tiny.trans'", "Tiny.uses_swap", "gap_term"}
@@ -75,6 +77,9 @@ def test_a_run(practise, tmp_path, database, capsys):
     of_swap = {(row["rejected"], row["verdict"]) for row in negatives if "swap" in row["problem"]}
     assert ("exact h", "failed") in of_swap
     assert all(row["chosen"] != row["rejected"] for row in negatives)
+    again = NegativeFile(output / "negatives.jsonl")  # of a run that goes on after a kill
+    again.append([*negatives, {**negatives[0], "rejected": "new"}])
+    assert len(lines(again.path)) == len(negatives) + 1
     assert (output / "rounds" / "1" / "trees" / "prover" / "Tiny.and_swap.json").exists()
     states = lines(output / "rounds" / "1" / "prover.states.jsonl")
     assert {row["theorem"] for row in states if row["solved"]} == PROVED
@@ -106,6 +111,17 @@ def test_more_rounds_go_on_and_skip_what_is_always_proved(practise, tmp_path):
         practise(rounds=3, human_share=0.0, epochs_per_repo=3)
     practise(rounds=1, human_share=0.0, samples=8, resume=False)
     assert len(lines(tmp_path / "out" / "rounds.jsonl")) == 1
+
+
+def test_the_run_of_another_trainer_is_left_alone(practise, tmp_path):
+    folder = RunFolder(tmp_path / "out")
+    state = RunState("SFTTrainer", {}, [FinishedStep("u", "c", 1, 1, "")])
+    folder.path.mkdir()
+    folder.save(state)
+    before = sorted(folder.path.rglob("*"))
+    with pytest.raises(UsageError, match="SFTTrainer"):
+        practise()
+    assert sorted(folder.path.rglob("*")) == before
 
 
 def test_from_the_base_anew_or_on(practise, tmp_path):

@@ -11,10 +11,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, TrainingError
 from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer
 from lean_dojo_plugins.grpo.episodes import EpisodeLimits, Stage, _Table
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
+from lean_dojo_v2.cli.run import make_trainer
+from lean_dojo_v2.config import Settings
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.lean.client.server import Server
@@ -218,3 +221,9 @@ def test_settings_that_do_not_fit(tiny_model, tmp_path):
     with pytest.raises(ConfigError, match="no column problem"):
         made(formatter="tactic-chat")
     assert [reward.name for reward in made().rewards] == ["whole-proof"]
+    asked = Settings({"model_name": str(tiny_model), "episodes": True, "callbacks": "m:x"})
+    trainer = make_trainer(registry.trainers["grpo"], asked)  # as `lean-dojo train` does
+    assert [reward.name for reward in trainer.rewards] == ["whole-proof"]
+    assert trainer.callbacks == ("m:x",)
+    with pytest.raises(ConfigError, match="needs a reward: name one with --reward NAME"):
+        GRPOTrainer(tiny_model)

@@ -27,8 +27,8 @@ class DieAtStep(progress.ReportCallback):
 
 
 class Noting(progress.ProgressTrainer):
-    def _load(self):
-        model, tokenizer = super()._load()
+    def _load(self, source):
+        model, tokenizer = super()._load(source)
         seen = Path(self.output_dir).with_name(f"seen-{RANK}.jsonl").open("w", buffering=1)
 
         def note(module, _, inputs):

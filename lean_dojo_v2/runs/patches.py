@@ -1,0 +1,29 @@
+"""Changed files as patches that ``git apply`` takes."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+
+def file_patch(old: str, new: str, path: str) -> str:
+    r"""Give a unified diff of one file.
+
+    Args:
+        old: Its text, with its line ends as they are.
+        new: Its new text.
+        path: Where it lies, below the folder that the patch is applied in, with ``/``.
+
+    >>> print(file_patch("a\n", "b\n", "x"), end="")
+    --- a/x
+    +++ b/x
+    @@ -1 +1 @@
+    -a
+    +b
+    """
+    # Split where git does, and nowhere else (``str.splitlines`` knows ten line ends).
+    before, after = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (old, new))
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        for line in difflib.unified_diff(before, after, f"a/{path}", f"b/{path}")
+    )
