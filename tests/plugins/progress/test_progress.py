@@ -236,8 +236,8 @@ def test_paths_and_the_size_of_evaluation_batches_are_taken(
     sizes: list[int] = []
     load = ProgressTrainer._load
 
-    def observed(self):
-        model, tokenizer = load(self)
+    def observed(self, source):
+        model, tokenizer = load(self, source)
 
         def see(module, _, inputs):
             if not module.training:
