@@ -22,6 +22,7 @@ from lean_dojo_core.errors import EngineUnavailableError, UnreadableFileError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, table
+from lean_dojo_v2.lean.engines.selection import chosen_engine
 
 Verdict: TypeAlias = Literal["ok", "note", "problem"]
 
@@ -74,6 +75,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
     """
     # A diagnosis is never refused: what strict mode would stop at is what it reports.
     os.environ.pop(STRICT_VARIABLE, None)
+    chosen_engine("auto")  # LEAN_DOJO_ENGINE, which every other check would trip over
     checks = [*_versions(), *_devices(), *_engines(), *_plugins(), *_conflicts()]
     if as_json:
         emit_json([attrs.asdict(check) for check in checks])

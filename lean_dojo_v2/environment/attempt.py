@@ -6,7 +6,7 @@ import attrs
 
 from lean_dojo_v2.lean.client.records import print_goals
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.verify.tactics import check_tactic
+from lean_dojo_v2.lean.verify.tactics import Verdict, check_tactic
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.prover.replay import raise_if_lost, replay
 
@@ -30,7 +30,7 @@ class Attempt:
 
     Attributes:
         tactic: The tactic.
-        accepted: Whether Lean accepts it where it was played.
+        verdict: What became of it; ``SOLVED`` and ``UNPROVEN`` where Lean accepts it.
         state: The goals that it leaves, as Lean prints them.
         finished: Whether it leaves none.
         valid: Whether the whole check accepts the proof that it finishes.
@@ -38,11 +38,16 @@ class Attempt:
     """
 
     tactic: str
-    accepted: bool = False
+    verdict: Verdict
     state: str = ""
     finished: bool = False
     valid: bool = False
     detail: str = ""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether Lean accepts it where it was played."""
+        return self.verdict in {Verdict.SOLVED, Verdict.UNPROVEN}
 
 
 def begin(server: Server, problem: Problem) -> str:
@@ -81,11 +86,11 @@ def attempt(
     )
     raise_if_lost(outcome)
     if outcome.state is None:
-        return Attempt(tactic, detail=outcome.detail)
+        return Attempt(tactic, outcome.verdict, detail=outcome.detail)
     state = print_goals(outcome.state.goals)
     if not outcome.state.is_solved:
-        return Attempt(tactic, accepted=True, state=state)
+        return Attempt(tactic, outcome.verdict, state=state)
     whole = problem.check(server, "\n".join([*tactics, tactic]))
     return Attempt(
-        tactic, accepted=True, state=state, finished=True, valid=whole.valid, detail=whole.detail
+        tactic, outcome.verdict, state, finished=True, valid=whole.valid, detail=whole.detail
     )

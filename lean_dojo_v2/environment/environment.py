@@ -12,21 +12,32 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.protocols import Benchmark
 from lean_dojo_v2.benchmarks.rows import RowProblem, problem_of_row
 from lean_dojo_v2.environment.attempt import Attempt, Budget, attempt, begin
-from lean_dojo_v2.environment.engines import EngineSettings, submit
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.errors import (
     EngineKilledError,
+    EngineLostError,
     EngineTimeoutError,
     EngineUnavailableError,
     LeanError,
     RequestError,
+    StaleStateError,
 )
-from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT
+from lean_dojo_v2.lean.pool.shared import SharedEngines, shared_engines
+from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, Verdict
 
 TASK = (
     "Prove this theorem in Lean 4. Send one tactic at a time with the tool `tactic`; `undo` takes "
     "the last one back, `state` shows what is left to prove."
 )
+
+
+_ERRORS = {
+    Verdict.UNPARSED: "not a tactic",
+    Verdict.REFUSED: "refused",
+    Verdict.FAILED: "tactic failed",
+    Verdict.TIMED_OUT: "took too long",
+}
+"""What the tools call a tactic that changed nothing."""
 
 
 def _at_least_one(_: Any, attribute: attrs.Attribute[Any], value: int | None) -> None:
@@ -119,14 +130,15 @@ class LeanProofEnvironment:
             tactic: The tactic, on one line, for example `intro n` or `simp [h]`.
 
         Returns:
-            The goals that are left; or why Lean does not accept the tactic.
+            The goals that are left; or `Error (KIND): …`, and nothing was changed. KIND is `not a
+            tactic`, `refused`, `tactic failed`, `took too long` or `engine lost`.
         """
         if refused := self._spend():
             return refused
         if self._finished:
             return f"The proof is finished already.\n{self._shown()}"
         if not isinstance(tactic, str):
-            return "The tactic must be a text. Nothing was changed."
+            return self._error("not a tactic", "it must be a text")
         text = tactic.strip()
         try:
             made = self._ask(
@@ -136,14 +148,14 @@ class LeanProofEnvironment:
                 text,
                 Budget(self.heartbeats, self.timeout),
             )
-        except EngineTimeoutError:
-            return "Lean took too long over this. Nothing was changed."
-        except EngineKilledError:
-            return "This ended Lean's engine twice. Nothing was changed."
+        except EngineTimeoutError as error:
+            return self._error("took too long", str(error))
+        except (EngineLostError, EngineKilledError, StaleStateError) as error:
+            return self._error("engine lost", str(error))
         except RequestError as error:
-            return f"{self._cut(str(error))}\nNothing was changed."
+            return self._error("tactic failed", str(error))
         if not made.accepted:
-            return f"{self._cut(made.detail)}\nNothing was changed."
+            return self._error(_ERRORS.get(made.verdict, "tactic failed"), made.detail)
         self._steps.append(made)
         return self._shown()
 
@@ -209,15 +221,34 @@ class LeanProofEnvironment:
             "Take tactics back with `undo`."
         )
 
+    def _error(self, kind: str, detail: str) -> str:
+        return f"Error ({kind}): {self._cut(detail)}\nNothing was changed."
+
     def _cut(self, text: str) -> str:
         more = len(text) - self.max_characters
         return text if more <= 0 else f"{text[: self.max_characters]}… ({more} characters more)"
 
     def _ask(self, fn: Any, *args: Any) -> Any:
         assert self._asked is not None
-        settings = EngineSettings(self.engines, self.engine, tuple(self.imports))
+        engines = _engines_of(self.engine, tuple(self.imports), self.engines)
         name = self._asked.problem.name
-        return submit(settings, self._asked.project, fn, *args, name=name).result()
+        # Requests of one theorem go to an engine that has its states, where that is possible.
+        return engines.submit(self._asked.project, fn, *args, header=name, name=name).result()
+
+
+_engines: dict[tuple[EngineName, tuple[str, ...], int | None], SharedEngines] = {}
+"""This process's part in its engines: environments come and go, engines stay."""
+
+
+def _engines_of(engine: EngineName, imports: tuple[str, ...], size: int | None) -> SharedEngines:
+    key = (engine, imports, size)
+    return _engines.setdefault(key, shared_engines(engine=engine, imports=imports, size=size))
+
+
+def close_engines() -> None:
+    """Give the engines of all environments of this process back; the next call takes others."""
+    for engines in list(_engines.values()):
+        engines.close()
 
 
 def _is_said(prompt: Any) -> bool:

@@ -83,7 +83,7 @@ def judge_tactics(
     answers = []
     for candidate in candidates:
         state = reach_state(server, start, tactics)  # the one before may have cost the engine
-        outcome = check_tactic(server, state, candidate, timeout=timeout)
+        outcome = check_tactic(server, state, candidate, own_names=start.own_names, timeout=timeout)
         answers.append(tactic_data(outcome))
     return answers
 

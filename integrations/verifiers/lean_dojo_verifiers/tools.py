@@ -9,6 +9,7 @@ from lean_dojo_verifiers.lean import ask
 
 MAX_CHARACTERS = 2_000
 """Characters of one answer to the model; longer ones are cut."""
+_ERRORS = {"unparsed": "not a tactic", "refused": "refused", "timed_out": "took too long"}
 
 
 class LeanState(vf.State):
@@ -57,7 +58,8 @@ class LeanToolset(vf.Toolset[LeanToolsetConfig, LeanState]):
             self.config.server, "tactic", self.problem, tactics=self.state.tactics, tactic=tactic
         )
         if answer["state"] is None:
-            return f"{_cut(answer['detail'])}\nNothing was changed."
+            kind = _ERRORS.get(answer["verdict"], "tactic failed")
+            return f"Error ({kind}): {_cut(answer['detail'])}\nNothing was changed."
         self.state.tactics = [*self.state.tactics, tactic.strip()]
         self.state.finished = answer["solved"]
         return await self._shown() if answer["solved"] else _cut(answer["state"])

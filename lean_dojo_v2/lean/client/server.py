@@ -386,8 +386,8 @@ class Server:
             state: The goals.
             tactic: The tactic: text, or a ``Tactic…`` record.
             site: The goal it acts on; the first one if not given.
-            options: Limits of Lean for this call, for example ``{"maxHeartbeats": 50000}``
-                (embedded engine; a native engine has those of its ``core_options``).
+            options: Limits of Lean for this call, for example ``{"maxHeartbeats": 50000}``. A
+                native engine gets them as ``set_option … in``, before a tactic that is a text.
             axioms: Axioms that it may rest on, through whatever theorems it cites (embedded
                 engine; a native engine cannot tell). Any are allowed if not given. The state
                 then tells also what it hides (``owed``).
@@ -406,8 +406,7 @@ class Server:
             fields: dict[str, Any] = {
                 "stateId": self._id_of(state),
                 **site.serial(),
-                **serial_tactic(tactic),
-                **({"options": dict(options)} if options else {}),
+                **self._limited(serial_tactic(tactic), options),
                 **({} if axioms is None else {"axioms": True}),
             }
             answer = self.ask("goal.tactic", fields, timeout)
@@ -426,6 +425,20 @@ class Server:
             return after
 
     goal_tactic_async = in_thread(goal_tactic)
+
+    def _limited(
+        self, tactic: Mapping[str, Any], options: Mapping[str, int] | None
+    ) -> dict[str, Any]:
+        """Put limits of Lean beside a tactic, or before it where an engine takes none."""
+        if not options:
+            return dict(tactic)
+        if self.capabilities.limits_calls:
+            return {**tactic, "options": dict(options)}
+        if "tactic" not in tactic:
+            return dict(tactic)
+        # On a line of its own: several lines of tactics begin in one column.
+        limits = "".join(f"set_option {name} {value} in\n" for name, value in options.items())
+        return {**tactic, "tactic": limits + tactic["tactic"]}
 
     def parse_tactic(
         self, tactic: str, state: GoalState | None = None, *, timeout: float | None = None

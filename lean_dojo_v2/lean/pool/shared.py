@@ -10,6 +10,7 @@ A Lean engine takes about a gigabyte, so the rewards of a run use the same ones:
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections import Counter, OrderedDict
@@ -26,6 +27,10 @@ from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig
 
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
+
+
+class _GivenBackError(Exception):
+    """The last user has given these engines back."""
 
 
 @attrs.define(eq=False)
@@ -52,6 +57,7 @@ class ProjectEngines:
         self._kept = kept
         self._open: OrderedDict[Path | None, _Open] = OrderedDict()
         self._lock = threading.Lock()
+        self._given_back = False
 
     @property
     def projects(self) -> list[Path | None]:
@@ -75,6 +81,8 @@ class ProjectEngines:
         """
         # Under one lock, so that close() comes before both or after both.
         with self._lock:
+            if self._given_back:
+                raise _GivenBackError
             entry = self._entry(project)
             future = entry.pool.submit(fn, *args, header=header, name=name)
             entry.unanswered += 1
@@ -92,6 +100,12 @@ class ProjectEngines:
             self._open.clear()
         for entry in entries:
             entry.pool.close()
+
+    def give_back(self) -> None:
+        """Close them for good: a request that comes too late goes to other engines."""
+        with self._lock:
+            self._given_back = True
+        self.close()
 
     def _entry(self, project: Path | None) -> _Open:
         if project not in self._open:
@@ -123,6 +137,7 @@ class SharedEngines:
         self.config = config
         self.kept = kept
         self._engines: ProjectEngines | None = None
+        _parts.add(self)
 
     def __reduce__(self) -> tuple[type[Self], tuple[PoolConfig, int]]:
         return type(self), (self.config, self.kept)
@@ -130,7 +145,8 @@ class SharedEngines:
     @property
     def projects(self) -> list[Path | None]:
         """The repositories with open pools, the last asked last."""
-        return [] if self._engines is None else self._engines.projects
+        engines = self._engines
+        return [] if engines is None else engines.projects
 
     def submit(
         self,
@@ -153,7 +169,11 @@ class SharedEngines:
         Raises:
             EngineUnavailableError: If no Lean engine can serve the repository.
         """
-        return self._taken().submit(project, fn, *args, header=header, name=name)
+        while True:
+            try:
+                return self._taken().submit(project, fn, *args, header=header, name=name)
+            except _GivenBackError:
+                continue  # another thread has closed this part since: it takes part anew
 
     def unverified(self, project: Path | None) -> tuple[str, ...]:
         """Name the checks of a single tactic that a repository's engine cannot make.
@@ -174,17 +194,17 @@ class SharedEngines:
             last = not _users[id(engines)]
             if last:
                 del _users[id(engines)]
+                _shared.pop(self._key, None)  # who comes now must not get what is being closed
         if last:
-            engines.close()
+            engines.give_back()
 
     def _taken(self) -> ProjectEngines:
         with _lock:
             if self._engines is None:
-                key = f"{self.config} {self.kept}"
-                engines = _shared.get(key)
+                engines = _shared.get(self._key)
                 if engines is None:
                     config = self.config
-                    engines = _shared[key] = ProjectEngines(
+                    engines = _shared[self._key] = ProjectEngines(
                         lambda project: EnginePool(config, project_path=project), self.kept
                     )
                     _users[id(engines)] = 0
@@ -192,11 +212,33 @@ class SharedEngines:
                 self._engines = engines
             return self._engines
 
+    @property
+    def _key(self) -> str:
+        return f"{self.config} {self.kept}"
+
+    def _forget(self) -> None:
+        self._engines = None
+
 
 _lock = threading.Lock()
 _shared: weakref.WeakValueDictionary[str, ProjectEngines] = weakref.WeakValueDictionary()
 _users: Counter[int] = Counter()
 """How many take part in engines, by their ``id``."""
+_parts: weakref.WeakSet[SharedEngines] = weakref.WeakSet()
+
+
+def _begin_anew() -> None:
+    """Take part in nothing: in a forked child the engines are the parent's, and so is the lock."""
+    global _lock  # noqa: PLW0603 - a lock that another thread of the parent held stays locked
+    _lock = threading.Lock()
+    _shared.clear()
+    _users.clear()
+    for part in list(_parts):
+        part._forget()  # noqa: SLF001 - a part of the class
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def shared_engines(

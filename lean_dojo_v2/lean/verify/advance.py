@@ -17,10 +17,7 @@ text.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from collections.abc import Hashable
 
 import attrs
 
@@ -33,15 +30,17 @@ from lean_dojo_v2.lean.errors import (
     StaleStateError,
 )
 from lean_dojo_v2.lean.verify.digests import digest
+from lean_dojo_v2.lean.verify.kept import Kept
 from lean_dojo_v2.lean.verify.ladder import RUNG_HEARTBEATS, RUNGS, Rung, closing_tactic
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.points import ProofPoint
 from lean_dojo_v2.lean.verify.proofs import ALLOWED_AXIOMS, PROOF_TIMEOUT
 from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, check_tactic
 
-V = TypeVar("V")
 REST_HEARTBEATS = 100_000
-"""Heartbeats that the rest of a traced proof may take at another state (embedded engine)."""
+"""Heartbeats that the rest of a traced proof may take at another state."""
+MAX_STEPS = 24
+"""Tactics of the traced proof's end that are counted; a state farther off has no distance by it."""
 MAX_RESTS = 12
 """Ends of the traced proof that are tried at the state after a step, the longest first."""
 KEPT_STATES = 50_000
@@ -53,7 +52,8 @@ class Distance:
     """How far a point of a proof is from its end.
 
     Attributes:
-        steps: The fewest tactics of the traced proof's end that close it; ``None`` if none do.
+        steps: The fewest tactics of the traced proof's end that close it; ``None`` if none of the
+            last ``MAX_STEPS`` do.
         rung: The first rung of the ladder that closes it.
         own_next: What the goals after the traced proof's own tactic say, if it has one.
     """
@@ -63,29 +63,8 @@ class Distance:
     own_next: tuple[str, ...] | None = None
 
 
-class _Kept(Generic[V]):
-    """What was found out lately; safe to use from several threads."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._found: OrderedDict[Hashable, V] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: Hashable, find: Callable[[], V]) -> V:
-        with self._lock:
-            if key in self._found:
-                self._found.move_to_end(key)
-                return self._found[key]
-        value = find()
-        with self._lock:
-            self._found[key] = value
-            while len(self._found) > self._size:
-                self._found.popitem(last=False)
-        return value
-
-
-_distances: _Kept[Distance] = _Kept(KEPT_STATES)
-_closed: _Kept[bool] = _Kept(KEPT_STATES)
+_distances: Kept[Distance] = Kept(KEPT_STATES)
+_closed: Kept[bool] = Kept(KEPT_STATES)
 
 
 def judge_step(
@@ -93,8 +72,6 @@ def judge_step(
     point: ProofPoint,
     tactic: str,
     *,
-    goal_index: int = 0,
-    heartbeats: int | None = None,
     timeout: float = TACTIC_TIMEOUT,
 ) -> TacticOutcome:
     """Try one tactic at a point of a proof, and find out whether it gets nearer to the end.
@@ -103,8 +80,6 @@ def judge_step(
         server: The engine that holds the point's state.
         point: The point.
         tactic: A model's completion: hostile input.
-        goal_index: The goal it acts on.
-        heartbeats: Lean's heartbeats that it may take (embedded engine).
         timeout: Seconds that Lean may take for each call: a safety net, no budget.
 
     Returns:
@@ -112,14 +87,7 @@ def judge_step(
         through it.
     """
     outcome = check_tactic(
-        server,
-        point.state,
-        tactic,
-        goal_index=goal_index,
-        own_names=point.own_names,
-        strict=True,
-        heartbeats=heartbeats,
-        timeout=timeout,
+        server, point.state, tactic, own_names=point.own_names, strict=True, timeout=timeout
     )
     if outcome.state is None:
         return outcome
@@ -148,7 +116,8 @@ def distance(server: Server, point: ProofPoint, *, timeout: float = TACTIC_TIMEO
     Raises:
         EngineLostError: The engine died or the time was up.
     """
-    return _distance(_Asked(server, point.key, timeout), point)
+    asked = _Asked(server, point.key, timeout)
+    return _distances.get(point.key, lambda: asked.distance(point))
 
 
 @attrs.frozen
@@ -163,7 +132,7 @@ class _Asked:
         return digest(self.server, state, timeout=self.timeout).goals
 
     def distance(self, point: ProofPoint) -> Distance:
-        lengths = range(1, len(point.rest) + 1)
+        lengths = range(1, min(len(point.rest), MAX_STEPS) + 1)
         steps = next((n for n in lengths if self.closes(point.state, point.rest[-n])), None)
         rungs = (r for r in RUNGS if self.climbs(point.state, point.said, r))
         return Distance(steps, next(rungs, Rung.UNKNOWN), self._own_next(point))
@@ -218,7 +187,7 @@ class _Judge:
         said = self.asked.says(after)
         if said == self.point.said:
             return _unproven(outcome, "changes nothing")
-        before = _distance(self.asked, self.point)
+        before = distance(self.asked.server, self.point, timeout=self.asked.timeout)
         if (resume := self._rest(before, said, after)) is not None:
             found = self._certified(outcome, Verdict.ADVANCED, (self.tactic,), resume)
             if found.advances:
@@ -230,19 +199,20 @@ class _Judge:
 
     def _solved(self, outcome: TacticOutcome) -> TacticOutcome:
         found = self._certified(outcome, Verdict.SOLVED, (self.tactic,), None)
-        if found.advances or len(self.point.rest) < 2:
+        sees_all = self.asked.server.capabilities.opens_tactics
+        if found.advances or sees_all or len(self.point.rest) < 2:
             return found
-        # An engine may have shown one goal of several: then the traced proof has to go on.
-        return self._certified(outcome, Verdict.ADVANCED, (self.tactic,), 1)
+        # The engine may have shown one goal of several: then the traced proof has to go on.
+        going_on = self._certified(outcome, Verdict.ADVANCED, (self.tactic,), 1)
+        return going_on if going_on.advances else found
 
     def _rest(self, before: Distance, said: tuple[str, ...], after: GoalState) -> int | None:
         """Find an end of the traced proof that closes the state after the step, and is nearer."""
         rests = self.point.rest
-        if before.steps is None:
-            return None
-        nearer = range(len(rests) - before.steps + 1, len(rests))[:MAX_RESTS]
-        own = [1] if said == before.own_next and len(rests) > 1 and 1 not in nearer else []
-        tried = (index for index in [*own, *nearer] if self.asked.closes(after, rests[index]))
+        own = [1] if said == before.own_next and len(rests) > 1 else []
+        steps = before.steps or 0
+        nearer = range(len(rests) - steps + 1, len(rests))[:MAX_RESTS]
+        tried = (i for i in dict.fromkeys([*own, *nearer]) if self.asked.closes(after, rests[i]))
         return next(tried, None)
 
     def _rung(self, before: Distance, said: tuple[str, ...], after: GoalState) -> Rung | None:
@@ -271,7 +241,3 @@ class _Judge:
 
 def _unproven(outcome: TacticOutcome, detail: str) -> TacticOutcome:
     return attrs.evolve(outcome, verdict=Verdict.UNPROVEN, detail=detail)
-
-
-def _distance(asked: _Asked, point: ProofPoint) -> Distance:
-    return _distances.get(point.key, lambda: asked.distance(point))

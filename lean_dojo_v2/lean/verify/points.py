@@ -95,7 +95,7 @@ def theorem_point(server: Server, source: SourceTheorem, position: Position) -> 
 
     said = digest(server, state).goals
     place = (source.file_path, source.before, source.declaration, position)
-    key = hash((str(server.project_path), place, said))
+    key = hash((_answerer(server), place, said))
     own = f"(\n{indent}{first}\n)"
     return ProofPoint(state, rest, own, finish, said, key, source.own_names)
 
@@ -126,47 +126,6 @@ def expression_point(server: Server, expression: str) -> ProofPoint:
     return _bare(server, server.goal_start(expression), Start(expression, (), ()))
 
 
-def bare_point(server: Server, state: GoalState, place: Hashable) -> ProofPoint:
-    """Take a state by itself: its goals are all that is proved, no theorem is checked around it.
-
-    Args:
-        server: The engine that holds it.
-        state: The state.
-        place: Where it comes from; equal for equal places.
-    """
-    said = digest(server, state).goals
-    return ProofPoint(state, said=said, key=hash((place, said)))
-
-
-def after_tactics(
-    server: Server, point: ProofPoint, state: GoalState, played: tuple[str, ...]
-) -> ProofPoint:
-    """Give the point that tactics lead to from another one.
-
-    Args:
-        server: The engine that holds both.
-        point: The point they were run at; its traced proof is not followed any further.
-        state: The state that they led to.
-        played: The tactics.
-    """
-    before = point.finish
-
-    def finish(
-        server: Server, tactics: tuple[str, ...], resume: int | None, timeout: float
-    ) -> ProofOutcome:
-        assert before is not None
-        return before(server, (*played, *tactics), resume, timeout)
-
-    said = digest(server, state).goals
-    return ProofPoint(
-        state,
-        finish=None if before is None else finish,
-        said=said,
-        key=hash((point.key, played, said)),
-        own_names=point.own_names,
-    )
-
-
 def _bare(server: Server, state: GoalState, start: Start) -> ProofPoint:
     def finish(
         server: Server,
@@ -184,5 +143,10 @@ def _bare(server: Server, state: GoalState, start: Start) -> ProofPoint:
             return ProofOutcome(False, str(error))
 
     said = digest(server, state).goals
-    key = hash((str(server.project_path), start, said))
+    key = hash((_answerer(server), start, said))
     return ProofPoint(state, finish=finish, said=said, key=key)
+
+
+def _answerer(server: Server) -> Hashable:
+    """Say which engines give the same answers: the kind, the modules, the project."""
+    return server.kind, tuple(server.imports), str(server.project_path)

@@ -25,6 +25,7 @@ from lean_dojo_v2.lean.errors import (
 from lean_dojo_v2.lean.messages import LeanMessage, Severity
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.grammar import parse
+from lean_dojo_v2.lean.verify.kept import Kept
 from lean_dojo_v2.lean.verify.opening import open_theorem
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.screening import Reason, Refusal, screen
@@ -183,7 +184,8 @@ def _by_extension(
     if refusal := _strangers(answer["new_constants"], found["lean_name"]):
         return _refused(refusal)
     outcome = judge_declaration(found)
-    if outcome.valid and found["statement"] != _statement_of(server, source, timeout):
+    sources = str(answer["sources"])
+    if outcome.valid and found["statement"] != _statement_of(server, source, sources, timeout):
         detail = f"{source.full_name} states something else than before"
         return _refused(Refusal(Reason.STATEMENT, detail), outcome.axioms)
     return outcome
@@ -217,15 +219,35 @@ def _dojo_check(
     return server.ask("dojo.check", fields, timeout)
 
 
-_statements: dict[tuple[str, str, str], str] = {}
-"""Digests of original statements; the same in every engine."""
+_statements: Kept[Any] = Kept(10_000)
+"""What original theorems state, as an engine of a kind tells it."""
 
 
-def _statement_of(server: Server, source: SourceTheorem, timeout: float) -> str:
+def _kept_statement(
+    server: Server, source: SourceTheorem, sources: str, find: Callable[[], Any]
+) -> Any:
+    """Find out once what a theorem states.
+
+    Args:
+        server: The engine.
+        source: The theorem.
+        sources: A digest of the project's modules that its file imports: they may change.
+        find: Asks the engine.
+    """
+    if not source.header:  # what a server has loaded may change
+        return find()
+    key = (server.kind, str(server.project_path), sources, source.before, source.head)
+    return _statements.get(key, find)
+
+
+def _statement_of(server: Server, source: SourceTheorem, sources: str, timeout: float) -> str:
     """Give the digest of the theorem's own elaborated statement."""
-    key = (source.before, source.head, str(server.project_path))
-    if source.header and key in _statements:
-        return _statements[key]
+    return str(
+        _kept_statement(server, source, sources, lambda: _ask_statement(server, source, timeout))
+    )
+
+
+def _ask_statement(server: Server, source: SourceTheorem, timeout: float) -> str:
     given_up = f"{source.head} := by\n  sorry{source.closing}"
     found = _dojo_check(server, source, given_up, timeout)["declarations"][source.full_name]
     if not found["exists"]:
@@ -233,12 +255,7 @@ def _statement_of(server: Server, source: SourceTheorem, timeout: float) -> str:
             f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate with "
             "sorry for its proof; trace its repository again"
         )
-    digest = str(found["statement"])
-    if source.header:  # what a server has loaded may change
-        if len(_statements) >= 10_000:
-            _statements.clear()
-        _statements[key] = digest
-    return digest
+    return str(found["statement"])
 
 
 def _strangers(constants: Sequence[Mapping[str, Any]], own: str) -> Refusal | None:
@@ -288,11 +305,17 @@ def _by_pantograph(
         return ProofOutcome(False, "Lean did not list the axioms of the finished theorem")
     if refusal := _bad_axioms(names):
         return _refused(refusal, names)
-    original = _inspected(server, source, f"{source.head} := by\n  sorry", timeout)[1]
-    if [m.data for m in statement.messages] != [m.data for m in original.messages]:
+    original = _kept_statement(server, source, "", lambda: _stated(server, source, timeout))
+    if [m.data for m in statement.messages] != original:
         detail = f"{source.full_name} states something else than before"
         return _refused(Refusal(Reason.STATEMENT, detail), names)
     return ProofOutcome(True, axioms=names)
+
+
+def _stated(server: Server, source: SourceTheorem, timeout: float) -> list[str]:
+    """Give what Lean says that the theorem states."""
+    units = _inspected(server, source, f"{source.head} := by\n  sorry", timeout)
+    return [message.data for message in units[1].messages]
 
 
 def _inspected(

@@ -72,8 +72,7 @@ def check_tactic(
         own_names: Names of the theorem that is being proved; citing one is refused.
         strict: Let no tactic rest on a theorem that was given up or on an axiom of the file, and
             ask what it hides from its goals (``state.owed``). Embedded engine only.
-        heartbeats: Lean's heartbeats that it may take (embedded engine); Lean's own limit if not
-            given.
+        heartbeats: Lean's heartbeats that it may take; Lean's own limit if not given.
         timeout: Seconds that Lean may take.
 
     Returns:

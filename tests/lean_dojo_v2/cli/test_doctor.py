@@ -78,3 +78,10 @@ def test_folders_of_version_1_are_noticed(tmp_path: Path) -> None:
     assert leftovers(tmp_path) == []
     (tmp_path / "external_api").mkdir()
     assert leftovers(tmp_path) == [tmp_path / "external_api"]
+
+
+def test_a_wrong_engine_is_one_message(environment: Callable[..., dict[str, str]]) -> None:
+    ran = doctor(environment(LEAN_DOJO_ENGINE="nativ"))
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert ran.stderr.strip().endswith("is no engine; there are auto, native and embedded.")

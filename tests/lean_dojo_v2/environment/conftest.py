@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from lean_dojo_v2.environment import LeanProofEnvironment
-from lean_dojo_v2.environment.engines import close_engines
+from lean_dojo_v2.environment.environment import close_engines
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 
 

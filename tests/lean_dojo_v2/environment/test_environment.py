@@ -18,7 +18,7 @@ from hostile import CHEATS, EFFECTS, FILE
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.benchmarks.rows import problem_of_row
 from lean_dojo_v2.environment import LeanProofEnvironment
-from lean_dojo_v2.lean.errors import EngineLostError
+from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
 from lean_dojo_v2.sample import sample_database_path
 
 GOAL = {"goal": "∀ n : Nat, n + 0 = n"}
@@ -163,6 +163,27 @@ def test_calls_are_counted(make):
     assert environment.get_reward() == 0.0
 
 
+def test_errors_say_of_what_kind_they_are(make, monkeypatch):
+    environment = make()
+    environment.reset(**GOAL)
+    said = {
+        "not a tactic": ["intro n, rfl", "", "intro n\nrfl", 3],
+        "refused": ["sorry", "native_decide"],
+        "tactic failed": ["exact 3", "exact foo"],
+    }
+    for kind, tactics in said.items():
+        for tactic in tactics:
+            answer = environment.tactic(tactic)
+            assert answer.startswith(f"Error ({kind}): "), (tactic, answer)
+            assert answer.endswith("Nothing was changed.")
+
+    def lost(*_):
+        raise EngineKilledError("it killed two engines")
+
+    monkeypatch.setattr(type(environment), "_ask", lost)
+    assert environment.tactic("intro n").startswith("Error (engine lost): it killed two engines")
+
+
 def test_heartbeats_bound_a_tactic(make):
     environment = make(heartbeats=1)
     environment.reset(goal="∀ a b c d : Nat, a + b + c + d = d + c + b + a")
@@ -175,7 +196,7 @@ def test_a_tactic_without_end_costs_one_call(make):
     environment.reset(**GOAL)
     environment.tactic("intro n")
     endless = "iterate 100000000 (have := n)"
-    assert environment.tactic(endless).endswith("Nothing was changed.")
+    assert environment.tactic(endless).startswith("Error (took too long): ")
     assert "finished" in environment.tactic("rfl")
     assert environment.get_reward() == 1.0
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import LeanError
+from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.opening import open_exact
 from lean_dojo_v2.lean.verify.screening import Reason
 from lean_dojo_v2.lean.verify.tactics import (
@@ -165,3 +167,14 @@ def test_the_word_sorry_in_a_string_is_a_string(engine, theorem_in):
     source = theorem_in(text, "Zoo.said")
     assert '"sorry"' in str(open_theorem(engine, source))
     assert check_proof(engine, source, "rfl").valid
+
+
+def test_what_a_theorem_states_follows_the_modules_that_it_imports(tmp_path):
+    module = tmp_path / "Lib.lean"
+    text = "import Lib\n\ntheorem small : Lib.size < 9 := by\n  decide\n"
+    theorem = SourceTheorem(text, "small", "Main.lean", (3, 1), (4, 9))
+    with Server(engine="embedded", project_path=tmp_path) as server:
+        for size in (2, 3):
+            module.write_text(f"def Lib.size := {size}\n")
+            outcome = check_proof(server, theorem, "decide")
+            assert outcome.valid, outcome.detail

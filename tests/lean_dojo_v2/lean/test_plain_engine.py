@@ -217,3 +217,24 @@ def test_a_sequence_of_tactics_is_not_one_tactic(request, name):
         assert check_tactic(server, state, sequence).verdict is Verdict.UNPARSED, sequence
     for single in ("(intro p h; exact ⟨h, h⟩)", "intro p h <;> exact ⟨h, h⟩"):
         assert check_tactic(server, state, single).verdict is Verdict.SOLVED, single
+
+
+def test_heartbeats_are_limited_in_the_text(plain):
+    state = open_theorem(plain, source("cases_on"))
+    assert check_tactic(plain, state, "omega").verdict is Verdict.SOLVED
+    few = check_tactic(plain, state, "omega", heartbeats=1)
+    assert few.verdict is Verdict.FAILED
+    assert "deterministic" in few.detail
+    several = plain.goal_tactic(state, "right\nrfl", options={"maxHeartbeats": 100_000})
+    assert several.is_solved
+
+
+def test_what_a_theorem_states_is_asked_once(plain, monkeypatch):
+    texts, process = [], Server.process
+    monkeypatch.setattr(
+        Server, "process", lambda self, text, **k: (texts.append(text), process(self, text, **k))[1]
+    )
+    theorem = source("target")
+    for proof in ("rfl", "unfold double\nrfl", "simp [double]"):
+        assert check_proof(plain, theorem, proof).valid
+    assert len(texts) <= 4, "three proofs and the statement"

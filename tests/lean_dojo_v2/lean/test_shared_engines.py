@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from concurrent.futures import CancelledError
 from pathlib import Path
@@ -128,3 +129,34 @@ def test_a_name_that_is_no_engine_is_said_at_once(monkeypatch):
     monkeypatch.setenv("LEAN_DOJO_ENGINE", "nativ")
     with pytest.raises(UsageError, match="LEAN_DOJO_ENGINE='nativ' is no engine"):
         shared_engines()
+
+
+def test_a_request_that_meets_the_last_close_goes_to_other_engines(monkeypatch):
+    user = shared_engines(engine="embedded", size=1, kept=7)  # nobody else has just these
+    assert user.submit(None, lambda server: 1).result() == 1
+    submit, late = ProjectEngines.submit, []
+
+    def beaten(engines, *args, **kwargs):
+        if not late:
+            late.append(engines)
+            user.close()  # as another thread may, between the two
+        return submit(engines, *args, **kwargs)
+
+    monkeypatch.setattr(ProjectEngines, "submit", beaten)
+    assert user.submit(None, lambda server: 2).result() == 2
+    assert late[0].projects == [], "nothing runs that nobody closes"
+    assert user.projects == [None]
+    user.close()
+
+
+def test_a_forked_child_has_engines_of_its_own():
+    user = shared_engines(engine="embedded", size=1)
+    assert user.submit(None, lambda server: 1).result() == 1
+    child = os.fork()
+    if child == 0:
+        fine = user.projects == [] and user.submit(None, lambda server: 2).result(60) == 2
+        user.close()
+        os._exit(0 if fine else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert user.submit(None, lambda server: 3).result() == 3
+    user.close()

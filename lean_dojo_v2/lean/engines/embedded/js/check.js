@@ -33,10 +33,18 @@ function checkCommands(engine) {
           [...(all ? written(env, added) : []), ...asked],
         ),
         new_constants: added.map(([name, info]) => constantRecord(env, name, info)),
+        sources: sourcesDigest(start.imports),
         warm: start.warm,
       };
     });
   }
+
+  /** A digest of the project's own modules behind some imports. */
+  const sourcesDigest = (imports) =>
+    crypto
+      .createHash('sha256')
+      .update(JSON.stringify(engine.modules.fingerprint(imports)))
+      .digest('hex');
 
   /**
    * Those of the added constants that stand in the text, with their place: Lean makes others by itself (equation lemmas,

@@ -1,0 +1,36 @@
+"""What was found out lately, and need not be asked again."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
+
+
+class Kept(Generic[V]):
+    """Answers by key, those used lately; safe to use from several threads.
+
+    Args:
+        size: How many are kept.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._found: OrderedDict[Hashable, V] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, find: Callable[[], V]) -> V:
+        """Give the answer of a key; ``find`` finds it where it is not known."""
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+                return self._found[key]
+        value = find()
+        with self._lock:
+            self._found[key] = value
+            while len(self._found) > self._size:
+                self._found.popitem(last=False)
+        return value
