@@ -173,7 +173,8 @@ class Rounds:
                     "start anew with --set resume=false"
                 )
         else:
-            self.trainer.run_state()  # refuses the run of another trainer
+            if self.trainer.resume:
+                self.trainer.run_state()  # refuses the run of another trainer
             atomic_write_text(file, json.dumps(mine, indent=2) + "\n")
 
     def steps(self, count: int) -> list[Round]:
