@@ -21,7 +21,6 @@ Intervals are 95 % of a bootstrap over theorems, of the difference to no guidanc
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import sys
@@ -53,6 +52,7 @@ from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.database import problems_of, sorry_theorems, training_theorems
 from lean_dojo_v2.benchmarks.runner import Bench
 from lean_dojo_v2.benchmarks.summary import PROVER
+from lean_dojo_v2.cli.progress import said_now_and_then
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.database.export.source import export_line
@@ -68,7 +68,7 @@ SHOWN = 0.5
 """Share of the training theorems whose human proofs the prover has seen."""
 HARD = 4
 """Expansions that a theorem takes at least, to be counted."""
-GRID = [(16, 0.0, 1), (16, 1.0, 1), (32, 0.5, 1), (16, 0.5, 2)]
+GRID = [(16, 0.0, 4), (16, 1.0, 4), (32, 0.0, 2), (32, 0.5, 4)]
 """Samples, length exponent and visits to choose from."""
 WEIGHTS = {"progress": (0.5, 0.25, 1.0), "critic": (1.0, 0.5, 2.0)}
 """Weights of each model to choose from, the documented one first."""
@@ -189,14 +189,11 @@ class Laboratory:
             problems, attempts, server=self.server, states=True,
             tree_dir=attempts.path / "trees" if trees else None,
         )  # fmt: skip
-        left, tried, last = bench.left(PROVER, seeds), itertools.count(1), time.monotonic()
+        left, tried = bench.left(PROVER, seeds), 0
 
         def told(_: Attempt) -> None:
-            nonlocal last
-            number = next(tried)
-            if number == left or time.monotonic() - last > 20:
-                last = time.monotonic()
-                say(f"{name}: {number} of {left} searches")
+            nonlocal tried
+            tried += 1
 
         def seeded(seed: int) -> HFProver:
             self.prover.settings = attrs.evolve(settings_of(config), seed=seed)
@@ -204,7 +201,8 @@ class Laboratory:
 
         bench.on_attempt = told
         say(f"{name}: {left} searches to make")
-        bench.run(PROVER, seeded, attempts=seeds, seed=first)
+        with said_now_and_then(lambda: f"{name}: {tried} of {left} searches"):
+            bench.run(PROVER, seeded, attempts=seeds, seed=first)
         names = {problem.full_name for problem in problems}
         found: dict[str, list[Attempt]] = {problem.full_name: [] for problem in problems}
         for one in sorted(attempts.attempts(PROVER), key=lambda one: one.number):
