@@ -116,6 +116,7 @@ def test_it_is_listed_with_provenance_and_leaves_everything_else_alone(clean: Cl
     assert "lean_dojo_example" not in sys.modules
 
 
+@pytest.mark.slow
 def test_its_own_tests_and_the_checks_pass(clean: Clean, tmp_path: Path) -> None:
     shutil.copytree(SOURCE / "tests", tmp_path / "tests")
     shutil.copy(SOURCE / "pyproject.toml", tmp_path)
@@ -125,6 +126,7 @@ def test_its_own_tests_and_the_checks_pass(clean: Clean, tmp_path: Path) -> None
     assert checked.returncode == 0, checked.stdout
 
 
+@pytest.mark.slow
 def test_shown_and_used_from_python_and_from_the_command_line(clean: Clean) -> None:
     shown = clean.lean_dojo("show", "self-taught").stdout
     assert "samples: int = 8" in shown
@@ -139,6 +141,7 @@ def test_shown_and_used_from_python_and_from_the_command_line(clean: Clean) -> N
     assert json.loads(rows.stdout)[0]["row"]["prompt"][0]["content"].startswith("Give the next")
 
 
+@pytest.mark.slow
 def test_its_formatter_trains_a_builtin_trainer(clean: Clean, model: Path, tmp_path: Path) -> None:
     ran = clean.lean_dojo(
         "train", "sft", "--formatter", "focused-goal", "--database", str(sample()),
@@ -163,6 +166,7 @@ def test_its_reward_joins_a_builtin_one_in_grpo(clean: Clean, model: Path, tmp_p
     assert "novelty" in (tmp_path / "out" / "metrics.jsonl").read_text()
 
 
+@pytest.mark.slow
 def test_its_trainer_learns_what_its_verifier_pays_for(
     clean: Clean, model: Path, tmp_path: Path
 ) -> None:
@@ -208,6 +212,7 @@ def test_its_trainer_learns_what_lean_verifies(clean: Clean, tmp_path: Path) -> 
     assert 0 < found < sampled
 
 
+@pytest.mark.slow
 def test_a_plugin_of_contract_1_0_runs_unchanged(
     tmp_path_factory: pytest.TempPathFactory, environment: Callable[..., dict[str, str]]
 ) -> None:
@@ -233,6 +238,7 @@ def test_disabled_by_environment(clean: Clean) -> None:
     assert "no plugin offers 'novelty'" in ran.stderr
 
 
+@pytest.mark.slow
 def test_upgraded_then_incompatible_then_removed(
     clean: Clean, tmp_path: Path, environment: Callable[..., dict[str, str]]
 ) -> None:

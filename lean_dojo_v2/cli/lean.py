@@ -87,6 +87,7 @@ def status(as_json: bool) -> None:
 )
 @click.option(
     "--project",
+    metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="A folder whose modules may be imported, from their sources.",
 )

@@ -33,6 +33,7 @@ class Model(BaseHTTPRequestHandler):
         pass
 
 
+@pytest.mark.slow
 def test_the_clients_of_the_server(
     all_blocks: list[Any], verdict_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

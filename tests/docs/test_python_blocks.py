@@ -49,6 +49,7 @@ def stand_ins(request: pytest.FixtureRequest) -> Any:
     return replace
 
 
+@pytest.mark.slow
 def test_a_page_runs_from_top_to_bottom(
     block_page: list[Any],
     workplace: Path,

@@ -75,6 +75,7 @@ def assert_tried(workplace: Path, out: str) -> None:
     assert (workplace / "raid").is_dir()
 
 
+@pytest.mark.slow
 def test_sft(run_example, workplace, small_model, capsys):
     run_example("sft.py", **{MODEL: str(small_model)})
     assert_tried(workplace, capsys.readouterr().out)
@@ -117,6 +118,7 @@ def test_lean_agent(run_example, workplace, tiny_t5, capsys):
     assert list((workplace / "raid" / "checkpoints").rglob("*.ckpt"))
 
 
+@pytest.mark.slow
 def test_lean_progress(run_example, workplace, tmp_path, capsys):
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast

@@ -23,6 +23,7 @@ def run(environment: Callable[..., dict[str, str]], *arguments: str) -> str:
     return ran.stdout
 
 
+@pytest.mark.slow
 def test_without_a_gpu_it_says_so(environment):
     assert "no GPU" in run(environment)
 

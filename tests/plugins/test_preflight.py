@@ -118,6 +118,7 @@ def test_python_users_are_told_before_data_is_prepared(model: Path, tmp_path: Pa
         trainer.train([object()], Untouched(), tmp_path)
 
 
+@pytest.mark.slow
 def test_what_is_in_the_cache_of_the_hub_is_there(
     tmp_path: Path, environment: Callable[..., dict[str, str]]
 ) -> None:

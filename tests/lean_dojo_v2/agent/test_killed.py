@@ -9,6 +9,7 @@ import sys
 import time
 
 import orjson
+import pytest
 
 from lean_dojo_v2.database import DynamicDatabase
 
@@ -40,6 +41,7 @@ agent.prove()
 """
 
 
+@pytest.mark.slow
 def test_kill_9(database_copy, tiny_repository, tmp_path, environment):
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
     command = [sys.executable, tmp_path / "script.py", database_copy, tiny_repository[0]]
@@ -65,6 +67,7 @@ def test_kill_9(database_copy, tiny_repository, tmp_path, environment):
     assert len({orjson.loads(line)["full_name"] for line in lines}) == 3
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_database(database_copy, tiny_repository, tmp_path, environment):
     """Two agents that know nothing of each other: no proof is lost, both end well."""
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")

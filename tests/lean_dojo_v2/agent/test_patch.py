@@ -36,6 +36,7 @@ def clone(tiny_repository, tmp_path):
     return tmp_path / "clone"
 
 
+@pytest.mark.slow
 def test_git_applies_the_patch_and_lean_compiles_the_result(proved, clone, tmp_path, monkeypatch):
     patch = make_patch(clone, proved)
     (tmp_path / "proofs.patch").write_bytes(patch.encode())

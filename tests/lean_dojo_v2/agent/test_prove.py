@@ -20,6 +20,7 @@ def names(theorems):
     return {theorem.full_name for theorem in theorems}
 
 
+@pytest.mark.slow
 def test_every_gap_is_tried_and_every_proof_recorded(make_agent, database_copy, capsys):
     agent = make_agent()
     results = agent.prove()

@@ -30,6 +30,7 @@ def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 LIMITS = ("--expansions", "2", "-j", "1")
 
 
+@pytest.mark.slow
 def test_automation_on_a_file(lean_dojo, problems):
     ran = lean_dojo("bench", problems, *LIMITS, "--json")
     assert ran.code == 0, ran.err

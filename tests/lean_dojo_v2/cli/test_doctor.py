@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from lean_dojo_v2.cli.doctor import leftovers
 
 
@@ -33,6 +35,7 @@ def test_a_healthy_installation(environment: Callable[..., dict[str, str]]) -> N
     )
 
 
+@pytest.mark.slow
 def test_broken_plugins_and_an_old_version_are_problems(
     environment: Callable[..., dict[str, str]],
     make_wheel: Callable[..., Path],
@@ -60,6 +63,7 @@ def test_broken_plugins_and_an_old_version_are_problems(
     assert max(map(len, ran.stdout.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_two_versions_at_once_are_a_problem(
     environment: Callable[..., dict[str, str]], tmp_path: Path
 ) -> None:

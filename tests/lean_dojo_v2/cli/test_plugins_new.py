@@ -74,6 +74,7 @@ def run(environment: Mapping[str, str], folder: Path, *arguments: str) -> Any:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NAMES)
 def test_it_is_listed_passes_its_tests_and_the_checks(
     projects: dict[str, Path], installed: Mapping[str, str], kind: str

@@ -26,6 +26,7 @@ def place(workplace, tiny_database, monkeypatch):
     return workplace
 
 
+@pytest.mark.slow
 def test_prove_writes_proofs_trees_and_a_patch(lean_dojo, place, tiny_repository, endpoint, say):
     endpoint(say(*ANSWERS))
     ran = lean_dojo(
@@ -166,6 +167,7 @@ def test_a_list_of_problems_goes_on_where_it_was(lean_dojo, warm):
     assert json.loads(lines[-1])["name"] == "swap"
 
 
+@pytest.mark.slow
 def test_one_theorem_of_a_database(lean_dojo, place, tiny_repository):
     command = ("prove", "--database", "tiny.json", "--project", tiny_repository[0])
     ran = lean_dojo(*command, "--theorem", "Tiny.gap_pair", "--json")
@@ -181,6 +183,7 @@ def test_one_theorem_of_a_database(lean_dojo, place, tiny_repository):
     assert "Proved 1 of 1 theorems" in again.out
 
 
+@pytest.mark.slow
 def test_the_timeout_ends_the_search_of_a_theorem(lean_dojo, place, tiny_repository, endpoint, say):
     split = say("constructor")
 
@@ -198,6 +201,7 @@ def test_the_timeout_ends_the_search_of_a_theorem(lean_dojo, place, tiny_reposit
     assert (result["name"], result["reason"]) == ("Tiny.gap_pair", "timed-out")
 
 
+@pytest.mark.slow
 def test_agent_external_traces_and_proves(lean_dojo, place, tiny_repository, endpoint, say):
     endpoint(say("rfl"))
     ran = lean_dojo(
@@ -236,6 +240,7 @@ def test_mistakes_are_usage_errors(lean_dojo, place, arguments, complaint):
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_does_not_work_is_an_error(lean_dojo, place, tiny_repository, endpoint):
     endpoint(401)
     ran = lean_dojo(
@@ -247,6 +252,7 @@ def test_an_endpoint_that_does_not_work_is_an_error(lean_dojo, place, tiny_repos
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_does_not_answer_in_time_is_an_error(
     lean_dojo, place, tiny_repository, endpoint, monkeypatch
 ):

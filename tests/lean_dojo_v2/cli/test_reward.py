@@ -128,6 +128,7 @@ def test_mistakes_are_named(
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.slow
 def test_lean_scores_and_leaves_no_engine(lean_dojo: Run) -> None:
     goal = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
     # `trivial` closes it, so splitting it gets no nearer to the end.

@@ -184,6 +184,7 @@ try lean-dojo train sft --set resume=t
 """
 
 
+@pytest.mark.slow
 def test_bash_completes(environment: Environment) -> None:
     """In a real bash; `compopt`, which only readline may call, is written down."""
     script = Path(sys.executable).with_name("lean-dojo")

@@ -39,6 +39,7 @@ WITHOUT_JSON = {
     "serve": "it answers others",
     "index": "prints one path",
     "lean install": "prints one path",
+    "lean repl": "it answers others",
     "lean remove": "prints one path a line",
     "database import": "prints nothing",
     "plugins new": "prints a script",

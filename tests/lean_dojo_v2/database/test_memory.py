@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import attrs
+import pytest
 
 from lean_dojo_core.records import TracedTactic
 from lean_dojo_v2.database import DynamicDatabase, Repository
@@ -26,6 +27,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
 
+@pytest.mark.slow
 def test_exporting_and_reading_take_the_same_memory_at_eight_times_the_size(
     repository: Callable[..., Repository], tmp_path: Path
 ) -> None:

@@ -139,6 +139,7 @@ def test_a_fork_has_its_own_connection(path: Path, repository: Callable[..., Rep
         assert len(database.repositories) == 3
 
 
+@pytest.mark.slow
 def test_a_fork_closes_no_connection_of_its_parent(
     tmp_path: Path, repository: Callable[..., Repository]
 ) -> None:

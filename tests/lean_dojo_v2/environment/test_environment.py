@@ -201,6 +201,7 @@ def test_a_tactic_without_end_costs_one_call(make):
     assert environment.get_reward() == 1.0
 
 
+@pytest.mark.slow
 def test_it_survives_its_engine(make):
     environment = make()
     environment.reset(**AND)
@@ -215,6 +216,7 @@ def test_it_survives_its_engine(make):
     assert environment.get_reward() == 1.0
 
 
+@pytest.mark.slow
 def test_it_is_pickled_in_the_midst_and_goes_on_elsewhere(make, tmp_path, environment):
     begun = make()
     begun.reset(**AND)

@@ -82,6 +82,7 @@ def test_sorry_is_seen_in_a_term_and_not_in_a_string(server):
     assert after(server, goal="(sorryAx Nat true) = 1").has_sorry
 
 
+@pytest.mark.slow
 def test_a_state_of_an_engine_that_is_gone_is_said_so(fresh_engine):
     state = fresh_engine.goal_start(GOAL)
     fresh_engine.restart()

@@ -180,6 +180,7 @@ def test_what_a_program_put_past_the_kernel_proves_nothing(server, kind):
         assert "rests on cheat, which Lean's kernel refuses" in outcome.detail
 
 
+@pytest.mark.slow
 def test_a_replaced_engine_answers_right(server):
     theorem = source("wrong")
     state = open_theorem(server, theorem)

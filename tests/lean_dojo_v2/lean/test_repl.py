@@ -17,6 +17,7 @@ def test_the_version_is_that_of_the_protocol(capsys):
     assert capsys.readouterr().out == f"{PROTOCOL_VERSION}\n"
 
 
+@pytest.mark.slow
 def test_requests_in_answers_out_with_the_files_that_they_name(tmp_path, monkeypatch):
     monkeypatch.setattr("signal.signal", lambda *_: None)
     (tmp_path / "A.lean").write_text("theorem t : 1 = 1 := by\n  rfl\n")

@@ -55,6 +55,7 @@ def server(project: str) -> Iterator[Server]:
         yield made
 
 
+@pytest.mark.slow
 @parts
 def test_states_open_by_exact_replay_proofs_hold_and_gaps_open(server, project, step):
     """All of a theorem in one go: what stands before it is elaborated once."""
@@ -81,6 +82,7 @@ def test_states_open_by_exact_replay_proofs_hold_and_gaps_open(server, project, 
     assert gaps or step > 1
 
 
+@pytest.mark.slow
 @parts
 def test_a_traced_state_opens_from_its_text_as_itself_or_not_at_all(server, project, step):
     """Most states say enough; what is opened prints as the traced state does."""

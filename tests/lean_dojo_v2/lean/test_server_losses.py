@@ -26,6 +26,7 @@ ENDLESS = "partial def loop (n : Nat) : Nat := loop (n + 1)\n#eval loop 0"
 BOMB = "#eval (Array.replicate 400000000 0).size"
 
 
+@pytest.mark.slow
 def test_an_engine_lost_in_any_way_is_replaced_at_the_next_call(fresh_engine, gone):
     server = fresh_engine
     state = server.goal_start("True")
@@ -64,6 +65,7 @@ def test_a_tactic_at_a_state_of_a_lost_engine_is_not_refused_by_lean(fresh_engin
         server.stat()
 
 
+@pytest.mark.slow
 def test_a_memory_bomb_meets_the_limit_and_the_pool_lives_on():
     def bomb(server: Server) -> str:
         return server.check_compile(BOMB)[0].messages[0].data
@@ -79,6 +81,7 @@ def test_a_memory_bomb_meets_the_limit_and_the_pool_lives_on():
         assert all(future.result() for future in good)
 
 
+@pytest.mark.slow
 def test_memory_is_watched_where_the_kernel_does_not(monkeypatch):
     from lean_dojo_v2.lean.engines.embedded import launch
 
@@ -90,6 +93,7 @@ def test_memory_is_watched_where_the_kernel_does_not(monkeypatch):
         server.check_compile(BOMB)
 
 
+@pytest.mark.slow
 def test_a_busy_engine_ends_when_its_program_is_killed(gone):
     code = (
         "import sys\nfrom lean_dojo_v2.lean import Server\n"

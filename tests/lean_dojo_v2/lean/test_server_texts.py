@@ -44,6 +44,7 @@ def project(tmp_path):
     return tmp_path / "link"
 
 
+@pytest.mark.slow
 def test_own_modules_definitions_and_headers_make_the_environment(project):
     with Server(["Init", "Own"], project_path=project, engine="embedded") as server:
         change_environment(server)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.prover.problem import TheoremProblem
@@ -29,6 +31,7 @@ class Shaky(TheoremProblem):
         return super().open(server)
 
 
+@pytest.mark.slow
 def test_states_found_before_a_state_is_lost_are_searched(fresh_engine, zoo, scripted):
     proposals = {
         "⊢ p ∧ q": [("constructor", -0.1), (endless(), -0.2), ("exact ⟨hq, hp⟩", -0.3)],

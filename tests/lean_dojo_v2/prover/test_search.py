@@ -243,6 +243,7 @@ def test_a_search_needs_an_engine(zoo, scripted):
 # --- what goes wrong on the way ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_killed_engine_is_replaced_and_the_states_replayed(fresh_engine, zoo, scripted):
     class Killing(scripted):
         def generate(self, goals, *, num_samples, premises=()):

@@ -13,6 +13,7 @@ from lean_dojo_v2.report.collect import collect
 from lean_dojo_v2.report.page import summary, write_report
 
 
+@pytest.mark.slow
 def test_two_runs_side_by_side(run, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     other = tmp_path / "other"

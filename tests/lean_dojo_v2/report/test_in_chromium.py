@@ -14,6 +14,7 @@ PARTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1200, 400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_part_is_seen_and_nothing_sticks_out(run, browser, width, scheme):

@@ -21,6 +21,7 @@ def status(client, text):
     return result.analyze().status
 
 
+@pytest.mark.slow
 def test_its_own_test_and_health(client):
     client.test()
     assert client.health()["status"] == "ok"

@@ -88,6 +88,7 @@ def test_a_scripted_agent_closes_ten_sorries_of_the_sample(tmp_path):
     assert anyio.run(work) >= 10
 
 
+@pytest.mark.slow
 def test_the_other_tools(tmp_path):
     file = tmp_path / "Small.lean"
     file.write_text("theorem t (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  exact ⟨h.2, h.1⟩\n")

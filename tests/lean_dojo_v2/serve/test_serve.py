@@ -161,6 +161,7 @@ def test_a_wrong_question_is_told_what_is_wrong(served, path, question, words):
     assert words in answer.json()["error"]["message"]
 
 
+@pytest.mark.slow
 def test_a_tactic_without_end_is_timed_out_and_the_next_is_answered(start):
     with start() as server:
         endless = {"goal": "∀ n : Nat, n = n", "tactic": "repeat (skip)", "timeout": 1}
@@ -170,6 +171,7 @@ def test_a_tactic_without_end_is_timed_out_and_the_next_is_answered(start):
         assert server.post("/v1/proof", {"goal": GOAL, "proof": "simp"}).json()["valid"]
 
 
+@pytest.mark.slow
 def test_the_token_the_size_and_the_crowd(start):
     limits = Limits(requests=1, bytes=1000)
     with start(token="secret", limits=limits) as server:
@@ -193,6 +195,7 @@ def test_the_token_the_size_and_the_crowd(start):
         assert 'lean_dojo_verdicts_total{kind="tactic",verdict="solved"}' in metrics
 
 
+@pytest.mark.slow
 def test_engines_killed_under_load_lose_no_request(start):
     with start(2) as server:
         proof = {"goal": GOAL, "proof": "intro n\nrfl"}
@@ -216,6 +219,7 @@ def test_listening_beyond_this_machine_needs_a_token(capsys, monkeypatch):
     assert "--token" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_command_stops_gracefully():
     command = [sys.executable, "-m", "lean_dojo_v2", "serve", "--port", "0", "--engines", "1"]
     command += ["--engine", "embedded"]

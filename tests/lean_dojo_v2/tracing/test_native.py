@@ -47,6 +47,7 @@ def without_layout(theorem: Theorem) -> Theorem:
     )
 
 
+@pytest.mark.slow
 def test_both_readers_agree(native: Repository, edge: Repository) -> None:
     def sound(repository: Repository) -> dict[tuple[str, str], Theorem]:
         return {

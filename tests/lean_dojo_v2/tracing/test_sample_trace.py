@@ -14,6 +14,7 @@ SAMPLE = Path(str(resources.files("lean_dojo_v2"))) / "sample"
 ADDRESS = "https://github.com/lean-dojo/lean-dojo-sample"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("one_engine")
 @pytest.mark.parametrize(
     ("folder", "url"),

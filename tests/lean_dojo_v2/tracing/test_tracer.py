@@ -63,6 +63,7 @@ def traced(folder: Path) -> tuple[list[str], list[FileDone]]:
     return sorted(engine.asked), reports
 
 
+@pytest.mark.slow
 def test_only_what_changed_is_asked_again(project: Project) -> None:
     folder = project(FILES)
     asked, reports = traced(folder)
@@ -88,6 +89,7 @@ def test_a_second_trace_starts_no_engine(project: Project, monkeypatch: pytest.M
     assert second.to_dict() == first.to_dict()
 
 
+@pytest.mark.slow
 def test_a_killed_trace_goes_on(project: Project, tmp_path: Path, raid: Path) -> None:
     folder = project(FILES)
     slow = "theorem slow : 1 = 1 := by\n  rfl\nexample : 10 = 10 := by\n" + "  skip\n" * 500

@@ -22,6 +22,7 @@ except LeanDojoError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_missing_model_without_a_network_is_said_at_once(
     environment: Callable[..., dict[str, str]], tmp_path: Path
 ) -> None:

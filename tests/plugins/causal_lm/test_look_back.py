@@ -87,13 +87,17 @@ def test_the_page_of_a_plain_run_shows_it_in_a_browser(trained, browser):
 
 def test_a_broken_matrix_is_said_before_the_training(traced, tiny_model, tmp_path):
     (tmp_path / "database.json").write_bytes(traced.read_bytes())
+    output = tmp_path / "out"
     with DynamicDatabase(tmp_path / "database.json") as database:
-        repos = [database.get_repository(URL + "one", COMMIT)]
-        output = tmp_path / "out"
-        output.mkdir()
+        repos = [database.get_repository(URL + name, COMMIT) for name in ("one", "two")]
+
+        def train(count: int) -> None:
+            trainer = SFTTrainer(str(tiny_model), output, batch_size=4, look_back=5)
+            trainer.train(repos[:count], database, tmp_path / "merged")
+
+        train(1)
         (output / "forgetting.json").write_text("{")
-        trainer = SFTTrainer(str(tiny_model), output, batch_size=4, look_back=5)
+        steps = (output / "metrics.jsonl").read_bytes()
         with pytest.raises(DataError, match=r"forgetting\.json"):
-            trainer.train(repos, database, tmp_path / "merged")
-    assert not (output / "metrics.jsonl").exists()
-    assert not (output / "model.safetensors").exists()
+            train(2)
+    assert (output / "metrics.jsonl").read_bytes() == steps

@@ -86,6 +86,7 @@ def test_a_trainer_measures_with_each_tactic_once():
     assert "tactic-chat-renamed" in registry.dataset_formatters
 
 
+@pytest.mark.slow
 def test_lean_verifies_renamed_steps_of_the_sample(tmp_path):
     file = tmp_path / "sample.json"
     shutil.copy(sample_database_path(), file)

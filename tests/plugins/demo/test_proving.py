@@ -49,6 +49,7 @@ def engines() -> set[int]:
     }
 
 
+@pytest.mark.slow
 def test_engines_serve_all_stages_and_end_with_the_arena(
     database: DynamicDatabase, model: Path, tmp_path: Path
 ) -> None:

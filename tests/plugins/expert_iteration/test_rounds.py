@@ -94,6 +94,7 @@ def test_a_run(practise, tmp_path, database, capsys):
     assert trainer.evaluate(tmp_path / "out-data", "val").examples > 0
 
 
+@pytest.mark.slow
 def test_more_rounds_go_on_and_skip_what_is_always_proved(practise, tmp_path):
     practise(rounds=2, human_share=0.0)
     trainer = practise(rounds=3, human_share=0.0)
@@ -124,6 +125,7 @@ def test_the_run_of_another_trainer_is_left_alone(practise, tmp_path):
     assert sorted(folder.path.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_from_the_base_anew_or_on(practise, tmp_path):
     weights = {}
     for name, start, rounds in (

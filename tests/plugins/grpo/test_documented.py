@@ -110,6 +110,7 @@ def metrics(folder: str) -> list[dict[str, Any]]:
     return [row for row in map(json.loads, lines) if "reward" in row]
 
 
+@pytest.mark.slow
 def test_the_full_example_with_an_agent(barn, model, capsys):
     trainer = GRPOTrainer(
         model_name=model,
@@ -136,6 +137,7 @@ def test_the_full_example_with_an_agent(barn, model, capsys):
     assert all(row["reward"] == 1.0 for row in metrics("outputs-deepseek"))
 
 
+@pytest.mark.slow
 def test_the_length_penalised_example(traced_barn, model):
     trainer = GRPOTrainer(model_name=model, reward_func=penalised, output_dir="outputs-penalised")
     trainer.train(*traced_barn)
@@ -143,6 +145,7 @@ def test_the_length_penalised_example(traced_barn, model):
     assert Path("outputs-penalised/model.safetensors").exists()
 
 
+@pytest.mark.slow
 def test_the_lora_example(traced_barn, model):
     lora_config = LoraConfig(
         r=16,
@@ -166,6 +169,7 @@ def test_the_lora_example(traced_barn, model):
     assert not Path("outputs-grpo-lora/model.safetensors").exists()
 
 
+@pytest.mark.slow
 def test_the_verified_reward_by_name_and_its_evaluation(traced_barn, model):
     trainer = GRPOTrainer(
         model_name=model,

@@ -56,7 +56,7 @@ def test_the_model_sees_what_fits_and_the_reward_all(database, tiny_model, tmp_p
         assert ids == generator.prompt_ids(MANY, max_new_tokens=32)
 
     evaluation = trainer.evaluate(tmp_path / "data", "train", limit=2, samples=1)
-    assert evaluation.tactics == 2
+    assert evaluation.examples == 2
 
 
 def test_the_preview_shows_the_prompt_of_the_training(database, tiny_model, tmp_path):

@@ -171,6 +171,7 @@ def test_the_sample_counts_each_step_once():
     assert sum(left) / len(left) < 1.3
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_examples(tmp_path, encoder):
     file = tmp_path / "long.jsonl"
     count, prefix = 1500, "have h : 1 = 1 := rfl\n" * 300

@@ -8,6 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import pytest
 import torch
 
 SHARED_MEMORY = Path("/dev/shm")
@@ -50,6 +51,7 @@ def kill_when(process, happened):
     process.wait()
 
 
+@pytest.mark.slow
 def test_while_a_checkpoint_is_written_it_stays_whole(make_config, tmp_path):
     """Temporary files lie on another file system where there is one, as on many clusters."""
     folder = tmp_path / "checkpoints"

@@ -36,6 +36,7 @@ LAUNCHERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("launcher", ["alone", pytest.param("torchrun", marks=pytest.mark.slow)])
 def test_two_processes(launcher, database, repos, make_config, tmp_path):
     config = make_config(

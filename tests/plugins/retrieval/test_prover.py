@@ -144,6 +144,7 @@ def test_mistakes_are_said(encoder_folder, seq2seq_folder, exported, tmp_path):
 # --- the agent -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_lean_agent_trains_and_proves(
     make_config, make_repository, seq2seq_folder, tiny_database, tiny_repository, tmp_path, capsys
 ):

@@ -227,6 +227,7 @@ def test_engines_of_few_repositories_stay_open(tmp_path):
     reward.close()
 
 
+@pytest.mark.slow
 def test_a_killed_engine_costs_nothing_but_time():
     others = {process.pid for process in psutil.Process().children(recursive=True)}
     reward = PantographVerified(engines=1, kept_projects=1)  # shares no engine of other tests
@@ -240,6 +241,7 @@ def test_a_killed_engine_costs_nothing_but_time():
     reward.close()
 
 
+@pytest.mark.slow
 def test_a_tactic_that_never_ends_loses_only_its_own_reward(reward):
     bomb = "skip"
     for _ in range(6):
@@ -283,6 +285,7 @@ def test_the_registry_gives_it():
     assert entry.spec.needs_lean
 
 
+@pytest.mark.slow
 def test_an_engine_that_cannot_make_a_check_is_refused_unless_allowed(monkeypatch):
     monkeypatch.setattr(launch, "EMBEDDED", attrs.evolve(launch.EMBEDDED, tells_axioms=False))
     strict = PantographVerified(engine="embedded")

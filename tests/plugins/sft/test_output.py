@@ -48,6 +48,7 @@ def read(descriptor: int, into: list[bytes]) -> None:
         into.append(part)
 
 
+@pytest.mark.slow
 def test_on_a_terminal_a_bar_and_no_dictionaries(
     command: list[str], environment: Environment
 ) -> None:
@@ -93,6 +94,7 @@ def test_in_a_log_messages_alone(command: list[str], environment: Environment) -
     ]
 
 
+@pytest.mark.slow
 def test_a_run_that_failed_at_its_start_may_be_begun_with_other_settings(
     command: list[str], environment: Environment
 ) -> None:

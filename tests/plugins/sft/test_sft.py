@@ -269,6 +269,7 @@ def launch(launcher: str, orders: Path) -> str:
     return done.stderr
 
 
+@pytest.mark.slow
 def test_two_processes_train_like_one(traced, tiny_model, tmp_path):
     """One writer, the same batches in the same order, the same steps."""
     arguments = {"bf16": False}

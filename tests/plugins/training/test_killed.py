@@ -114,6 +114,7 @@ def steps_of(folder: Path) -> list[list[int]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["sft", "sft with LoRA", "grpo", "progress", "retrieval"])
 def test_killed_again_and_again_ends_as_if_nothing_had_been(case, run, tmp_path):
     assert run(case, "whole") == 0

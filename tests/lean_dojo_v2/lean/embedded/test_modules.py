@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 
+@pytest.mark.slow
 def test_modules_of_a_project_are_elaborated_in_memory(lean: Any) -> None:
     text = "import Lib.Mid\ntheorem use : Lib.two + 0 = 2 := by\n  exact Lib.mid\n"
     answer = lean("dojo.trace", file=text, fileName="Use.lean")

@@ -42,6 +42,7 @@ def test_options_have_types_and_nothing_else_is_an_option(lean: Any) -> None:
         assert lean("options.set", **fields)["error"] == "command"
 
 
+@pytest.mark.slow
 def test_time_is_limited_and_the_engine_goes_on(lean: Any) -> None:
     state = lean.start("∀ a b c d e : Nat, a * b * c * d * e = e * d * c * b * a")
     lean("options.set", timeout=20)
