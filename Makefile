@@ -10,7 +10,7 @@ DEMO_OUTPUT ?= demo-output
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-all house lint format docs reference clean
+.PHONY: help setup demo test test-slow test-all house lint format base-model docs reference clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -51,6 +51,10 @@ lint: $(STAMP) ## ruff, mypy --strict, import layers.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+base-model: $(STAMP) ## Make the model that ships anew: mine Lean's library, train, measure (hours; goes on where it stopped).
+	$(BIN)/lean-dojo lean install
+	$(BIN)/python benchmarks/base_model.py --ship
 
 docs: $(STAMP) ## Build the documentation into site/; every warning is an error.
 	$(BIN)/zensical build --strict

@@ -114,6 +114,8 @@ def bench(
     name, problems, settings = _problems(benchmark, assignments, database)
     problems = _chosen(problems, asked.limit)
     choice.resolved()  # a mistake is said before anything is written
+    if choice.said:
+        note(choice.said)
     folder = _folder(asked, name, choice)
     folder.begin(
         {

@@ -13,7 +13,7 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.options import DEFAULT_DATABASE
 from lean_dojo_v2.cli.output import note
 from lean_dojo_v2.cli.prove_what import What, what_options
-from lean_dojo_v2.cli.provers import DEFAULT, ProverChoice, prover_options
+from lean_dojo_v2.cli.provers import ProverChoice, prover_options
 from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, proving_options, set_up
 from lean_dojo_v2.cli.run import open_database, select_repositories
 from lean_dojo_v2.cli.waiting import long_command
@@ -33,7 +33,7 @@ def prove(**given: Any) -> None:
     """Prove a goal, the `sorry`s of a file, or those of a database.
 
     Without --goal, --theorem, --file or --problems the `sorry` theorems of the database are tried.
-    Without a model, Lean's own automation proves what it can.
+    Without --model the model that ships proves, where there is one, else Lean's own automation.
 
     Every proof is checked by Lean as a whole. Those of a database are recorded in it at once, and
     appended to proofs.jsonl beside it; those of --problems are appended to NAME.proofs.jsonl here.
@@ -48,8 +48,8 @@ def prove(**given: Any) -> None:
     if asked.write_patch is not None and (what.goal or what.problems):
         raise UsageError("--write-patch is for what stands in files: --file, or a database")
     choice.resolved()  # a mistake is said before anything else is done
-    if not choice.is_given:
-        note(f"No model is named, so Lean's own automation proves (--prover {DEFAULT}).")
+    if choice.said:
+        note(choice.said)
     if what.is_traced:
         _prove_traced(what, choice, asked)
     else:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 DEFAULT = "automation"
 """The prover that is there without any model."""
+LANGUAGE_MODEL = "hf"
+"""What proves with --model, or with the model that ships."""
 
 prover_options = options(
     click.option(
@@ -30,7 +32,8 @@ prover_options = options(
         "--model",
         metavar="MODEL",
         shell_complete=complete_path,
-        help="Model that sft or grpo trained: a folder or hub id.",
+        help="Model that sft or grpo trained: a folder or hub id (default: the model that ships, "
+        "if there is one).",
     ),
     click.option("--lora", is_flag=True, help="The model must be a LoRA adapter."),
     click.option("--external", metavar="MODEL", help="Model behind an OpenAI-compatible endpoint."),
@@ -84,20 +87,44 @@ class ProverChoice:
             return self.prover
         if self.external is not None:
             return "external"
-        return DEFAULT if self.model is None else "hf"
+        return DEFAULT if self.own_model is None else LANGUAGE_MODEL
+
+    @property
+    def own_model(self) -> str | None:
+        """The model of ``--model``, or the one that ships, where nothing else proves."""
+        if self.model is not None or self.external is not None:
+            return self.model
+        if self.prover not in {None, LANGUAGE_MODEL}:
+            return None
+        from lean_dojo_v2.prover.shipped import shipped_model
+
+        shipped = shipped_model()
+        return None if shipped is None else str(shipped)
 
     @property
     def label(self) -> str:
         """What its results are called: by its model, if it has one."""
-        model = self.model or self.external
+        model = self.own_model or self.external
         return self.name if model is None else Path(model).name
+
+    @property
+    def said(self) -> str:
+        """Say who proves where nobody was named; empty where somebody was."""
+        if self.is_given:
+            return ""
+        if self.own_model is None:
+            return f"No model is named, so Lean's own automation proves (--prover {DEFAULT})."
+        return (
+            f"No model is named, so the one that ships proves ({self.own_model}); "
+            f"--prover {DEFAULT} is Lean's own automation."
+        )
 
     def described(self) -> dict[str, Any]:
         """Give what decides about its proofs, as plain data."""
         given = {key: value for key, value in attrs.asdict(self).items() if value}
         given.pop("device", None)
         found = {**given, "prover": self.name, "label": self.label}
-        if self.model is not None and (files := _files(Path(self.model))):
+        if self.own_model is not None and (files := _files(Path(self.own_model))):
             found["files"] = files
         return found
 
@@ -145,7 +172,7 @@ class ProverChoice:
 
     def _given(self, entry: Entry[Any, Any]) -> list[tuple[str, Any, str]]:
         """Give settings with their values and the options they come from."""
-        model, option = self.model, "--model"
+        model, option = self.own_model, "--model"
         if self.external is not None:
             model, option = self.external, "--external"
         found: list[tuple[str, Any, str]] = []

@@ -100,6 +100,8 @@ def serve(*, host: str, port: int, token: str | None, **settings: Any) -> None:
         config = attrs.evolve(config, size=settings["engines"])
     names = {field.name for field in attrs.fields(ProverChoice)}
     choice = ProverChoice(**{name: settings[name] for name in names})
+    if choice.said:
+        note(choice.said)
     prover = choice.make(ProverConfig())
     service = VerdictService(config, limits)
     note(f"{counted(config.size, 'engine', 'engines')}; stop with Ctrl-C.")

@@ -1,0 +1,286 @@
+"""Make the model that ships: mine Lean's library, fine-tune, practise, measure, write it down.
+
+    python benchmarks/base_model.py [--output base-model] [--modules N] [--theorems 30]
+                                    [--steps 3000] [--rounds 1] [--ship]
+                                    [--benchmarks core-library sample] [--limit N] …
+
+Every stage is a public command, or the miner of ``lean_dojo_v2.mining``; each goes on where it was
+killed. ``--ship`` puts the model and its card where the package takes them from.
+
+1. *mine*: theorems of Init and Std, each opened with what its module imports, are proved step by
+   step; so are mutations of what was proved. Modules of the benchmark ``core-library`` and what
+   states the same as a theorem of the sample are left out.
+2. *model*: a tokenizer and a model of random weights.
+3. *sft*, then *expert-iteration* over the mined statements.
+4. *measure*: ``lean-dojo bench`` on ``core-library`` and on the sample.
+5. *ship*: weights in half precision, and a card with what was done and measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+
+from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.benchmarks.core_library.benchmark import write_problems
+from lean_dojo_v2.benchmarks.core_library.listing import library_server, modules
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.mining.dataset import pairs, repository
+from lean_dojo_v2.mining.miner import Mined, Miner
+from lean_dojo_v2.mining.shape import sample_shapes, shape
+from lean_dojo_v2.runs.files import read_lines
+
+SEED = 0
+LIMITS = ["--samples", "16", "--expansions", "16", "--visits", "2", "--seed", str(SEED)]
+"""What every model may spend on a theorem when it is measured."""
+
+SHIPPED = Path(__file__).resolve().parents[1] / "plugins" / "lean_dojo_plugins" / "base_model"
+CARD = """\
+# The model that ships
+
+A Llama of random weights that learnt to prove from Lean's own library alone; made by
+`make base-model`, seed {seed}. It writes the next tactic at a goal, for `lean-dojo prove`.
+
+**Data.** {statements} theorems of {modules} modules of Init and Std (Lean 4.28), each opened
+without itself in scope, and mutations of those that were proved. Proofs were found step by step:
+goals taken apart by what they look like (introduction, cases, induction, constructors), and closed
+by Lean's automation. {proved} theorems and {mutations} mutations were proved, each proof checked
+as a whole: {proofs} proofs, {pairs} distinct pairs of state and tactic. Left out: the modules of
+the benchmark `core-library`, and all that states the same as a theorem of the sample.
+
+**Training.** `sft`, {steps} steps of 16 examples with renamed variables{practice}; from nothing.
+
+**Measured** with `lean-dojo bench`: at most {samples} tactics at each of {expansions} states,
+{heartbeats} heartbeats a tactic; 95 % intervals (Wilson).
+
+| benchmark | this model | automation alone | beyond automation | automation beyond it |
+|---|---|---|---|---|
+{table}
+
+MIT, as the package; learnt from Lean's library, which is Apache-2.0.
+"""
+
+
+def say(text: str) -> None:
+    """Print a line of progress."""
+    print(f"{datetime.now(UTC):%H:%M:%S} {text}", file=sys.stderr, flush=True)
+
+
+def command(*words: str | Path, done: Path | None = None) -> None:
+    """Run ``lean-dojo``; not again where a file says that it is done."""
+    if done is not None and done.exists():
+        return
+    say("lean-dojo " + " ".join(map(str, words)))
+    program = Path(sys.executable).with_name("lean-dojo")
+    subprocess.run([program, *map(str, words)], check=True)
+    if done is not None:
+        done.touch()
+
+
+def mine(folder: Path, options: argparse.Namespace) -> list[Mined]:
+    """Mine the modules that nobody measures with, and give the theorems that may be learnt."""
+    file = folder / "mined.jsonl"
+    done = folder / "mined.done"
+    if not done.exists():
+        with library_server() as library:
+            found = [one for one in modules(library) if not one.is_held_out]
+        miner = Miner(file, theorems=options.theorems, engines=options.engines)
+        for number, line in enumerate(miner.run(found, limit=options.modules), 1):
+            say(f"mine {number}: {line}")
+        done.touch()
+    secret = sample_shapes()
+    rows = (Mined.read(row) for row in read_lines(file))
+    return [one for one in rows if one.statement and shape(one.statement) not in secret]
+
+
+def write_data(folder: Path, mined: list[Mined]) -> None:
+    """Write the database of proofs, and the statements to practise on."""
+    database = folder / "database.json"
+    if not database.exists():
+        DynamicDatabase(database).add_repository(repository(mined, f"{datetime.now(UTC):%F}"))
+    problems = folder / "problems.jsonl"
+    if not problems.exists():
+        write_problems(
+            (
+                BenchmarkProblem(
+                    full_name=one.name, statement=one.statement, header=one.header, split="train"
+                )
+                for one in mined
+                if one.kind == "library"
+            ),
+            problems,
+        )
+
+
+def build(folder: Path, mined: list[Mined], options: argparse.Namespace) -> Path:
+    """Make the model that nothing has been learnt by."""
+    from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+
+    model = folder / "untrained"
+    if not (model / "model.safetensors").exists():
+        texts = [text for pair in sorted(pairs(mined)) for text in pair]
+        build_tiny_model(
+            texts, model, seed=SEED, vocab_size=options.vocabulary, hidden_size=options.width,
+            layers=options.layers,
+        )  # fmt: skip
+    return model
+
+
+def train(folder: Path, model: Path, options: argparse.Namespace) -> Path:
+    """Fine-tune, then practise; give the last model's folder."""
+    shared = [
+        "--database", folder / "database.json",
+        "--set", f"model_name={model}", "--set", "batch_size=16", "--set", f"lr={options.lr}",
+        "--set", "max_length=512", "--set", f"seed={SEED}", "--set", "prompt_weight=0.25",
+        "--set", "report_to=none", "--formatter", "tactic-chat-renamed",
+        "--set", "trainer_args.optim=muon", "--set", "trainer_args.weight_decay=0.1",
+        "--set", f"trainer_args.max_steps={options.steps}",
+        "--set", "trainer_args.warmup_steps=0.05", "--set", "trainer_args.logging_steps=20",
+        "--set", "trainer_args.save_steps=200",
+    ]  # fmt: skip
+    sft = folder / "sft"
+    command(
+        "train", "sft", *shared, "--data-path", folder / "merged", "--set", f"output_dir={sft}",
+        done=folder / "sft.done",
+    )  # fmt: skip
+    if not options.rounds:
+        return sft
+    expert = folder / "expert-iteration"
+    command(
+        "train", "expert-iteration", *shared, "--data-path", folder / "merged-expert",
+        "--set", f"output_dir={expert}", "--set", f"search_model={sft}",
+        "--set", f"rounds={options.rounds}", "--set", f'problems=["{folder / "problems.jsonl"}"]',
+        "--set", "samples=8", "--set", "expansions=8", "--set", "heartbeats=5000",
+        "--set", f"engines={options.engines}",
+        "--set", f"problems_per_round={options.practice}",
+        done=folder / f"expert-{options.rounds}.done",
+    )  # fmt: skip
+    return expert
+
+
+def measure(folder: Path, model: Path, label: str, options: argparse.Namespace) -> dict[str, dict]:
+    """Measure a model on each benchmark; Lean's automation alone is measured beside it."""
+    found = {}
+    for benchmark in options.benchmarks:
+        run = folder / "bench" / f"{benchmark}-{label}"
+        limit = ["-n", str(options.limit)] if options.limit else []
+        command(
+            "bench", benchmark, "--model", model, *LIMITS, *limit, "-j", str(options.engines),
+            "-o", run, done=run.with_suffix(".done"),
+        )  # fmt: skip
+        found[benchmark] = orjson.loads((run / "report.json").read_bytes())
+    return found
+
+
+def facts(mined: list[Mined], options: argparse.Namespace) -> dict[str, object]:
+    """Say what the data are."""
+    kinds = Counter(one.kind for one in mined if one.proofs)
+    return {
+        "modules": len({one.module for one in mined}),
+        "statements": sum(one.kind == "library" for one in mined),
+        "proved": kinds["library"],
+        "mutations": sum(kinds.values()) - kinds["library"],
+        "proofs": sum(len(one.proofs) for one in mined),
+        "pairs": len(pairs(mined)),
+        "steps": options.steps,
+        "rounds": options.rounds,
+        "seed": SEED,
+    }
+
+
+def figures_of(report: dict) -> dict[str, object]:
+    """Give what a card says of a benchmark run."""
+    names = {"model": report["prover"], "automation": report["automation"]}
+    return {
+        **{who: report_of["proved"] for who, report_of in names.items()},
+        "beyond automation": len(report["beyond"]),
+        "automation alone": len(report["missed"]),
+        "limits": report["asked"]["limits"],
+    }
+
+
+def card(figures: dict) -> str:
+    """Write the model card."""
+    data = figures["data"]
+    rows = [
+        f"| `{name}` | {_share(one['model'])} | {_share(one['automation'])} "
+        f"| {one['beyond automation']} | {one['automation alone']} |"
+        for name, one in figures["benchmarks"].items()
+    ]
+    limits = next(iter(figures["benchmarks"].values()))["limits"]
+    return CARD.format(
+        **data,
+        **limits,
+        table="\n".join(rows),
+        practice=""
+        if not data["rounds"]
+        else f", then {data['rounds']} round(s) of `expert-iteration`",
+    )
+
+
+def _share(share: dict) -> str:
+    return (
+        f"{share['proved']} of {share['tried']} "
+        f"({100 * share['low']:.0f} to {100 * share['high']:.0f} %)"
+    )
+
+
+def ship(model: Path, text: str) -> None:
+    """Put the model in half precision, and its card, where the package takes them from."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    AutoModelForCausalLM.from_pretrained(model, dtype=torch.float16).save_pretrained(SHIPPED)
+    AutoTokenizer.from_pretrained(model).save_pretrained(SHIPPED)
+    (SHIPPED / "generation_config.json").unlink(missing_ok=True)
+    (SHIPPED / "README.md").write_text(text, encoding="utf-8")
+    size = sum(file.stat().st_size for file in SHIPPED.iterdir())
+    say(f"{SHIPPED}: {size / 1e6:.1f} MB")
+
+
+def main() -> None:
+    """Run every stage that is not done."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--output", type=Path, default=Path("base-model"))
+    parser.add_argument("--modules", type=int, help="mine so many modules at most")
+    parser.add_argument("--theorems", type=int, default=30, help="theorems of a module at most")
+    parser.add_argument("--steps", type=int, default=3000, help="optimiser steps of each training")
+    parser.add_argument("--rounds", type=int, default=1, help="rounds of expert iteration")
+    parser.add_argument("--practice", type=int, default=1000, help="problems of a round")
+    parser.add_argument("--limit", type=int, help="theorems of a benchmark at most")
+    parser.add_argument("--benchmarks", nargs="+", default=["core-library", "sample"])
+    parser.add_argument("--lr", type=float, default=1.5e-3)
+    parser.add_argument("--width", type=int, default=256)
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--vocabulary", type=int, default=1024)
+    parser.add_argument("--engines", type=int, default=2)
+    parser.add_argument("--ship", action="store_true", help="put the model into the package")
+    options = parser.parse_args()
+    folder = options.output.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    mined = mine(folder, options)
+    found = facts(mined, options)
+    say(f"data: {json.dumps(found)}")
+    write_data(folder, mined)
+    model = train(folder, build(folder, mined, options), options)
+    measured = measure(folder, model, model.name, options)
+    figures = {
+        "data": found,
+        "benchmarks": {name: figures_of(one) for name, one in measured.items()},
+    }
+    atomic_write_bytes(folder / "figures.json", orjson.dumps(figures, option=orjson.OPT_INDENT_2))
+    print(card(figures))
+    if options.ship:
+        ship(model, card(figures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""The model that ships with the package: what proves where no model is named."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+_PACKAGE, _FOLDER, _WEIGHTS = "lean_dojo_plugins", "base_model", "model.safetensors"
+
+
+def shipped_model() -> Path | None:
+    """Give the folder of the model that ``make base-model`` puts into the package, if any."""
+    package = find_spec(_PACKAGE)  # by name: this room imports nothing of that one
+    places = None if package is None else package.submodule_search_locations
+    for place in places or ():
+        folder = Path(place) / _FOLDER
+        if (folder / _WEIGHTS).is_file():
+            return folder
+    return None

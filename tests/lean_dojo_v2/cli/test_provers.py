@@ -1,0 +1,54 @@
+"""Who proves where nobody is named."""
+
+from __future__ import annotations
+
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+import pytest
+
+from lean_dojo_v2.cli.provers import ProverChoice
+from lean_dojo_v2.prover import shipped
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a package that ships no model yet."""
+    spec = ModuleSpec("lean_dojo_plugins", None, is_package=True)
+    spec.submodule_search_locations = [str(tmp_path)]
+    monkeypatch.setattr(shipped, "find_spec", lambda _: spec)
+    return tmp_path
+
+
+def test_without_a_model_it_is_automation(package: Path) -> None:
+    assert shipped.shipped_model() is None
+    choice = ProverChoice()
+    assert (choice.name, choice.label, choice.own_model) == ("automation", "automation", None)
+    assert "Lean's own automation proves" in choice.said
+    (package / "base_model").mkdir()  # a folder that is being written is no model
+    assert ProverChoice().name == "automation"
+
+
+def test_the_model_that_ships_proves_where_nobody_is_named(package: Path) -> None:
+    folder = package / "base_model"
+    folder.mkdir()
+    (folder / "model.safetensors").touch()
+    choice = ProverChoice()
+    assert (choice.name, choice.label) == ("hf", "base_model")
+    assert str(folder) in choice.said
+    _, arguments, takes_config = choice.resolved()
+    assert arguments == {"ckpt_path": str(folder)}
+    assert takes_config
+    assert "files" in choice.described()
+    assert ProverChoice(prover="hf").own_model == str(folder)
+
+
+@pytest.mark.parametrize(
+    "given", [{"prover": "automation"}, {"external": "m"}, {"model": "mine"}], ids=str
+)
+def test_whoever_is_named_proves(package: Path, given: dict[str, str]) -> None:
+    (package / "base_model").mkdir()
+    (package / "base_model" / "model.safetensors").touch()
+    choice = ProverChoice(**given)
+    assert choice.own_model == given.get("model")
+    assert not choice.said

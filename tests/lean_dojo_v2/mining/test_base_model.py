@@ -1,0 +1,53 @@
+"""``benchmarks/base_model.py`` from mined proofs to a card, with the public commands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lean_dojo_v2.mining.miner import Mined
+from lean_dojo_v2.mining.play import Step
+from lean_dojo_v2.runs.files import append_lines, read_lines
+
+SCRIPT = Path(__file__).parents[3] / "benchmarks" / "base_model.py"
+SIZES = {
+    "steps": 2, "rounds": 1, "practice": 1, "limit": 1, "width": 32, "layers": 1,
+    "vocabulary": 300, "engines": 1, "benchmarks": "sample",
+}  # fmt: skip
+
+
+def mined(name: str, statement: str) -> Mined:
+    return Mined(
+        name=name, module="Init.Some", kind="library", header="prelude\nimport Init.Omega\n\n",
+        statement=f"theorem {name} {statement} :=",
+        proofs=((Step("n : Nat\n⊢ n + 0 = n", "rfl", "no goals"),),),
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_every_stage_runs_and_a_second_call_does_nothing_anew(tmp_path: Path) -> None:
+    in_the_sample = "(p q r : Prop) (h : p ∨ q) : p ∨ q ∨ r"
+    rows = [mined("a", "(n : Nat) : n + 0 = n"), mined("b", in_the_sample)]
+    append_lines(tmp_path / "mined.jsonl", [row.row() for row in rows])
+    (tmp_path / "mined.done").touch()
+
+    def run() -> str:
+        sizes = [word for name, size in SIZES.items() for word in (f"--{name}", str(size))]
+        words = [sys.executable, str(SCRIPT), "--output", str(tmp_path), *sizes]
+        ran = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert ran.returncode == 0, ran.stderr
+        assert ("lean-dojo train sft" in ran.stderr) == (not done)
+        return ran.stdout
+
+    done = False
+    card = run()
+    assert "1 theorems of 1 modules" in card
+    assert [one["name"] for one in read_lines(tmp_path / "problems.jsonl")] == ["a"]
+    figures = json.loads((tmp_path / "figures.json").read_bytes())
+    assert figures["benchmarks"]["sample"]["model"]["tried"] == 1
+    done = True
+    assert run() == card
