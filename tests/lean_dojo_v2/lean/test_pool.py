@@ -228,7 +228,10 @@ def test_a_dropped_pool_leaves_neither_threads_nor_processes(gone):
     del pool
     gc.collect()
     assert all(gone(pid) for pid in pids)
-    assert not [t for t in threading.enumerate() if t.name == "lean-engine"]
+    for thread in threading.enumerate():
+        if thread.name == "lean-engine":
+            thread.join(timeout=60)
+            assert not thread.is_alive()
 
 
 def test_a_pool_pickles_as_its_configuration():
