@@ -7,10 +7,11 @@ Everything is counted, nothing timed; a run that is killed goes on with the same
 
 1. *prover*: a small model of random weights is fine-tuned on the proofs of half of the sample's
    training theorems (``--model`` names another one).
-2. *practice*: it searches the other half, statements only: the critic's data.
-3. *models*: a progress model on all training proofs, a critic on those searches.
-4. *val*: samples, length exponent and visits are chosen unguided, then each model's weight, by the
+2. *settings*: samples, temperature, length exponent and visits are chosen unguided on val, by the
    proofs and then by the mean number of expansions.
+3. *practice*: it searches the other half, statements only: the critic's data.
+4. *models*: a progress model on all training proofs, a critic on those searches; the weight of each
+   is chosen on val likewise.
 5. *test*: theorems that take at least four expansions unguided, with a seed that is not used again;
    those are searched unguided and with each model, with the same seeds.
 
@@ -68,8 +69,8 @@ SHOWN = 0.5
 """Share of the training theorems whose human proofs the prover has seen."""
 HARD = 4
 """Expansions that a theorem takes at least, to be counted."""
-GRID = [(16, 0.0, 4), (16, 1.0, 4), (32, 0.0, 2), (32, 0.5, 4)]
-"""Samples, length exponent and visits to choose from."""
+GRID = [(16, 1.0, 0.0, 4), (32, 1.5, 0.5, 1), (32, 1.5, 1.0, 1), (32, 1.5, 0.5, 2)]
+"""Samples, temperature, length exponent and visits to choose from."""
 WEIGHTS = {"progress": (0.5, 0.25, 1.0), "critic": (1.0, 0.5, 2.0)}
 """Weights of each model to choose from, the documented one first."""
 CHOOSING, FIRST = 1000, 0
@@ -152,9 +153,10 @@ class Laboratory:
     """One prover and its engines; every search is kept, and none is made twice."""
 
     folder: Path
-    prover: HFProver
+    model: Path
     expansions: int
     stack: ExitStack
+    provers: dict[float, HFProver] = attrs.Factory(dict)
     servers: dict[Path | None, Server] = attrs.Factory(dict)
 
     def server(self, project: Path | None) -> Any:
@@ -163,11 +165,18 @@ class Laboratory:
             self.servers[project] = self.stack.enter_context(server)
         return nullcontext(self.servers[project])
 
+    def prover(self, temperature: float) -> HFProver:
+        if temperature not in self.provers:
+            self.provers[temperature] = HFProver(
+                self.model, device="cpu", temperature=temperature, max_new_tokens=40, max_length=512
+            )
+        return self.provers[temperature]
+
     def run(
         self,
         name: str,
         problems: Sequence[BenchmarkProblem],
-        choice: tuple[int, float, int],
+        choice: tuple[int, float, float, int],
         guide: tuple[Path, float] | None = None,
         *,
         seeds: int = 1,
@@ -175,7 +184,8 @@ class Laboratory:
         trees: bool = False,
     ) -> dict[str, list[Attempt]]:
         """Search the problems; give each one's attempts, a seed each."""
-        samples, exponent, visits = choice
+        samples, temperature, exponent, visits = choice
+        prover = self.prover(temperature)
         config = ProverConfig(
             max_expansions=self.expansions, num_sampled_tactics=samples, length_exponent=exponent,
             visits=visits, timeout=100_000, progress_weight=0.0 if guide is None else guide[1],
@@ -196,8 +206,8 @@ class Laboratory:
             tried += 1
 
         def seeded(seed: int) -> HFProver:
-            self.prover.settings = attrs.evolve(settings_of(config), seed=seed)
-            return self.prover
+            prover.settings = attrs.evolve(settings_of(config), seed=seed)
+            return prover
 
         bench.on_attempt = told
         say(f"{name}: {left} searches to make")
@@ -251,10 +261,18 @@ def had_a_choice(folder: Path) -> Iterator[bool]:
 def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     folder = options.folder.absolute()
     model = options.model or train_prover(folder, options.steps)
-    prover = HFProver(model, device="cpu", max_new_tokens=40, max_length=512)
-    lab = Laboratory(folder, prover, options.expansions, stack)
-    first = GRID[0]
-    lab.run("practice", some(practice(), options.practice), first, seeds=options.attempts)
+    lab = Laboratory(folder, model, options.expansions, stack)
+    sample = partial(registry.benchmarks["sample"].create)
+    val = some(sample(split="val").problems(), options.val)
+    chosen, best = GRID[0], (-1.0, 0.0)
+    for choice in GRID[: options.grid]:
+        found = lab.run("val-" + "-".join(map(str, choice)), val, choice)
+        if (quality := lab.quality(found)) > best:
+            chosen, best = choice, quality
+    unguided = lab.run("val-" + "-".join(map(str, chosen)), val, chosen)
+    hard = [p for p in val if unguided[p.full_name][0].expansions >= HARD]
+    lab.run("practice", some(practice(), options.practice), chosen, seeds=options.attempts)
+
     encoder = folder / "encoder"
     if not (encoder / "model.safetensors").exists():
         build_tiny_encoder(model, encoder)
@@ -265,16 +283,6 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
             data=folder / "searches" / "practice",
         ),
     }  # fmt: skip
-
-    sample = partial(registry.benchmarks["sample"].create)
-    val = some(sample(split="val").problems(), options.val)
-    chosen, best = first, (-1.0, 0.0)
-    for choice in GRID[: options.grid]:
-        found = lab.run("val-" + "-".join(map(str, choice)), val, choice)
-        if (quality := lab.quality(found)) > best:
-            chosen, best = choice, quality
-    unguided = lab.run("val-" + "-".join(map(str, chosen)), val, chosen)
-    hard = [p for p in val if unguided[p.full_name][0].expansions >= HARD]
     weights = {}
     for name, guide in guides.items():
         tried = {
@@ -299,14 +307,14 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     states = folder / "searches" / "test-none" / f"{PROVER}.states.jsonl"
     critic = ProgressTrainer(None, encoder, guides["critic"], target="solved", max_length=256)
     return {
-        "samples, exponent, visits": chosen,
+        "samples, temperature, exponent, visits": chosen,
         "weights": weights,
         "expansions": options.expansions,
         "seeds": options.seeds,
         "val theorems": len(val),
         "test theorems": len(test),
         "counted theorems": len(counted),
-        "expansions with a choice": round(float(np.mean(choices)), 3) if choices else None,
+        "first visits with a choice": round(float(np.mean(choices)), 3) if choices else None,
         "critic on unguided test searches": dict(critic.evaluate(states).metrics),
         "arms": {name: summary(lab, mine, found["none"]) for name, mine in found.items()},
     }
