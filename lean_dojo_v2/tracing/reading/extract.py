@@ -179,7 +179,18 @@ class _FileReader:
             self.places.position(declaration.end),
             tuple(self._tactic(*step, declaration.full_name) for step in self.steps[first:last]),
             _inside(declaration, self.sorries) or any(w.text in _SORRY_WORDS for w in words),
+            tuple(self._not_constants(declaration.start, proof)),
         )
+
+    def _not_constants(self, start: int, end: int) -> Iterator[str]:
+        """Give the identifiers of a stretch of the text that mean no constant, each once."""
+        seen: set[str] = set()
+        for word in code_tokens(self.text, start, end):
+            at = bisect_left(self.reference_starts, word.start)
+            means = at < len(self.references) and self.references[at].start == word.start
+            if word.kind == "ident" and not means and word.text not in seen:
+                seen.add(word.text)
+                yield word.text
 
     def _tactic(
         self, step: ElaboratedTactic, before: str, after: str, theorem: str

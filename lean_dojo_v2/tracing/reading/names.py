@@ -41,7 +41,7 @@ def resting_on_errors(files: Iterable[TracedFile]) -> set[str]:
         unsound.update(
             theorem.constant
             for theorem in file.theorems
-            if lost[file.path] and names_lost(theorem.statement, lost[file.path])
+            if names_lost(theorem.statement, lost[file.path].intersection(theorem.variables))
         )
         for constant, used in file.uses.items():
             if unsound and any(not unsound.isdisjoint(_prefixes(name)) for name in used):

@@ -130,6 +130,7 @@ class TracedTheorem:
         end: Where the proof ends.
         tactics: The tactics of its proof, in order.
         has_sorry: Whether its proof says ``sorry``, in whatever way.
+        variables: Identifiers of the statement that mean no constant, each once.
     """
 
     full_name: str
@@ -139,6 +140,7 @@ class TracedTheorem:
     end: Position
     tactics: tuple[TracedTactic, ...] = ()
     has_sorry: bool = False
+    variables: tuple[str, ...] = ()
 
     def bound(self, file_path: str, url: str, commit: str) -> Theorem:
         """Give the record of the theorem in a repository."""

@@ -238,11 +238,20 @@ theorem resting : True := by
   have := @about_it Nat 0
   trivial
 theorem fine : 1 = 1 := rfl
+
+namespace Again
+def Nat : Type := nonsense
+def twice (n : Nat) := n
+end Again
+theorem of_the_library (n : Nat) : n = n := rfl
 """
 
 
 def test_what_names_a_definition_that_failed_is_left_out(project: Project) -> None:
-    """Lean takes the name for a variable that nobody declared, and proves something else."""
+    """Lean takes the name for a variable that nobody declared, and proves something else.
+
+    Where the name means another constant, nothing is wrong with the statement.
+    """
     folder = project(
         {
             "Lib.lean": "import Lib.Base\ntheorem elsewhere : size = size := rfl\n",
@@ -250,7 +259,7 @@ def test_what_names_a_definition_that_failed_is_left_out(project: Project) -> No
         }
     )
     traced = trace_repository(LeanGitRepo.from_path(folder), engine="embedded", jobs=1)
-    assert {t.full_name for t in traced.iter_theorems()} == {"about_another", "fine"}
+    assert {t.full_name for t in traced.iter_theorems()} == {"about_another", "fine", "of_the_library"}
     said = "\n".join(traced.metadata["trace_errors"])
     assert "elsewhere is left out" in said
 
