@@ -259,7 +259,11 @@ def test_what_names_a_definition_that_failed_is_left_out(project: Project) -> No
         }
     )
     traced = trace_repository(LeanGitRepo.from_path(folder), engine="embedded", jobs=1)
-    assert {t.full_name for t in traced.iter_theorems()} == {"about_another", "fine", "of_the_library"}
+    assert {t.full_name for t in traced.iter_theorems()} == {
+        "about_another",
+        "fine",
+        "of_the_library",
+    }
     said = "\n".join(traced.metadata["trace_errors"])
     assert "elsewhere is left out" in said
 
