@@ -80,7 +80,7 @@ def command(*words: str | Path, done: Path | None = None) -> None:
         return
     say("lean-dojo " + " ".join(map(str, words)))
     program = Path(sys.executable).with_name("lean-dojo")
-    subprocess.run([program, *map(str, words)], check=True)
+    subprocess.run([program, *map(str, words)], check=True, stdout=sys.stderr)
     if done is not None:
         done.touch()
 
