@@ -29,7 +29,7 @@ from pathlib import Path
 import orjson
 
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.core_library.benchmark import write_problems
 from lean_dojo_v2.benchmarks.core_library.listing import library_server, modules
 from lean_dojo_v2.database import DynamicDatabase
@@ -43,6 +43,8 @@ LIMITS = ["--samples", "16", "--expansions", "16", "--visits", "2", "--seed", st
 """What every model may spend on a theorem when it is measured."""
 
 SHIPPED = Path(__file__).resolve().parents[1] / "plugins" / "lean_dojo_plugins" / "base_model"
+WEIGHTS = "model.safetensors"
+MOST_BYTES = 12_000_000
 CARD = """\
 # The model that ships
 
@@ -233,17 +235,28 @@ def _share(share: dict) -> str:
     )
 
 
-def ship(model: Path, text: str) -> None:
+def ship(model: Path, text: str, target: Path) -> None:
     """Put the model in half precision, and its card, where the package takes them from."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    AutoModelForCausalLM.from_pretrained(model, dtype=torch.float16).save_pretrained(SHIPPED)
-    AutoTokenizer.from_pretrained(model).save_pretrained(SHIPPED)
-    (SHIPPED / "generation_config.json").unlink(missing_ok=True)
-    (SHIPPED / "README.md").write_text(text, encoding="utf-8")
-    size = sum(file.stat().st_size for file in SHIPPED.iterdir())
-    say(f"{SHIPPED}: {size / 1e6:.1f} MB")
+    from lean_dojo_plugins.training.run_folder import RunFolder, RunState
+
+    trained = RunFolder(model).load()
+    assert trained is not None
+    settings = {name: trained.settings[name] for name in ("formatter", "max_length", "seed")}
+    target.mkdir(parents=True, exist_ok=True)
+    (target / WEIGHTS).unlink(missing_ok=True)  # without them the folder is no model
+    RunFolder(target).save(RunState(trained.trainer, settings, trained.finished))
+    AutoTokenizer.from_pretrained(model).save_pretrained(target)
+    atomic_write_text(target / "README.md", text)
+    made = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float16)
+    made.save_pretrained(target)
+    size = sum(file.stat().st_size for file in target.iterdir())
+    say(f"{target}: {size / 1e6:.1f} MB")
+    if size > MOST_BYTES:
+        (target / WEIGHTS).unlink()
+        raise SystemExit(f"{size} bytes are too many for the package: at most {MOST_BYTES}")
 
 
 def main() -> None:
@@ -262,7 +275,10 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--vocabulary", type=int, default=1024)
     parser.add_argument("--engines", type=int, default=2)
-    parser.add_argument("--ship", action="store_true", help="put the model into the package")
+    parser.add_argument(
+        "--ship", type=Path, nargs="?", const=SHIPPED, metavar="DIR",
+        help="put the model into this folder, or into the package",
+    )  # fmt: skip
     options = parser.parse_args()
     folder = options.output.absolute()
     folder.mkdir(parents=True, exist_ok=True)
@@ -279,7 +295,7 @@ def main() -> None:
     atomic_write_bytes(folder / "figures.json", orjson.dumps(figures, option=orjson.OPT_INDENT_2))
     print(card(figures))
     if options.ship:
-        ship(model, card(figures))
+        ship(model, card(figures), options.ship)
 
 
 if __name__ == "__main__":

@@ -42,6 +42,8 @@ def test_the_data_files_are_packaged(wheel_home, tmp_path):
         "from lean_dojo_v2.database import DynamicDatabase;"
         "assert (sample_project_path() / 'lean-toolchain').exists();"
         "assert (sample_project_path('extra') / 'lakefile.toml').exists();"
+        "from lean_dojo_v2.benchmarks.core_library.benchmark import HELD_OUT_FILE;"
+        "assert HELD_OUT_FILE.exists();"
         "print(len(DynamicDatabase(sample_database_path()).repositories));"
         "from lean_dojo_v2.lean.client.server import Server;"
         "s = Server(engine='embedded'); g = s.goal_start('1 + 1 = 2');"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lean_dojo_plugins.causal_lm.generate.prover import HFProver
 from lean_dojo_v2.mining.miner import Mined
 from lean_dojo_v2.mining.play import Step
 from lean_dojo_v2.runs.files import append_lines, read_lines
@@ -35,9 +36,19 @@ def test_every_stage_runs_and_a_second_call_does_nothing_anew(tmp_path: Path) ->
     append_lines(tmp_path / "mined.jsonl", [row.row() for row in rows])
     (tmp_path / "mined.done").touch()
 
+    shipped = tmp_path / "shipped"
+
     def run() -> str:
         sizes = [word for name, size in SIZES.items() for word in (f"--{name}", str(size))]
-        words = [sys.executable, str(SCRIPT), "--output", str(tmp_path), *sizes]
+        words = [
+            sys.executable,
+            str(SCRIPT),
+            "--output",
+            str(tmp_path),
+            *sizes,
+            "--ship",
+            str(shipped),
+        ]
         ran = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=False)
         assert ran.returncode == 0, ran.stderr
         assert ("lean-dojo train sft" in ran.stderr) == (not done)
@@ -49,5 +60,9 @@ def test_every_stage_runs_and_a_second_call_does_nothing_anew(tmp_path: Path) ->
     assert [one["name"] for one in read_lines(tmp_path / "problems.jsonl")] == ["a"]
     figures = json.loads((tmp_path / "figures.json").read_bytes())
     assert figures["benchmarks"]["sample"]["model"]["tried"] == 1
+    assert (shipped / "README.md").read_text() + "\n" == card
+    prover = HFProver(shipped)
+    assert prover.tactics.max_length == 512
+    assert prover.generator.generate(["n : Nat\n⊢ n + 0 = n"], num_samples=1)
     done = True
     assert run() == card
