@@ -142,7 +142,7 @@ def _candidates() -> Iterator[PluginInfo]:
         name = normalise(point.distribution)
         return (name != HOST_DISTRIBUTION, name, point.name)
 
-    found = sorted([*entry_points(), *local.entry_points()], key=order)
+    found = sorted([*entry_points(GROUP), *local.entry_points()], key=order)
     for point in found:
         info = PluginInfo(
             name=f"{point.distribution}:{point.name}",
@@ -184,7 +184,7 @@ def _unmet_requirement(point: InstalledEntryPoint, first: InstalledEntryPoint) -
         return None  # a file requires nothing
     mine = [
         text
-        for text in point.requirements
+        for text in point.requirements()
         if normalise(re.split(r"[^\w.-]", text, maxsplit=1)[0]) == HOST_DISTRIBUTION
     ]
     if not mine or normalise(first.distribution) != HOST_DISTRIBUTION:

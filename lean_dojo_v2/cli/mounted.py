@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lean_dojo_core import local
 from lean_dojo_core.errors import PluginLoadError, StrictPluginsError, UnreadableFileError
+from lean_dojo_core.installed import plugins_installed
 from lean_dojo_v2.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
@@ -19,8 +21,8 @@ class ProgramGroup(LazyGroup):
     """The built-in commands and those that plugins mount.
 
     A plugin is asked for its commands only where one is looked for that is not built in, or all are
-    listed. A plugin's command never takes the place of a built-in one: under a name that is taken
-    it is mounted as ``distribution:name``.
+    listed; where no plugin is installed, none is looked for. A plugin's command never takes the
+    place of a built-in one: under a name that is taken it is mounted as ``distribution:name``.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -54,7 +56,9 @@ class ProgramGroup(LazyGroup):
             return {}
 
     def _mounted(self) -> dict[str, Entry[CommandSpec, Command]]:
-        from lean_dojo_core import registry  # a built-in command does not look for plugins
+        if not plugins_installed() and not local.entry_points():
+            return {}
+        from lean_dojo_core import registry  # not for a program without plugins
 
         try:
             found = registry.commands.items()

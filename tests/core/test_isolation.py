@@ -375,5 +375,21 @@ def test_a_half_deleted_distribution_is_survived(installed: Installed, tmp_path:
     (folder / "entry_points.txt").write_text("[lean_dojo]\nplugin = half_gone.manifest\n")
     ran = installed.lean_dojo("plugins", "--json", PYTHONPATH=str(tmp_path))
     infos = {info["distribution"]: info for info in ran.json["plugins"]}
-    assert infos["unknown"]["status"] == "failed"
-    assert "No module named 'half_gone'" in infos["unknown"]["error"]
+    assert infos["half_gone"]["status"] == "failed"
+    assert "No module named 'half_gone'" in infos["half_gone"]["error"]
+
+
+def test_found_like_importlib_metadata_finds(installed: Installed) -> None:
+    code = """
+from importlib import metadata
+from lean_dojo_core.installed import entry_points
+for group in ("lean_dojo", "console_scripts"):
+    ours = {(p.distribution, p.version, p.name, p.value) for p in entry_points(group)}
+    theirs = {
+        (p.dist.name, p.dist.version, p.name, p.value.partition("[")[0].strip())
+        for p in metadata.entry_points(group=group)
+    }
+    assert ours == theirs, ours ^ theirs
+"""
+    ran = installed.python(code)
+    assert ran.returncode == 0, ran.stderr
