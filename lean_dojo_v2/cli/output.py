@@ -12,6 +12,8 @@ from typing import Any
 import click
 
 PLAIN_WIDTH = 80
+FOLDED = 12
+"""Characters to which a column of words may be folded; narrower ones are not read any more."""
 _NUMBER = re.compile(r"[-+−–]?[\d.,]*(?:e[-+]?\d+)?( (?:of [\d,]+|%|s|MB|GB))?")
 _STDOUT = "lean_dojo_v2.cli.stdout"
 
@@ -61,15 +63,21 @@ def paragraph(text: str, *, indent: int = 0) -> str:
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table on stdout.
 
-    On a terminal rich draws it, in its width; elsewhere it is aligned text of 80 columns, in which
-    the last column wraps.
+    On a terminal rich draws it, in its width; where that is too narrow for the columns, each row is
+    a list of its cells. Elsewhere it is aligned text of 80 columns, in which the last column wraps.
 
     Args:
         columns: Headings.
         rows: Cells, as many a row as there are headings.
     """
     if sys.stdout.isatty():
-        _rich_table(columns, rows)
+        import shutil
+
+        width = shutil.get_terminal_size().columns
+        if _least_width(columns, rows) > width:
+            click.echo("\n\n".join(_record(columns, row, width) for row in rows))
+        else:
+            _rich_table(columns, rows, width)
     else:
         for line in plain_table(columns, rows):
             click.echo(line)
@@ -100,9 +108,39 @@ def plain_table(
     return lines
 
 
-def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    import shutil
+def _least_width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Say how many columns a table takes when names and numbers stay whole and words fold."""
+    total = 2 * (len(columns) - 1)
+    for position, heading in enumerate(columns):
+        cells = [row[position] for row in rows]
+        size = max(map(len, [heading, *cells]))
+        whole = position == 0 or _are_numbers(cells)
+        total += size if whole else min(size, FOLDED)
+    return total
 
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    return all(map(_NUMBER.fullmatch, cells))
+
+
+def _record(columns: Sequence[str], row: Sequence[str], width: int) -> str:
+    """Write one row as lines of heading and cell.
+
+    >>> print(_record(["NAME", "SUMMARY"], ["sft", "one two three"], 16))
+    NAME     sft
+    SUMMARY  one two
+             three
+    """
+    indent = max(map(len, columns)) + 2
+    lines = []
+    for heading, cell in zip(columns, row, strict=True):
+        first, *rest = textwrap.wrap(cell, max(width - indent, 1)) or [""]
+        lines.append(f"{heading:<{indent}}{first}".rstrip())
+        lines.extend(" " * indent + line for line in rest)
+    return "\n".join(lines)
+
+
+def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -111,10 +149,10 @@ def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for position, heading in enumerate(columns):
         cells = [row[position] for row in rows]
         # Words may be cut or folded; half a number is a wrong number.
-        width = max(map(len, cells), default=0) if all(map(_NUMBER.fullmatch, cells)) else None
+        least = max(map(len, cells), default=0) if _are_numbers(cells) else None
         drawn.add_column(
-            heading, no_wrap=position == 0 and width is None, min_width=width, overflow="fold"
+            heading, no_wrap=position == 0 and least is None, min_width=least, overflow="fold"
         )
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
-    Console(width=shutil.get_terminal_size().columns).print(drawn)
+    Console(width=width).print(drawn)

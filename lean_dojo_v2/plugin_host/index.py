@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import DataError
+from lean_dojo_core.errors import DataError, UnreadableFileError
 from lean_dojo_core.installed import normalise
 from lean_dojo_core.local import read_settings
 from lean_dojo_v2.plugin_host.settings import INDEX
@@ -54,13 +54,14 @@ def read_index(place: str | None = None) -> list[Listed]:
         place: Its address or path; :func:`index_place` if not given.
 
     Raises:
-        DataError: If it cannot be read, or is no index.
+        DataError: If it cannot be fetched, or is no index.
+        UnreadableFileError: If there is no such file, or it is not JSON.
     """
     where = place or index_place()
     try:
         found = json.loads(_content(where))
     except ValueError as error:
-        raise DataError(f"is not JSON: {error}", path=where) from error
+        raise UnreadableFileError(f"is not JSON: {error}", path=where) from error
     rows = found.get("plugins") if isinstance(found, dict) else None
     if not isinstance(rows, list):
         raise DataError("is no index: it has no list 'plugins'", path=where)
@@ -88,7 +89,7 @@ def _content(where: str) -> bytes:
     try:
         return Path(where).expanduser().read_bytes()
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=where) from error
+        raise UnreadableFileError(f"cannot be read: {error.strerror}", path=where) from error
 
 
 def _listed(row: Any, where: str, number: int) -> Listed:

@@ -14,7 +14,9 @@ from lean_dojo_core import registry
 from lean_dojo_core.settings import record_in, settings_of
 from lean_dojo_v2.cli import cli
 from lean_dojo_v2.config import parse_assignment
+from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean_progress.create_sample_dataset import main as create_sample_dataset
+from lean_dojo_v2.sample import sample_database_path
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = {
@@ -97,6 +99,9 @@ def check_command(line: str) -> None:
         parse(cli, words[1:])
     elif words[:2] == ["python", "-m"]:
         parse(MODULES[words[2]], words[3:])
+    elif words[0] == "python" and words[1].startswith("benchmarks/"):
+        known = (ROOT / words[1]).read_text("utf-8")
+        assert [word for word in words[2:] if word[:2] == "--" and f'"{word}"' not in known] == []
     elif words[:2] == ["accelerate", "launch"]:
         from accelerate.commands.launch import launch_command_parser
 
@@ -127,6 +132,15 @@ def test_every_file_that_a_command_names_is_shown(all_blocks: list[Any]) -> None
     for block in all_blocks:
         for name in re.findall(r"-c (\S+\.yaml)", block.code if block.language == "sh" else ""):
             assert name in titles or (ROOT / "docs" / name).is_file(), f"{block}: {name}"
+
+
+def test_every_theorem_that_a_command_names_waits_in_the_sample(all_blocks: list[Any]) -> None:
+    theorems = DynamicDatabase(sample_database_path())
+    left = {t.full_name for r in theorems.repositories for t in r.sorry_theorems_unproved}
+    shell = [block.code for block in all_blocks if block.language == "sh"]
+    named = {name for code in shell for name in re.findall(r"--theorem ([\w.]+\.\w+)", code)}
+    assert named
+    assert named <= left
 
 
 def test_every_benchmark_that_a_page_names_is_there(all_blocks: list[Any]) -> None:

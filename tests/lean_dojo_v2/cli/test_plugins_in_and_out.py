@@ -244,7 +244,7 @@ def test_search(lean_dojo: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "no such plugin" in lean_dojo("plugins", "search", "quux").err
     monkeypatch.setenv("LEAN_DOJO_PLUGIN_INDEX", "none.json")
     nowhere = lean_dojo("plugins", "search")
-    assert (nowhere.code, nowhere.err.count("none.json")) == (1, 1)
+    assert (nowhere.code, nowhere.err.count("none.json")) == (2, 1)
     (home / "index.json").write_text("[]")
     assert "is no index" in lean_dojo("plugins", "search", "--index", home / "index.json").err
 

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from lean_dojo_v2.cli.waiting import spoken
+from lean_dojo_v2.sample import sample_database_path
 
 Environment = Callable[..., dict[str, str]]
 
@@ -255,6 +256,18 @@ def test_thirty_columns_show_numbers(environment: Environment, tmp_path: Path) -
     assert text.count("-1234.56") == 2
     plain = re.sub("\x1b[^m]*m", "", text)
     assert max(len(line.rstrip("\r")) for line in plain.split("\n")) <= 30
+
+
+def test_a_table_too_wide_for_thirty_columns_is_a_list_of_its_cells(
+    environment: Environment,
+) -> None:
+    database = str(sample_database_path())
+    text = on_a_terminal(environment, "database", "show", "--database", database, COLUMNS="30")
+    lines = text.replace("\r", "").split("\n")
+    assert max(map(len, lines)) <= 30
+    fields = dict(line.split(maxsplit=1) for line in lines if line[:1].isalpha())
+    assert {"THEOREMS", "PROVEN", "SORRY", "PROVED", "PREMISES"} <= fields.keys()
+    assert fields["THEOREMS"].isdigit()
 
 
 @pytest.mark.parametrize("no_color", ["", "1"])
