@@ -106,12 +106,22 @@ def uninstall(names: tuple[str, ...], yes: bool) -> None:
             raise UsageError(f"{name} is LeanDojo-v2 itself; `pip uninstall {name}` removes it")
         if name.endswith(".py"):
             raise UsageError(f"{name} is a file and no distribution: delete it, or disable it")
-    if not yes:
-        click.confirm(f"Uninstall {', '.join(found)}?", abort=True, err=True)
+    if not yes and not _agreed(f"Uninstall {', '.join(found)}?"):
+        note("Nothing was uninstalled.")
+        return
     run_pip(["uninstall", "--yes", *found])
     left = {normalise(info.distribution) for info in known().values()}
     for name in found:
         note(f"{name} is {'still there' if normalise(name) in left else 'gone'}.")
+
+
+def _agreed(question: str) -> bool:
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort as error:
+        if isinstance(error.__context__, EOFError):  # not Ctrl-C: there is nobody to ask
+            raise UsageError("nobody is there to answer; say --yes") from error
+        raise
 
 
 @click.command(short_help="Load a plugin again that was disabled.")

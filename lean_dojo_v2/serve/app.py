@@ -4,7 +4,8 @@ Our own questions: ``POST /v1/tactic``, ``/v1/proof``, ``/v1/file``, ``/v1/rewar
 Server's: ``POST /api/check``, ``/verify``; the playground's: ``/``, ``POST /v1/suggest``,
 ``/v1/search``; and ``GET /health``, ``/metrics``. An error is
 ``{"error": {"code": …, "message": …}}`` with a status of 400 (the question is wrong), 401 (no
-token), 413 (too large), 503 (full; ``Retry-After`` says when to come back) or 500.
+token), 404 and 405 (nothing answers there), 413 (too large), 503 (full; ``Retry-After`` says when
+to come back) or 500 (a plugin's mistake, or ours).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, TypeVar
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel, ValidationError
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import Request
@@ -98,7 +100,12 @@ def make_app(
         Route("/verify", _answering("kimina", KiminaVerify, kimina.verify), methods=["POST"]),
     ]
     guards = [Middleware(_Token, token=token)] if token is not None else []
-    app = Starlette(routes=routes, middleware=guards, lifespan=lifespan)
+    app = Starlette(
+        routes=routes,
+        middleware=guards,
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _no_such, Exception: _unforeseen},
+    )
     app.state.service = service
     return app
 
@@ -176,6 +183,17 @@ def _error(
     status: int, code: str, message: str, headers: dict[str, str] | None = None
 ) -> JSONResponse:
     return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
+
+
+async def _no_such(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = {404: "not-found", 405: "method"}.get(error.status_code, "request")
+    return _error(error.status_code, code, error.detail, dict(error.headers or {}))
+
+
+async def _unforeseen(_request: Request, error: Exception) -> Response:
+    """Answer for a defect of ours; its traceback stands in the server's log."""
+    return _error(500, "internal", f"{type(error).__name__}: {error}")
 
 
 # --- answers -------------------------------------------------------------------------------------

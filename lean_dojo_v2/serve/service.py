@@ -8,13 +8,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from importlib import import_module
 from typing import Any, TypeVar
 
 import attrs
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from lean_dojo_core import registry
-from lean_dojo_core.errors import LeanDojoError, UnknownNameError
+from lean_dojo_core.errors import LeanDojoError, UnknownNameError, UsageError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig
 
@@ -52,7 +53,7 @@ class VerdictService:
         self.limits = limits or Limits()
         self.pool = EnginePool(config)
         self.metrics = CollectorRegistry()
-        self._rewards: dict[str, Callable[..., Any]] = {}
+        self._rewards: dict[str, Any] = {}
         self._rewards_lock = threading.Lock()
         self._asked = Counter(
             "lean_dojo_requests", "Questions asked.", ["kind", "status"], registry=self.metrics
@@ -115,8 +116,9 @@ class VerdictService:
         """Score completions with an installed reward function.
 
         Raises:
-            UnknownNameError: No installed plugin offers it.
+            UsageError: No installed plugin offers it, or it reads a column that is not given.
             PluginLoadError: It cannot be loaded.
+            RewardError: It raised, took too long, or gave something else than a number each.
         """
         return await asyncio.to_thread(self._score, name, list(completions), columns)
 
@@ -129,13 +131,22 @@ class VerdictService:
             raise UnknownNameError(f"no installed plugin offers the reward {name!r}: {known}")
         with self._rewards_lock:
             if name not in self._rewards:
-                self._rewards[name] = registry.reward_functions[name].create()
+                self._rewards[name] = self._reward(name)
             reward = self._rewards[name]
+        if missing := [one for one in reward.columns_needed({"completions"}) if one not in columns]:
+            raise UsageError(f"columns: the reward {name!r} reads {missing[0]!r}")
         with redirect_stdout(sys.stderr):
             scores = reward(completions, **columns)
             if inspect.isawaitable(scores):
                 scores = asyncio.run(_awaited(scores))
-        return [None if one is None or one != one else float(one) for one in scores]  # noqa: PLR0124
+        return list(scores)
+
+    def _reward(self, name: str) -> Any:
+        """Make a reward as training does: what it raises names it, and its time has an end."""
+        resolve = import_module("lean_dojo_plugins.api").resolve_rewards  # by name: it lies above
+        [reward] = resolve({name: 1.0})
+        reward.timeout = self.limits.timeout
+        return reward
 
     async def warm(self) -> None:
         """Start every engine, so that the first question does not wait for one."""
@@ -145,7 +156,7 @@ class VerdictService:
     def close(self) -> None:
         """Stop the engines and what the rewards hold."""
         for reward in self._rewards.values():
-            if callable(close := getattr(reward, "close", None)):
+            if callable(close := getattr(reward.function, "close", None)):
                 close()
         self.pool.close()
 

@@ -29,10 +29,12 @@ def merge_lora(adapter: Path, output: Path | None, as_json: bool) -> None:
     tools that load no adapters.
     """
     from lean_dojo_plugins.causal_lm.model.merging import merge_lora as merge
+    from lean_dojo_plugins.training.reporting import bars_on_terminals_only
 
     folder = adapter.absolute()
     merged = output or folder.with_name(f"{folder.name}-merged")
-    dtype = merge(adapter, merged)
+    with bars_on_terminals_only():
+        dtype = merge(adapter, merged)
     note(f"Merged {adapter} into its base model ({dtype}).")
     if as_json:
         emit_json({"adapter": str(adapter), "model": str(merged), "dtype": dtype})

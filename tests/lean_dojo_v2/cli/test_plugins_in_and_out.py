@@ -263,9 +263,10 @@ def test_install_and_uninstall(
     wheel = make_wheel(tmp_path, "shiny", {"shiny.py": ONE_FILE}, entry_points={"shiny": "shiny"})
     variables = environment(PIP_NO_INDEX="1", LEAN_DOJO_CONFIG_DIR=str(tmp_path / "settings"))
 
-    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str | Path, answer: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [python, "-m", "lean_dojo_v2", *arguments],
+            input=answer,
             env={**variables, "PATH": f"{home / 'bin'}{os.pathsep}{variables['PATH']}"},
             cwd=tmp_path,
             capture_output=True,
@@ -275,6 +276,8 @@ def test_install_and_uninstall(
 
     installed = run("plugins", "install", wheel)
     assert installed.returncode == 0, installed.stderr
+    assert "nobody is there to answer; say --yes" in run("plugins", "uninstall", "shiny").stderr
+    assert "Nothing was uninstalled" in run("plugins", "uninstall", "shiny", answer="n\n").stderr
     assert installed.stdout.startswith("shiny 1.0 offers: reward-function few")
     assert "shiny 1.0" in run("plugins").stdout
     again = run("plugins", "install", wheel)

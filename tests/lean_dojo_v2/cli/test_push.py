@@ -96,6 +96,7 @@ def test_a_merged_adapter_says_what_the_adapter_says(lean_dojo, workplace):
     ran = lean_dojo("merge-lora", "adapter", "--json")
     assert ran.code == 0, ran.err
     assert ran.json["dtype"] == "float32"
+    assert ran.err == "Merged adapter into its base model (float32).\n", "no bars and warnings"
     merged = AutoModelForCausalLM.from_pretrained(ran.json["model"])
     tokens = torch.tensor([[1, 2, 3, 4]])
     with torch.no_grad():

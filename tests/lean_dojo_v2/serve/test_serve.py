@@ -12,6 +12,7 @@ import psutil
 import pytest
 from hostile import CHEATS, EFFECTS, FILE
 
+from lean_dojo_core import registry
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.serve.service import Limits
 
@@ -143,6 +144,36 @@ def test_a_reward_of_an_installed_plugin_is_scored(served):
 
 
 @pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("raise ValueError('bad luck')", "raised ValueError: bad luck"),
+        ("raise SystemExit(3)", "raised SystemExit: 3"),
+        ("return [1.0]", "returned 1 rewards for 2 completions"),
+        ("__import__('time').sleep(1000)", "has run for more than 0.5 s"),
+    ],
+)
+def test_a_broken_reward_is_one_message_that_names_it(served, monkeypatch, body, words):
+    namespace = {}
+    exec(f"def broken(completions, **kwargs):\n    {body}", namespace)
+    monkeypatch.setattr(served.service, "limits", Limits(timeout=0.5))
+    monkeypatch.setattr(served.service, "_rewards", {})
+    with registry.reward_functions.override("broken", namespace["broken"]):
+        answer = served.post("/v1/reward", {"reward": "broken", "completions": ["a", "b"]})
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (500, "RewardError")
+    assert "reward 'broken'" in error["message"]
+    assert words in error["message"]
+    assert served.get("/health").json()["status"] == "ok"
+
+
+def test_what_nothing_answers_is_an_error_as_data(served):
+    answer = served.post("/v1/nothing", {})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not-found")
+    answer = served.get("/v1/proof")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (405, "method")
+
+
+@pytest.mark.parametrize(
     ("path", "question", "words"),
     [
         ("/v1/tactic", {"goal": GOAL, "tactik": "rfl"}, "tactik"),
@@ -151,6 +182,7 @@ def test_a_reward_of_an_installed_plugin_is_scored(served):
         ("/v1/proof", {"proof": "rfl"}, "either 'goal', or"),
         ("/v1/tactic", {"formal_statement": "theorem t : True"}, "'name'"),
         ("/v1/reward", {"reward": "constant", "completions": ["a"], "columns": {"x": []}}, "'x'"),
+        ("/v1/reward", {"reward": "pantograph-verified", "completions": ["a"]}, "'problem'"),
         ("/v1/file", {"text": "import Nowhere\n"}, "Nowhere"),
     ],
 )
