@@ -38,6 +38,7 @@ async function show(tactics) {
   const answer = await ask('v1/tactic', { goal: proof.goal, tactics });
   Object.assign(proof, { tactics, state: answer.state, solved: answer.solved });
   find('proof').hidden = false;
+  find('suggestions').hidden = true; // they were for another state
   find('state').textContent = proof.state;
   find('steps').replaceChildren(...tactics.map((text) => element('li', text)));
   if (!proof.solved) return;
@@ -176,7 +177,6 @@ find('open').onsubmit = (event) => {
   event.preventDefault();
   proof.goal = find('goal').value;
   say('');
-  find('suggestions').hidden = true;
   find('tree').setAttribute('hidden', '');
   busy(() => show([]));
 };

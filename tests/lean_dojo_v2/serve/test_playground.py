@@ -59,6 +59,7 @@ def test_a_proof_by_hand_and_one_by_search(served, browser, tmp_path, width, sch
     page.wait_for_selector("#suggestions td.solved")
     page.click("#undo")
     page.wait_for_selector("#steps:empty", state="attached")
+    assert page.locator("#suggestions").is_hidden()  # they were for another state
     page.click("#search")
     page.wait_for_selector("#said.good")
     assert "Lean has checked the whole proof" in page.inner_text("#said")
