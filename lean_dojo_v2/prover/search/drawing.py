@@ -20,10 +20,15 @@ _FILL = {
     NodeStatus.SOLVED: "#86efac",
     NodeStatus.PROOF_REFUSED: "#fca5a5",
 }
+# A style within HTML holds for the whole page, so each rule names this picture. The page's colours
+# come as variables; alone, the picture has its own.
 _STYLE = (
-    "text{font:12px ui-monospace,monospace;fill:#111827}"
-    "rect{stroke:#9ca3af}.proof rect{stroke:#15803d;stroke-width:2.5}"
-    "path{fill:none;stroke:#d1d5db}path.proof{stroke:#15803d;stroke-width:2.5}"
+    ".search-tree text{font:12px ui-monospace,monospace;fill:#111827}"
+    ".search-tree>text{fill:var(--text,#111827)}"
+    ".search-tree rect{stroke:#9ca3af}"
+    ".search-tree path{fill:none;stroke:var(--line,#d1d5db)}"
+    ".search-tree .proof rect,.search-tree .proof{stroke:var(--good,#15803d);stroke-width:2.5}"
+    ".search-tree .proof text{stroke:none}"
 )
 # What XML 1.0 cannot hold, which a model's tactic may.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -68,7 +73,8 @@ def draw(tree: SearchTree, *, most: int = 200) -> str:
     )
     parts = [
         (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="search-tree" '
+            f'viewBox="0 0 {width} {height}" '
             f'width="{width}" height="{height}" role="img">'
         ),
         f"<style>{_STYLE}</style>",

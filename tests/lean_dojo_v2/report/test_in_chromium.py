@@ -52,6 +52,16 @@ def test_charts_follow_the_colours_and_the_width_of_the_page(page):
     assert charts.first.evaluate(colours) == ["rgb(230, 237, 243)"] * 2
     drawn = "one => getComputedStyle(one.querySelector('[id^=patch_1] path')).fill"
     assert charts.first.evaluate(drawn) in {"none", "rgba(0, 0, 0, 0)"}
+    # A search tree's style is the whole page's; it must not take the letters off the charts.
+    assert page.locator("figure.tree svg").count() >= 1
+    letters = page.locator("figure.chart svg [id^=text_] defs path")
+    fills = letters.evaluate_all("all => all.map(one => getComputedStyle(one).fill)")
+    lines = letters.evaluate_all("all => all.map(one => getComputedStyle(one).stroke)")
+    assert "rgb(230, 237, 243)" in fills
+    assert "none" not in fills
+    assert set(lines) == {"none"}
+    caption = page.locator("figure.tree svg > text").first
+    assert caption.evaluate("one => getComputedStyle(one).fill") == "rgb(230, 237, 243)"
 
 
 def test_the_look_finds_what_is_wrong(browser, tmp_path):
