@@ -41,7 +41,7 @@ def test_the_clients_of_the_server(
     for block in all_blocks:
         if block.page == "serve.md" and block.language == "python":
             exec(block.code.replace("http://127.0.0.1:8000", verdict_server), names)
-    assert names["proved"](["omega", "sorry"], ["n : Nat\n⊢ n < n + 1"] * 2) == [1.0, 0.0]
+    assert names["proved"](["intro n\nomega", "sorry"], ["∀ n : Nat, n < n + 1"] * 2) == [1.0, 0.0]
 
     model = ThreadingHTTPServer(("127.0.0.1", 0), Model)
     threading.Thread(target=model.serve_forever, daemon=True).start()
