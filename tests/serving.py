@@ -14,7 +14,7 @@ import uvicorn
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 from lean_dojo_v2.lean.pool.local import PoolConfig
 from lean_dojo_v2.serve.app import make_app
-from lean_dojo_v2.serve.service import Limits, VerdictService
+from lean_dojo_v2.serve.service import RequestLimits, VerdictService
 
 
 class Running:
@@ -42,7 +42,7 @@ class Running:
 
 @contextlib.contextmanager
 def running(
-    size: int = 1, *, token: str | None = None, limits: Limits | None = None
+    size: int = 1, *, token: str | None = None, limits: RequestLimits | None = None
 ) -> Iterator[Running]:
     ensure_installed()
     service = VerdictService(PoolConfig(size=size, engine="embedded"), limits)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 import sys
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +72,17 @@ def test_plugins_import_what_is_public(root: str) -> None:
 
 def test_the_page_for_plugin_authors_imports_what_is_public() -> None:
     assert private_imports((ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")) == set()
+
+
+def test_one_name_one_idea() -> None:
+    """A class has its name for itself; the contract's protocols are named as what fulfils them."""
+    places = defaultdict(list)
+    for folder in ("core", "lean_dojo_v2", "plugins/lean_dojo_plugins"):
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.parse(file.read_text()).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places[node.name].append(str(file.relative_to(ROOT)))
+    shared = {name: files for name, files in places.items() if len(files) > 1}
+    assert shared == {
+        "Repository": ["core/lean_dojo_core/protocols.py", "lean_dojo_v2/data/repository.py"]
+    }

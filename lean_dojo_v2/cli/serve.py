@@ -86,7 +86,7 @@ def serve(*, host: str, port: int, token: str | None, **settings: Any) -> None:
         import uvicorn
 
         from lean_dojo_v2.serve.app import make_app
-        from lean_dojo_v2.serve.service import Limits, VerdictService
+        from lean_dojo_v2.serve.service import RequestLimits, VerdictService
     except ModuleNotFoundError as error:
         raise UsageError(
             f"`lean-dojo serve` needs {error.name}: pip install 'lean-dojo-v2[serve]>=2'"
@@ -94,7 +94,7 @@ def serve(*, host: str, port: int, token: str | None, **settings: Any) -> None:
     from lean_dojo_v2.lean.pool.local import PoolConfig
     from lean_dojo_v2.lean_agent.config import ProverConfig
 
-    limits = Limits(settings["max_requests"], settings["max_bytes"], settings["timeout"])
+    limits = RequestLimits(settings["max_requests"], settings["max_bytes"], settings["timeout"])
     config = PoolConfig(engine=settings["engine"], project_path=settings["project"])
     if settings["engines"] is not None:
         config = attrs.evolve(config, size=settings["engines"])

@@ -11,7 +11,7 @@ import attrs
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.protocols import Benchmark
 from lean_dojo_v2.benchmarks.rows import RowProblem, problem_of_row
-from lean_dojo_v2.environment.attempt import Attempt, Budget, attempt, begin
+from lean_dojo_v2.environment.playing import PlayedTactic, TacticLimits, begin, play
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.errors import (
     EngineKilledError,
@@ -92,7 +92,7 @@ class LeanProofEnvironment:
     engine: EngineName = "auto"
     _asked: RowProblem | None = attrs.field(default=None, init=False)
     _begin: str = attrs.field(default="", init=False)
-    _steps: list[Attempt] = attrs.field(factory=list, init=False)
+    _steps: list[PlayedTactic] = attrs.field(factory=list, init=False)
     _calls: int = attrs.field(default=0, init=False)
 
     def reset(self, **row: Any) -> str:
@@ -142,11 +142,11 @@ class LeanProofEnvironment:
         text = tactic.strip()
         try:
             made = self._ask(
-                attempt,
+                play,
                 self._problem,
                 tuple(step.tactic for step in self._steps),
                 text,
-                Budget(self.heartbeats, self.timeout),
+                TacticLimits(self.heartbeats, self.timeout),
             )
         except EngineTimeoutError as error:
             return self._error("took too long", str(error))

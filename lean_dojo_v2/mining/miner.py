@@ -27,7 +27,7 @@ from lean_dojo_v2.benchmarks.source import problem_of
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError
 from lean_dojo_v2.mining.mutations import both, mutations
-from lean_dojo_v2.mining.play import Budget, Player, Step
+from lean_dojo_v2.mining.play import MinedStep, MiningLimits, Player
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.runs.files import append_lines, read_lines
 
@@ -55,7 +55,7 @@ class Mined:
     kind: str
     header: str
     statement: str
-    proofs: tuple[tuple[Step, ...], ...]
+    proofs: tuple[tuple[MinedStep, ...], ...]
 
     @property
     def tactics(self) -> frozenset[str]:
@@ -65,7 +65,7 @@ class Mined:
     @classmethod
     def read(cls, row: dict[str, Any]) -> Mined:
         """Read a line of a file of them."""
-        proofs = tuple(tuple(Step(*step) for step in proof) for proof in row["proofs"])
+        proofs = tuple(tuple(MinedStep(*step) for step in proof) for proof in row["proofs"])
         return cls(**{**row, "proofs": proofs})
 
     def row(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class Miner:
     theorems: int = 40
     variants: int = 2
     conjunctions: int = 2
-    budget: Budget = attrs.Factory(Budget)
+    budget: MiningLimits = attrs.Factory(MiningLimits)
     engines: int = 1
     _lock: Lock = attrs.field(factory=Lock, init=False)
 
@@ -179,7 +179,7 @@ class Miner:
         hints: frozenset[str] = frozenset(),
     ) -> Mined:
         problem = problem_of(given)
-        proofs: dict[str, tuple[Step, ...]] = {}
+        proofs: dict[str, tuple[MinedStep, ...]] = {}
         for number in range(1 + self.variants):
             chance = random.Random(f"{given.full_name} {number}") if number else None
             steps = self._prove(Player(server, self.budget, hints, chance), problem)
@@ -198,7 +198,7 @@ class Miner:
         )
 
     @staticmethod
-    def _prove(player: Player, problem: Problem) -> list[Step] | None:
+    def _prove(player: Player, problem: Problem) -> list[MinedStep] | None:
         """Prove, and have Lean check the whole; an engine that is lost proves nothing."""
         try:
             steps = player.prove(problem)

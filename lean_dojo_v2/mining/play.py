@@ -19,7 +19,7 @@ TACTIC_SECONDS = 20.0
 
 
 @attrs.frozen
-class Step:
+class MinedStep:
     """A step of a proof.
 
     Attributes:
@@ -34,7 +34,7 @@ class Step:
 
 
 @attrs.frozen
-class Budget:
+class MiningLimits:
     """What may be spent on one proof.
 
     Attributes:
@@ -61,12 +61,12 @@ class Player:
     """
 
     server: Server
-    budget: Budget = attrs.Factory(Budget)
+    budget: MiningLimits = attrs.Factory(MiningLimits)
     hints: frozenset[str] = frozenset()
     chance: random.Random | None = None
     _left: int = attrs.field(default=0, init=False)
 
-    def prove(self, problem: Problem) -> list[Step] | None:
+    def prove(self, problem: Problem) -> list[MinedStep] | None:
         """Search a proof; ``None`` without one. It is still to be checked as a whole.
 
         Raises:
@@ -77,7 +77,7 @@ class Player:
         found = self._close(state, self.budget.depth)
         return None if found is None else found[0]
 
-    def _close(self, state: GoalState, depth: int) -> tuple[list[Step], GoalState] | None:
+    def _close(self, state: GoalState, depth: int) -> tuple[list[MinedStep], GoalState] | None:
         """Close the first goal; give the steps, and the state in which the others are left."""
         goal = state.goals[0]
         ways = self._hinted(closers(goal))
@@ -102,21 +102,21 @@ class Player:
 
     def _at_once(
         self, state: GoalState, tactics: Sequence[str]
-    ) -> tuple[list[Step], GoalState] | None:
+    ) -> tuple[list[MinedStep], GoalState] | None:
         for tactic in tactics:
             after = self._play(state, tactic)
             if after is not None and len(after.goals) == len(state.goals) - 1:
-                return [Step(str(state), tactic, _text(after))], after
+                return [MinedStep(str(state), tactic, _text(after))], after
         return None
 
     def _apart(
         self, state: GoalState, tactics: Sequence[str], depth: int
-    ) -> tuple[list[Step], GoalState] | None:
+    ) -> tuple[list[MinedStep], GoalState] | None:
         for tactic in tactics:
             after = self._play(state, tactic)
             if after is None:
                 continue
-            steps = [Step(str(state), tactic, _text(after))]
+            steps = [MinedStep(str(state), tactic, _text(after))]
             others = len(state.goals) - 1
             free = tactic.startswith("intro")  # an introduction takes nothing apart
             while after is not None and len(after.goals) > others:

@@ -14,7 +14,7 @@ from lean_dojo_v2.benchmarks.attempts import RUN_FILE, AttemptFolder
 from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER
 from lean_dojo_v2.prover.search.result import Failure
 from lean_dojo_v2.report.datasets import Dataset, datasets
-from lean_dojo_v2.report.runs import Forgot, Run, matrices, runs
+from lean_dojo_v2.report.runs import Forgot, RunReport, matrices, runs
 from lean_dojo_v2.runs.environment import FILE as ENVIRONMENT_FILE, environment
 from lean_dojo_v2.runs.files import read_json, read_lines
 
@@ -81,7 +81,7 @@ class Contents:
     stages: list[dict[str, Any]]
     seconds: dict[str, float]
     datasets: list[Dataset]
-    runs: list[Run]
+    runs: list[RunReport]
     forgotten: list[Forgot]
     evaluations: list[tuple[str, dict[str, Any]]]
     proofs: list[Proof]

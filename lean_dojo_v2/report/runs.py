@@ -46,7 +46,7 @@ class Trend:
 
 
 @attrs.frozen
-class Run:
+class RunReport:
     """One training run.
 
     Attributes:
@@ -90,7 +90,7 @@ class Forgot:
     picture: Picture | None
 
 
-def runs(root: Path) -> list[Run]:
+def runs(root: Path) -> list[RunReport]:
     """Find the runs below an output folder, in the order in which they began.
 
     Raises:
@@ -125,7 +125,7 @@ def _name(root: Path, folder: Path) -> str:
     return str(folder.relative_to(root)) if folder != root else folder.absolute().name
 
 
-def _run(root: Path, folder: Path) -> Run:
+def _run(root: Path, folder: Path) -> RunReport:
     state_file = folder / STATE_FILE
     state = read_json(state_file) if state_file.exists() else {}
     rows = metrics.read(folder)
@@ -138,7 +138,7 @@ def _run(root: Path, folder: Path) -> Run:
         "reward": figures.rewards(rows),
         "recall": figures.recall(rows),
     }
-    return Run(
+    return RunReport(
         name=name,
         trainer=state.get("trainer", ""),
         settings={k: json.dumps(v, ensure_ascii=False) for k, v in _settings(state)},

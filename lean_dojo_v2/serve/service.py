@@ -27,7 +27,7 @@ class BusyError(LeanDojoError):
 
 
 @attrs.frozen
-class Limits:
+class RequestLimits:
     """What the server takes.
 
     Attributes:
@@ -49,8 +49,8 @@ class VerdictService:
         limits: What is taken.
     """
 
-    def __init__(self, config: PoolConfig, limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
+    def __init__(self, config: PoolConfig, limits: RequestLimits | None = None) -> None:
+        self.limits = limits or RequestLimits()
         self.pool = EnginePool(config)
         self.metrics = CollectorRegistry()
         self._rewards: dict[str, Any] = {}

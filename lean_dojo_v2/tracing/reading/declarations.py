@@ -9,7 +9,7 @@ import attrs
 
 from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, tokens
 from lean_dojo_v2.lean.text.statement import split_statement
-from lean_dojo_v2.tracing.reading.records import Command, Definition
+from lean_dojo_v2.tracing.reading.records import Definition, TracedCommand
 
 KEYWORDS = frozenset(
     {"theorem", "lemma", "def", "abbrev", "opaque", "axiom", "instance", "inductive", "coinductive"}
@@ -51,7 +51,7 @@ class Declaration:
 
 
 def declarations(
-    text: str, commands: Iterable[Command], definitions: Iterable[Definition]
+    text: str, commands: Iterable[TracedCommand], definitions: Iterable[Definition]
 ) -> list[Declaration]:
     """Find the declaration that each definition names; those of one ``mutual`` are told apart.
 
@@ -68,7 +68,7 @@ def declarations(
 
 
 def _of_command(
-    text: str, command: Command, definitions: Sequence[Definition]
+    text: str, command: TracedCommand, definitions: Sequence[Definition]
 ) -> list[Declaration]:
     words = [t for t in tokens(text, command.start, command.end) if t.kind != "comment"]
     token_at = {token.start: index for index, token in enumerate(words)}

@@ -35,12 +35,12 @@ from lean_dojo_v2.tracing.reading.declarations import (
     statement,
 )
 from lean_dojo_v2.tracing.reading.records import (
-    Command,
     Diagnostic,
     ElaboratedTactic,
     Elaboration,
     FileError,
     Reference,
+    TracedCommand,
     TracedFile,
     TracedTheorem,
 )
@@ -112,13 +112,13 @@ def _broken(
     return dict.fromkeys(d.constant for d in found if _inside(d, errors))
 
 
-def _failed(commands: Sequence[Command], errors: Iterable[Diagnostic]) -> list[int]:
+def _failed(commands: Sequence[TracedCommand], errors: Iterable[Diagnostic]) -> list[int]:
     """Give the indices of the commands that have an error; one in the header is in none."""
     starts = [command.start for command in commands]
     return sorted({bisect_right(starts, error.start) - 1 for error in errors} - {-1})
 
 
-def _lost(text: str, commands: Sequence[Command], failed: Iterable[int]) -> Iterator[str]:
+def _lost(text: str, commands: Sequence[TracedCommand], failed: Iterable[int]) -> Iterator[str]:
     """Give the names, without namespaces, that commands with an error would have defined."""
     for index in failed:
         words = list(code_tokens(text, commands[index].start, commands[index].end))

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from lean_dojo_core.errors import TraceError
 from lean_dojo_v2.lean.text.positions import PositionMap
-from lean_dojo_v2.tracing.reading.records import Command, Diagnostic, ElaboratedTactic
+from lean_dojo_v2.tracing.reading.records import Diagnostic, ElaboratedTactic, TracedCommand
 
 _NODE = re.compile(r"^( *)• (.*)$")
 _PLACE = r"⟨(\d+), (\d+)⟩(†?)!?"
@@ -118,9 +118,9 @@ def nodes(text: str) -> Iterator[InfoNode]:
 
 def read_trees(
     messages: Iterable[dict[str, Any]], places: PositionMap
-) -> tuple[list[Command], list[ElaboratedTactic]]:
+) -> tuple[list[TracedCommand], list[ElaboratedTactic]]:
     """Give the commands of a file and the members of its tactic sequences."""
-    commands: list[Command] = []
+    commands: list[TracedCommand] = []
     steps: list[ElaboratedTactic] = []
     for message in messages:
         parents: list[InfoNode] = []
@@ -129,7 +129,7 @@ def read_trees(
                 parents.pop()
             start, end = places.index(*node.start), places.index(*node.end)
             if node.kind == "command" and not parents and node.original and start < end:
-                commands.append(Command(start, end))
+                commands.append(TracedCommand(start, end))
             elif node.is_step and parents and parents[-1].is_sequence:
                 before, after = _goals(node.lines)
                 steps.append(ElaboratedTactic(start, end, before, after))

@@ -84,7 +84,7 @@ class Reference:
 
 
 @attrs.frozen
-class Command:
+class TracedCommand:
     """A command of a file.
 
     Attributes:
@@ -110,7 +110,7 @@ class Elaboration:
             names them; ``None`` if the engine does not say.
     """
 
-    commands: tuple[Command, ...] = ()
+    commands: tuple[TracedCommand, ...] = ()
     steps: tuple[ElaboratedTactic, ...] = ()
     definitions: tuple[Definition, ...] = ()
     references: tuple[Reference, ...] = ()

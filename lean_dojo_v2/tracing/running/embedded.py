@@ -15,7 +15,7 @@ from lean_dojo_v2.tracing.project.modules import module_path
 from lean_dojo_v2.tracing.project.workspace import SourceFile
 from lean_dojo_v2.tracing.reading.ilean import Home, definitions, parse_ilean, references
 from lean_dojo_v2.tracing.reading.infotree import read_problems
-from lean_dojo_v2.tracing.reading.records import Command, ElaboratedTactic, Elaboration
+from lean_dojo_v2.tracing.reading.records import ElaboratedTactic, Elaboration, TracedCommand
 
 TRACE_COMMAND = "dojo.trace"
 _NOWHERE: Home = ("", None)
@@ -74,7 +74,7 @@ def read_answer(answer: Mapping[str, Any], places: PositionMap) -> Elaboration:
         known = parse_ilean(json.loads(answer["ilean"]))
         homes = {item["lean_name"]: _home(item) for item in answer["references"]}
         return Elaboration(
-            commands=tuple(Command(*span(command)) for command in answer["commands"]),
+            commands=tuple(TracedCommand(*span(command)) for command in answer["commands"]),
             steps=tuple(
                 ElaboratedTactic(*span(tactic), tactic["state_before"], tactic["state_after"])
                 for tactic in answer["tactics"]

@@ -13,7 +13,7 @@ from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.model.label_head import label_log_probs, restore_forward
 from lean_dojo_plugins.causal_lm.text.tokenisation import (
     IGNORED,
-    Example,
+    TokenisedExample,
     Tokeniser,
 )
 from lean_dojo_plugins.training.lengths import TooLong, nothing_fits
@@ -104,7 +104,7 @@ def mean_loss(
 
 
 def _collate(
-    batch: list[Example], pad: int, device: torch.device
+    batch: list[TokenisedExample], pad: int, device: torch.device
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Pad on the right: ids, mask and labels, each ``(batch, longest)``."""
     width = max(len(example.input_ids) for example in batch)

@@ -25,7 +25,7 @@ Reader: TypeAlias = Callable[[Mapping[str, Any]], Example]
 """Reads a line's JSON object."""
 
 
-class Examples(Sequence[Example]):
+class ExampleRows(Sequence[Example]):
     """Examples of a file, read whenever they are asked for: each carries its whole prefix.
 
     Args:
@@ -49,11 +49,11 @@ class Examples(Sequence[Example]):
     def __getitem__(self, index: int) -> Example: ...
 
     @overload
-    def __getitem__(self, index: slice) -> Examples: ...
+    def __getitem__(self, index: slice) -> ExampleRows: ...
 
-    def __getitem__(self, index: int | slice) -> Example | Examples:
+    def __getitem__(self, index: int | slice) -> Example | ExampleRows:
         if isinstance(index, slice):
-            return Examples(self.path, self.offsets[index], self.read)
+            return ExampleRows(self.path, self.offsets[index], self.read)
         return next(read_at(self.path, [int(self.offsets[index])], self.read))
 
 
@@ -82,7 +82,7 @@ class ProgressDataset:
             digest.update(repr(example).encode())
         if not offsets:
             raise EmptyDatasetError("the file has no examples", path=data_path)
-        self.examples = Examples(self.data_path, np.asarray(offsets), read)
+        self.examples = ExampleRows(self.data_path, np.asarray(offsets), read)
         self.digest = digest.hexdigest()
 
     def __len__(self) -> int:
@@ -97,7 +97,7 @@ class ProgressDataset:
             }
         )
 
-    def split(self, eval_ratio: float, seed: int) -> tuple[Examples, Examples]:
+    def split(self, eval_ratio: float, seed: int) -> tuple[ExampleRows, ExampleRows]:
         """Split into training and evaluation examples.
 
         All examples of one proof go to the same side; without a theorem's name every example
@@ -129,8 +129,8 @@ class ProgressDataset:
         held_out = of_each >= places[-min(taken, len(places) - 1)]
         offsets = self.examples.offsets
         return (
-            Examples(self.data_path, offsets[~held_out], self.examples.read),
-            Examples(self.data_path, offsets[held_out], self.examples.read),
+            ExampleRows(self.data_path, offsets[~held_out], self.examples.read),
+            ExampleRows(self.data_path, offsets[held_out], self.examples.read),
         )
 
 

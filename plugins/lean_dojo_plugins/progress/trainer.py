@@ -27,7 +27,7 @@ from transformers.trainer_utils import PredictionOutput
 
 from lean_dojo_core import Database, Evaluation, Repository, registry
 from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.progress.dataset import Examples, ProgressDataset, tokenised
+from lean_dojo_plugins.progress.dataset import ExampleRows, ProgressDataset, tokenised
 from lean_dojo_plugins.progress.grouping import GroupingTrainer
 from lean_dojo_plugins.progress.metrics import Array, flat
 from lean_dojo_plugins.progress.targets import TARGETS, Target
@@ -430,7 +430,7 @@ class ProgressTrainer:
         if not state.finished or longer_by(state, settings):
             self._write_data(folder.step_folder(len(state.finished), _NAME), kept, held_out)
 
-    def _write_data(self, place: Path, kept: Examples, held_out: Examples) -> None:
+    def _write_data(self, place: Path, kept: ExampleRows, held_out: ExampleRows) -> None:
         """Tokenise to disk, where every process reads it, and drop checkpoints that do not fit."""
         tokenizer = self._load_tokenizer()
         for name, examples in ((_KEPT, kept), (_HELD_OUT, held_out)):

@@ -25,7 +25,7 @@ _EARLIER = _WITHOUT_EFFECT - {"max_epochs"}
 
 
 @attrs.define
-class Run:
+class RetrievalRun:
     """One call of ``train``, as the file beside the checkpoints remembers it.
 
     Attributes:
@@ -46,7 +46,7 @@ class Run:
     done: bool = False
 
     @classmethod
-    def last(cls, folder: Path) -> Run | None:
+    def last(cls, folder: Path) -> RetrievalRun | None:
         """Read the latest run of a folder.
 
         Raises:

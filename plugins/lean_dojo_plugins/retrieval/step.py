@@ -22,7 +22,7 @@ from lean_dojo_plugins.retrieval.evaluation import CORPUS, score
 from lean_dojo_plugins.retrieval.model import checkpoints
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation, fisher_information
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
-from lean_dojo_plugins.retrieval.runs import Run
+from lean_dojo_plugins.retrieval.runs import RetrievalRun
 from lean_dojo_plugins.retrieval.search.index import PremiseIndex
 from lean_dojo_plugins.training.callbacks import Callbacks, resolve_callbacks
 from lean_dojo_plugins.training.devices import choose_device
@@ -55,7 +55,7 @@ class Only:
 
 
 @attrs.frozen(kw_only=True)
-class Step:
+class RetrievalStep:
     """What one step is asked to do.
 
     Attributes:
@@ -70,7 +70,7 @@ class Step:
     """
 
     config: TrainingConfig
-    run: Run
+    run: RetrievalRun
     number: int
     so_far: tuple[Any, ...]
     new: tuple[Any, ...]
@@ -90,7 +90,7 @@ class Step:
         return lightning.step_folder(self.config, self.name)
 
 
-def train_step(step: Step, database: Any) -> Path:
+def train_step(step: RetrievalStep, database: Any) -> Path:
     """Train one step.
 
     Returns:
@@ -125,7 +125,7 @@ def train_step(step: Step, database: Any) -> Path:
     return finished
 
 
-def _data(step: Step) -> RetrievalDataModule:
+def _data(step: RetrievalStep) -> RetrievalDataModule:
     settings = step.config.get_data_module_config(step.data_path / SPLIT, step.data_path / CORPUS)
     if step.config.max_seq_len < settings["max_seq_len"]:
         log.info(
@@ -138,7 +138,7 @@ def _data(step: Step) -> RetrievalDataModule:
     return RetrievalDataModule(**settings, formatter=step.formatter, keep=keep)
 
 
-def _model(step: Step, data: RetrievalDataModule) -> PremiseRetriever:
+def _model(step: RetrievalStep, data: RetrievalDataModule) -> PremiseRetriever:
     model = checkpoints.load_start(step.config, step.run.checkpoint())
     model.set_lambda(step.config.get_lambda_value())
     names = tuple(f"{repo.url}@{repo.commit}" for repo in step.new)
@@ -146,7 +146,7 @@ def _model(step: Step, data: RetrievalDataModule) -> PremiseRetriever:
     return model
 
 
-def _fit(step: Step, model: PremiseRetriever, data: RetrievalDataModule) -> Path:
+def _fit(step: RetrievalStep, model: PremiseRetriever, data: RetrievalDataModule) -> Path:
     """Train, and give the best checkpoint by the configured metric, else the newest."""
     monitored = len(data.val_examples) > 0
     if not monitored:
@@ -167,7 +167,7 @@ def _fit(step: Step, model: PremiseRetriever, data: RetrievalDataModule) -> Path
     return Path(best) if best else newest  # type: ignore[return-value]
 
 
-def _resume_point(step: Step, data: RetrievalDataModule) -> Path | None:
+def _resume_point(step: RetrievalStep, data: RetrievalDataModule) -> Path | None:
     """Give the newest checkpoint of this very step on this very data, if it was killed."""
     # Beside the folder: Lightning warns of a folder that is not empty.
     record = step.run.folder / f"{step.name}.json"
@@ -184,7 +184,9 @@ def _resume_point(step: Step, data: RetrievalDataModule) -> Path | None:
     return None
 
 
-def _consolidate(step: Step, data: RetrievalDataModule, source: Path) -> Consolidation | None:
+def _consolidate(
+    step: RetrievalStep, data: RetrievalDataModule, source: Path
+) -> Consolidation | None:
     """Compute the Fisher information of the step's own training data at its best weights."""
     model = PremiseRetriever.load(source, choose_device().name, freeze=False)
     if step.config.get_lambda_value() == 0:
@@ -215,7 +217,7 @@ def _single(
         yield TrainBatch(**{key: value.to(model.device) for key, value in batch.items()})  # type: ignore[typeddict-item, attr-defined]
 
 
-def _look_back(step: Step, data: RetrievalDataModule, finished: Path) -> None:
+def _look_back(step: RetrievalStep, data: RetrievalDataModule, finished: Path) -> None:
     """Measure the finished model on every repository so far."""
     model = PremiseRetriever.load(finished, choose_device().name)
     index = PremiseIndex.for_checkpoint(finished, model, data.corpus)
@@ -242,18 +244,18 @@ def _look_back(step: Step, data: RetrievalDataModule, finished: Path) -> None:
     matrix.write(step.run.folder)
 
 
-def _has_looked_back(step: Step) -> bool:
+def _has_looked_back(step: RetrievalStep) -> bool:
     """Tell whether the step has its row; a kill may have come between checkpoint and row."""
     return any(row["after"] == _row_name(step) for row in _forgetting(step).steps)
 
 
-def _forgetting(step: Step) -> Forgetting:
+def _forgetting(step: RetrievalStep) -> Forgetting:
     """Read the run's matrix, or begin it."""
     matrix = Forgetting("R@10 (percent)", higher_is_better=True, run=step.run.number)
     return matrix.resumed(step.run.folder)
 
 
-def _row_name(step: Step) -> str:
+def _row_name(step: RetrievalStep) -> str:
     return ", ".join(_short(repo) for repo in step.new)
 
 

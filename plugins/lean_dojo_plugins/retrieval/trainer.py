@@ -16,9 +16,9 @@ from lean_dojo_plugins.retrieval import lightning, processes
 from lean_dojo_plugins.retrieval.evaluation import Evaluator
 from lean_dojo_plugins.retrieval.model import checkpoints
 from lean_dojo_plugins.retrieval.report import EvaluationReport
-from lean_dojo_plugins.retrieval.runs import Run, request_fingerprint
+from lean_dojo_plugins.retrieval.runs import RetrievalRun, request_fingerprint
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
-from lean_dojo_plugins.retrieval.step import Step, train_step
+from lean_dojo_plugins.retrieval.step import RetrievalStep, train_step
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
 from lean_dojo_plugins.training.data import SPLITS
 from lean_dojo_plugins.training.devices import choose_device
@@ -124,7 +124,7 @@ class RetrievalTrainer:
             if number < len(run.finished):
                 log.info("%s is finished already", _names(new))
                 continue
-            step = Step(
+            step = RetrievalStep(
                 config=self.config,
                 run=run,
                 number=number,
@@ -145,17 +145,17 @@ class RetrievalTrainer:
                 checkpoint = None
             run.finish(checkpoint, last=last)
 
-    def _run(self, curriculum: list[list[Any]], start: Path | str | None) -> Run:
+    def _run(self, curriculum: list[list[Any]], start: Path | str | None) -> RetrievalRun:
         """Go on with the last run if it was the same request and is not done; else begin one."""
         steps = [[(str(repo.url), str(repo.commit)) for repo in new] for new in curriculum]
         asked = request_fingerprint(self.config, steps, start)
-        before = Run.last(self.output_dir)
+        before = RetrievalRun.last(self.output_dir)
         if before and not before.done and before.asks_for(self.config, steps, start):
             log.info("going on with run %d: %d step(s) done", before.number, len(before.finished))
             return before
         latest = self.find_latest_checkpoint() if start is None else Path(start)
         number = 1 if before is None else before.number + 1
-        run = Run(self.output_dir, number, asked, None if latest is None else str(latest))
+        run = RetrievalRun(self.output_dir, number, asked, None if latest is None else str(latest))
         processes.wait()  # everybody has read the old record
         if processes.is_first():
             run.write()

@@ -11,7 +11,7 @@ import pytest
 
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
 from lean_dojo_v2.mining.miner import Mined
-from lean_dojo_v2.mining.play import Step
+from lean_dojo_v2.mining.play import MinedStep
 from lean_dojo_v2.runs.files import append_lines, read_lines
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "base_model.py"
@@ -25,7 +25,7 @@ def mined(name: str, statement: str) -> Mined:
     return Mined(
         name=name, module="Init.Some", kind="library", header="prelude\nimport Init.Omega\n\n",
         statement=f"theorem {name} {statement} :=",
-        proofs=((Step("n : Nat\n⊢ n + 0 = n", "rfl", "no goals"),),),
+        proofs=((MinedStep("n : Nat\n⊢ n + 0 = n", "rfl", "no goals"),),),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 from lean_dojo_v2.lean import Server
 from lean_dojo_v2.lean.client.records import Goal, Variable
 from lean_dojo_v2.mining.moves import closers, moves
-from lean_dojo_v2.mining.play import Budget, Player
+from lean_dojo_v2.mining.play import MiningLimits, Player
 from lean_dojo_v2.prover.problem import GoalProblem
 
 
@@ -70,5 +70,5 @@ def test_chance_finds_other_proofs_and_the_same_ones_again(engine: Server) -> No
 
 
 def test_a_budget_ends_it(engine: Server) -> None:
-    player = Player(engine, Budget(calls=1))
+    player = Player(engine, MiningLimits(calls=1))
     assert player.prove(GoalProblem("∀ p q : Prop, p ∧ q → q ∧ p")) is None

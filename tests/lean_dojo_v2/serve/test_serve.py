@@ -14,7 +14,7 @@ from hostile import CHEATS, EFFECTS, FILE
 
 from lean_dojo_core import registry
 from lean_dojo_v2.cli import main
-from lean_dojo_v2.serve.service import Limits
+from lean_dojo_v2.serve.service import RequestLimits
 
 GOAL = "∀ n : Nat, n + 0 = n"
 
@@ -205,7 +205,7 @@ def test_a_tactic_without_end_is_timed_out_and_the_next_is_answered(start):
 
 @pytest.mark.slow
 def test_the_token_the_size_and_the_crowd(start):
-    limits = Limits(requests=1, bytes=1000)
+    limits = RequestLimits(requests=1, bytes=1000)
     with start(token="secret", limits=limits) as server:
         question = {"goal": GOAL, "tactic": "simp"}
         assert server.get("/health").json()["status"] == "ok"

@@ -17,7 +17,7 @@ from lean_dojo_v2.lean.text.positions import PositionMap
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 from lean_dojo_v2.tracing.reading.ilean import Ident, parse_ilean
 from lean_dojo_v2.tracing.reading.infotree import read_messages, read_trees
-from lean_dojo_v2.tracing.reading.records import Command, ElaboratedTactic
+from lean_dojo_v2.tracing.reading.records import ElaboratedTactic, TracedCommand
 
 EDGE = Path(__file__).parents[2] / "data" / "edge_project"
 
@@ -121,7 +121,7 @@ def test_info_trees_of_old_and_new_versions(opening: str, closing: str, gap: str
     tree = TREE.replace("{open}", opening).replace("{close}", closing).replace("{gap}", gap)
     message = {"data": tree.replace("[Elab.info] ", "[Elab.info]\n• "), "severity": "info"}
     commands, steps = read_trees([message], PositionMap(TEXT))
-    assert commands == [Command(0, len(TEXT) - 1)]
+    assert commands == [TracedCommand(0, len(TEXT) - 1)]
     assert steps == [
         ElaboratedTactic(26, 30, "\n⊢ 1 = 1", "\n⊢ 1 = 1"),
         ElaboratedTactic(32, 35, "\n⊢ 1 = 1", "no goals"),

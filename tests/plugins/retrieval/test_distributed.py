@@ -14,7 +14,7 @@ from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
 from lean_dojo_plugins.retrieval.evaluation import score
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
-from lean_dojo_plugins.retrieval.runs import Run
+from lean_dojo_plugins.retrieval.runs import RetrievalRun
 from lean_dojo_plugins.retrieval.search.index import PremiseIndex
 from lean_dojo_v2 import paths
 
@@ -59,7 +59,7 @@ def test_two_processes(launcher, database, repos, make_config, tmp_path):
     assert result.returncode == 0, result.stderr[-3000:]
 
     folder = paths.checkpoint_dir()
-    run = Run.last(folder)
+    run = RetrievalRun.last(folder)
     assert run.done
     last = folder / run.finished[-1]
     merged = paths.merged_data_dir()

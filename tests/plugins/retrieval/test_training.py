@@ -13,14 +13,14 @@ from lean_dojo_core.errors import DataError, EmptyDatasetError
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.model.checkpoints import find_best, find_latest
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
-from lean_dojo_plugins.retrieval.runs import Run
+from lean_dojo_plugins.retrieval.runs import RetrievalRun
 from lean_dojo_v2 import paths
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 from lean_dojo_v2.trainer.retrieval_trainer import RetrievalTrainer
 
 
 def finished(trainer):
-    run = Run.last(trainer.output_dir)
+    run = RetrievalRun.last(trainer.output_dir)
     assert run.done
     return [trainer.output_dir / name for name in run.finished]
 
@@ -155,10 +155,10 @@ def test_an_explicit_start_and_a_second_run(database, repos, make_config):
     trainer.train(repos[:1], database)
     (first,) = finished(trainer)
     trainer.train(repos[1:], database, model_checkpoint_path=str(first))
-    run = Run.last(trainer.output_dir)
+    run = RetrievalRun.last(trainer.output_dir)
     assert (run.number, run.start) == (2, str(first))
     trainer.train(repos[1:], database)
-    assert Run.last(trainer.output_dir).number == 3, "a finished run is not gone on with"
+    assert RetrievalRun.last(trainer.output_dir).number == 3, "a finished run is not gone on with"
     weights = [
         PremiseRetriever.load(p).fingerprint() for p in trainer.output_dir.rglob("finished*.ckpt")
     ]
@@ -181,7 +181,7 @@ def test_a_repository_with_nothing_to_learn_is_skipped_by_name(
         trainer.train([barren], database)
     trainer.train([barren, repos[0]], database)
     assert "owner/barren is skipped" in caplog.text
-    run = Run.last(trainer.output_dir)
+    run = RetrievalRun.last(trainer.output_dir)
     assert run.finished[0] is None
     assert run.finished[1] is not None
 

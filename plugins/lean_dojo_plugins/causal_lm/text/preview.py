@@ -10,7 +10,12 @@ from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_core import DatasetFormatter, Row, Theorem
 from lean_dojo_core.preview import PreviewExample, PreviewToken
-from lean_dojo_plugins.causal_lm.text.tokenisation import IGNORED, Example, Tokeniser, encode
+from lean_dojo_plugins.causal_lm.text.tokenisation import (
+    IGNORED,
+    TokenisedExample,
+    Tokeniser,
+    encode,
+)
 
 _INCOMPLETE = "\ufffd"
 """What a decoder writes for the first bytes of a character of several tokens."""
@@ -55,17 +60,19 @@ def _examples(
                 yield PreviewExample(source, tuple(_tokens(tokeniser.tokenizer, example)), remark)
 
 
-def _one(tokeniser: Tokeniser, row: Row) -> Example | None:
+def _one(tokeniser: Tokeniser, row: Row) -> TokenisedExample | None:
     """Tokenise one row; ``None`` if training would leave it out."""
     if "completion" in row:
         return next(tokeniser.examples([row]), None)
     for kept in tokeniser.prompts([row]):
         (ids,) = encode(tokeniser.tokenizer, [kept["prompt"]], ask=True)
-        return Example(ids, [IGNORED] * len(ids))
+        return TokenisedExample(ids, [IGNORED] * len(ids))
     return None
 
 
-def _tokens(tokenizer: PreTrainedTokenizerBase, example: Example) -> Iterator[PreviewToken]:
+def _tokens(
+    tokenizer: PreTrainedTokenizerBase, example: TokenisedExample
+) -> Iterator[PreviewToken]:
     """Give the text that each token adds; tokens that share a character are given as one."""
     pairs = zip(example.input_ids, example.labels, strict=True)
     before: list[int] = []

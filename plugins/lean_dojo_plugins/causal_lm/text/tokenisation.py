@@ -35,7 +35,7 @@ _ATTEMPTS = 8
 
 
 @attrs.frozen
-class Example:
+class TokenisedExample:
     """One tokenised training example.
 
     Attributes:
@@ -61,7 +61,7 @@ class Tokeniser:
     max_length: int | None = 1024
     too_long: TooLong = attrs.field(factory=TooLong)
 
-    def examples(self, rows: Iterable[dict[str, Any]]) -> Iterator[Example]:
+    def examples(self, rows: Iterable[dict[str, Any]]) -> Iterator[TokenisedExample]:
         """Tokenise rows with ``prompt`` and ``completion``, lists of messages, in order."""
         for chunk in chunks(rows, CHUNK):
             prompts = encode(self.tokenizer, [row["prompt"] for row in chunk], ask=True)
@@ -162,7 +162,7 @@ def fit(
     return None
 
 
-def labelled(prompt_ids: Sequence[int], ids: list[int]) -> Example:
+def labelled(prompt_ids: Sequence[int], ids: list[int]) -> TokenisedExample:
     """Mask everything up to where the prompt and the whole conversation diverge."""
     start = 0
     for start, (left, right) in enumerate(zip(prompt_ids, ids, strict=False)):  # noqa: B007
@@ -170,7 +170,7 @@ def labelled(prompt_ids: Sequence[int], ids: list[int]) -> Example:
             break
     else:
         start = min(len(prompt_ids), len(ids))
-    return Example(ids, [IGNORED] * start + ids[start:])
+    return TokenisedExample(ids, [IGNORED] * start + ids[start:])
 
 
 def shorten(

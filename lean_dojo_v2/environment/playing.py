@@ -12,7 +12,7 @@ from lean_dojo_v2.prover.replay import raise_if_lost, replay
 
 
 @attrs.frozen
-class Budget:
+class TacticLimits:
     """What a tactic may take.
 
     Attributes:
@@ -25,7 +25,7 @@ class Budget:
 
 
 @attrs.frozen
-class Attempt:
+class PlayedTactic:
     """What became of one tactic.
 
     Attributes:
@@ -55,13 +55,13 @@ def begin(server: Server, problem: Problem) -> str:
     return print_goals(replay(server, problem, ()).goals)
 
 
-def attempt(
+def play(
     server: Server,
     problem: Problem,
     tactics: tuple[str, ...],
     tactic: str,
-    budget: Budget,
-) -> Attempt:
+    limits: TacticLimits,
+) -> PlayedTactic:
     """Play a tactic after others; if it leaves no goal, check the proof as a whole.
 
     Args:
@@ -69,28 +69,28 @@ def attempt(
         problem: What is to be proved.
         tactics: The tactics before it.
         tactic: The tactic: hostile input.
-        budget: What it may take.
+        limits: What it may take.
 
     Raises:
         RequestError: The tactics before it do not lead there again.
         EngineLostError: The engine was lost; another one may succeed.
     """
-    before = replay(server, problem, tactics, heartbeats=budget.heartbeats)
+    before = replay(server, problem, tactics, heartbeats=limits.heartbeats)
     outcome = check_tactic(
         server,
         before,
         tactic,
         own_names=problem.own_names,
-        heartbeats=budget.heartbeats,
-        timeout=budget.timeout,
+        heartbeats=limits.heartbeats,
+        timeout=limits.timeout,
     )
     raise_if_lost(outcome)
     if outcome.state is None:
-        return Attempt(tactic, outcome.verdict, detail=outcome.detail)
+        return PlayedTactic(tactic, outcome.verdict, detail=outcome.detail)
     state = print_goals(outcome.state.goals)
     if not outcome.state.is_solved:
-        return Attempt(tactic, outcome.verdict, state=state)
+        return PlayedTactic(tactic, outcome.verdict, state=state)
     whole = problem.check(server, "\n".join([*tactics, tactic]))
-    return Attempt(
+    return PlayedTactic(
         tactic, outcome.verdict, state, finished=True, valid=whole.valid, detail=whole.detail
     )
