@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import torch
@@ -16,8 +18,11 @@ from trl.trainer.utils import add_fused_lm_head
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head, restore_forward
 from lean_dojo_plugins.grpo.applied import Applied
 from lean_dojo_plugins.grpo.finished import FinishedRows, watched
+from lean_dojo_plugins.grpo.shared_prompt import pack, prompts_read_once, score, why_not_shared
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.training.callbacks import tell_rewards
+
+log = logging.getLogger(__name__)
 
 
 class StepTrainer(trl_grpo.GRPOTrainer):
@@ -33,7 +38,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
     _rows: Sequence[dict[str, Any]] = ()
     _applied: Applied | None = None
 
-    def __init__(self, *, args: Any, **options: Any) -> None:
+    def __init__(self, *, args: Any, share_prompts: bool = True, **options: Any) -> None:
         # TRL would load the reference by the name in the model's configuration, which for a merged
         # adapter is its base, and at a later repository the wrong one; `refer_to` gives the right.
         beta, sync = args.beta, args.sync_ref_model
@@ -41,6 +46,10 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         super().__init__(args=args, **options)
         args.beta, args.sync_ref_model = beta, sync
         self.beta = beta
+        self.shares_prompts = share_prompts
+        if share_prompts and (reason := why_not_shared(self.model)):
+            self.shares_prompts = False
+            log.info("each prompt is computed as often as its group is large: %s", reason)
 
     def refer_to(self, reference: PreTrainedModel) -> None:
         """Measure the KL to this model, the one that the run starts from."""
@@ -87,7 +96,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         early = [reward for reward in self._adapted() if reward.takes_hints]
         in_order = len(prompt_ids) == len(self._rows)
         generate: Any = super()._generate_single_turn
-        if not early or not in_order or self.use_vllm or self.use_transformers_continuous_batching:
+        if self.use_vllm or self.use_transformers_continuous_batching:
             return generate(prompt_ids, *args, **kwargs)
 
         def report(indices: Sequence[int], texts: Sequence[str]) -> None:
@@ -96,9 +105,38 @@ class StepTrainer(trl_grpo.GRPOTrainer):
             for reward in early:
                 reward.prefetch(completions, **columns)
 
-        watcher = FinishedRows(self._tokenizer, self.eos_token_ids, report)
-        with watched(self.accelerator.unwrap_model(self.model_wrapped), watcher):
+        model = self.accelerator.unwrap_model(self.model_wrapped)
+        with ExitStack() as stack:
+            if self.shares_prompts:
+                stack.enter_context(prompts_read_once(model))
+            if early and in_order:
+                watcher = FinishedRows(self._tokenizer, self.eos_token_ids, report)
+                stack.enter_context(watched(model, watcher))
             return generate(prompt_ids, *args, **kwargs)
+
+    def _get_per_token_logps_and_entropies(self, *inputs: Any, **options: Any) -> Any:
+        plain: Any = super()._get_per_token_logps_and_entropies
+        options = {name: value for name, value in options.items() if value is not None}
+        size = options.pop("batch_size", len(inputs[1]))
+        entropy, auxiliary = (
+            options.pop(name, False) for name in ("compute_entropy", "compute_aux_loss")
+        )
+        if options or auxiliary or not self.shares_prompts:  # what is left are images
+            return plain(
+                *inputs, **options, batch_size=size, compute_entropy=entropy,
+                compute_aux_loss=auxiliary,
+            )  # fmt: skip
+        model, all_ids, all_masks, kept = inputs
+        scores = []
+        for ids, mask in zip(all_ids.split(size), all_masks.split(size), strict=True):
+            groups = pack(ids, mask, kept)
+            if groups is None:
+                scores.append(plain(model, ids, mask, kept, compute_entropy=entropy)[:2])
+                continue
+            with self.accelerator.autocast():
+                scores.append(score(model, groups))
+        log_probs = torch.cat([each for each, _ in scores])
+        return log_probs, torch.cat([each for _, each in scores]) if entropy else None, None
 
     def _calculate_rewards(
         self,

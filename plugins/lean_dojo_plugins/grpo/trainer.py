@@ -117,6 +117,14 @@ class GRPOTrainer(CausalTrainer):
         kw_only=True,
         metadata=about("Dataset formatter that turns theorems into rows."),
     )
+    share_prompts: bool = attrs.field(
+        default=True,
+        kw_only=True,
+        metadata=about(
+            "Compute a prompt once for its group where the model's attention allows it: the same "
+            "values and gradients, faster."
+        ),
+    )
     episodes: bool = attrs.field(
         default=False,
         kw_only=True,
@@ -232,6 +240,7 @@ class GRPOTrainer(CausalTrainer):
             args=self._config(step, groups),
             train_dataset=dataset,
             processing_class=self.tokenizer,
+            share_prompts=self.share_prompts,
         )
         if not trainer.use_vllm:
             trainer.end_completions_at(end_tokens(self.tokenizer, self.model))

@@ -1,0 +1,188 @@
+"""Compute a prompt once for its group, when completions are written and when they are learnt.
+
+GRPO samples a group of completions of each prompt, so a batch holds each prompt as often as the
+group is large, and a prompt (a proof state) is many times as long as a tactic. Here a group is one
+sequence, the prompt and then its completions one after the other; a mask lets each completion see
+the prompt and itself alone. That is the same sum in another order: values and gradients are those
+of one row a completion, but for rounding (a test compares them).
+
+    prompt without its last token │ last token, completion 1 │ last token, completion 2 │ …
+
+The prompt's last token is repeated, since it is what the first token of each completion follows.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+import torch
+from transformers import PreTrainedModel
+
+from lean_dojo_plugins.causal_lm.generate.cache import make_roomy, one_token_at_a_time
+from lean_dojo_plugins.causal_lm.model.label_head import base_of
+
+IGNORED = -100
+FULL = "full_attention"
+MASKED = {"sdpa", "eager"}
+"""Attention that takes a mask of any shape."""
+
+
+def why_not_shared(model: Any) -> str | None:
+    """Say why a model cannot have prompts shared; ``None`` where it can.
+
+    A mask of our own is for plain attention over the whole sequence: no sliding windows, no
+    recurrent or linear layers, no attention kernel that makes its own mask.
+    """
+    base = base_of(model)
+    config = base.config.get_text_config()
+    attention = config._attn_implementation  # noqa: SLF001 - transformers has no other name
+    if attention not in MASKED:
+        return f"its attention ({attention}) takes no mask of ours"
+    if "position_ids" not in inspect.signature(type(base).forward).parameters:
+        return "it takes no positions"
+    layers = set(getattr(config, "layer_types", None) or [FULL])
+    # Older configurations name a window, and no types of layers.
+    windowed = layers == {FULL} and getattr(config, "sliding_window", None)
+    if layers != {FULL} or windowed or getattr(config, "alibi", False):
+        return "its attention is not plain everywhere"
+    return None
+
+
+@attrs.frozen
+class Groups:
+    """A batch of prompts and completions, packed: a row for each distinct prompt.
+
+    Attributes:
+        input_ids: ``(prompts, length)``.
+        position_ids: ``(prompts, length)``; as plain rows would have them.
+        labels: ``(prompts, length)``; completion tokens, -100 elsewhere.
+        segment: ``(prompts, length)``; 0 for the prompt, ``1 …`` for its completions, -1 for
+            padding.
+        rows: ``(batch, completion)``; the row that each token of a completion went to.
+        columns: ``(batch, completion)``; its column.
+        real: ``(batch, completion)``; whether it is a token, not padding.
+    """
+
+    input_ids: torch.Tensor
+    position_ids: torch.Tensor
+    labels: torch.Tensor
+    segment: torch.Tensor
+    rows: torch.Tensor
+    columns: torch.Tensor
+    real: torch.Tensor
+
+    def visible(self) -> torch.Tensor:
+        """Say what each token attends to, ``(prompts, 1, length, length)``.
+
+        What came before it of the prompt and of its own completion; padding sees itself, since a
+        softmax over nothing is not a number.
+        """
+        asking, seen = self.segment[:, :, None], self.segment[:, None, :]
+        length = self.segment.shape[1]
+        square = torch.ones(length, length, dtype=torch.bool, device=asking.device)
+        same = (seen == asking) & (seen > 0)
+        return (square.tril() & ((seen == 0) | same) | square.tril().triu())[:, None]
+
+    def spread(self, values: torch.Tensor) -> torch.Tensor:
+        """Bring ``(prompts, length - 1)`` scores of labels back to ``(batch, completion)``."""
+        # Column t of the scores is about the label at column t + 1.
+        found = values[self.rows, self.columns - 1]
+        return torch.where(self.real, found, torch.zeros_like(found))
+
+
+def pack(input_ids: torch.Tensor, attention_mask: torch.Tensor, kept: int) -> Groups | None:
+    """Pack a batch whose prompts repeat; ``None`` where none does, so nothing would be saved.
+
+    Args:
+        input_ids: ``(batch, length)``: prompts, padded on the left, and completions, padded on
+            the right.
+        attention_mask: ``(batch, length)``; 0 for padding.
+        kept: Length of the completions.
+    """
+    width = input_ids.shape[1] - kept
+    prompts, real_prompt = input_ids[:, :width], attention_mask[:, :width].bool()
+    real = attention_mask[:, width:].bool()
+    key = torch.where(real_prompt, prompts, IGNORED)
+    distinct, row_of = torch.unique(key, dim=0, return_inverse=True)
+    if len(distinct) == len(key):
+        return None
+    lengths = real.sum(1) + 1  # the prompt's last token goes before each completion
+    starts, filled = [], [width - 1] * len(distinct)
+    for row, length in zip(row_of.tolist(), lengths.tolist(), strict=True):
+        starts.append(filled[row])
+        filled[row] += length
+    shape = (len(distinct), max(filled))
+    ids, positions = input_ids.new_zeros(shape), input_ids.new_zeros(shape)
+    labels, segment = input_ids.new_full(shape, IGNORED), input_ids.new_full(shape, -1)
+    known = distinct != IGNORED
+    ids[:, : width - 1] = torch.where(known, distinct, 0)[:, :-1]
+    positions[:, : width - 1] = torch.arange(width - 1, device=ids.device)
+    segment[:, : width - 1] = torch.where(known, 0, -1)[:, :-1]
+    for index, (row, start, length) in enumerate(
+        zip(row_of.tolist(), starts, lengths.tolist(), strict=True)
+    ):
+        place = slice(start, start + length)
+        ids[row, place] = input_ids[index, width - 1 : width - 1 + length]
+        positions[row, place] = torch.arange(width - 1, width - 1 + length, device=ids.device)
+        labels[row, start + 1 : start + length] = input_ids[index, width : width - 1 + length]
+        segment[row, place] = index + 1
+    first = torch.tensor(starts, device=ids.device)[:, None] + 1
+    columns = (first + torch.arange(kept, device=ids.device)).clamp(max=shape[1] - 1)
+    rows = row_of[:, None].expand(-1, kept)
+    return Groups(ids, positions, labels, segment, rows, columns, real)
+
+
+def score(model: Any, groups: Groups) -> tuple[torch.Tensor, torch.Tensor]:
+    """Give the log-probability and entropy of each completion token, ``(batch, completion)``."""
+    base = base_of(model)
+    mask = groups.visible()
+    if base.config.get_text_config()._attn_implementation == "eager":  # noqa: SLF001 - as above
+        mask = torch.where(mask, 0.0, torch.finfo(base.dtype).min).to(base.dtype)
+    outputs = model(
+        input_ids=groups.input_ids,
+        attention_mask=mask,
+        position_ids=groups.position_ids,
+        labels=groups.labels,
+        fused_lm_head=True,
+    )
+    return groups.spread(outputs.log_probs), groups.spread(outputs.entropy)
+
+
+@contextmanager
+def prompts_read_once(model: PreTrainedModel) -> Iterator[None]:
+    """Have ``model.generate`` read each distinct prompt once in a ``with`` block."""
+    own = vars(model).get("generate")
+    generate: Any = model.generate
+
+    def after_reading(
+        *, input_ids: torch.Tensor, attention_mask: torch.Tensor, **options: Any
+    ) -> Any:
+        key = torch.where(attention_mask.bool(), input_ids, IGNORED)
+        distinct, row_of = torch.unique(key, dim=0, return_inverse=True)
+        given = {"input_ids": input_ids, "attention_mask": attention_mask, **options}
+        if len(distinct) == len(key) or input_ids.shape[1] < 2:
+            return generate(**given)
+        mask = (distinct != IGNORED).long()[:, :-1]
+        cache = model(
+            input_ids=torch.where(distinct != IGNORED, distinct, 0)[:, :-1],
+            attention_mask=mask,
+            position_ids=(mask.cumsum(1) - 1).clamp(min=0),
+            use_cache=True,
+            logits_to_keep=1,
+        ).past_key_values
+        make_roomy(cache)
+        cache.batch_select_indices(row_of)
+        with one_token_at_a_time(base_of(model)):
+            return generate(**given, past_key_values=cache)
+
+    model.generate = after_reading  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del model.generate
+        if own is not None:
+            model.generate = own
