@@ -65,6 +65,7 @@ def embedded_plan(
         *_with_limits(memory_limit_mb),
         node_program(),
         f"--stack-size={NODE_STACK_KB}",
+        "--wasm-lazy-validation",  # most of the module never runs, and it is known by its digest
         "--no-warnings",
         "--permission",
         "--allow-worker",
