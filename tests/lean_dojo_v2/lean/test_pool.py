@@ -223,15 +223,17 @@ def test_closing_cancels_what_waits_and_ends_what_runs():
 
 
 def test_a_dropped_pool_leaves_neither_threads_nor_processes(gone):
+    others = set(threading.enumerate())
     pool = EnginePool(config())
     pids = pool.map(nap, [0.2, 0.2])
+    threads = [each for each in threading.enumerate() if each not in others]
+    assert [each.name for each in threads].count("lean-engine") == 2
     del pool
     gc.collect()
     assert all(gone(pid) for pid in pids)
-    for thread in threading.enumerate():
-        if thread.name == "lean-engine":
-            thread.join(timeout=60)
-            assert not thread.is_alive()
+    for thread in threads:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
 
 
 def test_a_pool_pickles_as_its_configuration():

@@ -106,7 +106,8 @@ def test_three_users_share_one_pool(monkeypatch):
     monkeypatch.setattr(
         EnginePool, "__init__", lambda self, *a, **k: (made.append(self), start(self, *a, **k))[1]
     )
-    users = [shared_engines(engine="embedded", size=1) for _ in range(3)]
+    # Kept otherwise than by anybody else in this process, so nobody shares them.
+    users = [shared_engines(engine="embedded", size=1, kept=7) for _ in range(3)]
     assert made == [], "nothing starts before it is asked for"
     assert [user.submit(None, id).result() for user in users]
     assert len(made) == 1

@@ -109,6 +109,7 @@ def test_within_a_number_of_expansions(tmp_path):
     ],
 )
 def test_too_little_is_said_and_an_earlier_dataset_stays(tmp_path, states, complaint):
+    (tmp_path / "a.states.jsonl").touch()
     StateFile(tmp_path / "a.states.jsonl").append(iter(states))
     (tmp_path / "critic.jsonl").write_text("before")
     with pytest.raises(EmptyDatasetError, match=complaint):
