@@ -86,7 +86,7 @@ def _spelt(text: str, names: Mapping[str, str]) -> str:
         is_name = prefix or len(letters) == 1
         is_keyword = match[0] == "have"
         # `n` in `foo (n := m)` is an argument of `foo`.
-        is_argument = text[: match.start()].endswith("(") and text[match.end() :].startswith(" :=")
+        is_argument = text.endswith("(", 0, match.start()) and text.startswith(" :=", match.end())
         if not is_name or is_keyword or is_argument or not names.keys() >= set(letters):
             return match[0]
         return prefix + "".join(names[letter] for letter in letters)
