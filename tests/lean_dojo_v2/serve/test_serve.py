@@ -155,7 +155,7 @@ def test_a_reward_of_an_installed_plugin_is_scored(served):
 def test_a_broken_reward_is_one_message_that_names_it(served, monkeypatch, body, words):
     namespace = {}
     exec(f"def broken(completions, **kwargs):\n    {body}", namespace)
-    monkeypatch.setattr(served.service, "limits", Limits(timeout=0.5))
+    monkeypatch.setattr(served.service, "limits", RequestLimits(timeout=0.5))
     monkeypatch.setattr(served.service, "_rewards", {})
     with registry.reward_functions.override("broken", namespace["broken"]):
         answer = served.post("/v1/reward", {"reward": "broken", "completions": ["a", "b"]})
