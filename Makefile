@@ -39,7 +39,7 @@ test: $(STAMP) ## Run the tests (under 15 minutes on 2 cores; the first run fetc
 
 test-slow: $(STAMP) ## Run the slow tests alone.
 	$(BIN)/lean-dojo lean install
-	$(BIN)/python -m pytest -m slow -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -m slow -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test-all: test test-slow ## Run all tests.
 
