@@ -47,3 +47,44 @@ def test_imports_that_cannot_be(lean: Any, header: str, reason: str) -> None:
     answer = lean("dojo.trace", file=header + "\n")
     assert answer["error"] == "import"
     assert reason in answer["desc"]
+
+
+REGISTERS = """import Lean
+open Lean Elab Command
+
+register_option my.option : Nat := { defValue := 7 }
+
+initialize marked : SimplePersistentEnvExtension Name (List Name) ←
+  registerSimplePersistentEnvExtension {
+    addEntryFn := fun names name => name :: names
+    addImportedFn := fun _ => [] }
+
+initialize tally : IO.Ref Nat ← IO.mkRef (my.option.get {})
+
+initialize registerBuiltinAttribute {
+  name := `my_mark
+  descr := "notes a declaration"
+  add := fun name _ _ => modifyEnv fun env => marked.addEntry env name }
+
+elab "#marked" : command => do
+  logInfo m!"{marked.getState (← getEnv)} {← tally.get}"
+"""
+
+
+def test_what_a_module_initializes_is_there_for_those_that_import_it(
+    lean: Any, project: Path
+) -> None:
+    """Attributes, extensions, references and options; also where other modules lie below."""
+    (project / "Registers.lean").write_text(REGISTERS)
+    for header in ("import Registers", "import Std.Data.HashMap\nimport Registers"):
+        text = f"{header}\n@[my_mark] def a := 1\n#marked\n"
+        [message] = lean("dojo.trace", file=text)["messages"]
+        assert (message["severity"], message["data"]) == ("information", "[a] 7")
+    assert lean("dojo.trace", file=REGISTERS, fileName="Registers.lean")["messages"] == []
+
+
+def test_initializers_that_fail_are_said(lean: Any, project: Path) -> None:
+    (project / "Fails.lean").write_text('initialize throw (IO.userError "no luck")\n')
+    answer = lean("dojo.trace", file="import Fails\n")
+    assert answer["error"] == "import"
+    assert answer["desc"] == "Fails: its initializers fail: no luck"

@@ -19,6 +19,7 @@ const { createEnvironments } = require('./environments.js');
 const { createFiles } = require('./files.js');
 const { createFrontend } = require('./frontend.js');
 const { createInfoTrees } = require('./infotree.js');
+const { createInitializers } = require('./initializers.js');
 const { createKernel } = require('./kernel.js');
 const { createModules } = require('./modules.js');
 const { pickleCommands } = require('./pickle.js');
@@ -87,6 +88,7 @@ function createEngine(rt, { install, project, options }) {
   engine.environments = createEnvironments(rt, path.join(install, 'lib', 'lean'));
   engine.trees = createInfoTrees(rt);
   engine.constants = createConstants(rt);
+  engine.initializers = createInitializers(rt, engine.constants);
   engine.frontend = createFrontend(
     rt,
     contexts,

@@ -8,6 +8,7 @@ const crypto = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
 const { RequestError } = require('./errors.js');
+const { LeanIOError } = require('./runtime.js');
 const { COMMAND_STATE } = require('./contexts.js');
 const { SourceText } = require('./text.js');
 const { withLimits } = require('./options.js');
@@ -22,9 +23,11 @@ const MAX_CHAINS = 64;
 
 /** @param {object} engine everything main.js put together */
 function createModules(engine) {
-  const { rt, frontend, environments, constants, project } = engine;
+  const { rt, frontend, environments, constants, initializers, project } = engine;
   /** chain key → environment, kept */
   const chains = new Map();
+  /** The modules whose initializers have run. */
+  const initialized = new Set();
 
   const fileOf = (module) => path.join(project, ...module.split('.')) + '.lean';
 
@@ -129,13 +132,23 @@ function createModules(engine) {
       module,
     );
     let state = then(start, 'section');
-    state = adopted(frontend.run(source, parserState, state, () => {}));
+    const visit = initialized.has(module) ? () => {} : (unit) => initialize(module, unit);
+    initialized.add(module);
+    state = adopted(frontend.run(source, parserState, state, visit));
     for (let scopes = openScopes(state); scopes.length > 1; scopes = openScopes(state)) {
       state = then(state, `end ${rt.text(rt.field(scopes[0], SCOPE.header))}`);
       if (openScopes(state).length === scopes.length)
         throw new RequestError('import', `${module}: cannot close its scopes`);
     }
-    return asImported(rt.field(state, COMMAND_STATE.env));
+    return initializers.adapted(asImported(rt.field(state, COMMAND_STATE.env)));
+  }
+  function initialize(module, unit) {
+    try {
+      initializers.run(unit);
+    } catch (error) {
+      if (!(error instanceof LeanIOError)) throw error;
+      throw new RequestError('import', `${module}: its initializers fail: ${error.message}`);
+    }
   }
   /**
    * Lean refuses a second name that differs from a known one in the prefix of private names alone, for within one

@@ -222,18 +222,17 @@ function createRuntime(module) {
     args.forEach(retain);
     return adopt(f(...args));
   }
+  /** The value of what an `IO` action gave; its error is thrown. */
+  function settled(result) {
+    if (tag(result) === 0) return field(result, 0);
+    throw new LeanIOError(text(call('lean_io_error_to_string', field(result, 0))));
+  }
   /** A call that may throw `IO.Error`. */
-  function io(symbol, ...args) {
-    const result = call(symbol, ...args);
-    if (tag(result) === 0) return field(result, 0);
-    throw new LeanIOError(text(call('lean_io_error_to_string', field(result, 0))));
-  }
+  const io = (symbol, ...args) => settled(call(symbol, ...args));
   /** As `io`, for a function with 32-bit numbers (which have no scalar box here): its own calling convention. */
-  function ioRaw(symbol, ...args) {
-    const result = adopt(wasm[symbol](...args));
-    if (tag(result) === 0) return field(result, 0);
-    throw new LeanIOError(text(call('lean_io_error_to_string', field(result, 0))));
-  }
+  const ioRaw = (symbol, ...args) => settled(adopt(wasm[symbol](...args)));
+  /** Runs an `IO` action that is a value. */
+  const perform = (action) => settled(adopt(wasm.lean_apply_1(retain(action), UNIT)));
   /** Applies a Lean closure to two arguments. */
   const apply = (closure, a, b) => adopt(wasm.lean_apply_2(retain(closure), retain(a), retain(b)));
   /** A constant of a Lean module. */
@@ -312,6 +311,7 @@ function createRuntime(module) {
     call,
     io,
     ioRaw,
+    perform,
     apply,
     constant,
     newRef,
