@@ -7,7 +7,7 @@ ones meanwhile; what is left to wait for after the last token are the last compl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeAlias
 
 import torch
@@ -56,21 +56,23 @@ class FinishedRows(StoppingCriteria):
 
 
 @contextmanager
-def watched(model: Any, watcher: StoppingCriteria) -> Iterator[None]:
-    """Have a watcher look at every token that ``model.generate`` writes in a ``with`` block.
-
-    TRL gives no way to pass one along.
-    """
-    generate = model.generate
+def generating_by(model: Any, generate: Callable[..., Any]) -> Iterator[None]:
+    """Have ``model.generate`` be another function in a ``with`` block; TRL gives no way to it."""
     own = vars(model).get("generate")
-
-    def with_watcher(*args: Any, **kwargs: Any) -> Any:
-        return generate(*args, stopping_criteria=StoppingCriteriaList([watcher]), **kwargs)
-
-    model.generate = with_watcher
+    model.generate = generate
     try:
         yield
     finally:
         del model.generate
         if own is not None:
             model.generate = own
+
+
+def watched(model: Any, watcher: StoppingCriteria) -> AbstractContextManager[None]:
+    """Have a watcher look at every token that ``model.generate`` writes in a ``with`` block."""
+    generate = model.generate
+
+    def with_watcher(*args: Any, **kwargs: Any) -> Any:
+        return generate(*args, stopping_criteria=StoppingCriteriaList([watcher]), **kwargs)
+
+    return generating_by(model, with_watcher)

@@ -14,8 +14,7 @@ The prompt's last token is repeated, since it is what the first token of each co
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import attrs
@@ -24,6 +23,7 @@ from transformers import PreTrainedModel
 
 from lean_dojo_plugins.causal_lm.generate.cache import make_roomy, one_token_at_a_time
 from lean_dojo_plugins.causal_lm.model.label_head import base_of
+from lean_dojo_plugins.grpo.finished import generating_by
 
 IGNORED = -100
 FULL = "full_attention"
@@ -152,10 +152,8 @@ def score(model: Any, groups: Groups) -> tuple[torch.Tensor, torch.Tensor]:
     return groups.spread(outputs.log_probs), groups.spread(outputs.entropy)
 
 
-@contextmanager
-def prompts_read_once(model: PreTrainedModel) -> Iterator[None]:
+def prompts_read_once(model: PreTrainedModel) -> AbstractContextManager[None]:
     """Have ``model.generate`` read each distinct prompt once in a ``with`` block."""
-    own = vars(model).get("generate")
     generate: Any = model.generate
 
     def after_reading(
@@ -179,10 +177,4 @@ def prompts_read_once(model: PreTrainedModel) -> Iterator[None]:
         with one_token_at_a_time(base_of(model)):
             return generate(**given, past_key_values=cache)
 
-    model.generate = after_reading  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        del model.generate
-        if own is not None:
-            model.generate = own
+    return generating_by(model, after_reading)
