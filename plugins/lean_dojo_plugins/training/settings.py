@@ -9,7 +9,15 @@ from typing import Any
 
 import attrs
 
-_WITHOUT_EFFECT = {"output_dir", "resume", "report_to", "device", "look_back", "callbacks"}
+_WITHOUT_EFFECT = {
+    "output_dir",
+    "resume",
+    "report_to",
+    "device",
+    "look_back",
+    "callbacks",
+    "share_prompts",
+}
 # Settings of the library that change what is written and shown, not what is learnt.
 _ARGS_WITHOUT_EFFECT = {
     "dataloader_num_workers",

@@ -160,3 +160,14 @@ def test_trl_learns_the_same_with_it_and_without(tiny_model: Path, tmp_path: Pat
     assert losses == pytest.approx(plain_losses, abs=1e-5)
     for name, weight in weights.items():
         torch.testing.assert_close(weight, plain_weights[name], atol=1e-4, rtol=1e-4)
+
+
+def test_it_is_no_other_run_with_it_or_without() -> None:
+    """So a run that was begun without it, or before there was any, goes on."""
+    from lean_dojo_plugins.grpo.trainer import GRPOTrainer
+
+    shared, plain = (
+        GRPOTrainer("owner/model", "constant", share_prompts=share).settings()
+        for share in (True, False)
+    )
+    assert shared == plain

@@ -26,8 +26,8 @@ function createModules(engine) {
   const { rt, frontend, environments, constants, initializers, project } = engine;
   /** chain key → environment, kept */
   const chains = new Map();
-  /** The modules whose initializers have run. */
-  const initialized = new Set();
+  /** The modules whose initializers have run → the error that they ended with, or null. */
+  const initialized = new Map();
 
   const fileOf = (module) => path.join(project, ...module.split('.')) + '.lean';
 
@@ -132,8 +132,9 @@ function createModules(engine) {
       module,
     );
     let state = then(start, 'section');
+    if (initialized.get(module)) throw initialized.get(module);
     const visit = initialized.has(module) ? () => {} : (unit) => initialize(module, unit);
-    initialized.add(module);
+    initialized.set(module, null);
     state = adopted(frontend.run(source, parserState, state, visit));
     for (let scopes = openScopes(state); scopes.length > 1; scopes = openScopes(state)) {
       state = then(state, `end ${rt.text(rt.field(scopes[0], SCOPE.header))}`);
@@ -147,7 +148,9 @@ function createModules(engine) {
       initializers.run(unit);
     } catch (error) {
       if (!(error instanceof LeanIOError)) throw error;
-      throw new RequestError('import', `${module}: its initializers fail: ${error.message}`);
+      const failure = `${module}: its initializers fail: ${error.message}`;
+      initialized.set(module, new RequestError('import', failure));
+      throw initialized.get(module);
     }
   }
   /**
