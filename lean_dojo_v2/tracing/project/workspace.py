@@ -74,6 +74,13 @@ class Workspace:
         """Give the files that a module imports, directly or not, imported ones first."""
         return [self.files[name] for name in self.graph.closure(module)]
 
+    def imports_among(self, modules: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Give the direct imports of some modules, and of all that they import."""
+        needed = set(modules)
+        for module in list(needed):
+            needed.update(self.graph.closure(module))
+        return {module: self.graph.imports[module] for module in needed}
+
     def path_of(self, module: str) -> str | None:
         """Give the file of any module, relative to the repository."""
         if module in self.files:

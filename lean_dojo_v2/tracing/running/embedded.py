@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from lean_dojo_core.errors import TraceError
+from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.text.positions import PositionMap
@@ -18,6 +20,7 @@ from lean_dojo_v2.tracing.reading.infotree import read_problems
 from lean_dojo_v2.tracing.reading.records import ElaboratedTactic, Elaboration, TracedCommand
 
 TRACE_COMMAND = "dojo.trace"
+COMPILE_COMMAND = "dojo.compile"
 _NOWHERE: Home = ("", None)
 
 
@@ -33,30 +36,59 @@ def lay_out(files: Iterable[SourceFile], folder: Path) -> None:
         path.write_text(file.text, encoding="utf-8", newline="\n")
 
 
-def elaborate(server: Server, file: SourceFile, timeout: float) -> Elaboration:
+def elaborate(
+    server: Server, file: SourceFile, timeout: float, *, keep: Path | None = None
+) -> Elaboration:
     """Have an engine elaborate a file; what it imports, the engine reads from its project folder.
 
     Args:
         server: The engine.
         file: The file.
         timeout: Seconds that it may take.
+        keep: The project folder, if others import the file: it is compiled there then.
 
     Raises:
         RequestError: If the engine refuses the file (its imports, for example).
         EngineLostError: If the engine died or took too long.
         TraceError: If its answer cannot be read.
     """
+    options = {"sequenceOnly": True, "ilean": True, "olean": keep is not None}
+    answer = _ask(server, TRACE_COMMAND, file, timeout, options)
+    if keep is not None:
+        _keep(answer, file, keep)
+    return read_answer(answer, PositionMap(file.text))
+
+
+def compile_module(server: Server, file: SourceFile, timeout: float, *, keep: Path) -> None:
+    """Have an engine compile a file into its project folder, for those that import it.
+
+    Raises:
+        RequestError: If the engine refuses the file.
+        EngineLostError: If the engine died or took too long.
+    """
+    _keep(_ask(server, COMPILE_COMMAND, file, timeout, {}), file, keep)
+
+
+def _ask(
+    server: Server, command: str, file: SourceFile, timeout: float, options: Mapping[str, bool]
+) -> dict[str, Any]:
     request = {
         "file": file.text,
         "fileName": str(module_path(file.module)),
         "module": file.module,
-        "sequenceOnly": True,
-        "ilean": True,
+        "compiled": True,
     }
-    answer = server.run(TRACE_COMMAND, request, timeout=timeout)
+    answer = server.run(command, {**request, **options}, timeout=timeout)
     if "error" in answer:
         raise RequestError(str(answer.get("desc") or answer["error"]), str(answer["error"]))
-    return read_answer(answer, PositionMap(file.text))
+    return answer
+
+
+def _keep(answer: Mapping[str, Any], file: SourceFile, folder: Path) -> None:
+    """Put a compiled module beside its source; there is none where an import was not compiled."""
+    if "olean" in answer:
+        path = folder / module_path(file.module).with_suffix(".olean")
+        atomic_write_bytes(path, base64.b64decode(answer["olean"]))
 
 
 def read_answer(answer: Mapping[str, Any], places: PositionMap) -> Elaboration:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
+from functools import partial
+from graphlib import TopologicalSorter
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 import psutil
 
@@ -27,6 +30,8 @@ MEMORY_LIMIT_MB = 4_000
 Outcome: TypeAlias = Elaboration | LeanError
 Outcomes: TypeAlias = Generator[tuple[SourceFile, Outcome], None, None]
 """To be closed by whoever does not take all: the engines work on behind it."""
+Result = TypeVar("Result")
+Job: TypeAlias = Callable[..., Elaboration | None]
 
 
 class Engine(Protocol):
@@ -89,15 +94,44 @@ class EmbeddedEngine:
                 memory_limit_mb=MEMORY_LIMIT_MB,
             )
             with EnginePool(config) as pool:
-                waiting = {self._submit(pool, file): file for file in files}
-                yield from _results(waiting)
+                yield from self._in_order(pool, Path(folder), files)
 
-    def _submit(self, pool: EnginePool, file: SourceFile) -> Future[Elaboration]:
+    def _in_order(self, pool: EnginePool, folder: Path, files: Sequence[SourceFile]) -> Outcomes:
+        """Elaborate each file when what it imports is done, for that lies compiled there then.
+
+        What nobody asked for, but some file imports, is compiled only.
+        """
+        wanted = {file.module for file in files}
+        imports = self._workspace.imports_among(wanted)
+        imported = set(chain.from_iterable(imports.values()))
+        order = TopologicalSorter(imports)
+        order.prepare()
+        running: dict[Future[Elaboration | None], SourceFile] = {}
+
+        def submit_ready() -> None:
+            for module in order.get_ready():
+                file = self._workspace.files[module]
+                keep = folder if module in imported else None
+                job: Job = partial(embedded.elaborate, keep=keep)
+                if module not in wanted:
+                    job = partial(embedded.compile_module, keep=folder)
+                running[self._submit(pool, job, file)] = file
+
+        submit_ready()
+        while running:
+            done = wait(running, return_when=FIRST_COMPLETED).done
+            finished = {future: running.pop(future) for future in done}
+            order.done(*(file.module for file in finished.values()))
+            submit_ready()
+            for future, file in finished.items():
+                outcome = _outcome(future)
+                if outcome is not None and file.module in wanted:
+                    yield file, outcome
+
+    def _submit(self, pool: EnginePool, job: Job, file: SourceFile) -> Future[Elaboration | None]:
         """Queue a file; those with the same imports go to the same engine, which has them."""
-        imported = [source.module for source in self._workspace.closure(file.module)]
-        return pool.submit(
-            embedded.elaborate, file, self._timeout, header=" ".join(imported), name=file.path
-        )
+        header = " ".join(sorted(file.header.modules))
+        return pool.submit(job, file, self._timeout, header=header, name=file.path)
 
 
 class NativeEngine:
@@ -139,13 +173,18 @@ class NativeEngine:
 
 def _results(waiting: dict[Future[Elaboration], SourceFile]) -> Outcomes:
     for future in as_completed(waiting):
-        error = future.exception()
-        if error is None:
-            yield waiting[future], future.result()
-        elif isinstance(error, LeanError) and not isinstance(error, EngineUnavailableError):
-            yield waiting[future], error
-        else:
-            raise error
+        outcome = _outcome(future)
+        yield waiting[future], outcome
+
+
+def _outcome(future: Future[Result]) -> Result | LeanError:
+    """Give what an engine found of a file, or why it broke down on it."""
+    error = future.exception()
+    if error is None:
+        return future.result()
+    if isinstance(error, LeanError) and not isinstance(error, EngineUnavailableError):
+        return error
+    raise error
 
 
 def choose_engine(

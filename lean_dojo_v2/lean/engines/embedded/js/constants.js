@@ -45,10 +45,7 @@ function createConstants(rt) {
   const userName = (name) => rt.nameText(rt.call('l_Lean_privateToUserName', name));
   const isPrivate = (name) => rt.call('l_Lean_isPrivateName', name) === TRUE;
 
-  const isImported = (env, name) =>
-    rt.optional(rt.call('l_Lean_Environment_getModuleIdxFor_x3f', env, name)) !== null;
-
-  /** The library module that a name was imported from, or null for what this session elaborated. */
+  /** The module that a name was imported from, or null for what this session elaborated. */
   function moduleOf(env, name) {
     const index = rt.optional(rt.call('l_Lean_Environment_getModuleIdxFor_x3f', env, name));
     if (index === null) return null;
@@ -123,6 +120,12 @@ function createConstants(rt) {
       constNames: names(MODULE_DATA.names),
       extraConstNames: names(MODULE_DATA.extraNames),
     };
+  }
+
+  /** The names of a module's constants. */
+  function namesOfModule(env, module) {
+    const data = modulesOf(env)[moduleNames(env).indexOf(module)];
+    return rt.arrayItems(rt.field(data, MODULE_DATA.names));
   }
 
   /** All constants by module, as {module, entries: () => [name, info] pairs}; those of the session come last. */
@@ -239,7 +242,6 @@ function createConstants(rt) {
     usedIn,
     userName,
     isPrivate,
-    isImported,
     exactName,
     kernelOf,
     isInKernel,
@@ -252,6 +254,7 @@ function createConstants(rt) {
     imports,
     moduleNames,
     moduleData,
+    namesOfModule,
     byModule,
     closure,
     restsOn,

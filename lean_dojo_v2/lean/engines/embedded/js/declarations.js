@@ -21,8 +21,8 @@ const VALUE = new Set(
   ['declValSimple', 'declValEqns', 'whereStructInst'].map((kind) => PREFIX + kind),
 );
 
-/** @param {object} rt the runtime @param {object} trees see infotree.js @param {object} constants see constants.js */
-function createDeclarations(rt, trees, constants) {
+/** @param {object} engine everything main.js has put together by then */
+function createDeclarations({ rt, trees, constants, environments }) {
   const children = (syntax) =>
     !rt.isScalar(syntax) && rt.tag(syntax) === 1 ? rt.arrayItems(rt.field(syntax, 2)) : [];
 
@@ -109,15 +109,17 @@ function createDeclarations(rt, trees, constants) {
 
   /**
    * What a declaration rests on, itself and what the same command added for it: whether `sorry` is there, and the
-   * constants of this session (not the library's) that it uses, as Lean names them.
+   * constants (not the library's) that it uses, as Lean names them.
    */
   function dependencies(env, name, added) {
     const own = new Set(added.map(([n]) => rt.nameText(n)));
     own.add(rt.nameText(name));
     const reached = constants.closure(env, [name], (n) => own.has(rt.nameText(n)));
-    const uses = [...reached].filter(
-      ([key, entry]) => !own.has(key) && !constants.isImported(env, entry.name),
-    );
+    const isLibrary = (n) => {
+      const module = constants.moduleOf(env, n);
+      return module !== null && environments.exists(module);
+    };
+    const uses = [...reached].filter(([key, { name: n }]) => !own.has(key) && !isLibrary(n));
     return { has_sorry: reached.has('sorryAx'), uses: uses.map(([key]) => key) };
   }
 

@@ -12,31 +12,42 @@ const { RequestError } = require('./errors.js');
  */
 const OLEAN_LEVEL = 2;
 /** Fields of Lean's structures, by position. */
-const ENVIRONMENT = { base: 0 };
+const ENVIRONMENT = { base: 0, realizing: 5 };
 const BASE = { private: 0 };
 const KERNEL_ENVIRONMENT = { moduleOfConstant: 2, header: 5 };
 const HEADER = { modules: 5 };
 const MODULE_DATA = { imports: 0, extraNames: 3 };
 const IMPORT = { module: 0 };
+const REALIZATION = { env: 0 };
 const HASH_MAP = { size: 0, buckets: 1 };
 const INSERT =
   'l_Std_DHashMap_Internal_Raw_u2080_insertIfNew___at___00Lean_finalizeImport_spec__4___redArg';
+const FINALIZE = 'l___private_Lean_Environment_0__Lean_finalizePersistentExtensions';
 /** Imported environments are never freed (their .olean files stay mapped), so there is a limit to different ones. */
 const MAX_IMPORTED = 12;
 
 /**
  * @param {object} rt the runtime
  * @param {string} library the folder of .olean files on the host
+ * @param {object} initializers see initializers.js
  */
-function createEnvironments(rt, library) {
+function createEnvironments(rt, library, initializers) {
   /** The modules asked for → their environment. */
   const imported = new Map();
   /** All the modules that an environment holds → that environment: other requests may come to the same. */
   const held = new Map();
   /** module → what it imports, of all modules that were imported so far */
   const graph = new Map();
+  /** What was asked for with modules of a project among it → its environment. */
+  const compiled = new Map();
+  /** Modules that were looked for → whether the library has them. */
+  const looked = new Map();
 
-  const exists = (module) => fs.existsSync(`${path.join(library, ...module.split('.'))}.olean`);
+  function exists(module) {
+    if (!looked.has(module))
+      looked.set(module, fs.existsSync(`${path.join(library, ...module.split('.'))}.olean`));
+    return looked.get(module);
+  }
 
   /**
    * The environment of some library modules.
@@ -49,17 +60,70 @@ function createEnvironments(rt, library) {
     if (known !== undefined) return known;
     const missing = modules.find((module) => !exists(module));
     if (missing !== undefined) throw unknownModule(missing);
-    if (held.size >= MAX_IMPORTED) {
-      throw new RequestError(
-        'memory',
-        `this engine has imported ${MAX_IMPORTED} different sets of modules; start another`,
-      );
-    }
+    refuseTooMany();
     const environment = rt.scope(() => rt.keep(load(key.split(' ').filter(Boolean))));
     indexCompiledFunctions(environment);
     imported.set(key, environment);
     held.set(learnt(environment), environment);
     return environment;
+  }
+
+  function refuseTooMany() {
+    if (held.size + compiled.size < MAX_IMPORTED) return;
+    throw new RequestError(
+      'memory',
+      `this engine has imported ${MAX_IMPORTED} different sets of modules; start another`,
+    );
+  }
+
+  /**
+   * The environment of modules some of which are a project's.
+   * @param {object} wanted
+   * @param {string[]} wanted.imports
+   * @param {Map<string, string>} wanted.files the project's among them and below, and where they lie for Lean
+   * @param {string[]} wanted.state what changes when one of the files does
+   * @param {(module: string, env: number) => boolean} initialize runs a module's initializers, and says whether it had any
+   * @returns {number} an environment that is kept for good
+   */
+  function importCompiled({ imports, files, state }, initialize) {
+    const key = JSON.stringify([imports, ...files, state]);
+    if (!compiled.has(key)) {
+      refuseTooMany();
+      compiled.set(key, rt.scope(() => rt.keep(loadCompiled(imports, files, initialize))));
+    }
+    return compiled.get(key);
+  }
+
+  /** Initializers come first, for what an extension has imported may be a thing that they register. */
+  function loadCompiled(modules, files, initialize) {
+    let artifacts = rt.EMPTY_MAP;
+    for (const [module, file] of files) {
+      const parts = rt.array([rt.string(file)]);
+      artifacts = rt.call('l_Lean_NameMap_insert___redArg', artifacts, rt.name(module), parts);
+    }
+    const bare = () => {
+      const environment = rt.hold(load(modules, artifacts, false));
+      indexCompiledFunctions(environment);
+      return environment;
+    };
+    const first = bare();
+    const registered = [...files.keys()].map((module) => initialize(module, first));
+    return withExtensions(registered.includes(true) ? bare() : first);
+  }
+
+  /** The second half of Lean's own import: every extension reads its part of the modules. */
+  function withExtensions(bare) {
+    const kernel = rt.field(rt.field(bare, ENVIRONMENT.base), BASE.private);
+    const modules = rt.field(rt.field(kernel, KERNEL_ENVIRONMENT.header), HEADER.modules);
+    const environment = initializers.whileImporting(() =>
+      rt.io(FINALIZE, bare, modules, rt.constant('l_Lean_Options_empty')),
+    );
+    const realizing = rt.field(rt.field(environment, ENVIRONMENT.realizing), 0);
+    const finished = rt.withFields(environment, {
+      [ENVIRONMENT.realizing]: rt.some(rt.withFields(realizing, { [REALIZATION.env]: environment })),
+    });
+    rt.wasm.lean_mark_persistent(finished);
+    return finished;
   }
 
   /** What modules import, directly or not, themselves included, as one text; undefined where that is not known yet. */
@@ -90,19 +154,13 @@ function createEnvironments(rt, library) {
     });
   }
 
-  function load(modules) {
+  function load(modules, artifacts = rt.EMPTY_MAP, loadExtensions = true) {
     // Lean's structure Import: module, and the flags importAll, isExported, isMeta
     const imports = rt.array(
       modules.map((module) => rt.constructor(0, [rt.name(module)], [0, 1, 0])),
     );
     const options = rt.constant('l_Lean_Options_empty');
-    const [trust, plugins, leakEnvironment, loadExtensions, artifacts] = [
-      0,
-      rt.array([]),
-      1,
-      1,
-      rt.EMPTY_MAP,
-    ];
+    const [trust, plugins, leakEnvironment] = [0, rt.array([]), 1];
     return rt.ioRaw(
       'l_Lean_importModules',
       rt.keep(imports),
@@ -110,9 +168,9 @@ function createEnvironments(rt, library) {
       trust,
       rt.keep(plugins),
       leakEnvironment,
-      loadExtensions,
+      loadExtensions ? 1 : 0,
       OLEAN_LEVEL,
-      artifacts,
+      rt.keep(artifacts),
     );
   }
 
@@ -135,7 +193,7 @@ function createEnvironments(rt, library) {
     for (const part of Object.values(HASH_MAP)) rt.setField(shared, part, rt.field(map, part));
   }
 
-  return { importModules, exists };
+  return { importModules, importCompiled, exists };
 }
 
 function unknownModule(module, importer) {

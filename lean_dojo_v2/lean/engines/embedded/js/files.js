@@ -23,6 +23,7 @@ function createFiles(engine) {
    *   environment of the session
    * @param {boolean} [request.scoped] without a header: whether what the session has opened is open in the text too, as
    *   it is for goals
+   * @param {boolean} [request.compiled] whether to import the project's modules from their compiled files
    * @param {object} [request.options] Lean options
    */
   function open({
@@ -32,6 +33,7 @@ function createFiles(engine) {
     scoped = false,
     options = {},
     module = null,
+    compiled = false,
   }) {
     if (typeof file !== 'string')
       throw new RequestError('command', 'file must be supplied: the text itself');
@@ -41,7 +43,7 @@ function createFiles(engine) {
     }
     const text = new SourceText(file);
     const source = frontend.openText(text.lean, fileName);
-    const start = header ? readHeader(source, options) : continueSession(options);
+    const start = header ? readHeader(source, options, compiled) : continueSession(options);
     const own = module ?? engine.modules.nameOfFile(fileName) ?? null;
     const plain = withMainModule(start.state, own ?? UNNAMED);
     const state = scoped && !header ? inScopeOfSession(plain, options) : plain;
@@ -52,6 +54,8 @@ function createFiles(engine) {
       imports: [...new Set(start.imports)],
       /** The environment of the library's modules that it is built on. */
       library: start.library,
+      /** Whether all that it begins with was imported, and nothing elaborated in memory. */
+      isImported: start.isImported,
       /** The environment that it begins in. */
       below: start.below,
       parserState: start.parserState,
@@ -71,15 +75,19 @@ function createFiles(engine) {
     };
   }
 
-  function readHeader(source, options) {
+  function readHeader(source, options, compiled) {
     const parsed = frontend.parseHeader(source);
-    const { env, library, moduleOf } = engine.modules.environment(parsed.imports);
+    const { env, library, moduleOf, isImported } = engine.modules.environment(
+      parsed.imports,
+      compiled,
+    );
     return {
       ...parsed,
       library,
       below: env,
       state: frontend.stateFor(env, withLimits(engine.options, options)),
       moduleOf,
+      isImported,
     };
   }
 
@@ -94,6 +102,7 @@ function createFiles(engine) {
       end: 0,
       parserState: frontend.startOfText(),
       moduleOf: () => null,
+      isImported: false,
       state: frontend.stateFor(env, withLimits(engine.options, options)),
     };
   }

@@ -10,6 +10,7 @@ const { parseArgs } = require('node:util');
 const { createAxiomPrinter } = require('./axioms.js');
 const { boot } = require('./boot.js');
 const { checkCommands } = require('./check.js');
+const { createCompiled } = require('./compiled.js');
 const { createConstants } = require('./constants.js');
 const { createContexts } = require('./contexts.js');
 const { createDeclarations } = require('./declarations.js');
@@ -85,10 +86,14 @@ function createEngine(rt, { install, project, options }) {
     timeout,
     options: withLimits(options, {}),
   };
-  engine.environments = createEnvironments(rt, path.join(install, 'lib', 'lean'));
+  engine.initializers = createInitializers(rt);
+  engine.environments = createEnvironments(
+    rt,
+    path.join(install, 'lib', 'lean'),
+    engine.initializers,
+  );
   engine.trees = createInfoTrees(rt);
   engine.constants = createConstants(rt);
-  engine.initializers = createInitializers(rt, engine.constants);
   engine.frontend = createFrontend(
     rt,
     contexts,
@@ -97,7 +102,8 @@ function createEngine(rt, { install, project, options }) {
   engine.kernel = createKernel(rt, engine.constants, timeout);
   engine.proofs = createProofs(rt, pretty);
   engine.states = createStates(rt, contexts, pretty, engine.proofs);
-  engine.declarations = createDeclarations(rt, engine.trees, engine.constants);
+  engine.declarations = createDeclarations(engine);
+  engine.compiled = createCompiled(engine);
   engine.modules = createModules(engine);
   engine.files = createFiles(engine);
   engine.drafts = createDrafts(engine);

@@ -1,14 +1,13 @@
 'use strict';
 /**
- * Modules of a project. There are no .olean files for them, so a file that imports one is elaborated on top of it, in
- * memory: dependencies first, each once for as long as its text stays the same.
+ * Modules of a project. A text that imports one is elaborated on top of it, in memory: dependencies first, each once for
+ * as long as its text stays the same. Only who asks for it gets modules that were compiled (see compiled.js).
  */
 
 const crypto = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
 const { RequestError } = require('./errors.js');
-const { LeanIOError } = require('./runtime.js');
 const { COMMAND_STATE } = require('./contexts.js');
 const { SourceText } = require('./text.js');
 const { withLimits } = require('./options.js');
@@ -26,8 +25,6 @@ function createModules(engine) {
   const { rt, frontend, environments, constants, initializers, project } = engine;
   /** chain key → environment, kept */
   const chains = new Map();
-  /** The modules whose initializers have run → the error that they ended with, or null. */
-  const initialized = new Map();
 
   const fileOf = (module) => path.join(project, ...module.split('.')) + '.lean';
 
@@ -84,11 +81,16 @@ function createModules(engine) {
   /**
    * The environment of some imports.
    * @param {string[]} imports
-   * @returns {{env: number, library: number, moduleOf: (name: number) => string|null}} `library`: that of the library's
-   *   modules alone; `moduleOf`: the module that elaborated a constant, for those of the project
+   * @param {boolean} [compiled] whether to import the project's modules from their compiled files, where all are there
+   * @returns {{env: number, library: number|null, moduleOf: (name: number) => string|null, isImported: boolean}}
+   *   `library`: that of the library's modules alone, null where compiled ones are imported; `moduleOf`: the module that
+   *   elaborated a constant, for those that were elaborated in memory; `isImported`: whether none was
    */
-  function environment(imports) {
+  function environment(imports, compiled = false) {
     const planned = plan(imports);
+    const own = planned.own.map(({ module }) => module);
+    const whole = compiled && own.length > 0 ? engine.compiled.environment(imports, own) : null;
+    if (whole !== null) return { env: whole, library: null, moduleOf: () => null, isImported: true };
     const library = environments.importModules(planned.library);
     let env = library;
     const owners = [];
@@ -101,6 +103,7 @@ function createModules(engine) {
     return {
       env,
       library,
+      isImported: own.length === 0,
       moduleOf: (name) =>
         owners.find((owner) => constants.find(owner.env, name) !== null)?.module ?? null,
     };
@@ -132,26 +135,18 @@ function createModules(engine) {
       module,
     );
     let state = then(start, 'section');
-    if (initialized.get(module)) throw initialized.get(module);
-    const visit = initialized.has(module) ? () => {} : (unit) => initialize(module, unit);
-    initialized.set(module, null);
-    state = adopted(frontend.run(source, parserState, state, visit));
+    const initialize = initializers.of(module);
+    const visit = ({ before, after }) => {
+      const [old, env] = [before, after].map((s) => rt.field(s, COMMAND_STATE.env));
+      initialize(env, constants.added(old, env).map(([name]) => name));
+    };
+    state = rt.adopt(frontend.run(source, parserState, state, visit));
     for (let scopes = openScopes(state); scopes.length > 1; scopes = openScopes(state)) {
       state = then(state, `end ${rt.text(rt.field(scopes[0], SCOPE.header))}`);
       if (openScopes(state).length === scopes.length)
         throw new RequestError('import', `${module}: cannot close its scopes`);
     }
     return initializers.adapted(asImported(rt.field(state, COMMAND_STATE.env)));
-  }
-  function initialize(module, unit) {
-    try {
-      initializers.run(unit);
-    } catch (error) {
-      if (!(error instanceof LeanIOError)) throw error;
-      const failure = `${module}: its initializers fail: ${error.message}`;
-      initialized.set(module, new RequestError('import', failure));
-      throw initialized.get(module);
-    }
   }
   /**
    * Lean refuses a second name that differs from a known one in the prefix of private names alone, for within one
@@ -176,14 +171,9 @@ function createModules(engine) {
   }
   const openScopes = (state) => rt.listItems(rt.field(state, COMMAND_STATE.scopes));
   const then = (state, command) =>
-    adopted(
+    rt.adopt(
       frontend.run(frontend.openText(command, '<engine>'), frontend.startOfText(), state, () => {}),
     );
-  function adopted(state) {
-    rt.hold(state);
-    rt.drop(state);
-    return state;
-  }
 
   /** The texts behind some imports, as far as they are the project's: they change while the engine runs. */
   const fingerprint = (imports) => plan(imports).own.map(({ module, text }) => [module, text]);

@@ -292,6 +292,7 @@ function createRuntime(module) {
     keep: retain,
     drop: release,
     hold,
+    adopt,
     scope,
     string,
     text,

@@ -10,7 +10,7 @@ const NO = 1; // box(0)
 
 /** @param {object} engine everything main.js put together */
 function traceCommands(engine) {
-  const { rt, trees, pretty, constants, declarations } = engine;
+  const { rt, trees, pretty, constants, declarations, compiled } = engine;
 
   function trace(request) {
     return rt.scope(() => {
@@ -27,7 +27,7 @@ function traceCommands(engine) {
       };
       const names = new Map();
       const kept = [];
-      session.run((unit) => {
+      const visit = (unit) => {
         if (request.ilean === true) kept.push(...unit.trees.map((tree) => rt.keep(tree)));
         result.commands.push({ kind: unit.kind, ...session.text.range(unit.start, unit.end) });
         result.messages.push(...unit.messages);
@@ -37,7 +37,8 @@ function traceCommands(engine) {
         const env = rt.field(unit.after, COMMAND_STATE.env);
         collect(unit, session.text, result, request.sequenceOnly === true);
         resolve(env, session, names, result.references);
-      });
+      };
+      elaborate(request, session, visit, result);
       result.references = result.references.filter(
         (reference, i, all) => i === 0 || differs(reference, all[i - 1]),
       );
@@ -45,6 +46,23 @@ function traceCommands(engine) {
       kept.forEach(rt.drop);
       return result;
     });
+  }
+
+  /** Compiles a module of the project: what others import. */
+  function compile(request) {
+    return rt.scope(() => {
+      const result = {};
+      elaborate({ ...request, olean: true }, engine.files.open(request), () => {}, result);
+      return result;
+    });
+  }
+
+  /** Elaborates all; with `olean`, the module itself is a part of the answer, where all that it imports was compiled. */
+  function elaborate(request, session, visit, result) {
+    const end = rt.adopt(session.runTo(visit));
+    if (request.olean !== true || !session.isImported) return;
+    const env = rt.field(end, COMMAND_STATE.env);
+    result.olean = compiled.write(session.module, env).toString('base64');
   }
 
   /** What `trace.Elab.info` prints: an information tree as Lean formats it, indented as in a trace. */
@@ -206,7 +224,7 @@ function traceCommands(engine) {
     };
   }
 
-  return { 'dojo.trace': trace };
+  return { 'dojo.trace': trace, 'dojo.compile': compile };
 }
 
 module.exports = { traceCommands };
