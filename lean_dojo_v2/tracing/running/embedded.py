@@ -78,10 +78,10 @@ def _ask(
         "module": file.module,
         "compiled": True,
     }
-    answer = server.run(command, {**request, **options}, timeout=timeout)
-    if "error" in answer:
-        raise RequestError(str(answer.get("desc") or answer["error"]), str(answer["error"]))
-    return answer
+    try:
+        return server.ask(command, {**request, **options}, timeout)
+    except RequestError as error:  # whoever reads it knows no commands of an engine
+        raise RequestError(str(error).removeprefix(f"{command}: "), error.code) from None
 
 
 def _keep(answer: Mapping[str, Any], file: SourceFile, folder: Path) -> None:

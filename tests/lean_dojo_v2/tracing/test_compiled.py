@@ -143,3 +143,25 @@ def test_each_file_waits_for_its_imports_and_is_elaborated_once(
     ]  # fmt: skip
     assert list(found) == ["Lib.A", "Lib.C"]
     assert len(found["Lib.C"].steps) == 4
+
+
+LIBRARY = (
+    "Std.Data.HashMap", "Std.Data.HashSet", "Std.Data.TreeMap", "Std.Data.TreeSet", "Std.Data.DHashMap",
+    "Std.Data.DTreeMap", "Std.Time", "Std.Do", "Std.Sync", "Std.Data.Iterators", "Lean.Data.Json",
+    "Lean.Parser", "Lean.Meta", "Lean.Elab",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_an_engine_that_has_imported_its_fill_is_replaced(tmp_path: Path) -> None:
+    """Every set of modules takes memory for good; no file is lost by that."""
+    (tmp_path / "Lib").mkdir()
+    (tmp_path / "lakefile.toml").write_text('name = "x"\n[[lean_lib]]\nname = "Lib"\n')
+    for number, module in enumerate(LIBRARY):
+        text = f"import {module}\ntheorem t{number} : 1 = 1 := by\n  rfl\n"
+        (tmp_path / "Lib" / f"M{number}.lean").write_text(text)
+    (tmp_path / "Lib.lean").write_text("".join(f"import Lib.M{n}\n" for n in range(len(LIBRARY))))
+    workspace = read_workspace(LeanGitRepo.from_path(tmp_path).project)
+    found = dict(EmbeddedEngine(workspace, 1, 300).run(workspace.own))
+    assert len(found) == len(LIBRARY) + 1
+    assert not [outcome for outcome in found.values() if isinstance(outcome, Exception)]
