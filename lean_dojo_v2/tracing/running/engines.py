@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence, Set as AbstractSet
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
 from functools import partial
 from graphlib import TopologicalSorter
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias
 
 import psutil
 
@@ -30,8 +30,12 @@ MEMORY_LIMIT_MB = 4_000
 Outcome: TypeAlias = Elaboration | LeanError
 Outcomes: TypeAlias = Generator[tuple[SourceFile, Outcome], None, None]
 """To be closed by whoever does not take all: the engines work on behind it."""
-Result = TypeVar("Result")
+Imports: TypeAlias = Mapping[str, Sequence[str]]
 Job: TypeAlias = Callable[..., Elaboration | None]
+
+
+class ImportedFileError(LeanError):
+    """What a file imports could not be elaborated."""
 
 
 class Engine(Protocol):
@@ -86,46 +90,50 @@ class EmbeddedEngine:
         size = self._jobs or max(1, min(available_cores(), room))
         with TemporaryDirectory(prefix="lean-dojo-") as folder:
             embedded.lay_out(self._workspace.all, Path(folder))
+            wanted = {file.module for file in files}
+            imports = self._workspace.imports_among(wanted)
             config = PoolConfig(
-                size=min(size, len(files)),
+                size=min(size, len(imports)),
                 engine="embedded",
                 project_path=folder,
                 timeout=self._timeout,
                 memory_limit_mb=MEMORY_LIMIT_MB,
             )
             with EnginePool(config) as pool:
-                yield from self._in_order(pool, Path(folder), files)
+                yield from self._in_order(pool, Path(folder), wanted, imports)
 
-    def _in_order(self, pool: EnginePool, folder: Path, files: Sequence[SourceFile]) -> Outcomes:
+    def _in_order(
+        self, pool: EnginePool, folder: Path, wanted: AbstractSet[str], imports: Imports
+    ) -> Outcomes:
         """Elaborate each file when what it imports is done, for that lies compiled there then.
 
-        What nobody asked for, but some file imports, is compiled only.
+        What nobody asked for, but some file imports, is compiled only. Where Lean breaks down on a
+        file, nobody who imports it is tried.
         """
-        wanted = {file.module for file in files}
-        imports = self._workspace.imports_among(wanted)
         imported = set(chain.from_iterable(imports.values()))
         order = TopologicalSorter(imports)
         order.prepare()
-        running: dict[Future[Elaboration | None], SourceFile] = {}
-
-        def submit_ready() -> None:
+        running: dict[Future[Elaboration | None], str] = {}
+        lost: dict[str, LeanError] = {}
+        while order.is_active():
             for module in order.get_ready():
-                file = self._workspace.files[module]
                 keep = folder if module in imported else None
                 job: Job = partial(embedded.elaborate, keep=keep)
                 if module not in wanted:
                     job = partial(embedded.compile_module, keep=folder)
-                running[self._submit(pool, job, file)] = file
-
-        submit_ready()
-        while running:
-            done = wait(running, return_when=FIRST_COMPLETED).done
-            finished = {future: running.pop(future) for future in done}
-            order.done(*(file.module for file in finished.values()))
-            submit_ready()
-            for future, file in finished.items():
-                outcome = _outcome(future)
-                if outcome is not None and file.module in wanted:
+                if broken := next((name for name in imports[module] if name in lost), None):
+                    running[_failed(lost[broken])] = module
+                else:
+                    running[self._submit(pool, job, self._workspace.files[module])] = module
+            finished = wait(running, return_when=FIRST_COMPLETED).done
+            order.done(*(running[future] for future in finished))
+            for future in finished:
+                module = running.pop(future)
+                file = self._workspace.files[module]
+                if failure := _failure(future):
+                    lost[module] = _as_import(file, failure)
+                outcome = failure or future.result()
+                if outcome is not None and module in wanted:
                     yield file, outcome
 
     def _submit(self, pool: EnginePool, job: Job, file: SourceFile) -> Future[Elaboration | None]:
@@ -173,15 +181,28 @@ class NativeEngine:
 
 def _results(waiting: dict[Future[Elaboration], SourceFile]) -> Outcomes:
     for future in as_completed(waiting):
-        outcome = _outcome(future)
-        yield waiting[future], outcome
+        yield waiting[future], _failure(future) or future.result()
 
 
-def _outcome(future: Future[Result]) -> Result | LeanError:
-    """Give what an engine found of a file, or why it broke down on it."""
+def _failed(error: LeanError) -> Future[Elaboration | None]:
+    future: Future[Elaboration | None] = Future()
+    future.set_exception(error)
+    return future
+
+
+def _as_import(file: SourceFile, error: LeanError) -> LeanError:
+    """Say to those that import a file what became of it."""
+    if isinstance(error, ImportedFileError):
+        return error
+    [first, *_] = str(error).splitlines() or [""]
+    return ImportedFileError(f"imports {file.path}, and there: {first}")
+
+
+def _failure(future: Future[Any]) -> LeanError | None:
+    """Say why an engine broke down on a file; what is no affair of the file is raised."""
     error = future.exception()
     if error is None:
-        return future.result()
+        return None
     if isinstance(error, LeanError) and not isinstance(error, EngineUnavailableError):
         return error
     raise error

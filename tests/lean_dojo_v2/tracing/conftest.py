@@ -18,6 +18,7 @@ import pytest
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_v2.database import Repository
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import EngineMemoryError
 from lean_dojo_v2.lean.pool.local import PoolConfig
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 from lean_dojo_v2.tracing.project.lakefile import read_project
@@ -119,8 +120,9 @@ class SharedPool:
 
     def __call__(self, config: PoolConfig) -> Self:
         assert config.project_path is not None
+        self.folder = Path(config.project_path)
         shutil.rmtree(self.view)
-        shutil.copytree(config.project_path, self.view)
+        shutil.copytree(self.folder, self.view)
         return self
 
     def __enter__(self) -> Self:
@@ -131,8 +133,12 @@ class SharedPool:
 
     def submit(self, fn: Callable[..., Any], *args: Any, header: str, name: str) -> Future[Any]:
         future: Future[Any] = Future()
+        shutil.copytree(self.folder, self.view, dirs_exist_ok=True)  # what was compiled since then
         try:
-            future.set_result(fn(self.server, *args))
+            try:
+                future.set_result(fn(self.server, *args))
+            except EngineMemoryError:
+                future.set_result(fn(self.server, *args))
         except LeanDojoError as error:
             future.set_exception(error)
         return future

@@ -29,6 +29,15 @@ initialize names : Lean.SimplePersistentEnvExtension Lean.Name (List Lean.Name) 
     addEntryFn := fun names name => name :: names
     addImportedFn := fun modules => modules.foldl (· ++ ·.toList) [] }
 register_option foo.bar : Bool := { defValue := true, descr := "nothing" }
+initialize zero : IO.Ref Bool ← IO.mkRef (foo.bar.get {})
+initialize one : IO.Ref Nat ← do IO.mkRef (if ← zero.get then 1 else 0)
+initialize two : IO.Ref Nat ← do IO.mkRef ((← one.get) + 1)
+initialize three : IO.Ref Nat ← do IO.mkRef ((← two.get) + 1)
+initialize marked : Lean.ParametricAttribute Lean.Name ←
+  Lean.registerParametricAttribute {
+    name := `marked
+    descr := "notes a name"
+    getParam := fun _ written => Lean.Attribute.Builtin.getId written }
 register_simp_attr mine
 syntax (name := myRfl) "my_rfl" : tactic
 macro_rules | `(tactic| my_rfl) => `(tactic| first | rfl | simp)
@@ -51,6 +60,10 @@ elab "my_elab" : tactic => do
 theorem wrong : 1 = 2 := by rfl
 end Foo
 """
+D = """import Lib.C
+import Lib.«My-File»
+theorem noted : Foo.noted = dashed := rfl
+"""
 C = """import Lib.B
 namespace Foo
 set_option foo.bar false in
@@ -58,6 +71,8 @@ theorem c1 : rev [1] = [1] := by simp only [mine]
 theorem c2 : rev [1, 2] = [2, 1] := by my_elab
 theorem c3 (n : Nat) (l : List Nat) : rev (n :: l) = rev l ++ [n] := by
   rw [rev]
+#eval show IO Nat from three.get
+@[marked here] def noted := 1
 run_cmd do
   unless names.getState (← Lean.getEnv) == [`hello] do throwError "it is lost"
 #eval Point.mk 1 2
@@ -65,7 +80,13 @@ theorem p : Point.mk 1 2 ≠ Point.mk 2 1 := by decide
 theorem twice : 1 = 2 := wrong
 end Foo
 """
-FILES = {"Lib.lean": "import Lib.C\n", "Lib/A.lean": A, "Lib/B.lean": B, "Lib/C.lean": C}
+FILES = {
+    "Lib.lean": D,
+    "Lib/A.lean": A,
+    "Lib/B.lean": B,
+    "Lib/C.lean": C,
+    "Lib/My-File.lean": "import Lean\ninitialize unused : IO.Ref Nat ← IO.mkRef 5\ndef dashed := 1\n",
+}
 
 
 @pytest.fixture(scope="module")
@@ -98,12 +119,12 @@ def test_what_is_compiled_is_as_if_it_were_elaborated(
     in_memory = [elaborate(server, file, 300) for file in workspace.all]
     compiled = [elaborate(server, file, 300, keep=folder) for file in workspace.all]
     assert sorted(path.name for path in folder.rglob("*.olean")) == [
-        "A.olean", "B.olean", "C.olean", "Lib.olean",
+        "A.olean", "B.olean", "C.olean", "Lib.olean", "My-File.olean",
     ]  # fmt: skip
     for memory, imported in zip(in_memory, compiled, strict=True):
         assert attrs.asdict(imported) == attrs.asdict(memory)
     assert "Tactic `rfl` failed" in compiled[1].problems[0].text
-    assert [problem.text for problem in compiled[2].problems] == ["{ x := 1, y := 2 }"]
+    assert [problem.text for problem in compiled[2].problems] == ["3", "{ x := 1, y := 2 }"]
     assert compiled[2].uses is not None
     assert "Foo.wrong" in compiled[2].uses["Foo.twice"]
 
@@ -143,6 +164,28 @@ def test_each_file_waits_for_its_imports_and_is_elaborated_once(
     ]  # fmt: skip
     assert list(found) == ["Lib.A", "Lib.C"]
     assert len(found["Lib.C"].steps) == 4
+
+
+@pytest.mark.slow
+def test_who_imports_what_lean_breaks_down_on_is_not_tried(tmp_path: Path) -> None:
+    """Each of them would cost as much again, and end the same."""
+    texts = {
+        "Lib.lean": "import Lib.B\nimport Lib.C\n",
+        "Lib/A.lean": "import Lib.Nothing\n",
+        "Lib/B.lean": "import Lib.A\n",
+        "Lib/C.lean": "theorem c : 1 = 1 := by\n  rfl\n",
+    }
+    (tmp_path / "Lib").mkdir()
+    (tmp_path / "lakefile.toml").write_text('name = "x"\n[[lean_lib]]\nname = "Lib"\n')
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    workspace = read_workspace(LeanGitRepo.from_path(tmp_path).project)
+    found = {f.module: str(o) for f, o in EmbeddedEngine(workspace, 1, 300).run(workspace.own)}
+    missing = "unknown module Lib.Nothing (imported by Lib.A): neither"
+    assert found["Lib.A"].startswith(missing.replace(" (imported by Lib.A)", ""))
+    for module in ("Lib.B", "Lib"):
+        assert found[module].startswith("imports Lib/A.lean, and there: unknown module Lib.Nothing")
+    assert found["Lib.C"].startswith("Elaboration")
 
 
 LIBRARY = (

@@ -85,7 +85,9 @@ def test_what_a_module_initializes_is_there_for_those_that_import_it(
 
 def test_initializers_that_fail_are_said(lean: Any, project: Path) -> None:
     (project / "Fails.lean").write_text('initialize throw (IO.userError "no luck")\n')
-    for _ in range(2):  # they do not run again, and the module is not taken without them
-        answer = lean("dojo.trace", file="import Fails\n")
-        assert answer["error"] == "import"
-        assert answer["desc"] == "Fails: its initializers fail: no luck"
+    (project / "Wrong.lean").write_text("initialize wrong : IO.Ref Nat ← IO.mkRef true\n")
+    for module, why in (("Fails", "no luck"), ("Wrong", "wrong has an error")):
+        for _ in range(2):  # they do not run again, and the module is not taken without them
+            answer = lean("dojo.trace", file=f"import {module}\n")
+            assert answer["error"] == "import"
+            assert answer["desc"] == f"{module}: its initializers fail: {why}"

@@ -18,12 +18,12 @@ function checkCommands(engine) {
       const start = engine.warm.open(request);
       const messages = [...start.messages];
       const base = rt.field(start.state, COMMAND_STATE.env);
-      const end = frontend.run(start.source, start.parserState, start.state, (unit) => {
-        messages.push(...unit.messages);
-      });
+      const end = rt.adopt(
+        frontend.run(start.source, start.parserState, start.state, (unit) => {
+          messages.push(...unit.messages);
+        }),
+      );
       const env = rt.field(end, COMMAND_STATE.env);
-      rt.hold(end);
-      rt.drop(end);
       const added = constants.added(base, env);
       const asked = names.map((written) => ({ written, name: lookUp(env, written) }));
       return {

@@ -7,6 +7,7 @@
 
 const fs = require('node:fs');
 const path = require('node:path');
+const { LeanIOError } = require('./runtime.js');
 
 /** Where compiled modules of the project lie in Lean's file system. */
 const FOLDER = '/project';
@@ -14,20 +15,25 @@ const FOLDER = '/project';
 const WHOLE = 5; // box(2)
 
 /** @param {object} engine everything main.js put together */
-function createCompiled({ rt, environments, initializers, constants, project }) {
+function createCompiled({ rt, environments, initializers, project }) {
   const { FS } = rt.module;
   const inside = (module) => `${FOLDER}/${module}.olean`;
   const outside = (module) => `${path.join(project, ...module.split('.'))}.olean`;
 
   /**
-   * A module as bytes.
+   * A module as bytes; null where Lean cannot write it.
    * @param {string} module its name
    * @param {number} env the environment behind its last command; what it began with was imported
    */
   function write(module, env) {
-    const data = rt.io('l_Lean_mkModuleData', env, WHOLE);
     FS.mkdirTree(FOLDER);
-    rt.io('l_Lean_saveModuleData', rt.string(inside(module)), rt.name(module), data);
+    try {
+      const data = rt.io('l_Lean_mkModuleData', initializers.upToDate(env), WHOLE);
+      rt.io('l_Lean_saveModuleData', rt.string(inside(module)), rt.name(module), data);
+    } catch (error) {
+      if (error instanceof LeanIOError) return null;
+      throw error;
+    }
     const bytes = FS.readFile(inside(module));
     FS.unlink(inside(module));
     return Buffer.from(bytes);
@@ -46,13 +52,11 @@ function createCompiled({ rt, environments, initializers, constants, project }) 
     own.forEach((module) => FS.writeFile(inside(module), fs.readFileSync(outside(module))));
     try {
       const files = new Map(own.map((module) => [module, inside(module)]));
-      return environments.importCompiled({ imports, files, state }, initialize);
+      return environments.importCompiled({ imports, files, state });
     } finally {
       own.forEach((module) => FS.unlink(inside(module)));
     }
   }
-  const initialize = (module, env) =>
-    initializers.of(module)(env, constants.namesOfModule(env, module));
 
   return { write, environment };
 }

@@ -49,9 +49,8 @@ function createConstants(rt) {
   function moduleOf(env, name) {
     const index = rt.optional(rt.call('l_Lean_Environment_getModuleIdxFor_x3f', env, name));
     if (index === null) return null;
-    return rt.nameText(
-      rt.arrayItems(rt.call('l_Lean_Environment_allImportedModuleNames', env))[rt.unbox(index)],
-    );
+    const modules = rt.call('l_Lean_Environment_allImportedModuleNames', env);
+    return rt.moduleText(rt.arrayItem(modules, rt.unbox(index)));
   }
 
   /** Where a constant is declared: {start, end} with lines and columns from 1, or null where nobody recorded it. */
@@ -120,12 +119,6 @@ function createConstants(rt) {
       constNames: names(MODULE_DATA.names),
       extraConstNames: names(MODULE_DATA.extraNames),
     };
-  }
-
-  /** The names of a module's constants. */
-  function namesOfModule(env, module) {
-    const data = modulesOf(env)[moduleNames(env).indexOf(module)];
-    return rt.arrayItems(rt.field(data, MODULE_DATA.names));
   }
 
   /** All constants by module, as {module, entries: () => [name, info] pairs}; those of the session come last. */
@@ -254,7 +247,6 @@ function createConstants(rt) {
     imports,
     moduleNames,
     moduleData,
-    namesOfModule,
     byModule,
     closure,
     restsOn,

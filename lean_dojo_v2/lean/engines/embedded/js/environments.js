@@ -42,6 +42,8 @@ function createEnvironments(rt, library, initializers) {
   const compiled = new Map();
   /** Modules that were looked for → whether the library has them. */
   const looked = new Map();
+  /** How often Lean has imported. */
+  let loads = 0;
 
   function exists(module) {
     if (!looked.has(module))
@@ -69,7 +71,7 @@ function createEnvironments(rt, library, initializers) {
   }
 
   function refuseTooMany() {
-    if (held.size + compiled.size < MAX_IMPORTED) return;
+    if (loads < MAX_IMPORTED) return;
     throw new RequestError(
       'memory',
       `this engine has imported ${MAX_IMPORTED} different sets of modules; start another`,
@@ -82,20 +84,20 @@ function createEnvironments(rt, library, initializers) {
    * @param {string[]} wanted.imports
    * @param {Map<string, string>} wanted.files the project's among them and below, and where they lie for Lean
    * @param {string[]} wanted.state what changes when one of the files does
-   * @param {(module: string, env: number) => boolean} initialize runs a module's initializers, and says whether it had any
    * @returns {number} an environment that is kept for good
    */
-  function importCompiled({ imports, files, state }, initialize) {
+  function importCompiled({ imports, files, state }) {
     const key = JSON.stringify([imports, ...files, state]);
     if (!compiled.has(key)) {
       refuseTooMany();
-      compiled.set(key, rt.scope(() => rt.keep(loadCompiled(imports, files, initialize))));
+      compiled.set(key, rt.scope(() => rt.keep(loadCompiled(imports, files))));
     }
     return compiled.get(key);
   }
 
   /** Initializers come first, for what an extension has imported may be a thing that they register. */
-  function loadCompiled(modules, files, initialize) {
+  function loadCompiled(modules, files) {
+    const steps = [...files.keys()].map((module) => [module, initializers.of(module)]);
     let artifacts = rt.EMPTY_MAP;
     for (const [module, file] of files) {
       const parts = rt.array([rt.string(file)]);
@@ -107,16 +109,30 @@ function createEnvironments(rt, library, initializers) {
       return environment;
     };
     const first = bare();
-    const registered = [...files.keys()].map((module) => initialize(module, first));
+    const data = dataOf(first, new Set(files.keys()));
+    const registered = steps.map(([module, initialize]) => {
+      const some = initialize?.(first, initializers.declared(first, data.get(module))) ?? false;
+      initializers.finish(module);
+      return some;
+    });
     return withExtensions(registered.includes(true) ? bare() : first);
+  }
+  const modulesIn = (environment) => {
+    const kernel = rt.field(rt.field(environment, ENVIRONMENT.base), BASE.private);
+    return rt.field(rt.field(kernel, KERNEL_ENVIRONMENT.header), HEADER.modules);
+  };
+  /** What some modules hold, by their names. */
+  function dataOf(environment, wanted) {
+    const names = rt.call('l_Lean_Environment_allImportedModuleNames', environment);
+    const data = rt.arrayItems(modulesIn(environment));
+    const found = rt.arrayItems(names).map((name, i) => [rt.moduleText(name), data[i]]);
+    return new Map(found.filter(([name]) => wanted.has(name)));
   }
 
   /** The second half of Lean's own import: every extension reads its part of the modules. */
   function withExtensions(bare) {
-    const kernel = rt.field(rt.field(bare, ENVIRONMENT.base), BASE.private);
-    const modules = rt.field(rt.field(kernel, KERNEL_ENVIRONMENT.header), HEADER.modules);
     const environment = initializers.whileImporting(() =>
-      rt.io(FINALIZE, bare, modules, rt.constant('l_Lean_Options_empty')),
+      rt.io(FINALIZE, bare, modulesIn(bare), rt.constant('l_Lean_Options_empty')),
     );
     const realizing = rt.field(rt.field(environment, ENVIRONMENT.realizing), 0);
     const finished = rt.withFields(environment, {
@@ -142,11 +158,10 @@ function createEnvironments(rt, library, initializers) {
   /** Notes what the modules of an environment import, and gives them all as one text, as `reached` does. */
   function learnt(environment) {
     return rt.scope(() => {
-      const header = rt.call('l_Lean_Environment_header', environment);
       const all = rt
         .arrayItems(rt.call('l_Lean_Environment_allImportedModuleNames', environment))
         .map(rt.nameText);
-      rt.arrayItems(rt.field(header, HEADER.modules)).forEach((module, i) => {
+      rt.arrayItems(modulesIn(environment)).forEach((module, i) => {
         const direct = rt.arrayItems(rt.field(module, MODULE_DATA.imports));
         graph.set(all[i], direct.map((item) => rt.nameText(rt.field(item, IMPORT.module))));
       });
@@ -155,6 +170,7 @@ function createEnvironments(rt, library, initializers) {
   }
 
   function load(modules, artifacts = rt.EMPTY_MAP, loadExtensions = true) {
+    loads += 1;
     // Lean's structure Import: module, and the flags importAll, isExported, isMeta
     const imports = rt.array(
       modules.map((module) => rt.constructor(0, [rt.name(module)], [0, 1, 0])),
@@ -183,9 +199,8 @@ function createEnvironments(rt, library, initializers) {
   function indexCompiledFunctions(environment) {
     const kernel = rt.field(rt.field(environment, ENVIRONMENT.base), BASE.private);
     const shared = rt.field(kernel, KERNEL_ENVIRONMENT.moduleOfConstant);
-    const header = rt.field(kernel, KERNEL_ENVIRONMENT.header);
     let map = shared; // the first insertion copies it, for it is immortal; the others own the copy
-    rt.arrayItems(rt.field(header, HEADER.modules)).forEach((module, index) => {
+    rt.arrayItems(modulesIn(environment)).forEach((module, index) => {
       for (const name of rt.arrayItems(rt.field(module, MODULE_DATA.extraNames)))
         map = rt.wasm[INSERT](map, rt.keep(name), rt.box(index));
     });

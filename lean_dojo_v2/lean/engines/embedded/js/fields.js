@@ -113,6 +113,15 @@ const FIELDS = {
   'dojo.memory': {},
   'dojo.parse_tactic': { tactic: 'text!', stateId: 'natural' },
   'dojo.digest': { stateId: 'natural!' },
+  'dojo.trace': {
+    ...TEXT,
+    compiled: 'boolean',
+    olean: 'boolean',
+    ilean: 'boolean',
+    infoTrees: 'boolean',
+    sequenceOnly: 'boolean',
+  },
+  'dojo.compile': { ...TEXT, module: 'text!', compiled: 'boolean' },
   'dojo.check': { ...TEXT, names: 'texts', all: 'boolean' },
   'dojo.state_at': { ...TEXT, position: 'natural!', stateBefore: 'boolean', clean: 'boolean' },
 };

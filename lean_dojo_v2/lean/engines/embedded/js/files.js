@@ -63,12 +63,8 @@ function createFiles(engine) {
       bodyStart: start.end,
       /** The command state before the first command. */
       state,
-      /** Elaborates it all; the final state is the caller's, unless nobody wants it. */
+      /** Elaborates it all; the final state is the caller's. */
       run(visit) {
-        const end = frontend.run(source, start.parserState, state, visit);
-        rt.drop(end);
-      },
-      runTo(visit) {
         return frontend.run(source, start.parserState, state, visit);
       },
       moduleOf: (name) => start.moduleOf(name) ?? own,
@@ -77,17 +73,13 @@ function createFiles(engine) {
 
   function readHeader(source, options, compiled) {
     const parsed = frontend.parseHeader(source);
-    const { env, library, moduleOf, isImported } = engine.modules.environment(
-      parsed.imports,
-      compiled,
-    );
+    const found = engine.modules.environment(parsed.imports, compiled);
+    const env = engine.initializers.upToDate(found.env);
     return {
       ...parsed,
-      library,
+      ...found,
       below: env,
       state: frontend.stateFor(env, withLimits(engine.options, options)),
-      moduleOf,
-      isImported,
     };
   }
 

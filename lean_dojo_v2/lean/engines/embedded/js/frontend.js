@@ -59,10 +59,7 @@ function createFrontend(rt, contexts, axioms) {
     const [parserState, log] = [rt.field(rt.field(parsed, 1), 0), rt.field(rt.field(parsed, 1), 1)];
     const imports = rt.call('l_Lean_Elab_headerToImports', rt.field(parsed, 0), rt.box(1));
     return {
-      // as in a path: Lean writes `«My-File»` where a part of the name is no identifier
-      imports: rt
-        .arrayItems(imports)
-        .map((item) => rt.nameText(rt.field(item, 0)).replace(/[«»]/g, '')),
+      imports: rt.arrayItems(imports).map((item) => rt.moduleText(rt.field(item, 0))),
       messages: messages(rt, log),
       parserState,
       end: rt.unbox(rt.field(parserState, MODULE_PARSER_STATE.position)),

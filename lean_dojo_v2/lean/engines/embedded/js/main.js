@@ -86,14 +86,14 @@ function createEngine(rt, { install, project, options }) {
     timeout,
     options: withLimits(options, {}),
   };
-  engine.initializers = createInitializers(rt);
+  engine.constants = createConstants(rt);
+  engine.initializers = createInitializers(rt, engine.constants);
   engine.environments = createEnvironments(
     rt,
     path.join(install, 'lib', 'lean'),
     engine.initializers,
   );
   engine.trees = createInfoTrees(rt);
-  engine.constants = createConstants(rt);
   engine.frontend = createFrontend(
     rt,
     contexts,

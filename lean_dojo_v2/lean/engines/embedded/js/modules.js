@@ -29,7 +29,7 @@ function createModules(engine) {
   const fileOf = (module) => path.join(project, ...module.split('.')) + '.lean';
 
   function read(module) {
-    if (project === undefined || environments.exists(module)) return null;
+    if (project === undefined || environments.exists(module) || /[/\\]/.test(module)) return null;
     try {
       return fs.readFileSync(fileOf(module), 'utf8');
     } catch (error) {
@@ -137,16 +137,18 @@ function createModules(engine) {
     let state = then(start, 'section');
     const initialize = initializers.of(module);
     const visit = ({ before, after }) => {
+      if (initialize === null) return;
       const [old, env] = [before, after].map((s) => rt.field(s, COMMAND_STATE.env));
       initialize(env, constants.added(old, env).map(([name]) => name));
     };
     state = rt.adopt(frontend.run(source, parserState, state, visit));
+    initializers.finish(module);
     for (let scopes = openScopes(state); scopes.length > 1; scopes = openScopes(state)) {
       state = then(state, `end ${rt.text(rt.field(scopes[0], SCOPE.header))}`);
       if (openScopes(state).length === scopes.length)
         throw new RequestError('import', `${module}: cannot close its scopes`);
     }
-    return initializers.adapted(asImported(rt.field(state, COMMAND_STATE.env)));
+    return initializers.upToDate(asImported(rt.field(state, COMMAND_STATE.env)));
   }
   /**
    * Lean refuses a second name that differs from a known one in the prefix of private names alone, for within one

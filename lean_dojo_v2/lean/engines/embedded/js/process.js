@@ -36,7 +36,7 @@ function frontendCommands(engine) {
         session.messages.length === 0
           ? []
           : [{ boundary: [0, session.text.toFile(session.bodyStart)], messages: session.messages }];
-      const end = session.runTo((unit) => {
+      const end = session.run((unit) => {
         if (unit.kind !== END_OF_INPUT || unit.messages.length > 0)
           units.push(describe(unit, session.text, request));
       });

@@ -180,7 +180,8 @@ function createRuntime(module) {
     for (const item of items) o = wasm.lean_array_push(o, retain(item));
     return adopt(o);
   }
-  const arrayItems = (o) => Array.from({ length: word(o + 8) }, (_, i) => word(o + 16 + 4 * i));
+  const arrayItem = (o, i) => word(o + 16 + 4 * i);
+  const arrayItems = (o) => Array.from({ length: word(o + 8) }, (_, i) => arrayItem(o, i));
   const persistentArrayItems = (o) =>
     arrayItems(call('l_Lean_PersistentArray_toArray___redArg', o));
 
@@ -206,6 +207,8 @@ function createRuntime(module) {
   }
   /** A name's text as Lean prints it (with «…» where needed); '' for the anonymous name. */
   const nameText = (o) => (isScalar(o) ? '' : text(call('l_Lean_Name_toString', o, box(1))));
+  /** A module's name as in a path: Lean writes `«My-File»` where a part of it is no identifier. */
+  const moduleText = (o) => nameText(o).replace(/[«»]/g, '');
 
   /**
    * Calls an exported Lean function. Arguments are objects (scalars boxed); a missing last one is the erased world.
@@ -304,11 +307,13 @@ function createRuntime(module) {
     list,
     listItems,
     array,
+    arrayItem,
     arrayItems,
     persistentArrayItems,
     nameOf,
     name,
     nameText,
+    moduleText,
     call,
     io,
     ioRaw,

@@ -29,7 +29,7 @@ function targetCommands(engine) {
     const session = engine.files.open({ file, header: false, scoped: true });
     const commands = [];
     const problems = [];
-    const end = session.runTo((unit) => {
+    const end = session.run((unit) => {
       problems.push(...unit.messages.filter(({ severity }) => severity === 'error'));
       if (unit.kind === END_OF_INPUT) return;
       const [before, after] = [unit.before, unit.after].map((s) => rt.field(s, COMMAND_STATE.env));

@@ -59,10 +59,10 @@ function traceCommands(engine) {
 
   /** Elaborates all; with `olean`, the module itself is a part of the answer, where all that it imports was compiled. */
   function elaborate(request, session, visit, result) {
-    const end = rt.adopt(session.runTo(visit));
+    const end = rt.adopt(session.run(visit));
     if (request.olean !== true || !session.isImported) return;
-    const env = rt.field(end, COMMAND_STATE.env);
-    result.olean = compiled.write(session.module, env).toString('base64');
+    const bytes = compiled.write(session.module, rt.field(end, COMMAND_STATE.env));
+    if (bytes !== null) result.olean = bytes.toString('base64');
   }
 
   /** What `trace.Elab.info` prints: an information tree as Lean formats it, indented as in a trace. */

@@ -12,9 +12,7 @@ function trackCommands(engine) {
   function elaborated(file) {
     const session = engine.files.open({ file, header: false, scoped: true });
     const messages = [...session.messages];
-    const end = session.runTo((unit) => void messages.push(...unit.messages));
-    rt.hold(end);
-    rt.drop(end);
+    const end = rt.adopt(session.run((unit) => void messages.push(...unit.messages)));
     const env = rt.field(end, COMMAND_STATE.env);
     const base = rt.field(session.state, COMMAND_STATE.env);
     const line = (name) => constants.declarationRange(env, name)?.start[0] ?? Infinity;
