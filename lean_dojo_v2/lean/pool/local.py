@@ -54,7 +54,8 @@ class PoolConfig:
         engine: ``"auto"``, ``"native"`` or ``"embedded"``.
         timeout: Seconds that one call to an engine may take.
         memory_limit_mb: Resident megabytes at which an engine is killed, also during a request.
-            The embedded engine has about 1,000 after a first proof, with ``Init`` or ``Lean``.
+            The embedded engine has about 1,000 after a first proof with ``Init``, 1,150 with
+            ``Lean``.
         recycle_memory_mb: Resident megabytes at which an engine is replaced between two requests.
         warm_headers: Different headers that an engine is taken to keep loaded.
     """
