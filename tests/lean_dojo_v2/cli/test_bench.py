@@ -27,7 +27,8 @@ def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-LIMITS = ("--expansions", "2", "-j", "1")
+OPTIONS = ("--prover", "automation", "-j", "1")
+LIMITS = (*OPTIONS, "--expansions", "2")
 
 
 @pytest.mark.slow
@@ -51,7 +52,7 @@ def test_automation_on_a_file(lean_dojo, problems):
     assert "proved 2 of 3 (66.7 %, 95 % interval" in again.out
     assert "attempt" not in again.err
     assert attempts.read_bytes() == before
-    other = lean_dojo("bench", problems, "--expansions", "3", "-j", "1")
+    other = lean_dojo("bench", problems, *OPTIONS, "--expansions", "3")
     assert other.code == 2
     assert "other limits" in other.err
     beside = lean_dojo("bench", problems, *LIMITS, "--compare", folder)
@@ -74,7 +75,7 @@ def test_automation_on_a_file(lean_dojo, problems):
 def test_a_mistake_is_one_message(lean_dojo, problems, arguments, message):
     (problems.parent / "latin.jsonl").write_bytes(b'{"name": "\xe9"}\n')
     (problems.parent / "folder.jsonl").mkdir()
-    ran = lean_dojo("bench", *arguments, *LIMITS)
+    ran = lean_dojo("bench", *arguments, *LIMITS[2:])
     assert ran.code == 2
     assert "Attribute(" not in ran.err
     assert message in ran.err

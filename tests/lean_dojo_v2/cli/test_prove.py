@@ -67,11 +67,11 @@ def warm(place, engine, monkeypatch):
     return place
 
 
-def test_a_goal_is_proved_without_a_model(lean_dojo, warm):
+def test_a_goal_is_proved_by_the_model_that_ships(lean_dojo, warm):
     ran = lean_dojo("prove", "--goal", "∀ n : Nat, n + 0 = n")
     assert ran.code == 0, ran.err
-    assert "No model is named, so Lean's own automation proves (--prover automation)." in ran.err
-    assert re.match(r"goal: proved \(.*\)\n  \w+\n", ran.out)
+    assert "No model is named, so the one that ships proves" in ran.err
+    assert re.match(r"goal: proved \(.*\)\n(  .+\n)+", ran.out)
     assert ran.out.endswith("Proved 1 of 1 theorems\n")
     nonsense = lean_dojo("prove", "--goal", "no such thing")
     assert nonsense.code == 2
@@ -133,7 +133,9 @@ def test_every_sorry_of_a_file_is_tried_and_whole_theorems_count(lean_dojo, warm
     (warm / "Proj" / "A").mkdir(parents=True)
     (warm / "Proj" / "lakefile.toml").write_text('name = "proj"\n[[lean_lib]]\nname = "A"\n')
     (warm / "Proj" / "A" / "B.lean").write_bytes(b"theorem t : 1 = 1 := by\r\n  sorry\r\n")
-    ran = lean_dojo("prove", "--file", "Proj/A/B.lean", "--write-patch", "y.patch")
+    ran = lean_dojo(
+        "prove", "--file", "Proj/A/B.lean", "--prover", "automation", "--write-patch", "y.patch"
+    )
     assert ran.out.endswith("Proved 1 of 1 sorry, and so 1 of 1 theorem\n")
     subprocess.run(["git", "init", "-q", "Proj"], check=True)
     subprocess.run(["git", "apply", "../y.patch"], cwd="Proj", check=True)
@@ -151,7 +153,9 @@ def test_a_list_of_problems_goes_on_where_it_was(lean_dojo, warm):
     }
     rows = [{"name": name, "formal_statement": text} for name, text in statements.items()]
     (warm / "some.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    command = ("prove", "--problems", "some.jsonl", "--expansions", 2, "--json")
+    command = (
+        "prove", "--problems", "some.jsonl", "--prover", "automation", "--expansions", 2, "--json",
+    )  # fmt: skip
     ran = lean_dojo(*command, "--limit", 1)
     assert (ran.json["found"], ran.json["proved"]) == (1, 1)
     with (warm / "some.proofs.jsonl").open("ab") as log:
