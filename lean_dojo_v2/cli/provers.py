@@ -102,6 +102,11 @@ class ProverChoice:
         return None if shipped is None else str(shipped)
 
     @property
+    def is_default_model(self) -> bool:
+        """Whether the model that ships proves since nobody was named."""
+        return not self.is_given and self.own_model is not None
+
+    @property
     def label(self) -> str:
         """What its results are called: by its model, if it has one."""
         model = self.own_model or self.external
@@ -115,8 +120,8 @@ class ProverChoice:
         if self.own_model is None:
             return f"No model is named, so Lean's own automation proves (--prover {DEFAULT})."
         return (
-            f"No model is named, so the one that ships proves ({self.own_model}); "
-            f"--prover {DEFAULT} is Lean's own automation."
+            f"No model is named, so the one that ships proves, and Lean's own automation with it "
+            f"(--prover {DEFAULT} is that alone)."
         )
 
     def described(self) -> dict[str, Any]:
@@ -124,6 +129,8 @@ class ProverChoice:
         given = {key: value for key, value in attrs.asdict(self).items() if value}
         given.pop("device", None)
         found = {**given, "prover": self.name, "label": self.label}
+        if self.is_default_model:
+            found["automation"] = True
         if self.own_model is not None and (files := _files(Path(self.own_model))):
             found["files"] = files
         return found
@@ -178,6 +185,8 @@ class ProverChoice:
         found: list[tuple[str, Any, str]] = []
         if model is not None:
             found.append((entry.spec.model_setting or "model", model, option))
+        if self.is_default_model:
+            found.append(("automation", True, "--prover"))
         if self.lora:
             found.append(("use_lora", True, "--lora"))
         if self.formatter is not None:

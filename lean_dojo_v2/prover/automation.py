@@ -23,13 +23,12 @@ TACTICS = (
 )
 """What is tried at every state, in this order."""
 
+SUGGESTIONS = tuple(Suggestion(text, -0.7 * (rank + 1)) for rank, text in enumerate(TACTICS))
+"""The same with log-probabilities, which only rank: each next tactic is half as probable."""
+
 
 class Automation:
-    """Proposes the same tactics at every goal.
-
-    Its log-probabilities only rank: the first tactic is the most probable, each
-    next one half of it.
-    """
+    """Proposes the same tactics at every goal."""
 
     def generate(
         self,
@@ -39,8 +38,7 @@ class Automation:
         premises: Sequence[Sequence[str]] = (),  # noqa: ARG002 - automation knows its own
     ) -> list[list[Suggestion]]:
         """Give the first ``num_samples`` tactics for every goal."""
-        fixed = [Suggestion(text, -0.7 * (rank + 1)) for rank, text in enumerate(TACTICS)]
-        return [fixed[:num_samples] for _ in goals]
+        return [list(SUGGESTIONS[:num_samples]) for _ in goals]
 
 
 class AutomationProver(BaseProver):

@@ -35,12 +35,15 @@ def test_the_model_that_ships_proves_where_nobody_is_named(package: Path) -> Non
     (folder / "model.safetensors").touch()
     choice = ProverChoice()
     assert (choice.name, choice.label) == ("hf", "base_model")
-    assert str(folder) in choice.said
+    assert "the one that ships proves, and Lean's own automation with it" in choice.said
     _, arguments, takes_config = choice.resolved()
-    assert arguments == {"ckpt_path": str(folder)}
+    assert arguments == {"ckpt_path": str(folder), "automation": True}
     assert takes_config
-    assert "files" in choice.described()
-    assert ProverChoice(prover="hf").own_model == str(folder)
+    assert {"files", "automation"} < set(choice.described())
+    alone = ProverChoice(prover="hf")
+    assert alone.own_model == str(folder)
+    assert alone.resolved()[1] == {"ckpt_path": str(folder)}
+    assert "automation" not in alone.described()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
 from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.prover.automation import SUGGESTIONS
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.completions import unfenced, whole_proof_prompt
 from lean_dojo_v2.prover.suggestion import Suggestion
@@ -39,6 +40,8 @@ class HFProver(BaseProver):
         seed: Seed of the sampling, in place of ``config``'s.
         max_length: Longest prompt and tactic together, in tokens; by default the training's, which
             stands beside a model of ``SFTTrainer`` or ``GRPOTrainer``, else 2048.
+        automation: Also try, at every state, what Lean's own automation tries; these tactics come
+            on top of the samples.
 
     Raises:
         UsageError: If there is no model at that path, or ``config`` asks for vLLM.
@@ -57,6 +60,7 @@ class HFProver(BaseProver):
         max_new_tokens: int = 128,
         seed: int | None = None,
         max_length: int | None = None,
+        automation: bool = False,
     ) -> None:
         super().__init__(config)
         if seed is not None:
@@ -71,6 +75,7 @@ class HFProver(BaseProver):
             temperature=temperature,
             max_new_tokens=max_new_tokens,
             seed=self.settings.seed,
+            beside=SUGGESTIONS if automation else (),
         )
 
     @property
@@ -113,6 +118,7 @@ class Sampler:
         temperature: Sampling temperature.
         max_new_tokens: Longest tactic, in tokens; at most half of the generator's ``max_length``.
         seed: Seed of the first batch that brings no seeds; others draw on from it.
+        beside: What is proposed at every state, besides the samples.
     """
 
     def __init__(
@@ -122,8 +128,10 @@ class Sampler:
         temperature: float = 1.0,
         max_new_tokens: int = 128,
         seed: int = 0,
+        beside: Sequence[Suggestion] = (),
     ) -> None:
         self._tactics = tactics
+        self._beside = beside
         self._temperature = temperature
         self._max_new_tokens = tactics.longest_answer(max_new_tokens)
         self._seed = seed
@@ -149,5 +157,6 @@ class Sampler:
         )
         # Another batch changes the last digits; what is equal up to them stays equal.
         return [
-            [Suggestion(tactic, round(logprob, 4)) for tactic, logprob in each] for each in found
+            [*(Suggestion(tactic, round(logprob, 4)) for tactic, logprob in each), *self._beside]
+            for each in found
         ]
