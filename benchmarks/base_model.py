@@ -26,12 +26,14 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
+import attrs
 import orjson
 
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.core_library.benchmark import write_problems
 from lean_dojo_v2.benchmarks.core_library.listing import library_server, modules
+from lean_dojo_v2.benchmarks.statistics import Share
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.mining.dataset import pairs, repository
 from lean_dojo_v2.mining.miner import Mined, Miner
@@ -62,10 +64,9 @@ the benchmark `core-library`, and all that states the same as a theorem of the s
 
 **Measured** with `lean-dojo bench`: at most {samples} tactics at each of {expansions} states,
 {heartbeats} heartbeats a tactic; 95 % intervals (Wilson). Where no prover is named, both prove
-together: what automation tries is tried at every state, besides what the model writes. "Beyond
-automation" counts what the model alone proves and automation does not, "beyond it" the reverse.
+together: what automation tries is tried at every state, besides what the model writes.
 
-| benchmark | this model | automation alone | both together | beyond automation | beyond it |
+| benchmark | this model | Lean's automation | either | the model alone | automation alone |
 |---|---|---|---|---|---|
 {table}
 
@@ -171,19 +172,17 @@ def train(folder: Path, model: Path, options: argparse.Namespace) -> Path:
 
 
 def measure(folder: Path, model: Path, options: argparse.Namespace) -> dict[str, dict]:
-    """Measure on each benchmark: the model, Lean's automation, and both together."""
-    limit = ["-n", str(options.limit)] if options.limit else []
-    both = ["--prover-set", "automation=true", "--no-automation"]
+    """Measure a model on each benchmark; Lean's automation alone is measured beside it."""
     found = {}
     for benchmark in options.benchmarks:
-        for label, words in ((model.name, []), ("both", both)):
-            run = folder / "bench" / f"{benchmark}-{label}"
-            command(
-                "bench", benchmark, "--model", model, *LIMITS, *limit, *words,
-                "-j", str(options.engines), "-o", run, done=run.with_suffix(".done"),
-            )  # fmt: skip
-            found[benchmark, label == "both"] = orjson.loads((run / "report.json").read_bytes())
-    return {name: figures_of(found[name, False], found[name, True]) for name in options.benchmarks}
+        run = folder / "bench" / f"{benchmark}-{model.name}"
+        limit = ["-n", str(options.limit)] if options.limit else []
+        command(
+            "bench", benchmark, "--model", model, *LIMITS, *limit, "-j", str(options.engines),
+            "-o", run, done=run.with_suffix(".done"),
+        )  # fmt: skip
+        found[benchmark] = figures_of(orjson.loads((run / "report.json").read_bytes()))
+    return found
 
 
 def facts(mined: list[Mined], options: argparse.Namespace) -> dict[str, object]:
@@ -202,13 +201,14 @@ def facts(mined: list[Mined], options: argparse.Namespace) -> dict[str, object]:
     }
 
 
-def figures_of(report: dict, both: dict) -> dict[str, object]:
-    """Give what a card says of the runs on a benchmark."""
-    names = {
-        "model": report["prover"], "automation": report["automation"], "both": both["prover"],
-    }  # fmt: skip
+def figures_of(report: dict) -> dict[str, object]:
+    """Give what a card says of a benchmark run."""
+    model, automation = (report[who]["proved"] for who in ("prover", "automation"))
+    either = Share.of(model["proved"] + len(report["missed"]), model["tried"])
     return {
-        **{who: report_of["proved"] for who, report_of in names.items()},
+        "model": model,
+        "automation": automation,
+        "either": attrs.asdict(either),
         "beyond automation": len(report["beyond"]),
         "automation alone": len(report["missed"]),
         "limits": report["asked"]["limits"],
@@ -219,7 +219,7 @@ def card(figures: dict) -> str:
     """Write the model card."""
     data = figures["data"]
     rows = [
-        f"| `{name}` | {' | '.join(_share(one[who]) for who in ('model', 'automation', 'both'))} "
+        f"| `{name}` | {' | '.join(_share(one[who]) for who in ('model', 'automation', 'either'))} "
         f"| {one['beyond automation']} | {one['automation alone']} |"
         for name, one in figures["benchmarks"].items()
     ]
