@@ -103,14 +103,17 @@ def definitions(known: Ilean, places: PositionMap) -> Iterator[Definition]:
 
 def references(
     known: Ilean, places: PositionMap, home: Callable[[Ident], Home]
-) -> Iterator[Reference]:
-    """Give the identifiers of a module that mean constants, as indices into its text.
+) -> list[Reference]:
+    """Give the identifiers of a module that mean constants, as indices into its text, in its order.
+
+    Lean writes them in the order of a hash table, which says nothing.
 
     Args:
         known: The module.
         places: Its text.
         home: Where constants are defined that the module does not define itself.
     """
+    found: list[Reference] = []
     for ident, uses in known.usages.items():
         own = known.definitions.get(ident)
         if own is not None:
@@ -119,10 +122,11 @@ def references(
             defined: tuple[Position | None, Position | None]
             defined = places.position(start), places.position(end)
         else:
-            module, found = home(ident)
-            defined = found or (None, None)
-        for place in uses:
-            yield Reference(user_name(ident.name), module, *_span(place, places), *defined)
+            module, elsewhere = home(ident)
+            defined = elsewhere or (None, None)
+        name = user_name(ident.name)
+        found += (Reference(name, module, *_span(place, places), *defined) for place in uses)
+    return sorted(found, key=lambda one: (one.start, one.end, one.full_name))
 
 
 def _span(place: Place, places: PositionMap) -> tuple[int, int]:

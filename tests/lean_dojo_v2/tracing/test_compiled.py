@@ -78,8 +78,10 @@ run_cmd do
 #eval Point.mk 1 2
 theorem p : Point.mk 1 2 ≠ Point.mk 2 1 := by decide
 theorem twice : 1 = 2 := wrong
+#print axioms twice
 end Foo
 """
+RESTS = "'Foo.twice' depends on axioms: [sorryAx]"
 FILES = {
     "Lib.lean": D,
     "Lib/A.lean": A,
@@ -124,7 +126,7 @@ def test_what_is_compiled_is_as_if_it_were_elaborated(
     for memory, imported in zip(in_memory, compiled, strict=True):
         assert attrs.asdict(imported) == attrs.asdict(memory)
     assert "Tactic `rfl` failed" in compiled[1].problems[0].text
-    assert [problem.text for problem in compiled[2].problems] == ["3", "{ x := 1, y := 2 }"]
+    assert [problem.text for problem in compiled[2].problems] == ["3", "{ x := 1, y := 2 }", RESTS]
     assert compiled[2].uses is not None
     assert "Foo.wrong" in compiled[2].uses["Foo.twice"]
 

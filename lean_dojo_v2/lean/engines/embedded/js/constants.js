@@ -16,8 +16,11 @@ const DECLARATION_RANGES = { range: 0, selectionRange: 1 };
 /** `AsyncMode.local`, `OLeanLevel.server`: read what is there, without waiting for tasks. */
 const [LOCAL_MODE, SERVER_LEVEL] = [3, 3];
 
-/** @param {object} rt the runtime */
-function createConstants(rt) {
+/**
+ * @param {object} rt the runtime
+ * @param {(module: string) => boolean} isOfLibrary whether a module is one of Lean's library
+ */
+function createConstants(rt, isOfLibrary) {
   /** The ConstantInfo of a name, or null. */
   const find = (env, name) =>
     rt.optional(rt.call('l_Lean_Environment_find_x3f', env, name, NO_REALIZE));
@@ -51,6 +54,12 @@ function createConstants(rt) {
     if (index === null) return null;
     const modules = rt.call('l_Lean_Environment_allImportedModuleNames', env);
     return rt.moduleText(rt.arrayItem(modules, rt.unbox(index)));
+  }
+
+  /** Whether a constant was imported from Lean's library. */
+  function isLibrary(env, name) {
+    const module = moduleOf(env, name);
+    return module !== null && isOfLibrary(module);
   }
 
   /** Where a constant is declared: {start, end} with lines and columns from 1, or null where nobody recorded it. */
@@ -208,7 +217,7 @@ function createConstants(rt) {
     let theorems = 0;
     const origin = library ?? env;
     const kernel = kernelOf(env);
-    const isLocal = library === null ? (n) => moduleOf(env, n) === null : isBeyond(library);
+    const isLocal = library === null ? (n) => !isLibrary(env, n) : isBeyond(library);
     for (const { name: used, info } of closure(env, names, isLocal, exactName).values()) {
       const local = isLocal(used);
       const known = local ? info : find(origin, used);
@@ -235,6 +244,7 @@ function createConstants(rt) {
     usedIn,
     userName,
     isPrivate,
+    isLibrary,
     exactName,
     kernelOf,
     isInKernel,

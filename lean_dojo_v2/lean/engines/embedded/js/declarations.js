@@ -22,7 +22,7 @@ const VALUE = new Set(
 );
 
 /** @param {object} engine everything main.js has put together by then */
-function createDeclarations({ rt, trees, constants, environments }) {
+function createDeclarations({ rt, trees, constants }) {
   const children = (syntax) =>
     !rt.isScalar(syntax) && rt.tag(syntax) === 1 ? rt.arrayItems(rt.field(syntax, 2)) : [];
 
@@ -115,11 +115,9 @@ function createDeclarations({ rt, trees, constants, environments }) {
     const own = new Set(added.map(([n]) => rt.nameText(n)));
     own.add(rt.nameText(name));
     const reached = constants.closure(env, [name], (n) => own.has(rt.nameText(n)));
-    const isLibrary = (n) => {
-      const module = constants.moduleOf(env, n);
-      return module !== null && environments.exists(module);
-    };
-    const uses = [...reached].filter(([key, { name: n }]) => !own.has(key) && !isLibrary(n));
+    const uses = [...reached].filter(
+      ([key, entry]) => !own.has(key) && !constants.isLibrary(env, entry.name),
+    );
     return { has_sorry: reached.has('sorryAx'), uses: uses.map(([key]) => key) };
   }
 

@@ -86,7 +86,7 @@ function createEngine(rt, { install, project, options }) {
     timeout,
     options: withLimits(options, {}),
   };
-  engine.constants = createConstants(rt);
+  engine.constants = createConstants(rt, (module) => engine.environments.exists(module));
   engine.initializers = createInitializers(rt, engine.constants);
   engine.environments = createEnvironments(
     rt,
