@@ -101,9 +101,7 @@ def definitions(known: Ilean, places: PositionMap) -> Iterator[Definition]:
         yield Definition(user_name(ident.name), start, end, ident.name)
 
 
-def references(
-    known: Ilean, places: PositionMap, home: Callable[[Ident], Home]
-) -> list[Reference]:
+def references(known: Ilean, places: PositionMap, home: Callable[[Ident], Home]) -> list[Reference]:
     """Give the identifiers of a module that mean constants, as indices into its text, in its order.
 
     Lean writes them in the order of a hash table, which says nothing.
