@@ -25,8 +25,6 @@ Hooks may gain arguments in later versions; an implementation that does not name
 working (pluggy passes only the arguments that an implementation asks for).
 """
 
-from __future__ import annotations
-
 import pluggy
 
 from lean_dojo_core.installed import GROUP
@@ -35,25 +33,7 @@ API_VERSION = (1, 1)
 """Version of this contract, ``(major, minor)``. A manifest may state the version it was written
 for as ``LEAN_DOJO_API_VERSION = "1.1"``; another major or a later minor is listed as failed."""
 
-hookspec = pluggy.HookspecMarker(GROUP)
+ARGUMENTS: dict[str, object] = {}
+"""What hooks are called with; an implementation gets those that it names."""
+
 hookimpl = pluggy.HookimplMarker(GROUP)
-
-
-class Hooks:
-    """The specifications that discovery registers, made from the table of kinds.
-
-    >>> [name for name in dir(Hooks()) if name.startswith("lean_dojo_")][:3]
-    ['lean_dojo_benchmarks', 'lean_dojo_commands', 'lean_dojo_dataset_formatters']
-    """
-
-    def __init__(self) -> None:
-        # Imported here: a manifest that wants the marker alone does not pay for the table.
-        from lean_dojo_core.kinds import KINDS
-
-        for kind in KINDS.values():
-
-            def specification() -> None: ...
-
-            specification.__name__ = kind.hook
-            specification.__doc__ = f"Offer {kind.plural}: yield {kind.spec.__name__}s."
-            setattr(self, kind.hook, hookspec(specification))

@@ -11,14 +11,11 @@ import os
 from pathlib import Path
 from typing import Any, cast
 
-from lean_dojo_core.installed import InstalledEntryPoint
-
 CONFIG_VARIABLE = "LEAN_DOJO_CONFIG_DIR"
 FOLDER_VARIABLE = "LEAN_DOJO_PLUGINS_DIR"
 FILE = "lean_dojo_plugins.py"
 DISABLED = "disabled_plugins"
 """The setting that lists what is not to be loaded."""
-PACKAGE = __name__
 
 __path__: list[str] = []
 
@@ -59,14 +56,14 @@ def read_settings() -> dict[str, Any]:
     return cast("dict[str, Any]", found)
 
 
-def entry_points() -> list[InstalledEntryPoint]:
+def files() -> list[Path]:
     """List the plugins that are one file each."""
     _look()
-    files = [file for file in (settings_file().with_name(FILE),) if file.is_file()]
+    found = [file for file in (settings_file().with_name(FILE),) if file.is_file()]
     folder = os.environ.get(FOLDER_VARIABLE)
     if folder:
-        files += sorted(file for file in Path(folder).glob("*.py") if file.stem.isidentifier())
-    return [InstalledEntryPoint(f.name, "local", f.stem, f"{PACKAGE}.{f.stem}") for f in files]
+        found += sorted(file for file in Path(folder).glob("*.py") if file.stem.isidentifier())
+    return found
 
 
 def _look() -> None:

@@ -179,12 +179,11 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         Raises:
             PluginError: As :func:`current`.
         """
-        replaced = {entry.name for entry in self._overrides}
         latest = {entry.name: entry for entry in self._overrides}
         found = [
             Entry[SpecT, ObjectT](cast("SpecT", offer.spec), offer.plugin, self._kind)
             for offer in current().offers
-            if type(offer.spec) is self._kind.spec and offer.spec.name not in replaced
+            if type(offer.spec) is self._kind.spec and offer.spec.name not in latest
         ]
         return [*found, *latest.values()]
 
@@ -260,9 +259,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         ...     registry.reward_functions["zero"].create()(["simp"])
         [0.0]
         """
-        plugin = PluginInfo(
-            name="override", distribution="override", version="0", value="", status="active"
-        )
+        plugin = PluginInfo(name="override", distribution="override", version="0", value="")
         spec = self._kind.spec(
             name=normalise(name), target="override:target", summary="Set by override()."
         )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from lean_dojo_core import local
 from lean_dojo_core.errors import PluginLoadError, StrictPluginsError, UnreadableFileError
-from lean_dojo_core.installed import plugins_installed
+from lean_dojo_core.installed import GROUP, HOST_DISTRIBUTION, normalise
 from lean_dojo_v2.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
@@ -56,7 +59,7 @@ class ProgramGroup(LazyGroup):
             return {}
 
     def _mounted(self) -> dict[str, Entry[CommandSpec, Command]]:
-        if not plugins_installed() and not local.entry_points():
+        if not _others_may_be_installed() and not local.files():
             return {}
         from lean_dojo_core import registry  # not for a program without plugins
 
@@ -69,3 +72,23 @@ class ProgramGroup(LazyGroup):
             entry.qualified_name if name in self.lazy else name: entry
             for name, entry in theirs.items()
         }
+
+
+def _others_may_be_installed() -> bool:
+    """Whether there may be plugins besides the built-in ones, told by the folders on the path.
+
+    A proper look, which imports ``importlib.metadata`` and every manifest, would take twice the
+    time of ``--help`` without one.
+    """
+    if sum(hasattr(finder, "find_distributions") for finder in sys.meta_path) > 1:
+        return True  # somebody's own way of installing: only a proper look asks it
+    for path in sys.path:
+        if os.path.isfile(path):  # noqa: PTH113 - a zip: only a proper look sees into it
+            return True
+        for file in Path(path).glob("*-info/entry_points.txt"):
+            distribution = file.parent.name.partition("-")[0].removesuffix(".egg")
+            if normalise(distribution) != HOST_DISTRIBUTION:
+                text = file.read_text(encoding="utf-8", errors="replace")
+                if f"[{GROUP}]" in text:
+                    return True
+    return False

@@ -11,7 +11,7 @@ import click
 
 from lean_dojo_core import PluginInfo, registry
 from lean_dojo_core.discovery import STRICT_VARIABLE
-from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
+from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements
 from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
 from lean_dojo_v2.cli.options import json_option, options
 from lean_dojo_v2.cli.output import emit_json, note, table
@@ -205,19 +205,8 @@ def _tested_with(info: PluginInfo, listed: list[Listed]) -> dict[str, Any]:
 
 def _host_requirement(distribution: str) -> str | None:
     """Give the versions of the host that a distribution says it works with."""
-    from importlib import metadata
-
-    from packaging.requirements import InvalidRequirement, Requirement
-
     try:
-        texts = metadata.requires(distribution) or []
-    except metadata.PackageNotFoundError:  # a plugin of one file
+        required = [str(one.specifier) for one in host_requirements(distribution)]
+    except ValueError:  # it cannot be read, and the listing says so
         return None
-    for text in texts:
-        try:
-            requirement = Requirement(text)
-        except InvalidRequirement:
-            continue
-        if normalise(requirement.name) == HOST_DISTRIBUTION:
-            return str(requirement.specifier) or None
-    return None
+    return next(filter(None, required), None)

@@ -52,10 +52,8 @@ def distribution_of(name: str) -> str:
 
     wanted = ":".join(map(normalise, name.split(":")))
     for info in registry.current().plugins:
-        distribution, _, point = info.name.rpartition(":")
-        folded = normalise(distribution), normalise(point)
-        if wanted in {*folded, ":".join(folded)}:
-            return distribution
+        if wanted in info.aliases:
+            return info.distribution
     names = sorted({info.distribution for info in registry.current().plugins})
     raise UsageError(
         f"no plugin {name!r} is installed.{suggestion(name, names)} `lean-dojo plugins` lists them"

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from importlib import metadata
 from typing import ClassVar
-
-from packaging.requirements import Requirement
 
 from lean_dojo_core import registry
 from lean_dojo_core.discovery import PluginInfo
-from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
+from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements, normalise
 from lean_dojo_core.testing.suite import Suite
 
 HEAVY = (
@@ -94,13 +91,7 @@ class ManifestSuite(Suite):
         """``Requires-Dist`` names the host with an upper bound, so that pip knows."""
         if normalise(self.distribution) == HOST_DISTRIBUTION:
             return
-        mine = [
-            requirement
-            for requirement in map(Requirement, metadata.requires(self.distribution) or [])
-            if normalise(requirement.name) == HOST_DISTRIBUTION
-            # As the host reads it: what only an extra or another machine asks for bounds nothing.
-            and (requirement.marker is None or requirement.marker.evaluate({"extra": ""}))
-        ]
+        mine = host_requirements(self.distribution)
         assert any(part.operator in BOUNDING for found in mine for part in found.specifier), (
             f"it requires {', '.join(map(str, mine)) or 'no ' + HOST_DISTRIBUTION}; write "
             f"dependencies = ['{HOST_DISTRIBUTION}>=2.0,<3'], so that another major version is "
