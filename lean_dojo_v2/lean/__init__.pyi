@@ -4,15 +4,17 @@ from .client.records import (
     GoalState as GoalState,
     Site as Site,
     Subsumption as Subsumption,
+    TacticMode as TacticMode,
+    Variable as Variable,
+)
+from .client.server import Server as Server
+from .client.tactics import (
     Tactic as Tactic,
     TacticDraft as TacticDraft,
     TacticExpr as TacticExpr,
     TacticHave as TacticHave,
     TacticLet as TacticLet,
-    TacticMode as TacticMode,
-    Variable as Variable,
 )
-from .client.server import Server as Server
 from .client.units import (
     CheckTrackResult as CheckTrackResult,
     CompilationUnit as CompilationUnit,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Self
 
@@ -72,6 +72,11 @@ class LeanMessage:
             severity=Severity.parse(payload["severity"]),
             kind=None if kind in {None, "", "[anonymous]"} else kind,
         )
+
+    @classmethod
+    def parse_all(cls, payloads: Iterable[Mapping[str, Any]] | None) -> list[Self]:
+        """Read several; none where the answer says nothing of them."""
+        return [cls.parse(payload) for payload in payloads or ()]
 
     def __str__(self) -> str:
         end = "" if self.pos_end is None else f"-{self.pos_end.line}:{self.pos_end.column}"

@@ -222,9 +222,7 @@ class GoalState:
         session: Session,
     ) -> Self:
         """Read the goals and messages of an answer (PyPantograph's name and order)."""
-        return cls.parse(
-            state_id, goals, session, [LeanMessage.parse(message) for message in messages]
-        )
+        return cls.parse(state_id, goals, session, LeanMessage.parse_all(messages))
 
     @classmethod
     def parse(
@@ -283,61 +281,3 @@ class Subsumption(Enum):
     NONE = "none"
     SUBSUMED = "subsumed"
     CYCLE = "cycle"
-
-
-@attrs.frozen
-class TacticHave:
-    """``have {binder_name} : {branch} := …``, leaving both goals."""
-
-    branch: str
-    binder_name: str | None = None
-
-
-@attrs.frozen
-class TacticLet:
-    """``let {binder_name} : {branch} := …``, leaving both goals."""
-
-    branch: str
-    binder_name: str | None = None
-
-
-@attrs.frozen
-class TacticExpr:
-    """Assign a term to the goal."""
-
-    expr: str
-
-
-@attrs.frozen
-class TacticDraft:
-    """Assign a term to the goal; each ``sorry`` in it becomes a new goal."""
-
-    expr: str
-
-
-Tactic: TypeAlias = str | TacticHave | TacticLet | TacticExpr | TacticDraft | TacticMode
-
-
-def serial_tactic(tactic: Tactic) -> dict[str, str]:
-    """Give Pantograph's fields for a tactic.
-
-    Raises:
-        TypeError: If it is none of the kinds of :data:`Tactic`.
-    """
-    match tactic:
-        case str():
-            return {"tactic": tactic}
-        case TacticHave() | TacticLet():
-            key = "have" if isinstance(tactic, TacticHave) else "let"
-            name = {"binderName": tactic.binder_name} if tactic.binder_name else {}
-            return {key: tactic.branch, **name}
-        case TacticExpr():
-            return {"expr": tactic.expr}
-        case TacticDraft():
-            return {"draft": tactic.expr}
-        case TacticMode():
-            return {"mode": tactic.serial()}
-        case _:
-            raise TypeError(
-                f"a tactic is a string or a Tactic… record, not {type(tactic).__name__}"
-            )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import attrs
@@ -84,7 +84,7 @@ class CompilationUnit:
         return cls(
             i_begin=int(begin),
             i_end=int(end),
-            messages=[LeanMessage.parse(message) for message in payload.get("messages") or ()],
+            messages=LeanMessage.parse_all(payload.get("messages")),
             invocations=(
                 None if invocations is None else [TacticInvocation.parse(i) for i in invocations]
             ),
@@ -92,6 +92,17 @@ class CompilationUnit:
             goal_src_boundaries=ranges,
             new_constants=payload.get("newConstants"),
         )
+
+    @classmethod
+    def parse_all(
+        cls,
+        units: Sequence[Mapping[str, Any]],
+        session: Session,
+        invocations: Sequence[list[Mapping[str, Any]]] | None = None,
+    ) -> list[Self]:
+        """Read all units of a text, each with its tactics if those were asked for."""
+        tactics = invocations if invocations is not None else [None] * len(units)
+        return [cls.parse(unit, session, found) for unit, found in zip(units, tactics, strict=True)]
 
     @property
     def errors(self) -> list[LeanMessage]:
@@ -117,8 +128,8 @@ class CheckTrackResult:
     def parse(cls, payload: Mapping[str, Any]) -> Self:
         """Read the answer to ``frontend.track``."""
         return cls(
-            [LeanMessage.parse(message) for message in payload["srcMessages"]],
-            [LeanMessage.parse(message) for message in payload["dstMessages"]],
+            LeanMessage.parse_all(payload["srcMessages"]),
+            LeanMessage.parse_all(payload["dstMessages"]),
             payload.get("failure"),
         )
 

@@ -82,7 +82,7 @@ def check_file(
         EngineLostError: The engine died over it, or the time was up.
     """
     answer = _elaborated(server, text, file_name, timeout)
-    messages = tuple(LeanMessage.parse(message) for message in answer["messages"])
+    messages = tuple(LeanMessage.parse_all(answer["messages"]))
     found: Mapping[str, Mapping[str, Any]] = answer["declarations"]
     theorems = tuple(
         DeclarationOutcome(name, record["start"][0], judge_declaration(record))
@@ -122,7 +122,7 @@ def _differs(
 ) -> ProofOutcome | None:
     """Say which theorem of the reference is missing from a file, or states something else there."""
     answer = _elaborated(server, reference, f"reference of {file_name}", timeout)
-    errors = [LeanMessage.parse(message) for message in answer["messages"]]
+    errors = LeanMessage.parse_all(answer["messages"])
     if error := next((m for m in errors if m.severity is Severity.ERROR), None):
         return ProofOutcome(False, f"the reference itself does not elaborate: {error}")
     wanted = {name: r for name, r in answer["declarations"].items() if r["kind"] == "theorem"}

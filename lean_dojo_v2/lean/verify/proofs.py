@@ -175,7 +175,7 @@ def _by_extension(
 ) -> ProofOutcome:
     answer = _dojo_check(server, source, declaration, timeout)
     found = answer["declarations"][source.full_name]
-    messages = [LeanMessage.parse(message) for message in answer["messages"]]
+    messages = LeanMessage.parse_all(answer["messages"])
     first_line = source.before.count("\n") + 1
     if problem := judge_messages([m for m in messages if m.pos.line >= first_line]):
         return problem

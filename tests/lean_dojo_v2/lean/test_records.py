@@ -9,12 +9,14 @@ from lean_dojo_v2.lean.client.records import (
     GoalState,
     Session,
     Site,
+    TacticMode,
+    Variable,
+)
+from lean_dojo_v2.lean.client.tactics import (
     TacticDraft,
     TacticExpr,
     TacticHave,
     TacticLet,
-    TacticMode,
-    Variable,
     serial_tactic,
 )
 from lean_dojo_v2.lean.client.units import CheckTrackResult, CompilationUnit, SearchTarget
