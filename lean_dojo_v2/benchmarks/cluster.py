@@ -55,12 +55,12 @@ class ClusterServer(Server):
         self, cmd: str, payload: Mapping[str, Any], *, timeout: float | None = None
     ) -> dict[str, Any]:
         """Send one command of the protocol; see :meth:`Server.run`."""
-        with self._connection.lock:
+        with self._lock:
             try:
                 answer: dict[str, Any] = self._slot.call(_run, (cmd, dict(payload), timeout))
             finally:
                 if (life := self._slot.life()) != self._life:
-                    self._connection.session = Session()  # another engine: its states are gone
+                    self._session = Session()  # another engine: its states are gone
                     self._life = life
             return answer
 
