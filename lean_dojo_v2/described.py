@@ -15,13 +15,13 @@ import json
 import os
 import sys
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from lean_dojo_core import registry
-from lean_dojo_core.settings import record_in, settings_of, type_text
+from lean_dojo_core.settings import settings_of, type_text
 from lean_dojo_v2.paths import user_cache
 
 
@@ -139,8 +139,9 @@ def of_class(target: Any) -> Description:
 
 def _settings(target: Any, depth: int = 0) -> Iterator[Described]:
     for part in settings_of(target):
-        record = record_in(part.annotation)
-        keys = record or _dataclass_in(part.annotation) or _further(target, part.name)
+        record = class_in(part.annotation, attrs.has)
+        dataclass = class_in(part.annotation, dataclasses.is_dataclass)
+        keys = record or dataclass or _further(target, part.name)
         inner = tuple(_settings(keys, depth + 1)) if keys is not None and depth < 3 else ()
         computed = isinstance(part.default, attrs.Factory)  # type: ignore[arg-type]
         yield Described(
@@ -170,10 +171,14 @@ def _schema(annotation: Any, inner: tuple[Described, ...]) -> dict[str, Any]:
         return {"description": type_text(annotation)}
 
 
-def _dataclass_in(annotation: Any) -> type | None:
-    """Give the dataclass of a type, such as ``LoraConfig | None``."""
+def class_in(annotation: Any, wanted: Callable[[type], bool]) -> type | None:
+    """Give the class of a type, such as ``LoraConfig | None``, if exactly one is wanted.
+
+    >>> class_in(Described | None, attrs.has).__name__
+    'Described'
+    """
     members = (annotation, *typing.get_args(annotation))
-    found = [one for one in members if isinstance(one, type) and dataclasses.is_dataclass(one)]
+    found = [one for one in members if isinstance(one, type) and wanted(one)]
     return found[0] if len(found) == 1 else None
 
 

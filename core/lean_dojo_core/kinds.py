@@ -8,13 +8,9 @@ Discovery takes the hooks from it, the registry its mappings, ``testing`` the co
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from lean_dojo_core import protocols, specs
-
-Check: TypeAlias = Callable[[Any], str | None]
-"""Says what is wrong with the target of a descriptor; ``None`` if nothing is."""
 
 
 class Scaffold(NamedTuple):
@@ -37,17 +33,17 @@ class Kind(NamedTuple):
     Attributes:
         spec: Its descriptor, which knows the kind's name.
         protocol: What its targets are, or make.
-        check: Says what is wrong with a target.
         suite: ``"module:class"`` of its conformance suite.
         scaffold: What a new plugin of this kind looks like.
+        a_class: Whether a target must be a class, whose constructor's parameters are the settings.
         formats: Whether it turns theorems into rows, which ``lean-dojo preview`` can show.
     """
 
     spec: type[specs.PluginSpec]
     protocol: type
-    check: Check
     suite: str
     scaffold: Scaffold
+    a_class: bool = False
     formats: bool = False
 
     @property
@@ -65,21 +61,23 @@ class Kind(NamedTuple):
         """The hook that offers it, for example ``"lean_dojo_reward_functions"``."""
         return f"lean_dojo_{self.plural}"
 
+    def check(self, target: Any) -> str | None:
+        """Say what is wrong with a target; ``None`` if nothing is.
 
-def has_methods(*names: str, a_class: bool = False) -> Check:
-    """Make a check for methods of the target or, if it is a class, of its instances.
-
-    Args:
-        *names: The methods.
-        a_class: Whether it must be a class, whose constructor's parameters are the settings.
-    """
-
-    def check(target: Any) -> str | None:
-        if missing := [name for name in names if not _has(target, name)]:
+        It, or if it is a class its instances, must have the methods of the protocol; what is
+        optional has a protocol of its own.
+        """
+        wanted = [
+            name
+            for name, member in vars(self.protocol).items()
+            if inspect.isfunction(member) and (name == "__call__" or not name.startswith("_"))
+        ]
+        missing = [name for name in wanted if not _has(target, name)]
+        if missing == ["__call__"]:
+            return "it must be callable, or a class with __call__"
+        if missing:
             return f"it needs the method(s) {', '.join(missing)}"
-        return "it must be a class" if a_class and not inspect.isclass(target) else None
-
-    return check
+        return "it must be a class" if self.a_class and not inspect.isclass(target) else None
 
 
 def _has(target: Any, method: str) -> bool:
@@ -89,29 +87,24 @@ def _has(target: Any, method: str) -> bool:
     return callable(getattr(target, method, None))
 
 
-def _callable(target: Any) -> str | None:
-    return None if _has(target, "__call__") else "it must be callable, or a class with __call__"
-
-
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind(
             specs.TrainerSpec,
             protocols.Trainer,
-            has_methods("train", a_class=True),
             "lean_dojo_core.testing.trainers:TrainerSuite",
             Scaffold(
                 "trainer",
                 "Fine-tunes on short tactics only.",
                 "lean-dojo train $name --set model_name=…",
             ),
+            a_class=True,
             formats=True,
         ),
         Kind(
             specs.DatasetFormatterSpec,
             protocols.DatasetFormatter,
-            has_methods("rows", "prompt"),
             "lean_dojo_core.testing.formatters:DatasetFormatterSuite",
             Scaffold(
                 "formatter",
@@ -123,7 +116,6 @@ KINDS: dict[str, Kind] = {
         Kind(
             specs.RewardFunctionSpec,
             protocols.RewardFunction,
-            _callable,
             "lean_dojo_core.testing.rewards:RewardFunctionSuite",
             Scaffold(
                 "reward",
@@ -134,23 +126,22 @@ KINDS: dict[str, Kind] = {
         Kind(
             specs.ProverSpec,
             protocols.Prover,
-            has_methods("search_many", "generate_whole_proof", a_class=True),
             "lean_dojo_core.testing.provers:ProverSuite",
             Scaffold("prover", "Tries a fixed list of tactics.", "lean-dojo prove --prover $name"),
+            a_class=True,
         ),
         Kind(
             specs.BenchmarkSpec,
             protocols.Benchmark,
-            has_methods("problems", a_class=True),
             "lean_dojo_core.testing.benchmarks:BenchmarkSuite",
             Scaffold(
                 "benchmark", "Sums of the first numbers.", "lean-dojo show $name --kind benchmark"
             ),
+            a_class=True,
         ),
         Kind(
             specs.CommandSpec,
             protocols.Command,
-            has_methods("main", "make_context"),
             "lean_dojo_core.testing.commands:CommandSuite",
             Scaffold("command", "Counts the theorems of a database.", "lean-dojo $name"),
         ),

@@ -59,20 +59,27 @@ def settings_of(target: Any) -> tuple[Setting, ...]:
     """
     if not inspect.isclass(target):
         return ()
+    try:
+        parameters = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):  # a class written in C
+        return ()
     documented = _documented(target)
     own = {one.alias or one.name: one for one in attrs.fields(target)} if attrs.has(target) else {}
     found = []
-    for parameter in _parameters(target):
+    for parameter in parameters:
+        if parameter.kind in {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
+            continue
         name, field = parameter.name, own.get(parameter.name)
         if field is None:
             written, default, text = parameter.annotation, parameter.default, ""
             default = attrs.NOTHING if default is inspect.Parameter.empty else default
         else:  # what attrs' __init__ says is that of the field's converter
-            name = field.name
-            written, default = field.type, _plain_default(field.default)
+            name, written, default = field.name, field.type, field.default
             text = str(field.metadata.get("help", ""))
+            if isinstance(default, attrs.Factory) and not default.takes_self:  # type: ignore[arg-type]
+                default = default.factory()
         missing = written is None or written is inspect.Parameter.empty
-        hint, resolved = (Any, False) if missing else _resolve(written, _namespace(target, name))
+        hint, resolved = (Any, False) if missing else _resolve(written, target, name)
         found.append(
             Setting(
                 name=parameter.name,
@@ -84,17 +91,6 @@ def settings_of(target: Any) -> tuple[Setting, ...]:
             )
         )
     return tuple(found)
-
-
-def record_in(annotation: Any) -> type | None:
-    """Give the attrs class of a type, or the one member of a union that is one.
-
-    >>> record_in(Setting | None).__name__
-    'Setting'
-    """
-    members = (annotation, *typing.get_args(annotation))
-    found = [member for member in members if isinstance(member, type) and attrs.has(member)]
-    return found[0] if len(found) == 1 else None
 
 
 def type_text(annotation: Any) -> str:
@@ -124,41 +120,19 @@ def type_text(annotation: Any) -> str:
     return f"{name}[{', '.join(map(type_text, arguments))}]"
 
 
-def _plain_default(default: Any) -> Any:
-    if isinstance(default, attrs.Factory) and not default.takes_self:  # type: ignore[arg-type]
-        return default.factory()
-    return default
-
-
-def _namespace(target: type, name: str) -> dict[str, Any]:
-    """Give the names visible where the annotation of ``name`` was written."""
-    for base in target.__mro__:
-        if name in inspect.get_annotations(base):
-            break
-    else:
-        base = next(base for base in target.__mro__ if "__init__" in vars(base))
-    module = sys.modules.get(base.__module__)
-    return {} if module is None else vars(module)
-
-
-def _resolve(written: Any, namespace: dict[str, Any]) -> tuple[Any, bool]:
+def _resolve(written: Any, target: type, name: str) -> tuple[Any, bool]:
+    """Resolve the annotation of ``name`` by the names that are visible where it was written."""
     if not isinstance(written, str):
         return written, True
+    places = [base for base in target.__mro__ if name in inspect.get_annotations(base)]
+    places += [base for base in target.__mro__ if "__init__" in vars(base)]
+    module = sys.modules.get(places[0].__module__)
     holder = types.SimpleNamespace(__annotations__={"it": written})
     try:
-        return typing.get_type_hints(holder, globalns=namespace)["it"], True
+        return typing.get_type_hints(holder, globalns=vars(module) if module else {})["it"], True
     except (NameError, AttributeError, TypeError, SyntaxError):
         # A name that is imported under TYPE_CHECKING only; `lean-dojo plugins check` reports it.
         return Any, False
-
-
-def _parameters(target: type) -> list[inspect.Parameter]:
-    try:
-        signature = inspect.signature(target)
-    except (TypeError, ValueError):  # a class written in C
-        return []
-    variadic = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
-    return [part for part in signature.parameters.values() if part.kind not in variadic]
 
 
 def _documented(target: type) -> Mapping[str, str]:

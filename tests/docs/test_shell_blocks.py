@@ -7,14 +7,16 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import attrs
 import click
 import pytest
 
 from lean_dojo_core import registry
-from lean_dojo_core.settings import record_in, settings_of
+from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.cli import cli
 from lean_dojo_v2.config import parse_assignment
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.described import class_in
 from lean_dojo_v2.lean_progress.create_sample_dataset import main as create_sample_dataset
 from lean_dojo_v2.sample import sample_database_path
 
@@ -76,7 +78,7 @@ def _check_setting(target: Any, values: dict[str, Any]) -> None:
     settings = {setting.name: setting for setting in settings_of(target)}
     for key, value in values.items():
         assert key in settings, f"{target.__name__} has no setting {key}"
-        record = record_in(settings[key].annotation)
+        record = class_in(settings[key].annotation, attrs.has)
         if record is not None and isinstance(value, dict):
             _check_setting(record, value)
 

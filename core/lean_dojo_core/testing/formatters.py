@@ -9,10 +9,10 @@ import pickle
 from typing import Any
 
 from lean_dojo_core import registry
-from lean_dojo_core.protocols import Row
+from lean_dojo_core.protocols import DatasetFormatter, Row
 from lean_dojo_core.records import MARK_OPEN, Theorem
 from lean_dojo_core.testing.samples import ODD_THEOREMS, SAMPLE_THEOREMS
-from lean_dojo_core.testing.suite import Suite, docstring_problem
+from lean_dojo_core.testing.suite import Suite, check_docstring, explained
 
 GOAL = "a b : Nat\nh : a = b\n⊢ b = a"
 ROLES = {"system", "user", "assistant", "developer", "tool"}
@@ -21,9 +21,8 @@ ROLES = {"system", "user", "assistant", "developer", "tool"}
 class DatasetFormatterSuite(Suite):
     """Checks of a dataset formatter.
 
-    Set ``name``; override ``make`` if it needs options, ``theorems`` if the sample theorems give it
-    nothing to learn from, and ``goal_of`` if a row's goal is not in ``problem``, ``goal`` or its
-    prompt.
+    Set ``name``; override ``make`` if it needs options, and ``theorems`` if the sample theorems
+    give it nothing to learn from.
 
     >>> from lean_dojo_core.testing import run_suite
     >>> class TestTacticChat(DatasetFormatterSuite):
@@ -38,15 +37,17 @@ class DatasetFormatterSuite(Suite):
         """Give theorems that have something to learn from."""
         return SAMPLE_THEOREMS
 
-    def rows(self, theorems: tuple[Theorem, ...] | None = None) -> list[Row]:
-        """Format theorems."""
+    def rows(
+        self, theorems: tuple[Theorem, ...] | None = None, formatter: DatasetFormatter | None = None
+    ) -> list[Row]:
+        """Format theorems, with another formatter than the one under test if given."""
         chosen = self.theorems() if theorems is None else theorems
-        return [row for theorem in chosen for row in self.subject.rows(theorem)]
+        used = self.subject if formatter is None else formatter
+        return [row for theorem in chosen for row in used.rows(theorem)]
 
     def test_has_a_docstring(self) -> None:
         """The object says what its rows are."""
-        problem = docstring_problem(self.subject)
-        assert problem is None, problem
+        check_docstring(self.subject)
 
     def test_gives_rows(self) -> None:
         """Ordinary theorems give rows."""
@@ -74,12 +75,8 @@ class DatasetFormatterSuite(Suite):
         """Rows go into Arrow tables: text, numbers, lists and mappings, of one type a column."""
         types: dict[str, set[str]] = {}
         for row in self.rows((*self.theorems(), *ODD_THEOREMS)):
-            try:
+            with explained("a row is not plain data", "use text, numbers, lists and dicts"):
                 json.dumps(row)
-            except (TypeError, ValueError) as error:
-                raise AssertionError(
-                    f"a row is not plain data ({error}); use text, numbers, lists and dicts"
-                ) from error
             for column, value in row.items():
                 if value is not None:
                     types.setdefault(column, set()).add(type(value).__name__)
@@ -91,14 +88,10 @@ class DatasetFormatterSuite(Suite):
     def test_takes_odd_theorems(self) -> None:
         """No proof, no statement, ``sorry``, empty states: rows or none, never an exception."""
         for theorem in ODD_THEOREMS:
-            try:
+            odd = f"{theorem.full_name!r} of lean_dojo_core.testing.ODD_THEOREMS"
+            advice = "give no row where there is nothing to learn from"
+            with explained(f"it raises on the theorem {odd}", advice):
                 list(self.subject.rows(theorem))
-            except Exception as error:
-                raise AssertionError(
-                    f"it raised {type(error).__name__} ({error}) on the theorem "
-                    f"{theorem.full_name!r} of lean_dojo_core.testing.ODD_THEOREMS; give no row "
-                    "where there is nothing to learn from"
-                ) from error
 
     def test_rows_have_no_marks(self) -> None:
         """``<a>…</a>`` are notes of the tracer, which no goal at proof time has."""
@@ -114,20 +107,15 @@ class DatasetFormatterSuite(Suite):
         assert self.rows() == first, (
             "the same theorems gave other rows the second time; seed what is random by the theorem"
         )
-        fresh = self.make()
-        again = [row for theorem in self.theorems() for row in fresh.rows(theorem)]
-        assert again == first, "a fresh formatter gives other rows; keep no state between theorems"
+        assert self.rows(formatter=self.make()) == first, (
+            "a fresh formatter gives other rows; keep no state between theorems"
+        )
 
     def test_pickles(self) -> None:
         """It reaches worker processes."""
-        try:
+        with explained("it does not pickle", "define it at module level"):
             copied = pickle.loads(pickle.dumps(self.subject))  # noqa: S301 - our own bytes
-        except Exception as error:
-            raise AssertionError(
-                f"it does not pickle ({error}); define it at module level"
-            ) from error
-        again = [row for theorem in self.theorems() for row in copied.rows(theorem)]
-        assert again == self.rows(), "its unpickled copy gives other rows"
+        assert self.rows(formatter=copied) == self.rows(), "its unpickled copy gives other rows"
 
     def test_leaves_its_rows_alone(self) -> None:
         """A caller may change a row without changing the next one."""

@@ -12,7 +12,7 @@ from typing import Any
 from lean_dojo_core import registry
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.testing.samples import ODD_COMPLETIONS, SAMPLE_THEOREMS
-from lean_dojo_core.testing.suite import Suite, close, docstring_problem
+from lean_dojo_core.testing.suite import Suite, check_docstring, close, explained
 
 COMPLETIONS = ("rfl", "simp", "rw [Nat.add_comm a b]", "exact sorry")
 
@@ -56,15 +56,13 @@ class RewardFunctionSuite(Suite):
 
     def score(self, completions: list[str], function: Any = None) -> list[Any]:
         """Call the function as TRL does and give its result as a list."""
-        function = self.subject if function is None else function
-        result = function(
-            completions=completions,
+        result = _call(
+            self.subject if function is None else function,
+            completions,
             completion_ids=[[1]] * len(completions),
             trainer_state=None,
             **self.columns(len(completions)),
         )
-        if inspect.isawaitable(result):
-            result = asyncio.run(_await(result))
         if hasattr(result, "tolist"):  # a tensor or an array
             result = result.tolist()
         assert isinstance(result, (list, tuple)), (
@@ -75,8 +73,7 @@ class RewardFunctionSuite(Suite):
 
     def test_has_a_docstring(self) -> None:
         """The object says what it rewards."""
-        problem = docstring_problem(self.subject)
-        assert problem is None, problem
+        check_docstring(self.subject)
 
     def test_leaves_the_word_weight_free(self) -> None:
         """A file gives every reward a ``weight`` beside its own settings: its share in the sum."""
@@ -113,12 +110,7 @@ class RewardFunctionSuite(Suite):
 
     def test_gives_one_number_per_completion(self) -> None:
         """As many finite numbers as completions; ``None`` or NaN where it does not apply."""
-        scores = self.score(list(COMPLETIONS))
-        assert len(scores) == len(COMPLETIONS), (
-            f"it gave {len(scores)} numbers for {len(COMPLETIONS)} completions; give one each, "
-            "None where the reward does not apply"
-        )
-        _check_numbers(scores, COMPLETIONS)
+        _check_numbers(self.score(list(COMPLETIONS)), COMPLETIONS)
 
     def test_takes_an_empty_batch(self) -> None:
         """No completions, no numbers."""
@@ -127,32 +119,18 @@ class RewardFunctionSuite(Suite):
 
     def test_takes_odd_completions(self) -> None:
         """Empty, long, multi-line, hostile and non-ASCII completions are scored, not raised on."""
-        try:
+        with explained(
+            "it raises on completions such as an empty text or a broken tactic",
+            "score them (low, or None), for models write such things",
+        ):
             scores = self.score(list(ODD_COMPLETIONS))
-        except Exception as error:
-            raise AssertionError(
-                f"it raised {type(error).__name__} ({error}) on completions such as an empty text "
-                "or a broken tactic; score them (low, or None), for models write such things"
-            ) from error
-        assert len(scores) == len(ODD_COMPLETIONS), (
-            f"it gave {len(scores)} numbers for {len(ODD_COMPLETIONS)} odd completions"
-        )
         _check_numbers(scores, ODD_COMPLETIONS)
 
     def test_two_fresh_ones_agree(self) -> None:
         """The same completions earn the same, in another process and after a restart."""
-        first, second = self._scores_of(self.make(), self.make())
-        assert _same(first, second), (
-            f"two fresh ones gave {first} and {second} for the same completions; seed what is "
-            "random, or drop it"
+        self._check_agreement(
+            (self.make(), self.make()), "two fresh ones", "seed what is random, or drop it"
         )
-
-    def _scores_of(self, *rewards: Any) -> list[list[Any]]:
-        try:
-            return [self.score(list(COMPLETIONS), reward) for reward in rewards]
-        finally:
-            for reward in rewards:
-                close(reward)
 
     def test_pickles(self) -> None:
         """It reaches the processes of a data-parallel run."""
@@ -161,13 +139,20 @@ class RewardFunctionSuite(Suite):
             "define it at module level and open files, servers and processes lazily, leaving them "
             "out of __getstate__"
         )
-        try:
+        with explained("it does not pickle", advice):
             copied = pickle.loads(pickle.dumps(fresh))  # noqa: S301 - our own bytes
-        except Exception as error:
-            raise AssertionError(f"it does not pickle ({error}); {advice}") from error
-        first, second = self._scores_of(fresh, copied)
-        assert _same(first, second), (
-            f"its unpickled copy gave {second} instead of {first}; {advice}"
+        self._check_agreement((fresh, copied), "it and its unpickled copy", advice)
+
+    def _check_agreement(self, rewards: tuple[Any, Any], called: str, advice: str) -> None:
+        try:
+            first, second = (self.score(list(COMPLETIONS), reward) for reward in rewards)
+        finally:
+            for reward in rewards:
+                close(reward)
+        # NaN, which does not equal itself, does not apply: as None.
+        same = [[None if one != one else one for one in scores] for scores in (first, second)]  # noqa: PLR0124
+        assert same[0] == same[1], (
+            f"{called} gave {first} and {second} for the same completions; {advice}"
         )
 
     def test_leaves_its_input_alone(self) -> None:
@@ -175,37 +160,34 @@ class RewardFunctionSuite(Suite):
         completions = list(COMPLETIONS)
         columns = self.columns(len(completions))
         before = copy.deepcopy((completions, columns))
-        result = self.subject(completions=completions, **columns)
-        if inspect.isawaitable(result):
-            asyncio.run(_await(result))
+        _call(self.subject, completions, **columns)
         assert (completions, columns) == before, (
             "it changed the lists that it was given; copy what you want to change"
         )
 
 
-async def _await(result: Any) -> Any:
-    return await result
+def _call(function: Any, completions: list[str], **columns: Any) -> Any:
+    """Call a reward, and wait for one that is asynchronous."""
+
+    async def awaited(result: Any) -> Any:
+        return await result
+
+    result = function(completions=completions, **columns)
+    return asyncio.run(awaited(result)) if inspect.isawaitable(result) else result
 
 
 def _check_numbers(scores: list[Any], completions: tuple[str, ...]) -> None:
-    for score, completion in zip(scores, completions, strict=True):
-        if score is None:
-            continue
-        try:
-            number = float(score)
-        except (TypeError, ValueError):
-            raise AssertionError(
-                f"for {completion[:40]!r} it gave {score!r:.80}, which is not a number; give a "
-                "float, or None where the reward does not apply"
-            ) from None
-        assert not math.isinf(number), (
-            f"for {completion[:40]!r} it gave {number}; an infinite reward makes every advantage "
-            "NaN, so bound it"
-        )
-
-
-def _same(first: list[Any], second: list[Any]) -> bool:
-    return len(first) == len(second) and all(
-        one == two or (one is not None and two is not None and one != one and two != two)  # noqa: PLR0124
-        for one, two in zip(first, second, strict=True)
+    assert len(scores) == len(completions), (
+        f"it gave {len(scores)} numbers for {len(completions)} completions; give one each, "
+        "None where the reward does not apply"
     )
+    for score, completion in zip(scores, completions, strict=True):
+        said = f"for {completion[:40]!r} it gave {score!r:.80}"
+        with explained(
+            f"{said}, which is not a number",
+            "give a float, or None where the reward does not apply",
+        ):
+            number = math.nan if score is None else float(score)
+        assert not math.isinf(number), (
+            f"{said}; an infinite reward makes every advantage NaN, so bound it"
+        )

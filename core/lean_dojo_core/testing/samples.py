@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 
 from lean_dojo_core.records import Annotation, Theorem, TracedTactic
@@ -26,56 +28,49 @@ _PLAIN = Theorem(
         ),
     ),
 )
-_STEPS = attrs.evolve(
-    _PLAIN,
-    full_name="Sample.and_swap",
+
+
+def _theorem(full_name: str, *steps: tuple[str, str, str], **changes: Any) -> Theorem:
+    """Make a theorem like the first; a step is a tactic and the goals before and after it."""
+    tactics = tuple(TracedTactic(*step) for step in steps)
+    return attrs.evolve(_PLAIN, full_name=full_name, traced_tactics=tactics, **changes)
+
+
+_STEPS = _theorem(
+    "Sample.and_swap",
+    (
+        "constructor",
+        "p q : Prop\nh : p ∧ q\n⊢ q ∧ p",
+        "case left\np q : Prop\nh : p ∧ q\n⊢ q\n\ncase right\np q : Prop\nh : p ∧ q\n⊢ p",
+    ),
+    ("exact h.2", "case left\np q : Prop\nh : p ∧ q\n⊢ q", "no goals"),
+    ("exact h.1", "case right\np q : Prop\nh : p ∧ q\n⊢ p", "no goals"),
     start=(8, 1),
     end=(12, 20),
     theorem_statement="theorem Sample.and_swap (p q : Prop) (h : p ∧ q) : q ∧ p :=",
-    traced_tactics=(
-        TracedTactic(
-            "constructor",
-            "p q : Prop\nh : p ∧ q\n⊢ q ∧ p",
-            "case left\np q : Prop\nh : p ∧ q\n⊢ q\n\ncase right\np q : Prop\nh : p ∧ q\n⊢ p",
-        ),
-        TracedTactic("exact h.2", "case left\np q : Prop\nh : p ∧ q\n⊢ q", "no goals"),
-        TracedTactic("exact h.1", "case right\np q : Prop\nh : p ∧ q\n⊢ p", "no goals"),
-    ),
 )
 
 SAMPLE_THEOREMS: tuple[Theorem, ...] = (_PLAIN, _STEPS)
 """Ordinary theorems: one step, and several."""
 
 ODD_THEOREMS: tuple[Theorem, ...] = (
-    attrs.evolve(_PLAIN, full_name="term_mode", traced_tactics=()),
+    _theorem("term_mode"),
     attrs.evolve(_PLAIN, full_name="no_statement", theorem_statement=None),
-    attrs.evolve(
-        _PLAIN,
-        full_name="«sorry 𝔸»",
+    _theorem(
+        "«sorry 𝔸»",
+        ("sorry", "⊢ ∀ (x : ℕ), x = x", "no goals"),
+        ("exact (by admit)", "⊢ 𝔸 = 𝔸", "no goals"),
         theorem_statement="theorem «sorry 𝔸» : (∀ x : ℕ, x = x) ∧ «a b» = «a b» := by",
-        traced_tactics=(
-            TracedTactic("sorry", "⊢ ∀ (x : ℕ), x = x", "no goals"),
-            TracedTactic("exact (by admit)", "⊢ 𝔸 = 𝔸", "no goals"),
-        ),
         difficulty_rating=float("inf"),
     ),
-    attrs.evolve(
-        _PLAIN,
-        full_name="several_lines",
-        traced_tactics=(
-            TracedTactic("rw [foo,\n  bar]", "h : a = b\n⊢ b = a", "⊢ a = a"),
-            TracedTactic("  rfl  ", "⊢ a = a", ""),
-            TracedTactic("simp", "", "no goals"),
-            TracedTactic("done", "no goals", "no goals"),
-        ),
+    _theorem(
+        "several_lines",
+        ("rw [foo,\n  bar]", "h : a = b\n⊢ b = a", "⊢ a = a"),
+        ("  rfl  ", "⊢ a = a", ""),
+        ("simp", "", "no goals"),
+        ("done", "no goals", "no goals"),
     ),
-    attrs.evolve(
-        _PLAIN,
-        full_name="long_goal",
-        traced_tactics=(
-            TracedTactic("simp_all", "h : x = 1\n" * 20_000 + "⊢ <a>x</a> = 1", "no goals"),
-        ),
-    ),
+    _theorem("long_goal", ("simp_all", "h : x = 1\n" * 20_000 + "⊢ <a>x</a> = 1", "no goals")),
 )
 """No proof, no statement, ``sorry``, several lines, empty states, marks in a very long goal."""
 

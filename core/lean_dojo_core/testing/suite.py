@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, TypeAlias
 
 import attrs
@@ -95,8 +96,7 @@ class ClassSuite(Suite):
 
     def test_has_a_docstring(self) -> None:
         """The class says what it does, and how."""
-        problem = docstring_problem(self.target)
-        assert problem is None, problem
+        check_docstring(self.target)
 
     def test_settings_are_typed(self) -> None:
         """YAML files and ``--set`` are checked against the annotations."""
@@ -136,21 +136,25 @@ def close(subject: object) -> None:
         method()
 
 
-def tests_of(suite: type[Suite]) -> Iterator[str]:
-    """List the names of a suite's tests, in the order of the file."""
-    seen: set[str] = set()
-    for base in reversed(suite.__mro__):
-        for name in vars(base):
-            if name.startswith("test_") and name not in seen:
-                seen.add(name)
-                yield name
+@contextmanager
+def explained(what: str, advice: str) -> Iterator[None]:
+    """Turn an error of the object into a failed check that says what to change."""
+    try:
+        yield
+    except Exception as error:
+        raise AssertionError(f"{what} ({type(error).__name__}: {error}); {advice}") from error
 
 
-def run_suite(
-    suite: type[Suite], *, instance: bool = True, guard: Guard | None = None
-) -> list[Finding]:
-    """Run a suite without pytest; see :func:`iter_suite`."""
-    return list(iter_suite(suite, instance=instance, guard=guard or unguarded))
+def check_docstring(target: Any) -> None:
+    """Check that an object, or its class, says what it is."""
+    described = target if inspect.isclass(target) or inspect.isroutine(target) else type(target)
+    own = vars(described).get("__doc__") if inspect.isclass(described) else described.__doc__
+    # attrs and dataclasses write a signature where there is no docstring.
+    if not own or not own.strip() or own.startswith(f"{described.__name__}("):
+        raise AssertionError(
+            f"{described.__module__}.{described.__qualname__} has no docstring; say in it what it "
+            "does, its settings, and where the idea comes from: `lean-dojo show` prints it"
+        )
 
 
 Guard: TypeAlias = Callable[[str, Callable[[], str | None]], str | None]
@@ -160,6 +164,13 @@ Guard: TypeAlias = Callable[[str, Callable[[], str | None]], str | None]
 def unguarded(_name: str, run: Callable[[], str | None]) -> str | None:
     """Run one check, however long it takes."""
     return run()
+
+
+def run_suite(
+    suite: type[Suite], *, instance: bool = True, guard: Guard = unguarded
+) -> list[Finding]:
+    """Run a suite without pytest; see :func:`iter_suite`."""
+    return list(iter_suite(suite, instance=instance, guard=guard))
 
 
 def iter_suite(
@@ -177,12 +188,14 @@ def iter_suite(
     """
     kind = getattr(suite, "_registry", None)
     subject = f"{kind.kind} {suite.name}" if kind is not None else suite.name
+    bases = reversed(suite.__mro__)
+    tests = dict.fromkeys(name for base in bases for name in vars(base) if name.startswith("test_"))
     try:
         making = functools.partial(_problem, suite, "subject")
         if instance and (problem := guard(f"{subject}: can be made", making)):
             yield Finding(subject, "can_be_made", problem)
             return
-        for name in tests_of(suite):
+        for name in tests:
             if instance or name in suite.without_instance:
                 check = name.removeprefix("test_")
                 called = f"{subject}: {check.replace('_', ' ')}"
@@ -202,16 +215,3 @@ def _problem(suite: type[Suite], name: str) -> str | None:
     except (Exception, SystemExit) as error:  # a plugin's code: anything may come out of it
         return f"{type(error).__name__}: {error}"
     return None
-
-
-def docstring_problem(target: Any) -> str | None:
-    """Say what is wrong with an object's docstring, or ``None``."""
-    described = target if inspect.isclass(target) or inspect.isroutine(target) else type(target)
-    own = vars(described).get("__doc__") if inspect.isclass(described) else described.__doc__
-    # attrs and dataclasses write a signature where there is no docstring.
-    if own and own.strip() and not own.startswith(f"{described.__name__}("):
-        return None
-    return (
-        f"{described.__module__}.{described.__qualname__} has no docstring; say in it what it "
-        "does, its settings, and where the idea comes from: `lean-dojo show` prints it"
-    )

@@ -9,7 +9,7 @@ from typing import Any
 
 from lean_dojo_core import registry
 from lean_dojo_core.settings import settings_of
-from lean_dojo_core.testing.suite import ClassSuite
+from lean_dojo_core.testing.suite import ClassSuite, explained
 
 
 class TrainerSuite(ClassSuite):
@@ -54,14 +54,13 @@ class TrainerSuite(ClassSuite):
     def test_train_takes_the_documented_arguments(self) -> None:
         """``train(repos, database, data_path)``, by position and by keyword, and no more needed."""
         signature = inspect.signature(self.target.train)
-        try:
+        with explained(
+            f"train{signature} cannot be called so",
+            "write train(self, repos, database, data_path) and give every further parameter a "
+            "default",
+        ):
             signature.bind(None, [], None, Path())
             signature.bind(None, repos=[], database=None, data_path=Path())
-        except TypeError as error:
-            raise AssertionError(
-                f"train{signature}: {error}; write train(self, repos, database, data_path) and "
-                "give every further parameter a default"
-            ) from error
 
     def test_has_an_output_dir(self) -> None:
         """The command line and agents look for the result there."""
