@@ -36,9 +36,9 @@ from lean_dojo_plugins.training.arguments import check_trainer_args
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
 from lean_dojo_plugins.training.data import formatted_rows, split_file
 from lean_dojo_plugins.training.devices import choose_device
-from lean_dojo_plugins.training.hub import fetch, require_model, resolve_model
+from lean_dojo_plugins.training.hub import fetch, resolve_model
 from lean_dojo_plugins.training.model_card import write_model_card
-from lean_dojo_plugins.training.preflight import check_optimizer
+from lean_dojo_plugins.training.preflight import check_ready
 from lean_dojo_plugins.training.reporting import (
     ReportCallback,
     Reporter,
@@ -58,7 +58,6 @@ from lean_dojo_plugins.training.run_folder import (
     said_longer,
 )
 from lean_dojo_plugins.training.settings import plain_settings
-from lean_dojo_v2.atomic import require_writable
 from lean_dojo_v2.benchmarks.states import StateFile
 from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.lean_progress.critic import examples_of_searches, gather
@@ -206,11 +205,10 @@ class ProgressTrainer:
             UsageError: If the model is not there, or ``output_dir`` cannot be written.
             ConfigError: If the optimiser is not there.
         """
-        require_model(self.model_name)
-        require_writable(Path(self.output_dir), "output_dir")
         if self.report_to not in {"tensorboard", "none"}:
             raise ConfigError(f"report_to: {self.report_to!r} should be 'tensorboard' or 'none'")
-        check_optimizer(self._arguments(RunFolder(Path(self.output_dir)).step_folder(0, _NAME)))
+        trial = self._arguments(RunFolder(Path(self.output_dir)).step_folder(0, _NAME))
+        check_ready(self.model_name, self.output_dir, [self.report_to], trial)
         resolve_callbacks(self.callbacks)
 
     @property

@@ -1,4 +1,4 @@
-"""Numbers and pictures of a training beside its checkpoints: ``metrics.jsonl``, ``loss.png``."""
+"""Numbers and pictures of a training beside its checkpoints."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import pytorch_lightning as pl
 
-from lean_dojo_v2.atomic import atomic_writer
-from lean_dojo_v2.runs import metrics
+from lean_dojo_plugins.training.reporting import PICTURE_FILE
+from lean_dojo_v2.runs import figures, metrics
 
-PICTURE = "loss.png"
+RECALL_PICTURE = "recall.svg"
 
 
 class Curves(pl.Callback):
@@ -49,7 +49,9 @@ class Curves(pl.Callback):
     def on_fit_end(self, trainer: pl.Trainer, *_: Any) -> None:
         """Draw."""
         if trainer.is_global_zero:
-            draw(self.folder)
+            rows = metrics.read(self.folder)
+            figures.save(figures.loss(rows), self.folder / PICTURE_FILE)
+            figures.save(figures.recall(rows), self.folder / RECALL_PICTURE)
 
     def _write(self, trainer: pl.Trainer, names: dict[str, str]) -> None:
         found = {key: trainer.callback_metrics.get(name) for key, name in names.items()}
@@ -57,25 +59,3 @@ class Curves(pl.Callback):
         if trainer.is_global_zero and numbers:
             self.folder.mkdir(parents=True, exist_ok=True)
             metrics.append(self.folder, trainer.global_step, self.name, numbers)
-
-
-def draw(folder: Path) -> None:
-    """Draw loss and validation recall over the optimiser steps.
-
-    A step that a killed run did again counts as it was done last; a half-written line is left out.
-    """
-    from matplotlib.figure import Figure
-
-    series: dict[str, dict[int, float]] = {"loss": {}, "Recall@10_val": {}}
-    for row in metrics.read(folder):
-        for name, points in series.items():
-            if name in row:
-                points[row["step"]] = row[name]
-    figure = Figure(figsize=(8, 4), layout="constrained")
-    for axes, (name, points) in zip(figure.subplots(1, 2), series.items(), strict=True):
-        steps = sorted(points)
-        axes.plot(steps, [points[step] for step in steps], marker="." if len(steps) < 50 else None)
-        axes.set(xlabel="optimiser step", title=name)
-        axes.grid(alpha=0.3)
-    with atomic_writer(folder / PICTURE) as stream:
-        figure.savefig(stream, format="png", dpi=120)

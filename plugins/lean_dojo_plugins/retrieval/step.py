@@ -11,10 +11,11 @@ import attrs
 import numpy as np
 import orjson
 import pytorch_lightning as pl
+from accelerate import PartialState
 
 from lean_dojo_core import Theorem, registry
 from lean_dojo_core.errors import TrainingError
-from lean_dojo_plugins.retrieval import lightning, processes
+from lean_dojo_plugins.retrieval import lightning
 from lean_dojo_plugins.retrieval.data.batches import TrainBatch, TrainItems
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
@@ -67,6 +68,7 @@ class RetrievalStep:
         data_path: Folder of the exported data.
         formatter: Name of the dataset formatter.
         callbacks: Lightning callbacks that the user adds.
+        processes: The processes that train together.
     """
 
     config: TrainingConfig
@@ -77,6 +79,7 @@ class RetrievalStep:
     data_path: Path
     formatter: str
     callbacks: Callbacks = ()
+    processes: PartialState
 
     @property
     def name(self) -> str:
@@ -102,24 +105,24 @@ def train_step(step: RetrievalStep, database: Any) -> Path:
     finished = checkpoints.find_finished(step.folder)
     if finished is not None and _has_looked_back(step):
         return finished  # killed before the run's record was written
-    if processes.is_first():
+    if step.processes.is_main_process:
         checkpoints.remove_leftovers(step.folder)
         database.export_merged_data(list(step.so_far), step.data_path)
         copy_metadata(step.data_path, step.run.folder)
         record_environment(step.run.folder)
-    processes.wait()
+    step.processes.wait_for_everyone()
     data = _data(step)
     data.setup()
     if finished is None:
         source = _fit(step, _model(step, data), data)
         consolidation = _consolidate(step, data, source)
-        if processes.is_first():
+        if step.processes.is_main_process:
             finished = checkpoints.write_finished(step.folder, source, consolidation)
-    if processes.is_first():
+    if step.processes.is_main_process:
         assert finished is not None
         _look_back(step, data, finished)
         (step.folder / checkpoints.LAST).unlink(missing_ok=True)
-    processes.wait()
+    step.processes.wait_for_everyone()
     finished = checkpoints.find_finished(step.folder)
     assert finished is not None
     return finished
@@ -175,12 +178,12 @@ def _resume_point(step: RetrievalStep, data: RetrievalDataModule) -> Path | None
     found = checkpoints.find_latest(step.folder)
     if found is not None and record.is_file() and orjson.loads(record.read_bytes()) == state:
         return found
-    processes.wait()
-    if processes.is_first():
+    step.processes.wait_for_everyone()
+    if step.processes.is_main_process:
         for stale in step.folder.glob("*.ckpt"):
             stale.unlink()
         atomic_write_bytes(record, orjson.dumps(state))
-    processes.wait()
+    step.processes.wait_for_everyone()
     return None
 
 
@@ -196,17 +199,17 @@ def _consolidate(
     formatter = registry.dataset_formatters[step.formatter].create()
     examples = RetrievalExamples.read(file, data.corpus, formatter, Only.of(step.new))
     items = data.items_of(examples)
-    chosen = _fisher_items(step.config, len(items))
+    chosen = _fisher_items(step, len(items))
     fisher = fisher_information(model, _single(items, chosen, model), total=len(chosen))
     before = model.consolidation
     return Consolidation.after(model, fisher, before.to(model.device) if before else None)
 
 
-def _fisher_items(config: TrainingConfig, count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    rank, world = processes.rank_and_world()
-    wanted = min(config.fisher_examples or count, count)
-    chosen = np.random.default_rng(config.seed).permutation(count)[:wanted]
-    return np.sort(chosen)[rank::world]
+def _fisher_items(step: RetrievalStep, count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Choose this process's share of the training items."""
+    wanted = min(step.config.fisher_examples or count, count)
+    chosen = np.random.default_rng(step.config.seed).permutation(count)[:wanted]
+    return np.sort(chosen)[step.processes.process_index :: step.processes.num_processes]
 
 
 def _single(

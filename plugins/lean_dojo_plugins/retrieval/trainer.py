@@ -9,12 +9,14 @@ from typing import Any
 
 import attrs
 import pytorch_lightning as pl
+from accelerate import PartialState
 
 from lean_dojo_core import Database, Repository, registry
 from lean_dojo_core.errors import EmptyDatasetError, UsageError
-from lean_dojo_plugins.retrieval import lightning, processes
+from lean_dojo_plugins.retrieval import lightning
 from lean_dojo_plugins.retrieval.evaluation import Evaluator
 from lean_dojo_plugins.retrieval.model import checkpoints
+from lean_dojo_plugins.retrieval.model.hardware import join_processes
 from lean_dojo_plugins.retrieval.report import EvaluationReport
 from lean_dojo_plugins.retrieval.runs import RetrievalRun, request_fingerprint
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
@@ -110,14 +112,14 @@ class RetrievalTrainer:
         """
         if not repos:
             raise EmptyDatasetError("no repository to train on")
-        processes.join(self.config)
+        processes = join_processes(self.config)
         pl.seed_everything(self.config.seed, workers=True, verbose=False)
         folder = (
             paths.merged_data_dir() if Path(data_path) == DEFAULT_DATA_PATH else Path(data_path)
         )
         self._trained_on = folder
         curriculum = [[repo] for repo in repos] if self.config.single_repo else [list(repos)]
-        run = self._run(curriculum, model_checkpoint_path)
+        run = self._run(curriculum, model_checkpoint_path, processes)
         so_far: list[Any] = []
         for number, new in enumerate(curriculum):
             so_far.extend(new)
@@ -133,6 +135,7 @@ class RetrievalTrainer:
                 data_path=folder,
                 formatter=self.formatter,
                 callbacks=self.callbacks,
+                processes=processes,
             )
             last = number == len(curriculum) - 1
             try:
@@ -145,7 +148,9 @@ class RetrievalTrainer:
                 checkpoint = None
             run.finish(checkpoint, last=last)
 
-    def _run(self, curriculum: list[list[Any]], start: Path | str | None) -> RetrievalRun:
+    def _run(
+        self, curriculum: list[list[Any]], start: Path | str | None, processes: PartialState
+    ) -> RetrievalRun:
         """Go on with the last run if it was the same request and is not done; else begin one."""
         steps = [[(str(repo.url), str(repo.commit)) for repo in new] for new in curriculum]
         asked = request_fingerprint(self.config, steps, start)
@@ -156,10 +161,10 @@ class RetrievalTrainer:
         latest = self.find_latest_checkpoint() if start is None else Path(start)
         number = 1 if before is None else before.number + 1
         run = RetrievalRun(self.output_dir, number, asked, None if latest is None else str(latest))
-        processes.wait()  # everybody has read the old record
-        if processes.is_first():
+        processes.wait_for_everyone()  # everybody has read the old record
+        if processes.is_main_process:
             run.write()
-        processes.wait()
+        processes.wait_for_everyone()
         return run
 
     def find_latest_checkpoint(self) -> Path | None:

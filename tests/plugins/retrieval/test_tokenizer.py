@@ -118,4 +118,4 @@ def test_padding_keeps_the_end_token(tmp_path):
 def test_old_caches_go(tmp_path):
     for number in range(KEPT_CACHES + 3):
         TokenStore.build([str(number)], ByteTokenizer(), 9, tmp_path)
-    assert len(list(tmp_path.glob("*.bin"))) == KEPT_CACHES
+    assert len(list(tmp_path.glob("*.arrow"))) == KEPT_CACHES

@@ -99,11 +99,12 @@ def test_the_documented_example_runs_on_a_cpu(database, repos, encoder_folder):
     )
     assert (trainer.output_dir / "forgetting.svg").read_text().startswith("<?xml")
 
-    # Numbers and a picture beside the checkpoints.
+    # Numbers and pictures beside the checkpoints.
     rows = [json.loads(line) for line in (second.parent / "metrics.jsonl").read_text().splitlines()]
     assert sum("Recall@10_val" in row for row in rows) == 3
     assert {row["step"] for row in rows if "loss" in row} == set(range(1, rows[-1]["step"] + 1))
-    assert (second.parent / "loss.png").read_bytes().startswith(b"\x89PNG")
+    for picture in ("loss.svg", "recall.svg"):
+        assert (second.parent / picture).read_text().startswith("<?xml")
 
     # TensorBoard has the loss, the metrics and the warm-up.
     log = EventAccumulator(str(paths.log_dir() / "run001-001-owner_beta")).Reload()

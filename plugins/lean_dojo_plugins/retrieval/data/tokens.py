@@ -1,23 +1,24 @@
 """Token stores: many encoded texts in one file, made once, mapped into memory by every process.
 
-Flat ids and offsets, as in an Arrow list array; held in numpy, whose rows are cut out of the map
-and padded without an object or a copy each.
+The file is one Arrow list array; it is read through numpy, whose rows are cut out of the map and
+padded without an object or a copy each.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa  # type: ignore[import-untyped]
 import torch
 
 from lean_dojo_plugins.retrieval.data.tokenizer import PAD_ID, Tokenizer
+from lean_dojo_plugins.training.rows import chunks
 from lean_dojo_v2.atomic import atomic_writer
 
 Tokens: TypeAlias = npt.NDArray[Any]
@@ -52,12 +53,12 @@ class TokenStore:
             folder: The cache folder. Files in it may be deleted at any time.
         """
         digest = hashlib.blake2b(digest_size=16)
-        digest.update(f"{tokenizer.fingerprint} {max_length} 1\0".encode())
+        digest.update(f"{tokenizer.fingerprint} {max_length} 2\0".encode())
         for text in texts:
             raw = text.encode()
             digest.update(len(raw).to_bytes(8, "little"))
             digest.update(raw)
-        path = folder / f"tokens-{digest.hexdigest()}.bin"
+        path = folder / f"tokens-{digest.hexdigest()}.arrow"
         if not path.is_file():
             _write(path, texts, tokenizer, max_length)
             _prune(folder)
@@ -66,18 +67,8 @@ class TokenStore:
     @classmethod
     def open(cls, path: Path) -> TokenStore:
         """Map a file that :meth:`build` wrote."""
-        header = np.fromfile(path, dtype=np.int64, count=2)
-        count, width = (int(number) for number in header)
-        offsets = np.memmap(path, dtype=np.int64, mode="r", offset=16, shape=(count + 1,))
-        kind = np.uint16 if width == 2 else np.int32
-        total = int(offsets[-1])
-        start = 16 + 8 * (count + 1)
-        tokens: Tokens = (
-            np.memmap(path, dtype=kind, mode="r", offset=start, shape=(total,))
-            if total
-            else np.zeros(0, dtype=kind)
-        )
-        return cls(path, tokens, offsets)
+        tokens = pa.ipc.open_file(pa.memory_map(str(path))).get_batch(0).column(0)
+        return cls(path, tokens.values.to_numpy(), tokens.offsets.to_numpy())
 
     @classmethod
     def in_memory(cls, texts: Sequence[str], tokenizer: Tokenizer, max_length: int) -> TokenStore:
@@ -120,19 +111,19 @@ class TokenStore:
 
 
 def _write(path: Path, texts: Iterable[str], tokenizer: Tokenizer, max_length: int) -> None:
+    """Write the one list array of the texts' tokens, in two bytes each where they fit."""
     kind = np.uint16 if tokenizer.vocab_size <= np.iinfo(np.uint16).max else np.int32
     lengths: list[int] = []
-    parts: list[bytes] = []
-    remaining = iter(texts)
-    while group := list(islice(remaining, TEXTS_AT_ONCE)):
+    parts = [np.zeros(0, kind)]
+    for group in chunks(texts, TEXTS_AT_ONCE):
         rows = tokenizer.encode(group, max_length)
         lengths.extend(len(row) for row in rows)
-        parts.append(np.concatenate([row.astype(kind) for row in rows]).tobytes())
-    offsets = np.fromiter(chain([0], np.cumsum(lengths, dtype=np.int64)), dtype=np.int64)
-    with atomic_writer(path) as stream:
-        stream.write(np.array([len(lengths), np.dtype(kind).itemsize], dtype=np.int64).tobytes())
-        stream.write(offsets.tobytes())
-        stream.writelines(parts)
+        parts.append(np.concatenate(rows).astype(kind))
+    offsets = np.cumsum([0, *lengths], dtype=np.int64)
+    tokens = pa.LargeListArray.from_arrays(offsets, np.concatenate(parts))
+    batch = pa.record_batch([tokens], names=["tokens"])
+    with atomic_writer(path) as stream, pa.ipc.new_file(stream, batch.schema) as writer:
+        writer.write_batch(batch)
 
 
 def _prune(folder: Path) -> None:
@@ -144,5 +135,5 @@ def _prune(folder: Path) -> None:
         except FileNotFoundError:  # another process pruned it first
             return 0.0
 
-    for old in sorted(folder.glob("tokens-*.bin"), key=age)[:-KEPT_CACHES]:
+    for old in sorted(folder.glob("tokens-*"), key=age)[:-KEPT_CACHES]:
         old.unlink(missing_ok=True)

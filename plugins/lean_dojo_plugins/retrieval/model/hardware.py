@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
 from typing import Any
 
 import attrs
 import torch
+from accelerate import PartialState
 from pytorch_lightning.strategies import DDPStrategy
 
 from lean_dojo_plugins.training.devices import cpu_has_bf16
@@ -39,9 +41,7 @@ def choose_hardware(config: TrainingConfig) -> Hardware:
     Without a GPU, ``num_gpus`` becomes one CPU process, unless ``accelerator="cpu"`` asks for
     several; half precision becomes bfloat16 or 32 bits, whichever the processor is good at.
     """
-    from datetime import timedelta
-
-    on_gpu = config.accelerator != "cpu" and torch.cuda.is_available()
+    on_gpu = _on_gpu(config)
     devices = config.num_gpus
     if on_gpu:
         devices = min(devices, torch.cuda.device_count())
@@ -64,6 +64,15 @@ def choose_hardware(config: TrainingConfig) -> Hardware:
         strategy=strategy,
         precision=_precision(config.precision, on_gpu=on_gpu),
     )
+
+
+def join_processes(config: TrainingConfig) -> PartialState:
+    """Join the processes that ``torchrun`` has started, so that they can wait for one another."""
+    return PartialState(cpu=not _on_gpu(config), timeout=timedelta(seconds=config.timeout_seconds))
+
+
+def _on_gpu(config: TrainingConfig) -> bool:
+    return config.accelerator != "cpu" and torch.cuda.is_available()
 
 
 def _seen() -> str:

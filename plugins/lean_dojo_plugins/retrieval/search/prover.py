@@ -82,9 +82,6 @@ class RetrievalProver(BaseProver):
         else:
             self._causal = CausalTacticGenerator(name, device=device)
             self._causal.formatter = WithPremises(self._causal.formatter)
-            temperature = (
-                1.0 if config is None or config.temperature is None else config.temperature
-            )
             self._generator = Sampler(self._causal, temperature=temperature)
 
     @property
