@@ -32,8 +32,8 @@ demo: $(STAMP) ## Trace the sample with real Lean, train a small model, prove th
 	@echo "== Demo: trace, train, prove; results go to $(DEMO_OUTPUT)"
 	$(BIN)/lean-dojo demo --output-dir $(DEMO_OUTPUT)
 
-test: $(STAMP) ## Run the tests (about 9 minutes on 2 cores; the first run fetches Lean, 120 MB).
-	@echo "== Tests: about 9 minutes on 2 cores"
+test: $(STAMP) ## Run the tests (about 5 minutes on 2 cores; the first run fetches Lean, 120 MB).
+	@echo "== Tests: about 5 minutes on 2 cores"
 	$(BIN)/lean-dojo lean install
 	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist loadfile
 

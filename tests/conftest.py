@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import filelock
 import pytest
+from kept_engines import KeptEngines, engines_kept
+from two_ends import TwoEnds
 
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.capabilities import NATIVE, Capabilities
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 WheelMaker = Callable[..., Path]
+Once = Callable[[str, Callable[[Path], None]], Path]
 
 # A distribution of its own, with its own tests: test_example_plugin.py installs it and runs them.
 collect_ignore = ["example_plugin", "example_plugin_1_0"]
@@ -39,6 +45,11 @@ if threading.current_thread() is threading.main_thread():
 
 LONGEST = {"test_wheel.py", "test_demo.py", "test_whole.py", "test_base_model.py"}
 """Files of minutes; they go first, so that at the end no worker waits for another."""
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TwoEnds | None:
+    """Give whole files, in an order in which workers share little."""
+    return TwoEnds(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(trylast=True)
@@ -165,6 +176,32 @@ def wheel_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+@pytest.fixture(scope="session", autouse=True)
+def kept_engines() -> Iterator[KeptEngines]:
+    """Engines that servers and pools close serve the next ones: see ``kept_engines.py``."""
+    with engines_kept() as kept:
+        yield kept
+
+
+@pytest.fixture(autouse=True)
+def _engines_of_its_own(request: pytest.FixtureRequest, kept_engines: KeptEngines) -> None:
+    """Slow tests may be about the lives of engines: theirs start, and end, as any user's."""
+    kept_engines.keeping = request.node.get_closest_marker("slow") is None
+
+
+@pytest.fixture(scope="session")
+def _project_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("project")
+
+
+@pytest.fixture
+def shared_project(_project_folder: Path) -> Path:
+    """An empty folder for a project, always the same: engines that may read it are kept."""
+    for path in _project_folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return _project_folder
+
+
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Server]:
     """One embedded engine for all tests that leave it as they found it."""
@@ -189,16 +226,16 @@ class PlainServer(Server):
 
 
 @pytest.fixture(scope="session")
-def plain_engine() -> Iterator[Server]:
-    """One engine without our extensions, for all tests that leave it as they found it."""
-    ensure_installed()
-    with PlainServer(engine="embedded", timeout=60) as server:
-        yield server
+def plain_engine(engine: Server) -> PlainServer:
+    """The engine, asked as one without our extensions; tests leave it as they found it."""
+    server = PlainServer.__new__(PlainServer)
+    server.__dict__ = vars(engine)
+    return server
 
 
 @pytest.fixture
 def fresh_engine() -> Iterator[Server]:
-    """An embedded engine that a test may kill."""
+    """An embedded engine that is as new, and that a test may kill."""
     ensure_installed()
     with Server(engine="embedded", timeout=60) as server:
         yield server
@@ -278,10 +315,40 @@ def tiny_t5(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder / "generator", folder / "encoder"
 
 
+def made_once(
+    factory: pytest.TempPathFactory, worker: str, name: str, make: Callable[[Path], None]
+) -> Path:
+    """Give a folder that ``make`` fills once for all workers; it is theirs to read."""
+    base = factory.getbasetemp() if worker == "master" else factory.getbasetemp().parent
+    folder = base / name
+    with filelock.FileLock(base / f"{name}.lock"):
+        if not folder.exists():
+            making = base / f"{name}.making"
+            shutil.rmtree(making, ignore_errors=True)
+            making.mkdir()
+            make(making)
+            making.rename(folder)
+    return folder
+
+
 @pytest.fixture(scope="session")
-def tiny_repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def once(
+    tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> Callable[[str, Callable[[Path], None]], Path]:
+    """Make a folder once for all workers: ``once(name, make)``; copy it to change it."""
+    return functools.partial(made_once, tmp_path_factory, worker_id)
+
+
+@pytest.fixture(scope="session")
+def tiny_repository(once: Once) -> tuple[Path, str]:
     """A Lean project in a git repository, and its commit; nothing writes into it."""
-    folder = tmp_path_factory.mktemp("git") / "lean4-tiny"
+    folder = once("lean4-tiny", _write_tiny_repository)
+    shown = ["git", "rev-parse", "HEAD"]
+    done = subprocess.run(shown, cwd=folder, check=True, capture_output=True, text=True)
+    return folder, done.stdout.strip()
+
+
+def _write_tiny_repository(folder: Path) -> None:
     (folder / "Tiny").mkdir(parents=True)
     (folder / "lakefile.toml").write_text('name = "tiny"\n[[lean_lib]]\nname = "Tiny"\n')
     (folder / "lean-toolchain").write_text("leanprover/lean4:v4.28.0\n")
@@ -294,24 +361,32 @@ def tiny_repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str
     dated = {**os.environ, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
     for words in (["init", "-q"], origin, ["add", "."], ["commit", "-q", "-m", "A start"]):
         subprocess.run([*git, *words], cwd=folder, check=True, env=dated)
-    done = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True
-    )
-    return folder, done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def project_engine(tiny_repository: tuple[Path, str]) -> Iterator[Server]:
+    """An engine that may read the tiny repository, for tests that leave it as they found it."""
+    with Server(project_path=tiny_repository[0], engine="embedded", timeout=60) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
-def tiny_database(
-    tiny_repository: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def tiny_database(tiny_repository: tuple[Path, str], once: Once) -> Path:
     """The database of the tiny repository, traced by real Lean; copy it to change it."""
     from lean_dojo_v2.database import DynamicDatabase
     from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 
-    folder = tmp_path_factory.mktemp("traced")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAID_DIR", str(folder / "raid"))
-        traced = trace_repository(LeanGitRepo.from_path(tiny_repository[0]), jobs=1)
-    with DynamicDatabase(folder / "database.json") as database:
-        database.add_repository(traced)
-    return folder / "database.json"
+    def trace(folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("RAID_DIR", str(folder / "raid"))
+            traced = trace_repository(LeanGitRepo.from_path(tiny_repository[0]), jobs=1)
+        with DynamicDatabase(folder / "database.json") as database:
+            database.add_repository(traced)
+
+    return once("traced-tiny", trace) / "database.json"
+
+
+@pytest.fixture(scope="session")
+def tiny_cache(tiny_database: Path) -> Path:
+    """The data folder in which the tiny repository was traced: who copies it traces nothing anew."""
+    return tiny_database.with_name("raid")

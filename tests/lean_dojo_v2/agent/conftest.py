@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -57,13 +57,6 @@ def own_raid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def database_copy(tmp_path: Path, tiny_database: Path) -> Path:
     return Path(shutil.copy(tiny_database, tmp_path / "database.json"))
-
-
-@pytest.fixture(scope="session")
-def project_engine(tiny_repository: tuple[Path, str]) -> Iterator[Server]:
-    """An engine that may read the traced repository."""
-    with Server(project_path=tiny_repository[0], engine="embedded", timeout=60) as server:
-        yield server
 
 
 @pytest.fixture

@@ -23,7 +23,8 @@ def small_model(tmp_path_factory):
     )
 
 
-def test_trace_train_prove(own_raid, tmp_path, tiny_repository, small_model, capsys):
+def test_trace_train_prove(own_raid, tmp_path, tiny_repository, tiny_cache, small_model, capsys):
+    shutil.copytree(tiny_cache, own_raid)  # files that are traced already are read from there
     trainer = SFTTrainer(
         model_name=str(small_model), output_dir=str(tmp_path / "out"), epochs_per_repo=1,
         batch_size=4, lr=1e-3,

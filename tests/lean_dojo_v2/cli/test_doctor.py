@@ -22,11 +22,11 @@ def doctor(environment: Mapping[str, str], *arguments: str) -> subprocess.Comple
     )
 
 
-def test_a_healthy_installation(environment: Callable[..., dict[str, str]]) -> None:
-    ran = doctor(environment(), "--json")
-    checks = json.loads(ran.stdout)
+def test_a_healthy_installation(lean_dojo: Callable[..., Any]) -> None:
+    ran = lean_dojo("doctor", "--json")
+    checks = ran.json
     assert [check for check in checks if check["verdict"] == "problem"] == []
-    assert ran.returncode == 0
+    assert ran.code == 0
     found = {(check["area"], check["subject"]): check["detail"] for check in checks}
     assert "threads" in found["devices", "cpu"]
     assert "Lean 4." in found["lean", "embedded"]

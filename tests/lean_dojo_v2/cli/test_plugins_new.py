@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+from lean_dojo_v2.cli import main
+
 Run = Callable[..., Any]
 NAMES = {
     "reward": "few-words",
@@ -26,32 +28,21 @@ NAMES = {
 
 
 @pytest.fixture(scope="module")
-def projects(
-    tmp_path_factory: pytest.TempPathFactory, environment: Callable[..., dict[str, str]]
-) -> dict[str, Path]:
+def projects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One new plugin of each kind, written by the program."""
     folder = tmp_path_factory.mktemp("projects")
-    for kind, name in NAMES.items():
-        subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "lean_dojo_v2",
-                "plugins",
-                "new",
-                *kind.split(),
-                name,
-                "--author",
-                "Ada",
-                "--summary",
-                f"It's what {kind}s cost: $1.",
-            ],
-            cwd=folder,
-            env=environment(),
-            check=True,
-            capture_output=True,
-        )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for kind, name in NAMES.items():
+            about = ["--author", "Ada", "--summary", f"It's what {kind}s cost: $1."]
+            assert main(["plugins", "new", *kind.split(), name, *about]) == 0
     return {kind: folder / name for kind, name in NAMES.items()}
+
+
+@pytest.fixture(scope="module")
+def type_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What mypy found out about the libraries, for all kinds."""
+    return tmp_path_factory.mktemp("mypy")
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +81,9 @@ def test_it_is_listed_passes_its_tests_and_the_checks(
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_what_is_written_is_complete(projects: dict[str, Path], kind: str) -> None:
+def test_what_is_written_is_complete(
+    projects: dict[str, Path], type_cache: Path, kind: str
+) -> None:
     folder, package = projects[kind], NAMES[kind].replace("-", "_")
     project = tomllib.loads((folder / "pyproject.toml").read_text())
     assert project["project"]["dependencies"] == ["lean-dojo-v2>=2.0,<3"]
@@ -102,7 +95,7 @@ def test_what_is_written_is_complete(projects: dict[str, Path], kind: str) -> No
     assert (folder / "README.md").read_text().replace(summary, "").count("$") == 0
     linted = run({}, folder, "ruff", "check", "--isolated", "--no-cache", ".")
     assert linted.returncode == 0, linted.stdout
-    typed = ["mypy", "--strict", "--cache-dir", "/dev/null", f"src/{package}"]
+    typed = ["mypy", "--strict", "--cache-dir", str(type_cache), f"src/{package}"]
     if kind != "trainer":  # that one would type-check transformers and trl
         assert run({}, folder, *typed).returncode == 0
 

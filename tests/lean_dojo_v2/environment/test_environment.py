@@ -191,6 +191,7 @@ def test_heartbeats_bound_a_tactic(make):
     assert environment.get_reward() == 0.0
 
 
+@pytest.mark.slow
 def test_a_tactic_without_end_costs_one_call(make):
     environment = make(timeout=1.0)
     environment.reset(**GOAL)
@@ -240,6 +241,7 @@ def test_it_is_pickled_in_the_midst_and_goes_on_elsewhere(make, tmp_path, enviro
     assert (again.get_reward(), begun.get_reward()) == (1.0, 0.0)
 
 
+@pytest.mark.slow
 def test_a_theorem_of_a_benchmark_by_name(make):
     database = json.loads(sample_database_path().read_text(encoding="utf-8"))
     [theorem] = [

@@ -75,7 +75,7 @@ def point_at(server: Server, name: str, tactic: str) -> ProofPoint:
     return theorem_point(server, theorem, theorem.position(start))
 
 
-@pytest.fixture(params=["embedded", "plain"])
+@pytest.fixture(params=["embedded", pytest.param("plain", marks=pytest.mark.slow)])
 def server(request: pytest.FixtureRequest) -> Server:
     """The same judgements are wanted of an engine without our extensions."""
     return request.getfixturevalue("engine" if request.param == "embedded" else "plain_engine")
@@ -105,6 +105,13 @@ def test_the_steps_of_a_proof_are_advances(server, name, tactic, verdict):
     point = point_at(server, name, tactic)
     if verdict is not None:
         assert judge_step(server, point, tactic.strip()).verdict == verdict
+
+
+@pytest.mark.parametrize(("name", "tactic", "verdict"), HUMAN[5:9])
+def test_a_plain_engine_pays_the_same(plain_engine, name, tactic, verdict):
+    """One proof of them; all are among the slow tests."""
+    point = point_at(plain_engine, name, tactic)
+    assert judge_step(plain_engine, point, tactic).verdict == verdict
 
 
 def test_distances_are_counted_from_the_end(engine):
@@ -157,8 +164,9 @@ USELESS = [
 """Open at nearly every goal, a step nearer to the end at none of those below."""
 
 STUCK = [
-    ("double_eq", "rw [double]"), ("roundabout", "rw [Nat.add_zero]"), ("wrong", "sorry"),
-    ("both", "constructor"), ("chain", "apply hqr"),
+    ("roundabout", "rw [Nat.add_zero]"), ("both", "constructor"), ("chain", "apply hqr"),
+    *(pytest.param(*row, marks=pytest.mark.slow) for row in (
+        ("double_eq", "rw [double]"), ("wrong", "sorry"))),
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 from hostile import BOMBS, CHEATS, EFFECTS, ENDLESS, FILE, PROGRAMS
+from kept_engines import KeptEngines
 
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_v2.lean.client.server import Server
@@ -27,7 +28,7 @@ from lean_dojo_v2.lean.verify.tactics import (
 
 
 @pytest.fixture(scope="module")
-def lair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def lair(tmp_path_factory: pytest.TempPathFactory, kept_engines: KeptEngines) -> Iterator[Path]:
     """A project, a current folder, a home and a folder for temporary files, all watched."""
     launch = ensure_installed()
     assert launch
@@ -44,6 +45,7 @@ def lair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         before = files(root)
         yield root
         assert files(root) == before, "no file was made or changed"
+    kept_engines.close()
     engines = [p for p in psutil.Process().children(recursive=True) if str(root) in cmdline(p)]
     assert not engines, "no process is left"
 
@@ -113,8 +115,9 @@ def test_no_trick_is_a_proof(server):
     assert check_proof(server, source("right"), "exact ⟨rfl, hp⟩").valid
 
 
-def test_no_trick_pays(lair):
+def test_no_trick_pays(lair, server):
     theorem = source("wrong")
+    server.close()  # so that its engine serves the reward
     reward = PantographVerified(engines=1, projects={"lair": lair / "project"})
     columns = {
         "problem": "n : Nat\np : Prop\nhp : p\n⊢ n = n + 1 ∧ p", "url": "lair", "commit": "",

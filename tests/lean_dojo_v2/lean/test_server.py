@@ -175,6 +175,7 @@ def test_a_text_is_parsed_up_to_where_its_first_piece_ends(engine):
 # -- the native engine ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_native_engine_is_any_program_that_speaks_the_protocol(repl, monkeypatch, tmp_path):
     monkeypatch.setenv("LEAN_DOJO_PANTOGRAPH", str(repl))
     options = {"automaticMode": False}

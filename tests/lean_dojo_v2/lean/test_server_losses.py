@@ -47,6 +47,7 @@ def test_an_engine_lost_in_any_way_is_replaced_at_the_next_call(fresh_engine, go
     assert server.goal_tactic(server.goal_start("True"), "trivial").is_solved
 
 
+@pytest.mark.slow
 def test_a_tactic_at_a_state_of_a_lost_engine_is_not_refused_by_lean(fresh_engine, gone):
     """Neither by the one that has to start, nor by its successor, which may have such a number."""
     server = fresh_engine

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
+from lean_dojo_v2.report.page import write_report
 from lean_dojo_v2.runs.forgetting import Forgetting
 
 PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><rect width="90" height="90"/></svg>'
 URLS = ("https://example.org/lean/<one>", "https://example.org/lean/two")
 
 
-@pytest.fixture
-def tree() -> SearchTree:
+def search_tree() -> SearchTree:
     grown = SearchTree("Sample.thing")
     root = grown.add(None, "", "⊢ a < b ∧ c", 0.0, 0.0)
     left = grown.add(root, "constructor", "⊢ a < b\n\n⊢ c", -0.5, 0.5)
@@ -26,6 +26,11 @@ def tree() -> SearchTree:
     for index in range(200):
         grown.add(root, f"tactic_{index}", f"⊢ {index}", -3.0, 3.0)
     return grown
+
+
+@pytest.fixture
+def tree() -> SearchTree:
+    return search_tree()
 
 
 def lines(*rows: dict) -> str:
@@ -119,15 +124,13 @@ def proofs(folder: Path, tree: SearchTree) -> None:
     tree.save(folder / "trees" / "SFT" / "Sample.thing.json")
 
 
-@pytest.fixture
-def run(tmp_path: Path, tree: SearchTree) -> Path:
-    """An output folder with everything."""
-    folder = tmp_path / "out"
+def everything(folder: Path) -> Path:
+    """Write an output folder with every part."""
     sft(folder / "sft")
     grpo(folder / "grpo")
     progress(folder / "progress")
     merged(folder / "merged")
-    proofs(folder / "proofs", tree)
+    proofs(folder / "proofs", search_tree())
     scores = {
         "dataset": "merged",
         "split": "random",
@@ -139,3 +142,16 @@ def run(tmp_path: Path, tree: SearchTree) -> Path:
     stages = [{"stage": "SFT", "proved": {"held-out": 1}, "tried": {"held-out": 2}, "seconds": 2.0}]
     (folder / "summary.json").write_text(json.dumps({"stages": stages, "seconds": {"SFT": 12.5}}))
     return folder
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """An output folder with everything."""
+    return everything(tmp_path / "out")
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of such a folder, beside it, for tests that only read them."""
+    folder = everything(tmp_path_factory.mktemp("drawn") / "out")
+    return write_report(folder, folder.with_name("page.html"))

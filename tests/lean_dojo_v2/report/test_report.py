@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.report.collect import collect
 from lean_dojo_v2.report.page import write_report
@@ -50,8 +50,8 @@ def read(file) -> Page:
     return page
 
 
-def test_the_page_has_a_part_for_everything_that_the_run_left(run):
-    page = read(write_report(run))
+def test_the_page_has_a_part_for_everything_that_the_run_left(drawn):
+    page = read(drawn)
     assert list(page.text)[1:] == [
         "result", "data", "curriculum", "curves", "verified", "refusals", "forgetting",
         "evaluation", "proofs", "trees", "time", "environment",
@@ -84,8 +84,8 @@ def test_the_page_has_a_part_for_everything_that_the_run_left(run):
     }  # fmt: skip
 
 
-def test_the_page_is_self_contained_and_escaped(run):
-    page = write_report(run).read_text()
+def test_the_page_is_self_contained_and_escaped(drawn):
+    page = drawn.read_text()
     assert page.startswith("<!doctype html>")
     assert not re.search(r'(src|href)="(?!data:|#)', page)
     assert "<script" not in page
@@ -94,16 +94,13 @@ def test_the_page_is_self_contained_and_escaped(run):
     assert "lean/<one>" not in page
 
 
-def test_the_same_run_gives_the_same_page(run, tmp_path):
-    first = write_report(run, tmp_path / "first.html").read_bytes()
-    assert write_report(run, tmp_path / "second.html").read_bytes() == first
-
-
-def test_the_command_prints_where_the_page_is(run, tmp_path, capsys):
+def test_the_command_prints_where_the_page_is_and_the_same_run_gives_the_same_page(
+    drawn, tmp_path, capsys
+):
     target = tmp_path / "elsewhere.html"
-    assert main(["report", str(run), "-o", str(target)]) == 0
+    assert main(["report", str(drawn.with_name("out")), "-o", str(target)]) == 0
     assert capsys.readouterr().out.strip() == str(target)
-    assert target.exists()
+    assert target.read_bytes() == drawn.read_bytes()
 
 
 def test_a_run_under_way_has_its_curves_and_no_empty_parts(run):
@@ -164,10 +161,10 @@ def test_a_folder_without_a_run_is_a_usage_error(tmp_path, capsys):
 )
 def test_a_damaged_file_is_named(run, name, text, capsys):
     (run / name).write_text(text)
-    with pytest.raises(DataError, match=re.escape(name.rpartition("/")[2])):
-        write_report(run)
     assert main(["report", str(run)]) != 0
-    assert "Traceback" not in capsys.readouterr().err
+    said = " ".join(capsys.readouterr().err.split())
+    assert name.rpartition("/")[2] in said
+    assert "Traceback" not in said
 
 
 def test_foreign_and_half_written_files_are_passed_over(tmp_path):

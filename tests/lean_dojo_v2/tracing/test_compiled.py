@@ -114,6 +114,7 @@ def server(folder: Path) -> Iterator[Server]:
         yield server
 
 
+@pytest.mark.slow
 def test_what_is_compiled_is_as_if_it_were_elaborated(
     workspace: Workspace, folder: Path, server: Server
 ) -> None:
@@ -131,6 +132,7 @@ def test_what_is_compiled_is_as_if_it_were_elaborated(
     assert "Foo.wrong" in compiled[2].uses["Foo.twice"]
 
 
+@pytest.mark.slow
 def test_without_the_compiled_imports_nothing_is_compiled(
     workspace: Workspace, folder: Path, server: Server
 ) -> None:

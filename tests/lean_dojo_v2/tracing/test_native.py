@@ -69,6 +69,7 @@ def test_both_readers_agree(native: Repository, edge: Repository) -> None:
     }
 
 
+@pytest.mark.slow
 def test_after_an_error_nothing_is_believed(native: Repository) -> None:
     """Lake's Lean does not say what rests on what, so all that follows the error is left out."""
     names = [t.full_name for t in native.iter_theorems() if "Broken" in t.file_path]

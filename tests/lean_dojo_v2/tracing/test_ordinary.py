@@ -22,8 +22,6 @@ from lean_dojo_v2.tracing.tracer import ERRORS_KEY
 
 PROJECT = Path(__file__).parents[2] / "data" / "ordinary_project"
 CHAPTERS = sorted(path.stem for path in (PROJECT / "Ordinary").glob("*.lean"))
-QUICK = ("Options", "Structures")
-"""What the default tests check; the other chapters take minutes."""
 
 
 def traced(folder: Path) -> Repository:
@@ -88,7 +86,7 @@ def test_there_are_many_programs() -> None:
 
 
 @pytest.mark.usefixtures("one_engine")
-@pytest.mark.parametrize("chapter", QUICK)
+@pytest.mark.parametrize("chapter", ["Structures"])
 def test_a_chapter(chapter: str, tmp_path: Path, shared_pool) -> None:
     (tmp_path / "Ordinary.lean").write_text(f"import Ordinary.{chapter}\n")
     (tmp_path / "Ordinary").mkdir()

@@ -54,6 +54,12 @@ def test_it_searches_with_lean(prover, engine):
     assert all(each.expansions == 1 for each in found.values())
 
 
+SLOW_ADAPTER = pytest.mark.parametrize(
+    "prover", ["checkpoint", pytest.param("adapter", marks=pytest.mark.slow)], indirect=True
+)
+
+
+@SLOW_ADAPTER
 def test_it_writes_whole_proofs(prover):
     traced = Theorem("both", "A.lean", (1, 1), (2, 8), "u", "c", STATEMENT)
     written = prover.generate_whole_proof(STATEMENT)
@@ -61,6 +67,7 @@ def test_it_writes_whole_proofs(prover):
     assert prover.generate_whole_proof(traced) == written
 
 
+@SLOW_ADAPTER
 def test_a_statement_beyond_the_context_is_shortened(prover):
     hypotheses = " ".join(f"(h{n} : p {n})" for n in range(900))
     statement = f"theorem long (p : Nat → Prop) {hypotheses} : p 1 :="

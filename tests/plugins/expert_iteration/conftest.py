@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import runpy
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,6 @@ OPTIONS = {"batch_size": 4, "lr": 1e-3, "epochs_per_repo": 2, "engines": 1}
 @pytest.fixture
 def database(tmp_path: Path, tiny_database: Path) -> DynamicDatabase:
     return DynamicDatabase(shutil.copy(tiny_database, tmp_path / "database.json"))
-
-
-@pytest.fixture(scope="module")
-def project_engine(tiny_repository: tuple[Path, str]) -> Iterator[Server]:
-    with Server(project_path=tiny_repository[0], engine="embedded", timeout=60) as server:
-        yield server
 
 
 @pytest.fixture

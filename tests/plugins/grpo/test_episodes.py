@@ -20,7 +20,6 @@ from lean_dojo_v2.cli.run import make_trainer
 from lean_dojo_v2.config import Settings
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
-from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError
 
 URL = "https://example.org/lean/lean4-tiny"
@@ -44,12 +43,6 @@ def answers():
         return next(turns[target]) if target in turns else "skip"
 
     return answer
-
-
-@pytest.fixture(scope="module")
-def project_engine(tiny_repository):
-    with Server(project_path=tiny_repository[0], engine="embedded", timeout=60) as server:
-        yield server
 
 
 @pytest.fixture

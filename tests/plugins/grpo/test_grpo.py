@@ -112,7 +112,8 @@ def train(tmp_path, traced, tiny_model):
     def run(reward, repositories=1, **options):
         database = DynamicDatabase(traced)
         repos = [r for r in database.repositories if "empty" not in r.url][:repositories]
-        settings = {"max_steps": 2, "logging_steps": 1, **options.pop("trainer_args", {})}
+        short = {"max_steps": 2, "logging_steps": 1, "max_completion_length": 8}
+        settings = {**short, **options.pop("trainer_args", {})}
         trainer = GRPOTrainer(
             str(tiny_model), reward, str(tmp_path / "out"), trainer_args=settings,
             device="cpu", **options,
@@ -135,7 +136,7 @@ def test_the_documented_example_runs_with_batch_size_1(train, capsys):
         seen.append((completions, kwargs))
         return torch.tensor([1.0] * len(completions))
 
-    trainer = train(reward_func)
+    trainer = train(reward_func, trainer_args={"max_completion_length": TACTIC_TOKENS})
     completions, columns = seen[0]
     assert len(completions) == 8
     assert all(isinstance(text, str) for text in completions)
@@ -160,7 +161,8 @@ def test_a_constant_reward_teaches_nothing(train, tiny_model):
 
 
 def test_a_telling_reward_changes_the_weights(train, tiny_model):
-    trainer = train({"length-penalised": 1.0, "constant": 0.1}, lr=1e-3)
+    whole = {"max_completion_length": TACTIC_TOKENS}
+    trainer = train({"length-penalised": 1.0, "constant": 0.1}, lr=1e-3, trainer_args=whole)
     before = AutoModelForCausalLM.from_pretrained(tiny_model).state_dict()
     after = AutoModelForCausalLM.from_pretrained(trainer.output_dir).state_dict()
     assert any(not torch.equal(before[name], after[name]) for name in before)
@@ -182,7 +184,8 @@ def test_completions_end_with_their_line(train, tiny_model):
         return [0.0] * len(completions)
 
     # A hotter policy says each of 500 tokens about equally often, the newline among them.
-    train(reward, trainer_args={"max_steps": 4, "temperature": 5.0})
+    hot = {"max_steps": 4, "temperature": 5.0, "max_completion_length": TACTIC_TOKENS}
+    train(reward, trainer_args=hot)
     assert any(ended_by_newline)
 
 
@@ -209,12 +212,16 @@ class Early:
         return [0.0] * len(completions)
 
 
-@pytest.mark.parametrize("lora", [None, LoraConfig(r=2, target_modules=["q_proj"])])
+@pytest.mark.parametrize(
+    "lora",
+    [None, pytest.param(LoraConfig(r=2, target_modules=["q_proj"]), marks=pytest.mark.slow)],
+)
 def test_completions_are_handed_over_as_they_end(train, lora):
     early = Early()
     # A hotter policy ends its completions at different lengths, and some not at all.
-    trainer = train(early, lora_config=lora, trainer_args={"max_steps": 3, "temperature": 5.0})
-    assert len(early.before_the_last) == 3
+    args = {"temperature": 5.0, "max_completion_length": TACTIC_TOKENS}
+    trainer = train(early, lora_config=lora, trainer_args=args)
+    assert len(early.before_the_last) == 2
     assert sum(early.before_the_last) > 0
     assert 0 < early.ended <= 8
     assert "generate" not in vars(trainer.model)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tracemalloc
 
 import attrs
 import pytest
+from click.testing import CliRunner, Result
 from transformers import AutoTokenizer
 
 from lean_dojo_core import Theorem, TracedTactic
@@ -18,6 +17,7 @@ from lean_dojo_plugins.progress.formatter import ProgressText
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_plugins.training.rows import CHUNK
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.lean_progress import create_sample_dataset
 from lean_dojo_v2.lean_progress.examples import (
     ProgressExample,
     examples_of,
@@ -204,22 +204,19 @@ def test_examples_are_a_sequence_in_the_order_of_the_file(dataset_file):
         dataset.examples[len(expected)]
 
 
+def create(*arguments: object) -> Result:
+    """Run the command in this process."""
+    return CliRunner().invoke(create_sample_dataset.main, list(map(str, arguments)))
+
+
 def test_the_sample_dataset_command(tmp_path):
-    command = [sys.executable, "-m", "lean_dojo_v2.lean_progress.create_sample_dataset"]
     target = tmp_path / "deep" / "sample.jsonl"
-    done = subprocess.run(
-        [*command, "--output", target], capture_output=True, text=True, check=True
-    )
+    done = create("--output", target)
     examples = list(read_examples(target))
     assert f"Wrote {len(examples)} examples" in done.stderr
     assert {e.steps_remaining for e in examples} >= {0, 1, 2}
-    bad = subprocess.run(
-        [*command, "--from-database", tmp_path / "no.json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert bad.returncode == 2
+    bad = create("--from-database", tmp_path / "no.json")
+    assert bad.exit_code == 2
     assert "no.json" in bad.stderr
 
 
@@ -231,15 +228,13 @@ def test_an_earlier_dataset_stays_when_there_is_nothing_to_write(tmp_path, trace
     database = tmp_path / "only_sorry.json"
     database.write_text(json.dumps(hopeless))
     target = tmp_path / "leanprogress.jsonl"
-    command = [sys.executable, "-m", "lean_dojo_v2.lean_progress.create_sample_dataset"]
-    command += ["--from-database", str(database), "--output", str(target)]
     trainer = ProgressTrainer(model_name=encoder, output_dir=tmp_path / "out", device="cpu")
     for before in (None, "good\n"):
         if before is not None:
             target.write_text(before)
         files = sorted(tmp_path.iterdir())
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 1
+        done = create("--from-database", database, "--output", target)
+        assert done.exit_code == 1
         assert done.stderr.endswith("has a finished proof with tactics\n")
         assert "only_sorry.json" in done.stderr
         with pytest.raises(
@@ -252,9 +247,7 @@ def test_an_earlier_dataset_stays_when_there_is_nothing_to_write(tmp_path, trace
 
 def test_the_dataset_of_a_database_has_its_proofs_steps_and_prefixes(tmp_path, tiny_database):
     target = tmp_path / "progress.jsonl"
-    command = [sys.executable, "-m", "lean_dojo_v2.lean_progress.create_sample_dataset"]
-    command += ["--from-database", str(tiny_database), "--output", str(target)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = create("--from-database", tiny_database, "--output", target)
     examples = list(read_examples(target))
     assert done.stderr == f"Wrote {len(examples)} examples to {target}\n"
     [first, second] = [e for e in examples if e.theorem.endswith(":Tiny.trans'")]

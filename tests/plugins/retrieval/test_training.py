@@ -115,6 +115,7 @@ def test_the_documented_example_runs_on_a_cpu(database, repos, encoder_folder):
     assert rates.index(max(rates)) <= len(rates) / 10, "the warm-up is a tenth at most"
 
 
+@pytest.mark.slow
 def test_with_the_penalty_less_is_forgotten(
     database, make_config, make_repository, repos, tmp_path
 ):

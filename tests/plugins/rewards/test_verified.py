@@ -158,9 +158,9 @@ def row(url: str, **changes) -> dict:
     return {name: [value] for name, value in {**columns, **changes}.items()}
 
 
-def test_rows_are_replayed_in_their_file_without_the_theorem(tmp_path: Path):
-    (tmp_path / "Farm.lean").write_text(FILE)
-    reward = PantographVerified(engines=1, projects={"farm": tmp_path})
+def test_rows_are_replayed_in_their_file_without_the_theorem(shared_project: Path):
+    (shared_project / "Farm.lean").write_text(FILE)
+    reward = PantographVerified(engines=1, projects={"farm": shared_project})
     for tactic, score in [
         ("unfold double", 1.0),
         ("simp [double]", 1.0),
@@ -182,11 +182,13 @@ def test_rows_are_replayed_in_their_file_without_the_theorem(tmp_path: Path):
     reward.close()
 
 
-def test_a_place_where_nothing_is_open_is_passed_over(tmp_path: Path):
+def test_a_place_where_nothing_is_open_is_passed_over(shared_project: Path):
     """The row's tactic stands twice; before the first one, no goal is left."""
     text = FILE.replace("  unfold", "  have : 1 = 1 := by\n    rfl\n    all_goals skip\n  unfold")
-    (tmp_path / "Farm.lean").write_text(text.replace("  rfl\n\n", "  all_goals skip\n  rfl\n\n"))
-    reward = PantographVerified(engines=1, projects={"farm": tmp_path})
+    (shared_project / "Farm.lean").write_text(
+        text.replace("  rfl\n\n", "  all_goals skip\n  rfl\n\n")
+    )
+    reward = PantographVerified(engines=1, projects={"farm": shared_project})
     place = {"position": None, "tactic": "all_goals skip", "end": [11, 6]}
     goal = "this : 1 = 1\n⊢ 0 + 0 = 0"
     [judged] = reward.judgements(["rfl"], **row("farm", problem=goal, **place))

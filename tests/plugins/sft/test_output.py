@@ -76,6 +76,7 @@ def test_on_a_terminal_a_bar_and_no_dictionaries(
     assert max(len(re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line)) for line in bars) <= 80
 
 
+@pytest.mark.slow
 def test_in_a_log_messages_alone(command: list[str], environment: Environment) -> None:
     ran = subprocess.run(
         command,

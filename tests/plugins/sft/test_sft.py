@@ -141,7 +141,13 @@ def test_with_lora_only_the_adapter_is_saved(database, tiny_model, tmp_path, cap
     assert all(parameter.requires_grad for parameter in merged.model.parameters())
 
 
-@pytest.mark.parametrize("lora", [None, {"r": 4, "target_modules": ["q_proj", "v_proj"]}])
+@pytest.mark.parametrize(
+    "lora",
+    [
+        None,
+        pytest.param({"r": 4, "target_modules": ["q_proj", "v_proj"]}, marks=pytest.mark.slow),
+    ],
+)
 def test_losses_equal_plain_trl_step_by_step(database, tiny_model, tmp_path, lora):
     config = None if lora is None else LoraConfig(**lora, init_lora_weights="gaussian")
     args = {"bf16": False, "train_sampling_strategy": "sequential"}

@@ -20,10 +20,14 @@ class Engine:
     """One engine process; ``engine("goal.start", expr="True")`` is one request."""
 
     def __init__(self, *imports: str, project: Path | None = None) -> None:
-        plan = embedded_plan(imports, project=project)
+        self.plan = embedded_plan(imports, project=project)
+        self.begin()
+
+    def begin(self) -> None:
+        """Start the process."""
         self.process = subprocess.Popen(
-            plan.argv,
-            env=dict(plan.env),
+            self.plan.argv,
+            env=dict(self.plan.env),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -83,12 +87,34 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(scope="module")
-def lean(project: Path) -> Iterator[Engine]:
-    """The engine that the tests of a file share; those of other files may kill engines."""
+@pytest.fixture(scope="session")
+def running(project: Path) -> Iterator[Engine]:
+    """The engine behind ``lean``."""
     engine = Engine("Init", project=project)
     yield engine
     engine.close()
+
+
+@pytest.fixture(scope="module")
+def lean(running: Engine) -> Engine:
+    """The engine that the tests of this folder share; another one where a file has ended it."""
+    if running.process.poll() is not None:
+        running.close()
+        running.begin()
+    return running
+
+
+@pytest.fixture
+def clean_lean(lean: Engine) -> Iterator[Engine]:
+    """The same, for a test that changes its environment: that is Lean's own before and after."""
+
+    def renew() -> None:
+        lean("frontend.process", file="", readHeader=True, inheritEnv=True)
+        lean("reset")
+
+    renew()
+    yield lean
+    renew()
 
 
 @pytest.fixture

@@ -173,7 +173,7 @@ def test_names_that_print_alike_are_told_apart(lean: Any) -> None:
     assert found["axioms"] == [{"name": "x».y»", "library": False}]
 
 
-def test_what_a_program_put_past_the_kernel_is_not_what_was_stated(lean: Any) -> None:
+def test_what_a_program_put_past_the_kernel_is_not_what_was_stated(clean_lean: Any) -> None:
     text = (
         "open Lean in\nrun_cmd do\n"
         "  let no := .thmDecl {\n"
@@ -182,9 +182,10 @@ def test_what_a_program_put_past_the_kernel_is_not_what_was_stated(lean: Any) ->
         '  | .ok env => setEnv env\n  | .error _ => throwError "no"\n'
     )
     assert (
-        lean("frontend.process", file="import Lean", readHeader=True, inheritEnv=True)["units"]
+        clean_lean("frontend.process", file="import Lean", readHeader=True, inheritEnv=True)[
+            "units"
+        ]
         == []
     )
-    answer = lean("frontend.track", src="theorem t : False := sorry", dst=text)
-    lean("reset")
+    answer = clean_lean("frontend.track", src="theorem t : False := sorry", dst=text)
     assert answer["failure"].startswith("the kernel refuses t: (kernel) declaration type mismatch")

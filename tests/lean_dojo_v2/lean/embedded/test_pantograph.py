@@ -231,8 +231,8 @@ def test_states_and_environments_survive_in_bytes(lean: Any) -> None:
 # -- environments ---------------------------------------------------------------------------------
 
 
-def test_the_catalog_has_kinds_and_filters(own_lean: Any) -> None:
-    lean = own_lean
+def test_the_catalog_has_kinds_and_filters(clean_lean: Any) -> None:
+    lean = clean_lean
     lean("frontend.process", file="def own : Nat → Nat | 0 => 1 | n + 1 => own n", inheritEnv=True)
     session = set(lean("env.catalog", modulePrefix="Init", invertFilter=True)["symbols"])
     assert {"down", "down.match_1"} <= session

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -27,14 +26,12 @@ def play(lean: Any, expr: str, *tactics: str) -> Any:
 
 
 @pytest.fixture
-def given(lean: Any) -> Iterator[None]:
+def given(clean_lean: Any) -> None:
     """Constants that prove what is false."""
     text = (
         "theorem givenUp : 1 = 2 := sorry\naxiom taken : 1 = 2\nunsafe def loop : 1 = 2 := loop\n"
     )
-    lean("frontend.process", file=text, inheritEnv=True)
-    yield
-    lean("reset")
+    clean_lean("frontend.process", file=text, inheritEnv=True)
 
 
 @pytest.mark.usefixtures("given")

@@ -62,8 +62,8 @@ def test_terms(lean: Any) -> None:
     assert lean("env.parse", input=")", category="tactic")["error"] == "parse"
 
 
-def test_added_definitions_and_inherited_scopes(own_lean: Any) -> None:
-    lean = own_lean
+def test_added_definitions_and_inherited_scopes(clean_lean: Any) -> None:
+    lean = clean_lean
     lean("env.add", name="mystery", levels=[], type="Nat → Nat", value="fun n => n + 1")
     assert lean("env.inspect", name="mystery")["type"] == {"pp": "Nat → Nat"}
     false = lean("env.add", name="f", type="1 = 2", value="rfl", isTheorem=True)
