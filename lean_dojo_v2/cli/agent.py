@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,15 +14,11 @@ from lean_dojo_v2.cli.options import (
     commit_option,
     config_option,
     database_option,
+    grouped,
     options,
     set_option,
 )
-from lean_dojo_v2.cli.proving import (
-    ProvingOptions,
-    prove_with,
-    proving_options,
-    set_up,
-)
+from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, set_up
 from lean_dojo_v2.cli.run import (
     RUN_KEY,
     RunOptions,
@@ -74,7 +70,7 @@ _training_options = options(
 )
 @_training_options
 @reward_option
-@proving_options
+@grouped(asked=ProvingOptions)
 @long_command()
 def hf(
     *,
@@ -86,12 +82,11 @@ def hf(
     assignments: tuple[str, ...],
     train: bool,
     rewards: tuple[str, ...],
-    **proving: Any,
+    asked: ProvingOptions,
 ) -> None:
     """Trace URL or PATH, train a causal language model on it, and prove with that."""
     from lean_dojo_v2.agent import HFAgent
 
-    asked = ProvingOptions(**proving)
     set_up(asked)
     settings, section = gather(RunOptions(files, assignments, database, rewards=rewards))
     trainer = make_trainer(registry.trainers[name], settings)
@@ -108,7 +103,7 @@ def hf(
     help="The generator: a folder or hub id.",
 )
 @_training_options
-@proving_options
+@grouped(asked=ProvingOptions)
 @long_command()
 def lean(
     *,
@@ -119,12 +114,11 @@ def lean(
     files: tuple[Path, ...],
     assignments: tuple[str, ...],
     train: bool,
-    **proving: Any,
+    asked: ProvingOptions,
 ) -> None:
     """Trace URL or PATH, train a premise retriever on it, and prove with retrieved premises."""
     from lean_dojo_v2.agent import LeanAgent
 
-    asked = ProvingOptions(**proving)
     set_up(asked)
     settings, section = gather(RunOptions(files, assignments, database))
     trainer = make_trainer(registry.trainers["retrieval"], settings)
@@ -136,10 +130,15 @@ def lean(
 @agent.command(short_help="A model behind an OpenAI-compatible endpoint; it is not trained.")
 @_repository_options
 @click.option("--model", metavar="MODEL", help="The endpoint's name of the model.")
-@proving_options
+@grouped(asked=ProvingOptions)
 @long_command()
 def external(
-    *, source: str, commit: str | None, database: Path | None, model: str | None, **proving: Any
+    *,
+    source: str,
+    commit: str | None,
+    database: Path | None,
+    model: str | None,
+    asked: ProvingOptions,
 ) -> None:
     """Trace URL or PATH and prove with a model behind an endpoint.
 
@@ -148,7 +147,6 @@ def external(
     from lean_dojo_v2.agent import ExternalAgent
     from lean_dojo_v2.prover.external import DEFAULT_MODEL
 
-    asked = ProvingOptions(**proving)
     set_up(asked)
     _, section = gather(RunOptions(database=database))
     made = ExternalAgent(model or DEFAULT_MODEL, section.database_path, asked.config())

@@ -12,16 +12,18 @@ import click
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_benchmark
-from lean_dojo_v2.cli.options import database_option, json_option, options, set_option
+from lean_dojo_v2.cli.options import (
+    database_option,
+    filled_by,
+    grouped,
+    json_option,
+    option,
+    set_option,
+)
 from lean_dojo_v2.cli.output import counted, emit_json, note
 from lean_dojo_v2.cli.progress import said_now_and_then
-from lean_dojo_v2.cli.provers import ProverChoice, prover_options
-from lean_dojo_v2.cli.proving import (
-    SearchOptions,
-    save_tree_option,
-    search_options,
-    set_up_search,
-)
+from lean_dojo_v2.cli.provers import ProverChoice
+from lean_dojo_v2.cli.proving import SearchOptions, save_tree_option, set_up_search
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem
@@ -33,71 +35,58 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class BenchOptions:
-    """What is not of the prover, of the search or of the benchmark."""
+    """The options that are not of the prover, of the search or of the benchmark."""
 
-    limit: int | None
-    attempts: int
-    output: Path | None
-    compare: Path | None
-    automation: bool
-    ray: bool
-    save_tree: Path | None
-    as_json: bool
-
-
-_bench_options = options(
-    database_option(default=None),
-    click.option(
+    database: Path | None = filled_by(database_option(default=None))
+    limit: int | None = option(
         "-n",
         "--limit",
         metavar="N",
         type=click.IntRange(min=1),
         help="Take at most so many theorems, by a hash of their names.",
-    ),
-    click.option(
+    )
+    attempts: int = option(
         "--attempts",
         metavar="N",
         type=click.IntRange(min=1),
         default=1,
-        show_default=True,
         help="Attempts at each theorem, with the seeds SEED, SEED+1, …: for pass@k.",
-    ),
-    click.option(
+    )
+    output: Path | None = option(
         "-o",
         "--output",
         metavar="DIR",
         type=click.Path(file_okay=False, path_type=Path),
         help="Folder of the run (default: named after benchmark and prover, in bench/).",
-    ),
-    click.option(
+    )
+    compare: Path | None = option(
         "--compare",
         metavar="RUN",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         help="Compare with the run in this folder, theorem by theorem.",
-    ),
-    click.option(
+    )
+    automation: bool = option(
         "--automation/--no-automation",
         default=True,
+        show_default=False,
         help="Also try Lean's own automation alone (default: yes).",
-    ),
-    click.option("--ray", is_flag=True, help="Put the engines on a Ray cluster."),
-    save_tree_option,
-    json_option,
-)
+    )
+    ray: bool = option("--ray", is_flag=True, help="Put the engines on a Ray cluster.")
+    save_tree: Path | None = filled_by(save_tree_option)
+    as_json: bool = filled_by(json_option, default=False)
 
 
 @click.command(short_help="Measure how many theorems of a benchmark a prover proves.")
 @click.argument("benchmark", default="sample", shell_complete=complete_benchmark)
 @set_option
-@prover_options
-@search_options
-@_bench_options
+@grouped(choice=ProverChoice, search=SearchOptions, asked=BenchOptions)
 def bench(
     *,
     benchmark: str,
     assignments: tuple[str, ...],
-    database: Path | None,
-    **given: Any,
+    choice: ProverChoice,
+    search: SearchOptions,
+    asked: BenchOptions,
 ) -> None:
     """Measure how many theorems of a BENCHMARK a prover proves.
 
@@ -107,11 +96,8 @@ def bench(
     Every proof is checked by Lean as a whole. Budgets are counted, so the same seed gives the same
     proofs on any machine. A run that was killed goes on with the same command.
     """
-    search = SearchOptions(**_fields(SearchOptions, given))
-    choice = ProverChoice(**_fields(ProverChoice, given))
-    asked = BenchOptions(**_fields(BenchOptions, given))
     set_up_search(search)
-    name, problems, settings = _problems(benchmark, assignments, database)
+    name, problems, settings = _problems(benchmark, assignments, asked.database)
     problems = _chosen(problems, asked.limit)
     choice.resolved()  # a mistake is said before anything is written
     if choice.said:
@@ -140,10 +126,6 @@ def bench(
     )
     _run(folder, problems, choice, search, asked)
     _tell(folder, asked)
-
-
-def _fields(cls: type, given: dict[str, Any]) -> dict[str, Any]:
-    return {field.name: given[field.name] for field in attrs.fields(cls)}
 
 
 # --- what is asked -------------------------------------------------------------------------------

@@ -16,7 +16,15 @@ from lean_dojo_core.errors import (
     UsageError,
 )
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_v2.cli.options import engine_option, goal_option, import_option, json_option, options
+from lean_dojo_v2.cli.options import (
+    engine_option,
+    filled_by,
+    goal_option,
+    grouped,
+    import_option,
+    json_option,
+    option,
+)
 from lean_dojo_v2.cli.output import counted, emit_json, keep_stdout_for_json, note
 from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.paths import read_named
@@ -30,17 +38,39 @@ STDIN = "-"
 
 @attrs.frozen(kw_only=True)
 class _Asked:
-    """What :data:`_check_options` gave."""
+    """What is to be checked, and by which Lean."""
 
-    file: str | None
-    reference: Path | None
-    goal: str | None
-    statement: str | None
-    proof: str | None
-    imports: tuple[str, ...]
-    project: Path | None
-    engine: str
-    timeout: float
+    file: str | None = filled_by(click.argument("file", required=False, metavar="[FILE.lean|-]"))
+    reference: Path | None = option(
+        "--reference",
+        metavar="FILE.lean",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="States what was to be proved, with `sorry` for proofs: the same must stand in FILE.",
+    )
+    goal: str | None = filled_by(goal_option)
+    statement: str | None = option(
+        "--statement",
+        metavar="THEOREM",
+        help="A theorem without its proof, such as 'theorem t (n : Nat) : n = n'.",
+    )
+    proof: str | None = option(
+        "--proof", metavar="TACTICS", help="Block of tactics, one a line; - for standard input."
+    )
+    imports: tuple[str, ...] = filled_by(import_option, default=())
+    project: Path | None = option(
+        "--project",
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Lake project whose modules may be imported (default: the one that FILE lies in).",
+    )
+    engine: str = filled_by(engine_option, default="auto")
+    timeout: float = option(
+        "--timeout",
+        metavar="SECONDS",
+        type=click.FloatRange(min=1),
+        default=FILE_SECONDS,
+        help="Seconds that Lean may take.",
+    )
 
     def __attrs_post_init__(self) -> None:
         whats = {"FILE": self.file, "--goal": self.goal, "--statement": self.statement}
@@ -61,48 +91,12 @@ class _Asked:
             raise UsageError("--import is for --goal and --statement; a FILE says what it imports")
 
 
-_check_options = options(
-    click.argument("file", required=False, metavar="[FILE.lean|-]"),
-    click.option(
-        "--reference",
-        metavar="FILE.lean",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="States what was to be proved, with `sorry` for proofs: the same must stand in FILE.",
-    ),
-    goal_option,
-    click.option(
-        "--statement",
-        metavar="THEOREM",
-        help="A theorem without its proof, such as 'theorem t (n : Nat) : n = n'.",
-    ),
-    click.option(
-        "--proof", metavar="TACTICS", help="Block of tactics, one a line; - for standard input."
-    ),
-    import_option,
-    click.option(
-        "--project",
-        metavar="DIR",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Lake project whose modules may be imported (default: the one that FILE lies in).",
-    ),
-    engine_option,
-    click.option(
-        "--timeout",
-        metavar="SECONDS",
-        type=click.FloatRange(min=1),
-        default=FILE_SECONDS,
-        show_default=True,
-        help="Seconds that Lean may take.",
-    ),
-    json_option,
-)
-
-
 @click.command(short_help="Have Lean check a file, or a proof, as a whole.")
-@_check_options
+@grouped(asked=_Asked)
+@json_option
 @click.pass_context
 @long_command(goes_on=False)
-def check(context: click.Context, /, *, as_json: bool, **given: Any) -> None:  # noqa: ARG001
+def check(context: click.Context, /, *, as_json: bool, asked: _Asked) -> None:  # noqa: ARG001
     """Have Lean check a file, or the proof of a goal or statement, as a whole.
 
     No error, no `sorry`, no axiom besides Lean's three, nothing unsafe; with --reference also the
@@ -112,7 +106,6 @@ def check(context: click.Context, /, *, as_json: bool, **given: Any) -> None:  #
     Exits with 0 if it holds, with 1 if not, with 2 if the request is wrong.
     """
     keep_stdout_for_json(context)  # it is printed in any case
-    asked = _Asked(**given)
     answer = _of_file(asked) if asked.file is not None else _of_proof(asked)
     emit_json(answer)
     if not answer["valid"]:
@@ -171,8 +164,8 @@ def _of_proof(asked: _Asked) -> dict[str, Any]:
         except (EngineLostError, EngineUnavailableError):
             raise
         except LeanError as error:  # what cannot be opened is the asker's mistake
-            option = "--goal" if asked.goal is not None else "--statement"
-            raise UsageError(f"{option}: {error}") from error
+            place = "--goal" if asked.goal is not None else "--statement"
+            raise UsageError(f"{place}: {error}") from error
     note("The proof holds." if answer["valid"] else f"No proof: {answer['detail']}")
     return answer
 

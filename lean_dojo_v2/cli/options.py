@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import attrs
 import click
 
 from lean_dojo_v2.cli.output import keep_stdout_for_json
@@ -21,6 +23,49 @@ def options(*added: Callable[[CommandT], CommandT]) -> Callable[[CommandT], Comm
         for option in reversed(added):
             command = option(command)
         return command
+
+    return decorate
+
+
+def option(*names: str, default: Any = None, **how: Any) -> Any:
+    """Make a field of a group that ``click.option(*names, …)`` fills; see :func:`grouped`.
+
+    Args:
+        *names: Of the option and, where they are not the same, of the field.
+        default: Of the option and the field; ``--help`` shows it.
+        **how: What ``click.option`` takes.
+    """
+    if default is not None:
+        how = {"default": default, "show_default": True, **how}
+    else:
+        default = () if how.get("multiple") else False if how.get("is_flag") else None
+    return filled_by(click.option(*names, **how), default)
+
+
+def filled_by(decorator: Callable[..., Any], default: Any = None) -> Any:
+    """Make a field of a group that an option or argument fills which several commands share."""
+    return attrs.field(default=default, metadata={"click": decorator})
+
+
+def grouped(**groups: type) -> Callable[[CommandT], CommandT]:
+    """Give a command options by the group: each parameter gets an object of an attrs class.
+
+    Every field of the class is made by :func:`option` or :func:`filled_by`. ``--help`` lists the
+    options in the order of the groups and their fields.
+    """
+
+    def decorate(command: CommandT) -> CommandT:
+        @functools.wraps(command)
+        def run(*args: Any, **given: Any) -> Any:
+            made = {
+                name: group(**{field.name: given.pop(field.name) for field in attrs.fields(group)})
+                for name, group in groups.items()
+            }
+            return command(*args, **given, **made)
+
+        fields = [field for group in groups.values() for field in attrs.fields(group)]
+        decorated: CommandT = options(*(field.metadata["click"] for field in fields))(run)
+        return decorated
 
     return decorate
 

@@ -16,14 +16,13 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.preview import PreviewExample, Previews, PreviewToken
 from lean_dojo_v2.cli.names import complete_any_name
-from lean_dojo_v2.cli.options import json_option
+from lean_dojo_v2.cli.options import grouped, json_option
 from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.cli.run import (
     RunOptions,
     gather,
     make_trainer,
     open_database,
-    run_options,
     select_repositories,
 )
 from lean_dojo_v2.cli.settings import SettingsCommand
@@ -38,7 +37,7 @@ LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 )
 @click.argument("name", shell_complete=complete_any_name)
 @kind_option
-@run_options
+@grouped(given=RunOptions)
 @click.option(
     "-n",
     "--limit",
@@ -49,14 +48,14 @@ LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
     help="How many examples.",
 )
 @json_option
-def preview(name: str, kind: str | None, limit: int, as_json: bool, **options: Any) -> None:
+def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOptions) -> None:
     """Show the first examples that the trainer or dataset formatter NAME makes of the database.
 
     A trainer's examples are shown as the model reads them, special tokens included; what carries
     loss stands between ⟦ and ⟧ (in colour on a terminal). A formatter's are shown as rows.
     """
     entry = find_entry(name, kind or (None if _in_one_kind(name) else "trainer"))
-    settings, section = gather(RunOptions(**options))
+    settings, section = gather(given)
     maker = _maker(entry, settings)
     database = open_database(section.database_path)
     repositories = select_repositories(database, section.repositories, section.database_path)

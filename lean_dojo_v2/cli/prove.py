@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import DEFAULT_DATABASE
+from lean_dojo_v2.cli.options import DEFAULT_DATABASE, grouped
 from lean_dojo_v2.cli.output import note
-from lean_dojo_v2.cli.prove_what import What, what_options
-from lean_dojo_v2.cli.provers import ProverChoice, prover_options
-from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, proving_options, set_up
+from lean_dojo_v2.cli.prove_what import What
+from lean_dojo_v2.cli.provers import ProverChoice
+from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, set_up
 from lean_dojo_v2.cli.run import open_database, select_repositories
 from lean_dojo_v2.cli.waiting import long_command
 
@@ -25,11 +24,9 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Prove a goal, the `sorry`s of a file, or those of a database.")
-@what_options
-@prover_options
-@proving_options
+@grouped(what=What, choice=ProverChoice, asked=ProvingOptions)
 @long_command()
-def prove(**given: Any) -> None:
+def prove(what: What, choice: ProverChoice, asked: ProvingOptions) -> None:
     """Prove a goal, the `sorry`s of a file, or those of a database.
 
     Without --goal, --theorem, --file or --problems the `sorry` theorems of the database are tried.
@@ -41,9 +38,6 @@ def prove(**given: Any) -> None:
 
     Exits with 0 also where nothing was proved, with 1 where the work could not be done.
     """
-    what = What(**_fields(What, given))
-    choice = ProverChoice(**_fields(ProverChoice, given))
-    asked = ProvingOptions(**_fields(ProvingOptions, given))
     set_up(asked)
     if asked.write_patch is not None and (what.goal or what.problems):
         raise UsageError("--write-patch is for what stands in files: --file, or a database")
@@ -56,10 +50,6 @@ def prove(**given: Any) -> None:
         from lean_dojo_v2.cli.prove_given import prove_given
 
         prove_given(what, choice, asked)
-
-
-def _fields(cls: type, given: dict[str, Any]) -> dict[str, Any]:
-    return {field.name: given[field.name] for field in attrs.fields(cls)}
 
 
 def _prove_traced(what: What, choice: ProverChoice, asked: ProvingOptions) -> None:

@@ -1,4 +1,4 @@
-"""What ``lean-dojo prove`` is to prove: its options, and what they gave."""
+"""What ``lean-dojo prove`` is to prove: its options."""
 
 from __future__ import annotations
 
@@ -10,25 +10,44 @@ import click
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.options import (
     database_option,
+    filled_by,
     goal_option,
     import_option,
-    options,
+    option,
     repo_option,
 )
 
 
 @attrs.frozen(kw_only=True)
 class What:
-    """What :data:`what_options` gave."""
+    """The options that say what to prove."""
 
-    goal: str | None
-    theorem: str | None
-    file: Path | None
-    problems: Path | None
-    imports: tuple[str, ...]
-    project: Path | None
-    database: Path | None
-    repositories: tuple[str, ...]
+    goal: str | None = filled_by(goal_option)
+    theorem: str | None = option(
+        "--theorem", metavar="NAME", help="One theorem of the database, proved or not."
+    )
+    file: Path | None = option(
+        "--file",
+        metavar="FILE.lean",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Every `sorry` of a Lean file.",
+    )
+    problems: Path | None = option(
+        "--problems",
+        metavar="FILE.jsonl",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Theorems in miniF2F's form: a JSON object with name and formal_statement a line.",
+    )
+    imports: tuple[str, ...] = filled_by(import_option, default=())
+    database: Path | None = filled_by(database_option(default=None))
+    repositories: tuple[str, ...] = filled_by(repo_option, default=())
+    project: Path | None = option(
+        "--project",
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Folder of a repository's files as they were traced (default: they are cloned), or of "
+        "the Lake project that a file, goal or problem imports from.",
+    )
 
     def __attrs_post_init__(self) -> None:
         named = ("goal", "theorem", "file", "problems")
@@ -45,31 +64,3 @@ class What:
     def is_traced(self) -> bool:
         """Whether it stands in a database."""
         return self.goal is None and self.file is None and self.problems is None
-
-
-what_options = options(
-    goal_option,
-    click.option("--theorem", metavar="NAME", help="One theorem of the database, proved or not."),
-    click.option(
-        "--file",
-        metavar="FILE.lean",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Every `sorry` of a Lean file.",
-    ),
-    click.option(
-        "--problems",
-        metavar="FILE.jsonl",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Theorems in miniF2F's form: a JSON object with name and formal_statement a line.",
-    ),
-    import_option,
-    database_option(default=None),
-    repo_option,
-    click.option(
-        "--project",
-        metavar="DIR",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Folder of a repository's files as they were traced (default: they are cloned), or of "
-        "the Lake project that a file, goal or problem imports from.",
-    ),
-)

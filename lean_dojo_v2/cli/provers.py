@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import click
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_formatter, complete_path, complete_prover
-from lean_dojo_v2.cli.options import options
+from lean_dojo_v2.cli.options import option
 
 if TYPE_CHECKING:
     from lean_dojo_core.registry import Entry
@@ -21,55 +20,44 @@ DEFAULT = "automation"
 LANGUAGE_MODEL = "hf"
 """What proves with --model, or with the model that ships."""
 
-prover_options = options(
-    click.option(
+
+@attrs.frozen(kw_only=True)
+class ProverChoice:
+    """The options that choose a prover."""
+
+    prover: str | None = option(
         "--prover",
         metavar="NAME",
         shell_complete=complete_prover,
         help="Prover (`hf` with --model, `external` with --external).",
-    ),
-    click.option(
+    )
+    model: str | None = option(
         "--model",
         metavar="MODEL",
         shell_complete=complete_path,
         help="Model that sft or grpo trained: a folder or hub id (default: the model that ships, "
         "if there is one).",
-    ),
-    click.option("--lora", is_flag=True, help="The model must be a LoRA adapter."),
-    click.option("--external", metavar="MODEL", help="Model behind an OpenAI-compatible endpoint."),
-    click.option(
+    )
+    lora: bool = option("--lora", is_flag=True, help="The model must be a LoRA adapter.")
+    external: str | None = option(
+        "--external", metavar="MODEL", help="Model behind an OpenAI-compatible endpoint."
+    )
+    formatter: str | None = option(
         "--formatter",
         metavar="NAME",
         shell_complete=complete_formatter,
         help="Dataset formatter of the model (default: what its training recorded).",
-    ),
-    click.option(
-        "--device",
-        metavar="DEVICE",
-        help="Where --model runs: auto, cpu, cuda or mps.",
-    ),
-    click.option(
+    )
+    device: str | None = option(
+        "--device", metavar="DEVICE", help="Where --model runs: auto, cpu, cuda or mps."
+    )
+    prover_settings: tuple[str, ...] = option(
         "--prover-set",
         "prover_settings",
         multiple=True,
         metavar="KEY=VALUE",
         help="Set another setting of the prover; may be repeated.",
-    ),
-)
-"""The options that choose a prover; they are the fields of :class:`ProverChoice`."""
-
-
-@attrs.frozen(kw_only=True)
-class ProverChoice:
-    """What :data:`prover_options` gave."""
-
-    prover: str | None = None
-    model: str | None = None
-    lora: bool = False
-    external: str | None = None
-    formatter: str | None = None
-    device: str | None = None
-    prover_settings: tuple[str, ...] = ()
+    )
 
     def __attrs_post_init__(self) -> None:
         if self.external is not None and (self.model is not None or self.prover is not None):
@@ -168,10 +156,10 @@ class ProverChoice:
         target = entry.load()
         known = {setting.name for setting in settings_of(target)}
         settings = Settings()
-        for key, value, option in self._given(entry):
+        for key, value, place in self._given(entry):
             if key not in known:
-                raise UsageError(f"prover {entry.name!r} has no setting for {option}")
-            settings.update(Settings({key: value}, {(key,): option}))
+                raise UsageError(f"prover {entry.name!r} has no setting for {place}")
+            settings.update(Settings({key: value}, {(key,): place}))
         for text in self.prover_settings:
             settings.update(parse_assignment(text))
         owner = f"prover {entry.name!r}"
@@ -179,12 +167,12 @@ class ProverChoice:
 
     def _given(self, entry: Entry[Any, Any]) -> list[tuple[str, Any, str]]:
         """Give settings with their values and the options they come from."""
-        model, option = self.own_model, "--model"
+        model, place = self.own_model, "--model"
         if self.external is not None:
-            model, option = self.external, "--external"
+            model, place = self.external, "--external"
         found: list[tuple[str, Any, str]] = []
         if model is not None:
-            found.append((entry.spec.model_setting or "model", model, option))
+            found.append((entry.spec.model_setting or "model", model, place))
         if self.is_default_model:
             found.append(("automation", True, "--prover"))
         if self.lora:

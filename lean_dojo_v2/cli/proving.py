@@ -11,7 +11,7 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import json_option, options
+from lean_dojo_v2.cli.options import filled_by, json_option, option
 from lean_dojo_v2.cli.output import emit_json, note
 
 if TYPE_CHECKING:
@@ -19,24 +19,104 @@ if TYPE_CHECKING:
     from lean_dojo_v2.lean_agent.config import ProverConfig
 
 
+_positive = click.IntRange(min=1)
+_not_negative = click.FloatRange(min=0)
+save_tree_option = click.option(
+    "--save-tree",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Save every search tree there, as JSON and as a picture (SVG).",
+)
+
+
 @attrs.frozen(kw_only=True)
 class SearchOptions:
-    """What :data:`search_options` gave."""
+    """The options of proof search."""
 
-    samples: int
-    expansions: int
-    heartbeats: int
-    timeout: int
-    seed: int
-    temperature: float | None
-    length_exponent: float
-    visits: int
-    revisit_cost: float | None
-    progress_model: Path | None
-    progress_weight: float
-    batch_size: int
-    workers: int
-    verbose: bool
+    samples: int = option(
+        "--samples", metavar="N", type=_positive, default=64, help="Tactics sampled at a state."
+    )
+    expansions: int = option(
+        "--expansions",
+        metavar="N",
+        type=_positive,
+        default=100,
+        help="States of a theorem that are expanded at most.",
+    )
+    heartbeats: int = option(
+        "--heartbeats",
+        metavar="N",
+        type=_positive,
+        default=20_000,
+        help="Lean's heartbeats that one tactic may take.",
+    )
+    timeout: int = option(
+        "--timeout",
+        metavar="SECONDS",
+        type=_positive,
+        default=600,
+        help="Seconds that are spent on a theorem at most: a safety net.",
+    )
+    seed: int = option(
+        "--seed", metavar="N", type=click.IntRange(min=0), default=0, help="Seed of the sampling."
+    )
+    temperature: float | None = option(
+        "--temperature",
+        metavar="X",
+        type=_not_negative,
+        help="Sampling temperature (default: the prover's own).",
+    )
+    length_exponent: float = option(
+        "--length-exponent",
+        metavar="X",
+        type=_not_negative,
+        default=0.0,
+        help="Divide a path's log-probability by its length to this power.",
+    )
+    visits: int = option(
+        "--visits",
+        metavar="N",
+        type=_positive,
+        default=1,
+        help="How often a state may be expanded, each time with new samples.",
+    )
+    revisit_cost: float | None = option(
+        "--revisit-cost",
+        metavar="X",
+        type=_not_negative,
+        help="Keep a state open for its next visit at this cost (default: when no other is left).",
+    )
+    progress_model: Path | None = option(
+        "--progress-model",
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Guide the search by this model of the progress trainer (also LEANPROGRESS_MODEL).",
+    )
+    progress_weight: float = option(
+        "--progress-weight",
+        metavar="X",
+        type=_not_negative,
+        default=0.5,
+        help="Weight of its number: steps that remain, or a critic's -log of the probability.",
+    )
+    batch_size: int = option(
+        "--batch-size",
+        metavar="N",
+        type=_positive,
+        default=12,
+        help="States, of different theorems, that are expanded together.",
+    )
+    workers: int = option(
+        "-j",
+        "--workers",
+        "--jobs",
+        "workers",
+        metavar="N",
+        type=_positive,
+        default=4,
+        help="Lean engines side by side, at most one a core.",
+    )
+    verbose: bool = option("-v", "--verbose", is_flag=True, help="Print every state on stderr.")
 
     def config(self) -> ProverConfig:
         """Give the limits of the search."""
@@ -61,148 +141,24 @@ class SearchOptions:
 
 @attrs.frozen(kw_only=True)
 class ProvingOptions(SearchOptions):
-    """What :data:`proving_options` gave."""
+    """The options of `prove` and `agent`."""
 
-    limit: int | None
-    whole_proof: bool
-    save_tree: Path | None
-    write_patch: Path | None
-    as_json: bool
-
-
-_positive = click.IntRange(min=1)
-_not_negative = click.FloatRange(min=0)
-search_options = options(
-    click.option(
-        "--samples",
-        metavar="N",
-        type=_positive,
-        default=64,
-        show_default=True,
-        help="Tactics sampled at a state.",
-    ),
-    click.option(
-        "--expansions",
-        metavar="N",
-        type=_positive,
-        default=100,
-        show_default=True,
-        help="States of a theorem that are expanded at most.",
-    ),
-    click.option(
-        "--heartbeats",
-        metavar="N",
-        type=_positive,
-        default=20_000,
-        show_default=True,
-        help="Lean's heartbeats that one tactic may take.",
-    ),
-    click.option(
-        "--timeout",
-        metavar="SECONDS",
-        type=_positive,
-        default=600,
-        show_default=True,
-        help="Seconds that are spent on a theorem at most: a safety net.",
-    ),
-    click.option(
-        "--seed",
-        metavar="N",
-        type=click.IntRange(min=0),
-        default=0,
-        show_default=True,
-        help="Seed of the sampling.",
-    ),
-    click.option(
-        "--temperature",
-        metavar="X",
-        type=_not_negative,
-        help="Sampling temperature (default: the prover's own).",
-    ),
-    click.option(
-        "--length-exponent",
-        metavar="X",
-        type=_not_negative,
-        default=0.0,
-        show_default=True,
-        help="Divide a path's log-probability by its length to this power.",
-    ),
-    click.option(
-        "--visits",
-        metavar="N",
-        type=_positive,
-        default=1,
-        show_default=True,
-        help="How often a state may be expanded, each time with new samples.",
-    ),
-    click.option(
-        "--revisit-cost",
-        metavar="X",
-        type=_not_negative,
-        help="Keep a state open for its next visit at this cost (default: when no other is left).",
-    ),
-    click.option(
-        "--progress-model",
-        metavar="DIR",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Guide the search by this model of the progress trainer (also LEANPROGRESS_MODEL).",
-    ),
-    click.option(
-        "--progress-weight",
-        metavar="X",
-        type=_not_negative,
-        default=0.5,
-        show_default=True,
-        help="Weight of its number: steps that remain, or a critic's -log of the probability.",
-    ),
-    click.option(
-        "--batch-size",
-        metavar="N",
-        type=_positive,
-        default=12,
-        show_default=True,
-        help="States, of different theorems, that are expanded together.",
-    ),
-    click.option(
-        "-j",
-        "--workers",
-        "--jobs",
-        "workers",
-        metavar="N",
-        type=_positive,
-        default=4,
-        show_default=True,
-        help="Lean engines side by side, at most one a core.",
-    ),
-    click.option("-v", "--verbose", is_flag=True, help="Print every state on stderr."),
-)
-"""The options of proof search; they are the fields of :class:`SearchOptions`."""
-save_tree_option = click.option(
-    "--save-tree",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Save every search tree there, as JSON and as a picture (SVG).",
-)
-proving_options = options(
-    click.option(
+    limit: int | None = option(
         "-n", "--limit", metavar="N", type=_positive, help="Try at most so many theorems."
-    ),
-    search_options,
-    click.option(
+    )
+    whole_proof: bool = option(
         "--whole-proof",
         is_flag=True,
         help="Have the model write each proof in one go instead of searching.",
-    ),
-    save_tree_option,
-    click.option(
+    )
+    save_tree: Path | None = filled_by(save_tree_option)
+    write_patch: Path | None = option(
         "--write-patch",
         metavar="FILE",
         type=click.Path(dir_okay=False, path_type=Path),
         help="Write the repository's proofs as a patch that `git apply` takes.",
-    ),
-    json_option,
-)
-"""The options of `prove` and `agent`; they are the fields of :class:`ProvingOptions`."""
+    )
+    as_json: bool = filled_by(json_option, default=False)
 
 
 def set_up(asked: ProvingOptions) -> None:

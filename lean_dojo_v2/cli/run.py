@@ -17,7 +17,8 @@ from lean_dojo_v2.cli.options import (
     DEFAULT_DATABASE,
     config_option,
     database_option,
-    options,
+    filled_by,
+    option,
     repo_option,
     set_option,
 )
@@ -50,19 +51,6 @@ class RunSection:
         return self.database or DEFAULT_DATABASE
 
 
-@attrs.frozen
-class RunOptions:
-    """What :data:`run_options` gave."""
-
-    files: tuple[Path, ...] = ()
-    assignments: tuple[str, ...] = ()
-    database: Path | None = None
-    data_path: Path | None = None
-    repositories: tuple[str, ...] = ()
-    formatter: str | None = None
-    rewards: tuple[str, ...] = ()
-
-
 reward_option = click.option(
     "--reward",
     "rewards",
@@ -71,28 +59,31 @@ reward_option = click.option(
     shell_complete=complete_reward,
     help="Reward of a trainer that takes rewards; may be repeated.",
 )
-run_options = options(
-    config_option,
-    set_option,
-    database_option(default=None),
-    click.option(
+
+
+@attrs.frozen
+class RunOptions:
+    """The options that say what to train on and how."""
+
+    files: tuple[Path, ...] = filled_by(config_option, default=())
+    assignments: tuple[str, ...] = filled_by(set_option, default=())
+    database: Path | None = filled_by(database_option(default=None))
+    data_path: Path | None = option(
         "--data-path",
         "--dataset",
         "data_path",
         metavar="DIR",
         type=click.Path(file_okay=False, path_type=Path),
         help="Folder for the exported data (default: raid/data/merged).",
-    ),
-    repo_option,
-    click.option(
+    )
+    repositories: tuple[str, ...] = filled_by(repo_option, default=())
+    formatter: str | None = option(
         "--formatter",
         metavar="NAME",
         shell_complete=complete_formatter,
         help="Dataset formatter to use instead of the trainer's own.",
-    ),
-    reward_option,
-)
-"""The options that say what to train on and how; they are the fields of :class:`RunOptions`."""
+    )
+    rewards: tuple[str, ...] = filled_by(reward_option, default=())
 
 
 def gather(given: RunOptions) -> tuple[Settings, RunSection]:

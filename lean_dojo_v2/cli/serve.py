@@ -10,9 +10,9 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import engine_option
+from lean_dojo_v2.cli.options import engine_option, grouped
 from lean_dojo_v2.cli.output import counted, note
-from lean_dojo_v2.cli.provers import ProverChoice, prover_options
+from lean_dojo_v2.cli.provers import ProverChoice
 
 STOP_SECONDS = 30
 """Seconds that open questions have to be answered when the server is told to stop."""
@@ -32,7 +32,7 @@ STOP_SECONDS = 30
     help="Engines that answer (default: one for each core).",
 )
 @engine_option
-@prover_options
+@grouped(choice=ProverChoice)
 @click.option(
     "--project",
     metavar="DIR",
@@ -69,7 +69,9 @@ STOP_SECONDS = 30
     envvar="LEAN_DOJO_SERVE_TOKEN",
     help="Bearer token that clients must say; needed to listen beyond this machine.",
 )
-def serve(*, host: str, port: int, token: str | None, **settings: Any) -> None:
+def serve(
+    *, host: str, port: int, token: str | None, choice: ProverChoice, **settings: Any
+) -> None:
     """Serve Lean's verdict over HTTP.
 
     Judges tactics, proofs and whole files, and scores rewards; answers Kimina Lean Server's clients
@@ -98,8 +100,6 @@ def serve(*, host: str, port: int, token: str | None, **settings: Any) -> None:
     config = PoolConfig(engine=settings["engine"], project_path=settings["project"])
     if settings["engines"] is not None:
         config = attrs.evolve(config, size=settings["engines"])
-    names = {field.name for field in attrs.fields(ProverChoice)}
-    choice = ProverChoice(**{name: settings[name] for name in names})
     if choice.said:
         note(choice.said)
     prover = choice.make(ProverConfig())

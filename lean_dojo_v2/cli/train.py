@@ -14,7 +14,7 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.atomic import require_writable
 from lean_dojo_v2.cli.names import complete_trainer
-from lean_dojo_v2.cli.options import json_option
+from lean_dojo_v2.cli.options import grouped, json_option
 from lean_dojo_v2.cli.output import counted, emit_json, note
 from lean_dojo_v2.cli.run import (
     RUN_KEY,
@@ -24,7 +24,6 @@ from lean_dojo_v2.cli.run import (
     in_curriculum_order,
     make_trainer,
     open_database,
-    run_options,
     select_repositories,
 )
 from lean_dojo_v2.cli.settings import SettingsCommand
@@ -40,7 +39,7 @@ OWN_DATA = "data_path"
     cls=SettingsCommand, short_help="Train with a trainer on the database's repositories."
 )
 @click.argument("name", shell_complete=complete_trainer)
-@run_options
+@grouped(given=RunOptions)
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -53,7 +52,7 @@ OWN_DATA = "data_path"
 )
 @json_option
 @long_command()
-def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, **options: Any) -> None:
+def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, given: RunOptions) -> None:
     """Train with the trainer NAME, repository by repository, easiest first.
 
     The keys of the YAML file are the trainer's settings (`lean-dojo show NAME` lists them); its
@@ -62,7 +61,7 @@ def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, **option
     result is and the last value of every logged number, of --dry-run the settings.
     """
     entry = registry.trainers[name]
-    settings, section = gather(RunOptions(**options))
+    settings, section = gather(given)
     if resume is not None:
         _set_resume(entry, settings, resume)
     trainer = make_trainer(entry, settings)
