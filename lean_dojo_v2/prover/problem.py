@@ -12,10 +12,11 @@ from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
 from lean_dojo_v2.lean.verify.tactics import check_goal_proof, check_proof, open_theorem
+from lean_dojo_v2.prover.replay import Opens
 from lean_dojo_v2.prover.suggestion import Place
 
 
-class Problem(Protocol):
+class Problem(Opens, Protocol):
     """Something to prove."""
 
     @property
@@ -25,17 +26,6 @@ class Problem(Protocol):
     @property
     def place(self) -> Place | None:
         """Where it stands; ``None`` for a bare goal."""
-
-    @property
-    def own_names(self) -> tuple[str, ...]:
-        """Names that a proof may not cite."""
-
-    def open(self, server: Server) -> GoalState:
-        """Open it, without itself in scope.
-
-        Raises:
-            LeanError: If Lean cannot.
-        """
 
     def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
         """Have Lean check a finished proof as a whole.

@@ -29,7 +29,7 @@ class Opens(Protocol):
         """Names that a proof may not cite."""
 
     def open(self, server: Server) -> GoalState:
-        """Open it.
+        """Open it, without itself in scope.
 
         Raises:
             LeanError: If Lean cannot.

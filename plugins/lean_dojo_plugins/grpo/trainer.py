@@ -75,7 +75,8 @@ class GRPOTrainer(CausalTrainer):
     required_columns: ClassVar[tuple[str, ...]] = ("prompt", "problem")
 
     # The documents put the reward second; attrs takes fields in the order in which they are
-    # written, so those after it are written again.
+    # written, so those after it are written again: type checkers do not follow a transformer that
+    # would put them in order.
     reward_func: Any = attrs.field(
         default=None,
         metadata=about(

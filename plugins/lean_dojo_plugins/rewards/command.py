@@ -30,6 +30,14 @@ def reward() -> None:
     """
 
 
+_set_option = click.option(
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="KEY=VALUE",
+    shell_complete=complete_setting,
+    help="Option of the reward.",
+)
 _timeout_option = click.option(
     "--timeout",
     metavar="SECONDS",
@@ -43,14 +51,7 @@ _timeout_option = click.option(
 @reward.command(short_help="Score the completions of a JSONL file without training.")
 @click.argument("name", shell_complete=complete_reward)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--set",
-    "assignments",
-    multiple=True,
-    metavar="KEY=VALUE",
-    shell_complete=complete_setting,
-    help="Option of the reward.",
-)
+@_set_option
 @_timeout_option
 @json_option
 def score(
@@ -97,14 +98,7 @@ def score(
 
 @reward.command(short_help="Run the conformance checks on a reward function.")
 @click.argument("target", shell_complete=complete_reward)
-@click.option(
-    "--set",
-    "assignments",
-    multiple=True,
-    metavar="KEY=VALUE",
-    shell_complete=complete_setting,
-    help="Option of the reward.",
-)
+@_set_option
 @click.option(
     "--timeout",
     metavar="SECONDS",

@@ -144,7 +144,8 @@ class LengthGroupedBatches:
 
     The order follows from (seed, epoch) alone. With several processes, batches are dealt out in
     turn; every process gets equally many (the first ones fill up a last incomplete round), so
-    that all take the same number of optimiser steps.
+    that all take the same number of optimiser steps. (It is not the order of
+    :class:`~lean_dojo_plugins.training.batches.LengthGroups`: runs go on in the one they began in.)
 
     Attributes:
         lengths: Length of each item's state in tokens.
