@@ -145,12 +145,8 @@ def lightning_trainer(
     further: Sequence[pl.Callback] = (),
 ) -> pl.Trainer:
     """Build the Lightning trainer of one step, with further callbacks; see :func:`callbacks`."""
-    hardware = choose_hardware(config)
     return pl.Trainer(
-        accelerator=hardware.accelerator,
-        devices=hardware.devices,
-        strategy=hardware.strategy,
-        precision=hardware.precision,  # type: ignore[arg-type]
+        **choose_hardware(config),
         max_epochs=config.max_epochs,
         accumulate_grad_batches=config.accumulate_grad_batches,
         gradient_clip_val=config.gradient_clip_val or None,

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from typing import Any
 
-import attrs
 import torch
 from accelerate import PartialState
 from pytorch_lightning.strategies import DDPStrategy
@@ -18,28 +17,15 @@ from lean_dojo_v2.lean_agent.config import TrainingConfig
 log = logging.getLogger(__name__)
 
 
-@attrs.frozen
-class Hardware:
-    """Arguments of ``pytorch_lightning.Trainer`` that say where and how to compute.
-
-    Attributes:
-        accelerator: Lightning's accelerator.
-        devices: Processes, one device each.
-        strategy: Lightning's strategy.
-        precision: Lightning's precision.
-    """
-
-    accelerator: str
-    devices: int
-    strategy: Any
-    precision: str
-
-
-def choose_hardware(config: TrainingConfig) -> Hardware:
+def choose_hardware(config: TrainingConfig) -> dict[str, Any]:
     """Fit a configuration to this machine; every change is logged.
 
     Without a GPU, ``num_gpus`` becomes one CPU process, unless ``accelerator="cpu"`` asks for
     several; half precision becomes bfloat16 or 32 bits, whichever the processor is good at.
+
+    Returns:
+        Arguments of ``pytorch_lightning.Trainer``: ``accelerator``, ``devices`` (processes, one
+        device each), ``strategy`` and ``precision``.
     """
     on_gpu = _on_gpu(config)
     devices = config.num_gpus
@@ -58,12 +44,12 @@ def choose_hardware(config: TrainingConfig) -> Hardware:
             process_group_backend="nccl" if on_gpu else "gloo",
             timeout=timedelta(seconds=config.timeout_seconds),
         )
-    return Hardware(
-        accelerator="gpu" if on_gpu else "cpu",
-        devices=devices,
-        strategy=strategy,
-        precision=_precision(config.precision, on_gpu=on_gpu),
-    )
+    return {
+        "accelerator": "gpu" if on_gpu else "cpu",
+        "devices": devices,
+        "strategy": strategy,
+        "precision": _precision(config.precision, on_gpu=on_gpu),
+    }
 
 
 def join_processes(config: TrainingConfig) -> PartialState:
