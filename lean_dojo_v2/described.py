@@ -97,6 +97,18 @@ def describe(entry: registry.Entry[Any, Any], *, wait: bool = True) -> Descripti
     return found
 
 
+def as_dict(entry: registry.Entry[Any, Any]) -> dict[str, Any]:
+    """Give a plugin object as ``show --json`` and ``plugins --json`` print it."""
+    return {
+        "kind": entry.spec.kind,
+        **attrs.asdict(entry.spec),
+        "qualified_name": entry.qualified_name,
+        "distribution": entry.distribution,
+        "version": entry.version,
+        "plugin": entry.plugin.name,
+    }
+
+
 def schema(description: Description, title: str) -> dict[str, Any]:
     """Give the JSON Schema (2020-12) of a file with these settings."""
     shared: dict[str, Any] = {}

@@ -55,7 +55,6 @@ class Entry(Generic[SpecT, ObjectT]):
 
     spec: SpecT
     plugin: PluginInfo
-    _kind: Kind
     _override: Any = None
 
     def __repr__(self) -> str:
@@ -126,7 +125,7 @@ class Entry(Generic[SpecT, ObjectT]):
         return cast("ObjectT", target)
 
     def _check(self, target: Any) -> None:
-        if (problem := self._kind.check(target)) is not None:
+        if (problem := KINDS[self.spec.kind].check(target)) is not None:
             raise self._error(problem)
 
     def _error(self, reason: str) -> PluginLoadError:
@@ -181,7 +180,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         """
         latest = {entry.name: entry for entry in self._overrides}
         found = [
-            Entry[SpecT, ObjectT](cast("SpecT", offer.spec), offer.plugin, self._kind)
+            Entry[SpecT, ObjectT](cast("SpecT", offer.spec), offer.plugin)
             for offer in current().offers
             if type(offer.spec) is self._kind.spec and offer.spec.name not in latest
         ]
@@ -263,7 +262,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         spec = self._kind.spec(
             name=normalise(name), target="override:target", summary="Set by override()."
         )
-        entry = Entry[SpecT, ObjectT](cast("SpecT", spec), plugin, self._kind, target)
+        entry = Entry[SpecT, ObjectT](cast("SpecT", spec), plugin, target)
         entry._check(target)  # noqa: SLF001 - our own class
         self._overrides.append(entry)
         try:

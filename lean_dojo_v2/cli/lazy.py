@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -25,8 +25,7 @@ class LazyCommand(NamedTuple):
 
     def load(self) -> click.Command:
         """Import the command."""
-        module, _, attribute = self.target.partition(":")
-        command = getattr(importlib.import_module(module), attribute)
+        command = pkgutil.resolve_name(self.target)
         assert isinstance(command, click.Command)
         return command
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
+from typing import TypeAlias
 
 import click
 from click.shell_completion import CompletionItem
@@ -10,41 +11,42 @@ from click.shell_completion import CompletionItem
 from lean_dojo_core import registry
 from lean_dojo_core.errors import StrictPluginsError
 
-
-def complete_trainer(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete the names of trainers."""
-    return _complete(["trainer"], incomplete)
+Completer: TypeAlias = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def complete_formatter(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete the names of dataset formatters."""
-    return _complete(["dataset-formatter"], incomplete)
+def names_of(*kinds: str, or_a_file: bool = False) -> Completer:
+    """Make what completes the names of some kinds of plugin objects.
+
+    Args:
+        *kinds: The kinds.
+        or_a_file: Whether a file will do too.
+    """
+
+    def complete(
+        _context: click.Context, _parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        file = [CompletionItem(incomplete, type="file")] if or_a_file else []
+        try:
+            registry.current()
+        except StrictPluginsError:  # the command itself will say so
+            return file
+        found = [
+            CompletionItem(name, help=registry.REGISTRIES[kind][name].spec.summary)
+            for kind in kinds
+            for name in registry.REGISTRIES[kind]
+            if name.startswith(incomplete.lower().replace("_", "-"))
+        ]
+        return [*found, *file]
+
+    return complete
 
 
-def complete_reward(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete the names of reward functions."""
-    return _complete(["reward-function"], incomplete)
-
-
-def complete_prover(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete the names of provers."""
-    return _complete(["prover"], incomplete)
-
-
-def complete_benchmark(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete the names of benchmarks; a file will do too."""
-    found = _complete(["benchmark"], incomplete)
-    return [*found, CompletionItem(incomplete, type="file")]
+complete_trainer = names_of("trainer")
+complete_formatter = names_of("dataset-formatter")
+complete_reward = names_of("reward-function")
+complete_prover = names_of("prover")
+complete_benchmark = names_of("benchmark", or_a_file=True)
+complete_any_name = names_of(*registry.REGISTRIES)
 
 
 def complete_path(
@@ -52,23 +54,3 @@ def complete_path(
 ) -> list[CompletionItem]:
     """Leave it to the shell to complete a path, where an address or a hub's name would do too."""
     return [CompletionItem(incomplete, type="file")]
-
-
-def complete_any_name(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete names of every kind."""
-    return _complete(registry.REGISTRIES, incomplete)
-
-
-def _complete(kinds: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    try:
-        registry.current()
-    except StrictPluginsError:  # the command itself will say so
-        return []
-    return [
-        CompletionItem(name, help=registry.REGISTRIES[kind][name].spec.summary)
-        for kind in kinds
-        for name in registry.REGISTRIES[kind]
-        if name.startswith(incomplete.lower().replace("_", "-"))
-    ]

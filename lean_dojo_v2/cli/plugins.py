@@ -15,6 +15,7 @@ from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements
 from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
 from lean_dojo_v2.cli.options import json_option, options
 from lean_dojo_v2.cli.output import emit_json, note, table
+from lean_dojo_v2.described import as_dict
 
 if TYPE_CHECKING:
     from lean_dojo_v2.plugin_host.index import Listed
@@ -152,17 +153,7 @@ def _listing(kind: str | None, *, failed: bool) -> dict[str, Any]:
             {"kind": kind_name, "name": name, "offered_by": names}
             for kind_name, name, names in (() if failed else _clashes(kind))
         ],
-        "offers": [
-            {
-                "kind": entry.spec.kind,
-                **attrs.asdict(entry.spec),
-                "qualified_name": entry.qualified_name,
-                "distribution": entry.distribution,
-                "version": entry.version,
-                "plugin": entry.plugin.name,
-            }
-            for entry in offers
-        ],
+        "offers": [as_dict(entry) for entry in offers],
         "plugins": [
             {**attrs.asdict(info), "tested_with": _tested_with(info, listed)}
             for info in registry.current().plugins

@@ -14,7 +14,7 @@ from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, paragraph
-from lean_dojo_v2.described import Described, Description, describe
+from lean_dojo_v2.described import Described, Description, as_dict, describe
 from lean_dojo_v2.structuring import suggestion
 
 kind_option = click.option(
@@ -35,7 +35,8 @@ def show(name: str, kind: str | None, as_json: bool) -> None:
     entry = find_entry(name, kind)
     about = describe(entry)
     if as_json:
-        emit_json(_as_dict(entry, about))
+        settings = [part.as_json() for part in about.settings]
+        emit_json({**as_dict(entry), "description": about.doc, "settings": settings})
     else:
         _print(entry, about)
 
@@ -116,16 +117,3 @@ def _in_words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
-def _as_dict(entry: registry.Entry[Any, Any], about: Description) -> dict[str, Any]:
-    return {
-        "kind": entry.spec.kind,
-        **attrs.asdict(entry.spec),
-        "qualified_name": entry.qualified_name,
-        "distribution": entry.distribution,
-        "version": entry.version,
-        "plugin": entry.plugin.name,
-        "description": about.doc,
-        "settings": [part.as_json() for part in about.settings],
-    }
