@@ -11,8 +11,10 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import CheckpointError
+from lean_dojo_plugins.training.run_folder import FinishedStep
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.lean_agent.config import TrainingConfig
+from lean_dojo_v2.runs import metrics
 
 FILE = "run.json"
 _WITHOUT_EFFECT = {
@@ -85,6 +87,27 @@ class RetrievalRun:
             request_fingerprint(config, steps, start, without)
             for without in (_WITHOUT_EFFECT, _EARLIER)
         }
+
+    def learnt(self, curriculum: list[list[Any]], checkpoint: Path) -> list[FinishedStep]:
+        """Say what the run has been trained on up to a checkpoint, for its model card.
+
+        Args:
+            curriculum: The repositories of each step.
+            checkpoint: The checkpoint that ends the step under way.
+        """
+        found = []
+        names = [*self.finished, checkpoint.relative_to(self.folder).as_posix()]
+        for repositories, name in zip(curriculum, names, strict=False):
+            if name is None:
+                continue
+            folder = (self.folder / name).parent
+            record = self.folder / f"{folder.name}.json"
+            items = orjson.loads(record.read_bytes())["items"] if record.is_file() else 0
+            reached = max((row["step"] for row in metrics.read(folder)), default=0)
+            for repo in repositories:  # what stands at the last one counts for all of a step
+                of_step = (items, reached) if repo is repositories[-1] else (0, 0)
+                found.append(FinishedStep(str(repo.url), str(repo.commit), *of_step, data=""))
+        return found
 
     def finish(self, checkpoint: Path | None, *, last: bool) -> None:
         """Record a finished step."""

@@ -25,6 +25,7 @@ from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_c
 from lean_dojo_plugins.training.data import SPLITS
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import require_model
+from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import require_writable
 from lean_dojo_v2.lean_agent.config import TrainingConfig
@@ -146,6 +147,8 @@ class RetrievalTrainer:
                     raise
                 log.warning("%s is skipped: %s", _names(new), error)
                 checkpoint = None
+            if checkpoint is not None and processes.is_main_process:
+                write_model_card(checkpoint.parent, self, run.learnt(curriculum, checkpoint))
             run.finish(checkpoint, last=last)
 
     def _run(
@@ -234,6 +237,27 @@ class RetrievalTrainer:
         if trained_on is None or usual.absolute() in trained_on.absolute().parents:
             return usual
         return trained_on
+
+    @property
+    def model_name(self) -> str:
+        """The encoder that the first run starts from."""
+        return self.config.model_name
+
+    def settings(self) -> dict[str, Any]:
+        """Give all that shapes the result, as plain data."""
+        folders = {"checkpoint_dir", "log_dir"}
+        return {k: v for k, v in self.config.to_dict().items() if k not in folders}
+
+    def card(self) -> dict[str, str]:
+        """Say for the model card what the model is."""
+        base = Path(self.model_name)
+        return {
+            "title": f"Premise retriever from {base.name if base.exists() else self.model_name}",
+            "does": "Finds the premises that a Lean 4 proof state may need.",
+            "library": "pytorch-lightning",
+            "task": "feature-extraction",
+            "formatter": self.formatter,
+        }
 
     def prover_settings(self) -> dict[str, object]:
         """Give the settings of the prover that proves with the best checkpoint."""

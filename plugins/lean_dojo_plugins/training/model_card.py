@@ -19,7 +19,9 @@ _LIBRARIES = ("lean-dojo-v2", "torch", "transformers", "trl", "peft", "accelerat
 class CardSubject(Protocol):
     """A trainer that can say what its model is."""
 
-    model_name: str
+    @property
+    def model_name(self) -> str:
+        """The model that the first run starts from: a folder or a hub id."""
 
     def settings(self) -> dict[str, Any]:
         """Give all that shapes the result, as plain data."""

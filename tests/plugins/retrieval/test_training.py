@@ -106,6 +106,11 @@ def test_the_documented_example_runs_on_a_cpu(database, repos, encoder_folder):
     for picture in ("loss.svg", "recall.svg"):
         assert (second.parent / picture).read_text().startswith("<?xml")
 
+    # The model card.
+    card = (second.parent / "README.md").read_text()
+    assert all(f"| {repo.url} | `{repo.commit[:12]}` | " in card for repo in repos)
+    assert str(trainer.output_dir) not in card
+
     # TensorBoard has the loss, the metrics and the warm-up.
     log = EventAccumulator(str(paths.log_dir() / "run001-001-owner_beta")).Reload()
     assert {"loss_train", "Recall@10_val", "Recall@1_val", "MRR", "ewc_penalty"} <= set(
