@@ -73,6 +73,7 @@ def test_public_names_stand_in_the_reference() -> None:
         assert re.search(rf"^#+ `lean_dojo_core\.\w+\.{name}`", text, re.MULTILINE), name
 
 
+@pytest.mark.slow
 def test_reference_pages_are_up_to_date() -> None:
     """They are committed, so that they can be read on a code host; `make reference` writes them."""
     command = [sys.executable, str(TOOLS / "reference.py"), "--check"]

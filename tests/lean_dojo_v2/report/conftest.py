@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
 
 import pytest
@@ -144,14 +145,19 @@ def everything(folder: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def whole_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An output folder with everything; copy it to change it."""
+    return everything(tmp_path_factory.mktemp("whole") / "out")
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
-    """An output folder with everything."""
-    return everything(tmp_path / "out")
+def run(tmp_path: Path, whole_run: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(whole_run, tmp_path / "out"))
 
 
-@pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def drawn(whole_run: Path) -> Path:
     """The page of such a folder, beside it, for tests that only read them."""
-    folder = everything(tmp_path_factory.mktemp("drawn") / "out")
-    return write_report(folder, folder.with_name("page.html"))
+    return write_report(whole_run, whole_run.with_name("page.html"))

@@ -85,6 +85,7 @@ def test_there_are_many_programs() -> None:
     assert sum(text.count("\ndef ") + text.count("\ninductive ") for text in texts) >= 60
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("one_engine")
 @pytest.mark.parametrize("chapter", ["Structures"])
 def test_a_chapter(chapter: str, tmp_path: Path, shared_pool) -> None:

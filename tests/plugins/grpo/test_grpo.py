@@ -184,7 +184,7 @@ def test_completions_end_with_their_line(train, tiny_model):
         return [0.0] * len(completions)
 
     # A hotter policy says each of 500 tokens about equally often, the newline among them.
-    hot = {"max_steps": 4, "temperature": 5.0, "max_completion_length": TACTIC_TOKENS}
+    hot = {"max_steps": 3, "temperature": 5.0, "max_completion_length": TACTIC_TOKENS}
     train(reward, trainer_args=hot)
     assert any(ended_by_newline)
 
