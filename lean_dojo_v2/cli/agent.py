@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import attrs
 import click
 
 from lean_dojo_core import registry
@@ -14,8 +15,9 @@ from lean_dojo_v2.cli.options import (
     commit_option,
     config_option,
     database_option,
+    filled_by,
     grouped,
-    options,
+    option,
     set_option,
 )
 from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, set_up
@@ -43,22 +45,32 @@ def agent() -> None:
     """
 
 
-_repository_options = options(
-    click.argument("source", metavar="URL|PATH", shell_complete=complete_path),
-    commit_option,
-    database_option(default=None),
-)
-_training_options = options(
-    config_option,
-    set_option,
-    click.option("--train/--no-train", default=True, help="Train first (the default)."),
-)
+@attrs.frozen(kw_only=True)
+class _Where:
+    """The repository, and the database that it is traced into."""
+
+    source: str = filled_by(
+        click.argument("source", metavar="URL|PATH", shell_complete=complete_path)
+    )
+    commit: str | None = filled_by(commit_option)
+    database: Path | None = filled_by(database_option(default=None))
+
+
+@attrs.frozen(kw_only=True)
+class _Training:
+    """Whether to train, and how."""
+
+    files: tuple[Path, ...] = filled_by(config_option, default=())
+    assignments: tuple[str, ...] = filled_by(set_option, default=())
+    train: bool = option(
+        "--train/--no-train", default=True, show_default=False, help="Train first (the default)."
+    )
 
 
 @agent.command(
     cls=SettingsCommand, short_help="A causal language model: SFT, GRPO, or a trainer like them."
 )
-@_repository_options
+@grouped(where=_Where)
 @click.option(
     "--trainer",
     "name",
@@ -68,19 +80,15 @@ _training_options = options(
     shell_complete=complete_trainer,
     help="The trainer; its output_dir holds the model that proves.",
 )
-@_training_options
+@grouped(training=_Training)
 @reward_option
 @grouped(asked=ProvingOptions)
 @long_command()
 def hf(
     *,
-    source: str,
-    commit: str | None,
-    database: Path | None,
+    where: _Where,
     name: str,
-    files: tuple[Path, ...],
-    assignments: tuple[str, ...],
-    train: bool,
+    training: _Training,
     rewards: tuple[str, ...],
     asked: ProvingOptions,
 ) -> None:
@@ -88,58 +96,44 @@ def hf(
     from lean_dojo_v2.agent import HFAgent
 
     set_up(asked)
-    settings, section = gather(RunOptions(files, assignments, database, rewards=rewards))
+    settings, section = gather(
+        RunOptions(training.files, training.assignments, where.database, rewards=rewards)
+    )
     trainer = make_trainer(registry.trainers[name], settings)
     made = HFAgent(trainer, section.database_path, prover_config=asked.config())
-    _run(_placed(made, section), source, commit, asked, train=train)
+    _run(_placed(made, section), where, asked, train=training.train)
 
 
 @agent.command(short_help="A premise retriever, and a generator that reads what it finds.")
-@_repository_options
+@grouped(where=_Where)
 @click.option(
     "--generator",
     metavar="MODEL",
     shell_complete=complete_path,
     help="The generator: a folder or hub id.",
 )
-@_training_options
-@grouped(asked=ProvingOptions)
+@grouped(training=_Training, asked=ProvingOptions)
 @long_command()
 def lean(
-    *,
-    source: str,
-    commit: str | None,
-    database: Path | None,
-    generator: str | None,
-    files: tuple[Path, ...],
-    assignments: tuple[str, ...],
-    train: bool,
-    asked: ProvingOptions,
+    *, where: _Where, generator: str | None, training: _Training, asked: ProvingOptions
 ) -> None:
     """Trace URL or PATH, train a premise retriever on it, and prove with retrieved premises."""
     from lean_dojo_v2.agent import LeanAgent
 
     set_up(asked)
-    settings, section = gather(RunOptions(files, assignments, database))
+    settings, section = gather(RunOptions(training.files, training.assignments, where.database))
     trainer = make_trainer(registry.trainers["retrieval"], settings)
     made = LeanAgent(section.database_path, trainer.config, asked.config(), gen_ckpt_path=generator)
     made.trainer = trainer  # the agent's own knows the config alone
-    _run(_placed(made, section), source, commit, asked, train=train)
+    _run(_placed(made, section), where, asked, train=training.train)
 
 
 @agent.command(short_help="A model behind an OpenAI-compatible endpoint; it is not trained.")
-@_repository_options
+@grouped(where=_Where)
 @click.option("--model", metavar="MODEL", help="The endpoint's name of the model.")
 @grouped(asked=ProvingOptions)
 @long_command()
-def external(
-    *,
-    source: str,
-    commit: str | None,
-    database: Path | None,
-    model: str | None,
-    asked: ProvingOptions,
-) -> None:
+def external(*, where: _Where, model: str | None, asked: ProvingOptions) -> None:
     """Trace URL or PATH and prove with a model behind an endpoint.
 
     OPENAI_BASE_URL and OPENAI_API_KEY (or HF_TOKEN alone) say where it is.
@@ -148,9 +142,9 @@ def external(
     from lean_dojo_v2.prover.external import DEFAULT_MODEL
 
     set_up(asked)
-    _, section = gather(RunOptions(database=database))
+    _, section = gather(RunOptions(database=where.database))
     made = ExternalAgent(model or DEFAULT_MODEL, section.database_path, asked.config())
-    _run(made, source, commit, asked, train=False)
+    _run(made, where, asked, train=False)
 
 
 def _placed(made: BaseAgent, section: RunSection) -> BaseAgent:
@@ -168,13 +162,11 @@ def _placed(made: BaseAgent, section: RunSection) -> BaseAgent:
     return made
 
 
-def _run(
-    made: BaseAgent, source: str, commit: str | None, asked: ProvingOptions, *, train: bool
-) -> None:
-    if commit is None and Path(source).expanduser().is_dir():
-        made.setup_local_repository(source)
+def _run(made: BaseAgent, where: _Where, asked: ProvingOptions, *, train: bool) -> None:
+    if where.commit is None and Path(where.source).expanduser().is_dir():
+        made.setup_local_repository(where.source)
     else:
-        made.setup_github_repository(source, commit or "")
+        made.setup_github_repository(where.source, where.commit or "")
     if train:
         made.train()
     prove_with(made, asked)
