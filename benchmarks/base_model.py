@@ -20,14 +20,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
 import attrs
 import orjson
+from stages import command, say
 
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
@@ -72,22 +71,6 @@ together: what automation tries is tried at every state, besides what the model 
 
 MIT, as the package; learnt from Lean's library, which is Apache-2.0.
 """
-
-
-def say(text: str) -> None:
-    """Print a line of progress."""
-    print(f"{datetime.now(UTC):%H:%M:%S} {text}", file=sys.stderr, flush=True)
-
-
-def command(*words: str | Path, done: Path | None = None) -> None:
-    """Run ``lean-dojo``; not again where a file says that it is done."""
-    if done is not None and done.exists():
-        return
-    say("lean-dojo " + " ".join(map(str, words)))
-    program = Path(sys.executable).with_name("lean-dojo")
-    subprocess.run([program, *map(str, words)], check=True, stdout=sys.stderr)
-    if done is not None:
-        done.touch()
 
 
 def mine(folder: Path, options: argparse.Namespace) -> list[Mined]:

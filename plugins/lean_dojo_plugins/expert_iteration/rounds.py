@@ -33,6 +33,7 @@ from lean_dojo_plugins.expert_iteration.proofs import (
     pairs_of,
 )
 from lean_dojo_plugins.expert_iteration.schedule import Schedule
+from lean_dojo_plugins.sft.share import is_shown
 from lean_dojo_plugins.training.data import split_file
 from lean_dojo_plugins.training.run_folder import RunState, check_same_run
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
@@ -44,7 +45,6 @@ from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.database.export.source import export_line
-from lean_dojo_v2.database.export.splits import same_address, unit_hash
 from lean_dojo_v2.database.export.write import ListWriter
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
@@ -327,15 +327,6 @@ class Rounds:
         for theorem in read_theorems(split_file(self.data_path)):
             if theorem.identity not in found and is_shown(theorem, share):
                 yield theorem
-
-
-def is_shown(theorem: Theorem, share: float) -> bool:
-    """Whether a theorem is among that share of all whose human proofs are learnt.
-
-    The choice follows from the theorem's names alone, so that a larger share holds a smaller one.
-    """
-    names = f"{same_address(theorem.url)}\n{theorem.file_path}\n{theorem.full_name}"
-    return unit_hash(f"human\n{names}") < share
 
 
 class _Counter:

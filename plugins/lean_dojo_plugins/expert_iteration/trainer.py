@@ -46,11 +46,6 @@ def _paths(value: Mapping[str, str | Path]) -> dict[str, Path]:
     return {url: Path(path) for url, path in value.items()}
 
 
-def _share(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ConfigError(f"{field.name} must be a number from 0 to 1, not {value!r}")
-
-
 def _start(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
     if value not in {BASE, LAST}:
         raise ConfigError(f"{field.name} must be {BASE!r} or {LAST!r}, not {value!r}")
@@ -109,12 +104,6 @@ class ExpertIterationTrainer(SFTTrainer):
         kw_only=True,
         converter=attrs.converters.optional(fields.text_of_path),
         metadata=about("Model that searches in the first round, if not the one to start from."),
-    )
-    human_share: float = attrs.field(
-        default=1.0,
-        kw_only=True,
-        validator=_share,
-        metadata=about("Share of the training theorems whose human proofs are learnt, too."),
     )
     proofs_per_theorem: int | None = attrs.field(
         default=4,

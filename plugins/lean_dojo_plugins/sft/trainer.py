@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import attrs
@@ -12,10 +13,12 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from trl.trainer import sft_trainer as trl_sft
 from trl.trainer.sft_config import SFTConfig
 
+from lean_dojo_core import Database, Repository
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
 from lean_dojo_plugins.causal_lm.model.muon import MuonWithAdamW
 from lean_dojo_plugins.causal_lm.text.tokenisation import IGNORED, Tokeniser
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
+from lean_dojo_plugins.sft.share import ShownShare, a_share
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.batches import LengthGroups
 from lean_dojo_plugins.training.fields import about
@@ -65,6 +68,20 @@ class SFTTrainer(CausalTrainer):
             "carries loss. Above 0 a model that starts from nothing learns to read goals, too."
         ),
     )
+    human_share: float = attrs.field(
+        default=1.0,
+        kw_only=True,
+        validator=a_share,
+        metadata=about(
+            "Share of the training theorems whose human proofs are learnt; the choice follows from "
+            "their names."
+        ),
+    )
+
+    def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
+        """Train on the repositories in their order; see :class:`CausalTrainer`."""
+        shown: Any = database if self.human_share == 1 else ShownShare(database, self.human_share)
+        super().train(repos, shown, data_path)
 
     def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
         """Make the configuration of one step's trainer; transformers does not know ``muon``."""

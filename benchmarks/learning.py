@@ -1,0 +1,309 @@
+"""Whether training proves more, and what of it is due to what.
+
+    python benchmarks/learning.py FOLDER [--seeds 0 1 2] [--parts few guidance …] [--steps 150]
+        [--core RUN] [--engines 1] [--report]
+
+Every stage is a public command; a killed run goes on with the same command, and calls with other
+seeds may run side by side. Budgets are counted. Models are compared theorem by theorem.
+
+*few*: from the model that ships, on the sample's 260 held-out and 45 ``sorry`` theorems.
+
+| arm | learns |
+|---|---|
+| shipped | nothing |
+| human | ``sft`` on all human proofs of the training theorems |
+| quarter | ``sft`` on those of a quarter of them |
+| practice | ``expert-iteration``: that quarter, and what its model proves of all statements |
+| control | the same, but what is practised on is false: the quarter, in as many steps |
+| episodes | ``grpo`` over whole proofs of the statements, from the quarter's model |
+| constant | ``grpo`` with a constant reward, from the quarter's model, as many steps |
+
+*problems*: how the gain grows with the number of problems. ``expert-iteration`` from the model that
+ships over 0, 100, 1,000 and 10,000 (or all) statements of the core library, of ``--core``, a folder
+of ``make base-model``; measured on the benchmark ``core-library``, which is never practised on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+from scipy.stats import bootstrap, permutation_test
+from stages import command, say
+
+from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
+from lean_dojo_v2.benchmarks.attempts import AttemptFolder
+from lean_dojo_v2.benchmarks.statistics import Comparison, Share
+from lean_dojo_v2.benchmarks.summary import PROVER, proved_by
+from lean_dojo_v2.database.export.splits import unit_hash
+from lean_dojo_v2.prover.shipped import shipped_model
+from lean_dojo_v2.sample import (
+    SAMPLE_PROJECTS,
+    SAMPLE_URLS,
+    sample_database_path,
+    sample_project_path,
+)
+
+FEW = ("shipped", "human", "quarter", "practice", "control", "episodes", "constant")
+COUNTS = (0, 100, 1_000, 10_000)
+QUARTER = 0.25
+FALSE = {"name": "nothing", "header": "", "formal_statement": "theorem nothing : False :="}
+LIMITS = ["--samples", "8", "--expansions", "16", "--visits", "2", "--no-automation"]
+"""What every model may spend on a theorem when it is measured."""
+SEARCH = {"samples": 8, "expansions": 16, "visits": 2}
+"""What practice may spend on one."""
+
+
+class Laboratory:
+    """One folder, one seed.
+
+    Args:
+        folder: Where all seeds keep what they make.
+        seed: Of training and search.
+        options: Sizes.
+    """
+
+    def __init__(self, folder: Path, seed: int, options: argparse.Namespace) -> None:
+        self.folder = folder
+        self.seed = seed
+        self.options = options
+
+    def place(self, arm: str) -> Path:
+        """Give the folder of a trained model."""
+        return self.folder / f"{arm}-{self.seed}"
+
+    def train(
+        self, arm: str, trainer: str, database: Path, settings: Mapping[str, Any],
+        optimiser: Mapping[str, Any], *words: str,
+    ) -> Path:  # fmt: skip
+        """Train a model, once."""
+        model = self.place(arm)
+        every = {"seed": self.seed, "output_dir": model, "report_to": "none", "max_length": 512}
+        arguments = {"logging_steps": 10, "save_steps": 50, **optimiser}
+        given = {**every, **settings, **{f"trainer_args.{k}": v for k, v in arguments.items()}}
+        sets = [w for key, value in given.items() for w in ("--set", f"{key}={value}")]
+        command(
+            "train", trainer, "--database", database,
+            "--data-path", model.with_name(f"{model.name}-data"), *sets, *words,
+            done=model.with_name(f"{model.name}.trained"),
+        )  # fmt: skip
+        return model
+
+    def fine_tune(
+        self, arm: str, trainer: str, database: Path, steps: int, **settings: Any
+    ) -> Path:
+        """Train on tactics: with sft, or after practice."""
+        settings = {"model_name": shipped_model(), "batch_size": 16, "lr": 1e-3,
+                    "prompt_weight": 0.25, **settings}  # fmt: skip
+        optimiser = {"optim": "muon", "weight_decay": 0.1, "max_steps": steps, "warmup_steps": 0.05}
+        words = ("--formatter", "tactic-chat-renamed")
+        return self.train(arm, trainer, database, settings, optimiser, *words)
+
+    def reinforce(self, arm: str, start: Path, *words: str, **settings: Any) -> Path:
+        """Train with grpo."""
+        settings = {"model_name": start, "batch_size": 32, "lr": self.options.grpo_lr, **settings}
+        optimiser = {
+            "max_steps": self.options.grpo_steps, "num_generations": 8,
+            "max_completion_length": 48, "logging_steps": 1, "save_steps": 10,
+        }  # fmt: skip
+        return self.train(arm, "grpo", self.sample(), settings, optimiser, *words)
+
+    def sample(self) -> Path:
+        """Give this seed's copy of the sample's database, which training may write into."""
+        database = self.folder / f"sample-{self.seed}.json"
+        if not database.exists():
+            shutil.copy(sample_database_path(), database)
+        return database
+
+    def measure(self, arm: str, model: Path, benchmark: str) -> None:
+        """Let a model try the theorems of a benchmark, once."""
+        run = bench_folder(self.folder, arm, self.seed)
+        command(
+            "bench", benchmark, "--model", model, *LIMITS, "--seed", str(self.seed),
+            "-j", str(self.options.engines), "-o", run,
+            *(["-n", str(self.options.limit)] if self.options.limit else []),
+            done=run.with_suffix(".measured"),
+        )  # fmt: skip
+
+    def few(self) -> None:
+        """Few proofs, many problems: what reinforcement is for."""
+        steps, sample = self.options.steps, "sample"
+        projects = {SAMPLE_URLS[name]: str(sample_project_path(name)) for name in SAMPLE_PROJECTS}
+        places = {"projects": json.dumps(projects), "engines": self.options.engines}
+        self.measure("shipped", shipped_model(), sample)
+        human = self.fine_tune("human", "sft", self.sample(), steps)
+        self.measure("human", human, sample)
+        quarter = self.fine_tune("quarter", "sft", self.sample(), steps, human_share=QUARTER)
+        self.measure("quarter", quarter, sample)
+        nothing = self.folder / "false.jsonl"
+        atomic_write_bytes(nothing, orjson.dumps(FALSE) + b"\n")
+        for arm, problems in (("practice", "training"), ("control", str(nothing))):
+            model = self.fine_tune(
+                arm, "expert-iteration", self.sample(), steps * len(projects),
+                search_model=quarter, human_share=QUARTER, problems=json.dumps([problems]),
+                rounds=self.options.rounds, **SEARCH, **places,
+            )  # fmt: skip
+            self.measure(arm, model, sample)
+        model = self.reinforce("episodes", quarter, episodes="true", **places)
+        self.measure("episodes", model, sample)
+        model = self.reinforce("constant", quarter, "--reward", "constant")
+        self.measure("constant", model, sample)
+
+    def problems(self) -> None:
+        """More and more problems."""
+        core: Path = self.options.core
+        lines = (core / "problems.jsonl").read_bytes().splitlines()
+        lines.sort(key=lambda line: unit_hash(orjson.loads(line)["name"]))
+        for count in COUNTS:
+            arm, file = f"problems-{count}", self.folder / f"problems-{count}.jsonl"
+            chosen = lines[:count] or [orjson.dumps(FALSE)]
+            atomic_write_bytes(file, b"\n".join(chosen) + b"\n")
+            database = self.folder / f"core-{self.seed}-{count}.json"
+            if not database.exists():
+                shutil.copy(core / "database.json", database)
+            model = self.fine_tune(
+                arm, "expert-iteration", database, 2 * self.options.steps,
+                problems=json.dumps([str(file)]), rounds=self.options.rounds,
+                engines=self.options.engines, **SEARCH,
+            )  # fmt: skip
+            self.measure(arm, model, "core-library")
+
+
+def bench_folder(folder: Path, arm: str, seed: int) -> Path:
+    """Give the folder of a measurement."""
+    return folder / "bench" / f"{arm}-{seed}"
+
+
+def outcomes(folder: Path, arm: str) -> dict[int, dict[str, bool]]:
+    """Say for each seed that was measured which theorems an arm proves."""
+    found = {}
+    for done in sorted((folder / "bench").glob(f"{arm}-*.measured")):
+        seed = done.stem.removeprefix(f"{arm}-")
+        if seed.isdigit():
+            found[int(seed)] = proved_by(AttemptFolder(done.with_suffix("")).attempts(PROVER))
+    return found
+
+
+def compared(ours: Mapping[int, dict[str, bool]], theirs: Mapping[int, dict[str, bool]]) -> Any:
+    """Compare two arms over the seeds and theorems that both have.
+
+    The difference of the shares proved, with the 95 % interval of a bootstrap over theorems, and
+    the two-sided p-value of a permutation test over theorems; beside it each seed's exact test.
+    """
+    seeds = sorted(ours.keys() & theirs.keys())
+    names = sorted(set.intersection(*(set(arm[s]) for s in seeds for arm in (ours, theirs))))
+    a, b = (
+        np.array([np.mean([arm[s][name] for s in seeds]) for name in names])
+        for arm in (ours, theirs)
+    )
+    if np.array_equal(a, b):
+        low = high = 0.0
+        p = 1.0
+    else:
+        rng = np.random.default_rng(0)
+        ends = bootstrap((a - b,), np.mean, method="percentile", rng=rng).confidence_interval
+        low, high = float(ends.low), float(ends.high)
+        p = float(permutation_test((a, b), _difference, permutation_type="samples", rng=rng).pvalue)
+    each = [Comparison.of((ours[s][n], theirs[s][n]) for n in names) for s in seeds]
+    return {
+        "seeds": seeds,
+        "points": 100 * float(np.mean(a - b)), "low": 100 * low, "high": 100 * high, "p": p,
+        "p of each seed": [one.p for one in each],
+    }  # fmt: skip
+
+
+def _difference(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.mean(a - b))
+
+
+COMPARISONS = (
+    ("human", "shipped"), ("quarter", "shipped"), ("practice", "quarter"), ("practice", "control"),
+    ("control", "quarter"), ("episodes", "quarter"), ("constant", "quarter"),
+    ("human", "practice"),
+    *((f"problems-{count}", "problems-0") for count in COUNTS[1:]),
+)  # fmt: skip
+
+
+def report(folder: Path) -> dict[str, Any]:
+    """Give all that is measured so far."""
+    arms = {arm: outcomes(folder, arm) for arm in (*FEW, *(f"problems-{n}" for n in COUNTS))}
+    arms = {arm: found for arm, found in arms.items() if found}
+    return {
+        "arms": {arm: _counts(found) for arm, found in arms.items()},
+        "comparisons": {
+            f"{ours} - {theirs}": compared(arms[ours], arms[theirs])
+            for ours, theirs in COMPARISONS
+            if ours in arms and theirs in arms and arms[ours].keys() & arms[theirs].keys()
+        },
+    }
+
+
+def _counts(found: Mapping[int, dict[str, bool]]) -> dict[str, Any]:
+    proved = {seed: sum(mine.values()) for seed, mine in sorted(found.items())}
+    tried = [len(mine) for mine in found.values()]
+    return {"proved": proved, "share": str(Share.of(sum(proved.values()), sum(tried)))}
+
+
+def table(found: Mapping[str, Any]) -> str:
+    """Write the report for people."""
+    lines = ["| arm | proved, seed by seed | all seeds |", "|---|---|---|"]
+    lines += _lines(
+        (arm, ", ".join(map(str, one["proved"].values())), one["share"])
+        for arm, one in found["arms"].items()
+    )
+    lines += [
+        "",
+        "| compared | points | 95 % interval | p | p of each seed |",
+        "|---|---|---|---|---|",
+    ]
+    lines += _lines(
+        (
+            name, f"{one['points']:+.1f}", f"{one['low']:+.1f} to {one['high']:+.1f}",
+            f"{one['p']:.2g}", ", ".join(f"{p:.2g}" for p in one["p of each seed"]),
+        )
+        for name, one in found["comparisons"].items()
+    )  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def _lines(rows: Iterable[Sequence[str]]) -> list[str]:
+    return [f"| {' | '.join(row)} |" for row in rows]
+
+
+def main() -> None:
+    """Run what is not done, and report what is."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--parts", nargs="+", choices=("few", "problems"), default=["few"])
+    parser.add_argument("--steps", type=int, default=150, help="of fine-tuning, at each repository")
+    parser.add_argument("--rounds", type=int, default=1, help="of expert iteration")
+    parser.add_argument("--grpo-steps", type=int, default=40, help="at each repository")
+    parser.add_argument("--grpo-lr", type=float, default=1e-4)
+    parser.add_argument("--core", type=Path, help="folder of `make base-model`")
+    parser.add_argument("--limit", type=int, help="theorems of a benchmark at most")
+    parser.add_argument("--engines", type=int, default=1)
+    parser.add_argument("--report", action="store_true", help="only report what is there")
+    options = parser.parse_args()
+    if "problems" in options.parts and options.core is None:
+        parser.error("--parts problems needs --core")
+    folder = options.folder.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    for seed in [] if options.report else options.seeds:
+        for part in options.parts:
+            say(f"seed {seed}: {part}")
+            getattr(Laboratory(folder, seed, options), part)()
+    found = report(folder)
+    atomic_write_bytes(folder / "report.json", orjson.dumps(found, option=orjson.OPT_INDENT_2))
+    atomic_write_text(folder / "report.md", table(found))
+    print(table(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""A share of the human proofs: how much a model learns from few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lean_dojo_core import Database, Repository
+from lean_dojo_core.errors import ConfigError
+from lean_dojo_core.records import Theorem
+from lean_dojo_plugins.training.data import split_file
+from lean_dojo_v2.atomic import atomic_writer
+from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.database.export.source import export_line
+from lean_dojo_v2.database.export.splits import same_address, unit_hash
+from lean_dojo_v2.database.export.write import ListWriter
+
+
+def a_share(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    """Check that a setting is a number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ConfigError(f"{field.name} must be a number from 0 to 1, not {value!r}")
+
+
+def is_shown(theorem: Theorem, share: float) -> bool:
+    """Whether a theorem is among that share of all whose human proofs are learnt.
+
+    The choice follows from the theorem's names alone, so that a larger share holds a smaller one.
+    """
+    names = f"{same_address(theorem.url)}\n{theorem.file_path}\n{theorem.full_name}"
+    return unit_hash(f"human\n{names}") < share
+
+
+@attrs.frozen
+class ShownShare:
+    """A database that shows trainers the proofs of a share of its training theorems.
+
+    Attributes:
+        database: The whole one.
+        share: From 0 to 1.
+    """
+
+    database: Database
+    share: float
+
+    def export_merged_data(self, repositories: Sequence[Repository], output_path: Path) -> None:
+        """Export all, then leave out of the training split what is not shown."""
+        self.database.export_merged_data(repositories, output_path)
+        file = split_file(output_path)
+        with atomic_writer(file) as stream:
+            writer = ListWriter(stream)
+            for theorem in read_theorems(file):
+                if is_shown(theorem, self.share):
+                    writer.write(export_line(theorem))
+            writer.finish()
