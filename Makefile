@@ -1,5 +1,5 @@
 # Everything on a fresh machine with Python 3.11+, make and git:
-#   make demo   set-up, then trace -> train -> prove on the shipped sample, with real Lean
+#   make demo   set-up, then prove, trace, train and prove more, with real Lean
 #   make test   set-up, then the tests
 PYTHON ?= python3
 VENV ?= .venv
@@ -28,8 +28,8 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: $(STAMP) ## Trace the sample with real Lean, train a small model, prove theorems (about 10 minutes on 2 cores).
-	@echo "== Demo: trace, train, prove; results go to $(DEMO_OUTPUT)"
+demo: $(STAMP) ## Prove, trace the sample with real Lean, train, prove more (about 5 minutes on 2 cores).
+	@echo "== Demo: prove, trace, train, prove more; results go to $(DEMO_OUTPUT)"
 	$(BIN)/lean-dojo demo --output-dir $(DEMO_OUTPUT)
 
 test: $(STAMP) ## Run the tests (about 5 minutes on 2 cores; the first run fetches Lean, 120 MB).

@@ -5,8 +5,8 @@
 
 Everything is counted, nothing timed; a run that is killed goes on with the same command.
 
-1. *prover*: a small model of random weights is fine-tuned on the proofs of half of the sample's
-   training theorems (``--model`` names another one).
+1. *prover*: the model that ships is fine-tuned on the proofs of half of the sample's training
+   theorems (``--model`` names another one).
 2. *settings*: samples, temperature, length exponent and visits are chosen unguided on val, by the
    proofs and then by the mean number of expansions.
 3. *practice*: it searches the other half, statements only: the critic's data.
@@ -30,7 +30,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -42,27 +41,23 @@ from scipy.stats import bootstrap
 from lean_dojo_core import registry
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
-from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.demo.encoder import build_tiny_encoder
-from lean_dojo_plugins.demo.tiny_model import build_tiny_model
-from lean_dojo_plugins.expert_iteration.rounds import is_shown
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
+from lean_dojo_plugins.sft.share import is_shown
 from lean_dojo_plugins.sft.trainer import SFTTrainer
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
+from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.database import problems_of, sorry_theorems, training_theorems
 from lean_dojo_v2.benchmarks.runner import Bench
 from lean_dojo_v2.benchmarks.summary import PROVER
 from lean_dojo_v2.cli.progress import said_now_and_then
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.database.export.read import read_theorems
-from lean_dojo_v2.database.export.source import export_line
 from lean_dojo_v2.database.export.splits import split_of, unit_hash
-from lean_dojo_v2.database.export.write import ListWriter
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import PROGRESS_VARIABLE, settings_of
 from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
+from lean_dojo_v2.prover.shipped import shipped_model
 from lean_dojo_v2.sample import packaged_project, sample_database_path
 
 SHOWN = 0.5
@@ -81,44 +76,18 @@ def say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
-class HalfShown:
-    """The sample's database, with human proofs of half of the training theorems."""
-
-    def __init__(self) -> None:
-        self.database = DynamicDatabase(sample_database_path())
-
-    def export_merged_data(self, repositories: Any, output_path: Path) -> None:  # noqa: ARG002
-        whole = output_path / "whole"
-        self.database.export_merged_data(self.database.repositories, whole)
-        with atomic_writer(output_path / "random" / "train.json") as stream:
-            writer = ListWriter(stream)
-            for theorem in read_theorems(whole / "random" / "train.json"):
-                if is_shown(theorem, SHOWN):
-                    writer.write(export_line(theorem))
-            writer.finish()
-
-
 def train_prover(folder: Path, steps: int) -> Path:
-    """Fine-tune a small model on the shown half, as the demo does."""
-    data, tiny = folder / "data", folder / "tiny"
-    half = HalfShown()
-    if not (tiny / "model.safetensors").exists():
-        half.export_merged_data([], data)
-        rows = (
-            row
-            for theorem in read_theorems(data / "random" / "train.json")
-            for row in TacticChat().rows(theorem)
-        )
-        texts = (row[key][-1]["content"] for row in rows for key in ("prompt", "completion"))
-        build_tiny_model(texts, tiny)
+    """Fine-tune the model that ships on the shown half."""
+    database = DynamicDatabase(sample_database_path())
     SFTTrainer(
-        str(tiny), str(folder / "prover"), batch_size=16, lr=1.5e-3, max_length=512, seed=0,
-        formatter="tactic-chat-renamed", prompt_weight=0.25, report_to="none", device="cpu",
+        str(shipped_model()), str(folder / "prover"), batch_size=16, lr=1e-3, max_length=512,
+        seed=0, formatter="tactic-chat-renamed", prompt_weight=0.25, human_share=SHOWN,
+        report_to="none", device="cpu",
         trainer_args={
             "optim": "muon", "weight_decay": 0.1, "max_steps": steps, "warmup_steps": 0.05,
             "save_steps": 100, "logging_steps": 10,
         },
-    ).train([SimpleNamespace(url="sample", commit="half")], half, data)  # fmt: skip
+    ).train(database.repositories, database, folder / "data")  # fmt: skip
     return folder / "prover"
 
 
@@ -344,7 +313,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", type=Path, help="a prover that is there already")
-    parser.add_argument("--steps", type=int, default=600, help="optimiser steps of the prover")
+    parser.add_argument(
+        "--steps", type=int, default=200, help="optimiser steps of the prover, at each repository"
+    )
     parser.add_argument("--practice", type=int, help="theorems to practise on at most")
     parser.add_argument("--attempts", type=int, default=2, help="searches of each of those")
     parser.add_argument("--val", type=int, help="theorems to choose settings on at most")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -32,8 +34,44 @@ ServerFactory: TypeAlias = "Callable[[Path | None], AbstractContextManager[Serve
 """Opens an engine for a Lean project; ``None`` for Lean alone."""
 
 
-def local_server(project: Path | None) -> Server:
-    """Make an engine of this machine; it starts at its first call."""
+class _KeptEngines:
+    """Engines by project that stay open from run to run, with all that they have elaborated."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._idle: dict[Path | None, list[Server]] = defaultdict(list)
+
+    @contextmanager
+    def lend(self, project: Path | None) -> Iterator[Server]:
+        idle = self._idle[project]
+        server = idle.pop() if idle else self._stack.enter_context(_server(project))
+        try:
+            yield server
+        finally:
+            idle.append(server)
+
+
+_kept: ContextVar[_KeptEngines | None] = ContextVar("kept engines", default=None)
+
+
+@contextmanager
+def engines_kept() -> Iterator[None]:
+    """Keep the engines of :func:`local_server` open until the end of the context."""
+    with ExitStack() as stack:
+        token = _kept.set(_KeptEngines(stack))
+        try:
+            yield
+        finally:
+            _kept.reset(token)
+
+
+def local_server(project: Path | None) -> AbstractContextManager[Server]:
+    """Open an engine of this machine; it starts at its first call."""
+    kept = _kept.get()
+    return _server(project) if kept is None else kept.lend(project)
+
+
+def _server(project: Path | None) -> Server:
     return Server(project_path=project, start=False, timeout=SERVER_TIMEOUT)
 
 

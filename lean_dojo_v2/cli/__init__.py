@@ -89,7 +89,8 @@ COMMANDS = {
         "lean_dojo_v2.cli.lean:lean", "Install, inspect or remove the embedded Lean engine."
     ),
     "demo": LazyCommand(
-        "lean_dojo_plugins.demo.command:demo", "Trace, train and prove on the shipped sample."
+        "lean_dojo_plugins.demo.command:demo",
+        "Prove, trace, train and prove more, on the shipped sample.",
     ),
     "report": LazyCommand(
         "lean_dojo_v2.cli.report:report",

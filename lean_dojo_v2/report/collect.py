@@ -18,7 +18,7 @@ from lean_dojo_v2.report.runs import Forgot, RunReport, matrices, runs
 from lean_dojo_v2.runs.environment import FILE as ENVIRONMENT_FILE, environment
 from lean_dojo_v2.runs.files import read_json, read_lines
 
-BASELINES = ("untrained", "automation")
+BASELINES = ("automation", "base_model")
 """Stages that are there to be beaten."""
 STATES_DRAWN = 40
 """States of a search tree that the page shows at most."""
@@ -106,7 +106,7 @@ class Contents:
 
     @property
     def baselines(self) -> dict[str, tuple[int, int]]:
-        """What is there to be beaten: theorems proved, of how many, untrained or by automation."""
+        """What is there to be beaten: theorems proved, of how many."""
         return {
             stage: (sum(proof.success for proof in proofs), len(proofs))
             for stage, proofs in self.proofs_by_stage.items()

@@ -1,42 +1,46 @@
-"""The whole story on a machine with nothing: trace, train, reinforce, guide, prove.
+"""The whole story on a machine with nothing, told in public commands.
 
-A killed demo goes on where it was: tracing from its cache, training from its checkpoints, proving
-from the stages that are done.
+A model that ships proves a goal; the sample is traced; the model learns some of its proofs, then
+practises on statements without proofs; after each stage held-out theorems are tried. Each command
+is printed before it runs, and can be typed by anybody. A killed demo goes on where it was, for each
+of its commands does.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
 import orjson
-import torch
 
-from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
-from lean_dojo_plugins.demo.encoder import build_tiny_encoder
-from lean_dojo_plugins.demo.proving import Arena, StageResult, choose_problems
+from lean_dojo_plugins.demo.ladder import FILE, Rung, draw
 from lean_dojo_plugins.demo.settings import DemoSettings
-from lean_dojo_plugins.demo.tiny_model import build_tiny_model
 from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.benchmarks.attempts import AttemptFolder
+from lean_dojo_v2.benchmarks.runner import engines_kept
+from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, Summary
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
-from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.paths import RAID_VARIABLE
+from lean_dojo_v2.paths import RAID_VARIABLE, safe_name
+from lean_dojo_v2.prover.shipped import shipped_model
+from lean_dojo_v2.runs.figures import save
 from lean_dojo_v2.sample import SAMPLE_URLS, sample_project_path
-from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 
+GOAL = "∀ p q : Prop, p ∧ q → q ∧ p"
 SUMMARY_FILE = "summary.json"
 MARK_FILE = ".demo.json"
 """Says which demo a folder holds, so that it goes on with that one and no other."""
+SHIPPED, SFT, PRACTICE = "base_model", "sft", "expert-iteration"
+"""The models, by the names of their folders."""
+TREES = 3
+"""Search trees that are kept: the largest that ended in a proof."""
 
 
 @attrs.define
@@ -44,235 +48,171 @@ class Demo:
     """Runs the demo.
 
     Attributes:
+        output_dir: Where everything goes.
         settings: Its sizes.
         seconds: Time that each stage took in this process.
     """
 
+    output_dir: Path
     settings: DemoSettings
     seconds: dict[str, float] = attrs.Factory(dict)
 
     @property
     def folder(self) -> Path:
         """Where everything goes; absolute, since trainers know their models by their paths."""
-        return self.settings.output_dir.absolute()
+        return self.output_dir.absolute()
 
-    def run(self) -> list[StageResult]:
+    @property
+    def database(self) -> Path:
+        """The traced sample."""
+        return self.folder / "database.json"
+
+    def run(self) -> list[Rung]:
         """Run all stages.
 
         Returns:
-            What was proved with the model of each stage.
+            What each prover proved.
 
         Raises:
-            UsageError: If the folder holds a demo of other settings, or of another sample.
+            UsageError: If the folder holds another demo, or no model ships with this package.
         """
+        shipped = shipped_model()
+        if shipped is None:
+            raise UsageError("this package holds no model; `make base-model` makes one")
         self._claim_folder()
-        os.environ[RAID_VARIABLE] = str(self.folder.absolute() / "raid")
-        torch.manual_seed(self.settings.seed)
-        with self._stage("Lean", "install the embedded Lean engine (once a machine)"):
+        os.environ[RAID_VARIABLE] = str(self.folder / "raid")
+        with self._stage("Lean", "Lean: an embedded engine, installed once a machine"):
             ensure_installed()
-        with self._stage("trace", "trace two small Lean projects with real Lean"):
-            database, repos = self._trace()
-        data = self.folder / "merged"
-        with self._stage("model", "build a small language model from nothing"):
-            model = self._model(database, data)
-        with self._arena(database, repos) as arena:
-            results = self._train_and_prove(database, repos, model, arena)
-        self._summarise(results)
-        return results
-
-    def _train_and_prove(
-        self,
-        database: DynamicDatabase,
-        repos: Sequence[LeanGitRepo],
-        model: Path,
-        arena: Arena,
-    ) -> list[StageResult]:
-        """Train stage by stage; the model of each tries the theorems."""
-        data = self.folder / "merged"
-        results: list[StageResult] = []
-
-        def prove(stage: str, path: Path, guide: Path | None = None) -> None:
-            with self._stage(f"prove {stage}", f"prove held-out and sorry theorems ({stage})"):
-                results.append(arena.run(stage, path, guide))
-            self._say(f"  {results[-1]}")
-
-        with self._stage("automation", "what Lean's own automation proves of them"):
-            results.append(arena.run_automation("automation"))
-        self._say(f"  {results[-1]}")
-        prove("untrained", model)
-        with self._stage("SFT", "supervised fine-tuning on the traced tactics"):
-            best = self._fine_tune(database, data, model)
-        prove("SFT", best)
-        if self.settings.grpo_steps:
-            with self._stage("GRPO", "reinforcement: Lean itself is the reward"):
-                best = self._reinforce(database, best, repos)
-            prove("GRPO", best)
-        if self.settings.progress_epochs:
-            with self._stage("progress", "train a model of the steps that remain"):
-                guide = self._progress(database, data)
-            prove("guided", best, guide)
-        return results
+        with engines_kept():
+            with self._stage("first proof", "A first proof, by the model that ships"):
+                self._command("prove", "--goal", GOAL)
+            with self._stage("trace", "Trace a small Lean project with real Lean"):
+                self._trace()
+            with self._stage("automation", "What Lean's own automation proves"):
+                self._measure(AUTOMATION, "--prover", AUTOMATION)
+            with self._stage("prove", "What the model proves that ships"):
+                self._measure(SHIPPED, "--model", shipped, "--compare", self._bench(AUTOMATION))
+            with self._stage("sft", f"Learn {self.settings.human_share:.0%} of the proofs"):
+                self._train(SFT, shipped)
+            with self._stage("prove sft", "What it proves then"):
+                self._measure(SFT, "--model", SFT, "--compare", self._bench(SHIPPED))
+            with self._stage("practice", "Practise on statements, without their proofs"):
+                self._practise(shipped)
+            with self._stage("prove practice", "What it proves after practice"):
+                trees = ("--save-tree", self._bench(PRACTICE) / "trees")
+                self._measure(PRACTICE, "--model", PRACTICE, "--compare", self._bench(SFT), *trees)
+        self._keep_largest_trees()
+        return self._summarise()
 
     def _claim_folder(self) -> None:
         """Note whose results the folder holds: those of another demo are not to be mixed in."""
-        settings = {**attrs.asdict(self.settings), "output_dir": str(self.folder)}
-        samples = {
-            name: LeanGitRepo.from_path(sample_project_path(name), url=url).commit
-            for name, url in SAMPLE_URLS.items()
-        }
-        mine = orjson.dumps({"settings": settings, "samples": samples})
         mark = self.folder / MARK_FILE
-        if not mark.exists() and not (self.folder / "database.json").exists():
+        mine = orjson.dumps({**attrs.asdict(self.settings), "folder": str(self.folder)})
+        if not mark.exists() and not self.database.exists():
             atomic_write_bytes(mark, mine)
         elif not mark.exists() or mark.read_bytes() != mine:
             raise UsageError(
-                f"{self.folder} holds a demo with other settings, of another sample or from "
-                "another place; delete it or choose another folder with --output-dir"
+                f"{self.folder} holds a demo with other settings, or from another place; delete it "
+                "or choose another folder with --output-dir"
             )
 
     # --- stages ---------------------------------------------------------------------------------
 
-    def _trace(self) -> tuple[DynamicDatabase, list[LeanGitRepo]]:
-        database = DynamicDatabase(self.folder / "database.json")
-        repos: list[LeanGitRepo] = []
-        for name, url in SAMPLE_URLS.items():
-            project = self.folder / "projects" / name
-            if not project.exists():
-                shutil.copytree(sample_project_path(name), project)
-            repo = LeanGitRepo.from_path(project, url=url)
-            if database.get_repository(repo.url, repo.commit) is None:
-                database.add_repository(trace_repository(repo, jobs=self.settings.engines))
-            repos.append(repo)
-            found = database.get_repository(repo.url, repo.commit)
-            assert found is not None
-            self._say(
-                f"  {name}: {found.total_theorems} theorems, {found.num_sorry_theorems} of them "
-                f"sorry, {found.num_premises} premises"
-            )
-        return database, repos
+    def _trace(self) -> None:
+        if self.database.exists():  # it is written whole
+            return
+        project = self.folder / "project"
+        if not project.exists():
+            shutil.copytree(sample_project_path(), project)
+        self._command(
+            "trace", project, "--url", SAMPLE_URLS["sample"], "-o", self.database,
+            "-j", self.settings.engines,
+        )  # fmt: skip
 
-    def _model(self, database: DynamicDatabase, data: Path) -> Path:
-        folder = self.folder / "tiny"
-        database.export_merged_data(database.sort_repositories_by_difficulty(), data)
-        if not (folder / "model.safetensors").exists():
-            build_tiny_model(
-                _texts(data),
-                folder,
-                seed=self.settings.seed,
-                hidden_size=self.settings.hidden_size,
-                layers=self.settings.layers,
-            )
-        return folder
+    def _bench(self, stage: str) -> Path:
+        return self.folder / "bench" / stage
 
-    def _arena(self, database: DynamicDatabase, repos: Sequence[LeanGitRepo]) -> Arena:
-        config = ProverConfig(
-            num_workers=self.settings.engines,
-            timeout=60,
-            max_expansions=self.settings.expansions,
-            num_sampled_tactics=self.settings.samples,
-            batch_size=16,
-            visits=self.settings.visits,
+    def _measure(self, stage: str, *who: str | Path) -> None:
+        """Let a prover try the held-out theorems; Lean's automation tries all that it knows."""
+        sizes = self.settings
+        is_model = stage != AUTOMATION
+        names = {name: self.folder / name for name in (SFT, PRACTICE)}
+        self._command(
+            "bench", "held-out", *(names.get(str(word), word) for word in who),
+            "--database", self.database, "-n", sizes.theorems,
+            "--samples", sizes.samples if is_model else 64, "--expansions", sizes.expansions,
+            *(("--visits", sizes.visits, "--no-automation") if is_model else ()),
+            "--seed", sizes.seed, "-j", sizes.engines, "-o", self._bench(stage),
+        )  # fmt: skip
+
+    def _train(self, trainer: str, shipped: Path, *more: str) -> None:
+        """Fine-tune the model that ships."""
+        sizes = self.settings
+        given = {
+            "model_name": shipped, "output_dir": self.folder / trainer, "seed": sizes.seed,
+            "human_share": sizes.human_share, "formatter": "tactic-chat-renamed",
+            "batch_size": sizes.batch, "lr": sizes.lr, "max_length": 512, "prompt_weight": 0.25,
+            "report_to": "none", "trainer_args.optim": "muon", "trainer_args.weight_decay": 0.1,
+            "trainer_args.warmup_steps": 0.05, "trainer_args.max_steps": sizes.steps,
+            "trainer_args.save_steps": 25, "trainer_args.logging_steps": 5,
+        }  # fmt: skip
+        self._command(
+            "train", trainer, "--database", self.database,
+            "--data-path", self.folder / "data" / trainer,
+            *(word for key, value in given.items() for word in ("--set", f"{key}={value}")), *more,
+        )  # fmt: skip
+
+    def _practise(self, shipped: Path) -> None:
+        sizes = self.settings
+        given = {
+            "search_model": self.folder / SFT, "problems": '["training"]', "rounds": 1,
+            "problems_per_round": sizes.problems, "samples": sizes.samples,
+            "expansions": sizes.expansions, "visits": sizes.visits, "engines": sizes.engines,
+        }  # fmt: skip
+        self._train(
+            PRACTICE, shipped, *(w for k, v in given.items() for w in ("--set", f"{k}={v}"))
         )
-        problems = choose_problems(database, repos, self.settings.theorems)
-        return Arena(problems, config, self.folder / "proofs")
-
-    def _fine_tune(self, database: DynamicDatabase, data: Path, model: Path) -> Path:
-        trainer = registry.builtin(registry.trainers, "sft")(
-            str(model),
-            str(self.folder / "sft"),
-            batch_size=self.settings.sft_batch,
-            lr=self.settings.sft_lr,
-            max_length=512,
-            seed=self.settings.seed,
-            look_back=40,
-            # What a model that starts from nothing needs: goals to learn to read from, many names
-            # to learn copying from, and an optimiser that is quick at it.
-            formatter="tactic-chat-renamed",
-            prompt_weight=0.25,
-            trainer_args={
-                "optim": "muon",
-                "weight_decay": 0.1,
-                "max_steps": self.settings.sft_steps,
-                "warmup_steps": 0.05,
-                "save_steps": 100,
-                "logging_steps": 10,
-            },
-        )
-        # A run that goes on has no "before" any more: what is there is half-trained.
-        before = None if trainer.run_state() else trainer.evaluate(data, "val")
-        trainer.train(database.sort_repositories_by_difficulty(), database, data)
-        after = trainer.evaluate(data, "val")
-        loss, match = f"{after['loss']:.2f}", f"{after['exact_match']:.0%}"
-        if before is not None:
-            loss = f"{before['loss']:.2f} -> {loss}"
-            match = f"{before['exact_match']:.0%} -> {match}"
-        self._say(f"  held-out tactics: loss {loss}, exact match {match}")
-        return self.folder / "sft"
-
-    def _reinforce(
-        self, database: DynamicDatabase, model: Path, repos: Sequence[LeanGitRepo]
-    ) -> Path:
-        projects = {repo.url: str(repo.path) for repo in repos}
-        reward = {
-            "pantograph-verified": {
-                "weight": 1.0,
-                "engines": self.settings.engines,
-                "projects": projects,
-            }
-        }
-        trainer = registry.builtin(registry.trainers, "grpo")(
-            str(model),
-            reward,
-            str(self.folder / "grpo"),
-            batch_size=32,
-            lr=2e-5,
-            seed=self.settings.seed,
-            trainer_args={
-                "max_steps": self.settings.grpo_steps,
-                "num_generations": 8,
-                "max_completion_length": 48,
-                "logging_steps": 1,
-            },
-        )
-        repositories = database.sort_repositories_by_difficulty()
-        trainer.train(repositories[:1], database, self.folder / "merged-grpo")
-        for adapted in trainer.rewards:
-            adapted.function.close()
-        return self.folder / "grpo"
-
-    def _progress(self, database: DynamicDatabase, data: Path) -> Path:
-        encoder = self.folder / "encoder"
-        if not (encoder / "model.safetensors").exists():
-            build_tiny_encoder(self.folder / "tiny", encoder, seed=self.settings.seed)
-        trainer = registry.builtin(registry.trainers, "progress")(
-            None,
-            str(encoder),
-            str(self.folder / "progress"),
-            max_length=256,
-            batch_size=32,
-            epochs=self.settings.progress_epochs,
-            learning_rate=1e-3,
-            seed=self.settings.seed,
-        )
-        trainer.train(None, database, data)
-        return self.folder / "progress"
 
     # --- what is shown --------------------------------------------------------------------------
 
-    def _summarise(self, results: Sequence[StageResult]) -> None:
+    def _command(self, *words: object) -> None:
+        """Say a command as one would type it, and run it in this process."""
+        from lean_dojo_v2.cli import cli
+
+        typed = [str(word) for word in words]
+        self._say(f"$ lean-dojo {shlex.join(typed)}")
+        cli.main(typed, prog_name="lean-dojo", standalone_mode=False)
+
+    def _keep_largest_trees(self) -> None:
+        """Keep the trees that are worth looking at."""
+        folder = self._bench(PRACTICE) / "trees"
+        tried = AttemptFolder(folder.parent).attempts(PROVER)
+        proved = {safe_name(one.name) for one in tried if one.success}
+        proofs = [file for file in folder.rglob("*.json") if file.stem in proved]
+        kept = sorted(proofs, key=lambda file: -file.stat().st_size)[:TREES]
+        for file in folder.rglob("*"):
+            if file.is_file() and file.with_suffix(".json") not in kept:
+                file.unlink()
+
+    def _summarise(self) -> list[Rung]:
+        found = []
+        for stage in (AUTOMATION, SHIPPED, SFT, PRACTICE):
+            made = Summary.of(AttemptFolder(self._bench(stage)).attempts(PROVER))
+            found.append(Rung(stage, made.proved, made.seconds))
         data = {
-            "stages": [attrs.asdict(result) for result in results],
+            "stages": [rung.row() for rung in found],
             "seconds": self.seconds,
-            "settings": {**attrs.asdict(self.settings), "output_dir": str(self.folder)},
+            "settings": attrs.asdict(self.settings),
         }
-        atomic_write_bytes(
-            self.folder / SUMMARY_FILE, orjson.dumps(data, option=orjson.OPT_INDENT_2)
-        )
+        content = orjson.dumps(data, option=orjson.OPT_INDENT_2)
+        atomic_write_bytes(self.folder / SUMMARY_FILE, content)
+        save(draw(found), self.folder / FILE)
+        return found
 
     @contextmanager
     def _stage(self, name: str, title: str) -> Iterator[None]:
         start = time.monotonic()
-        self._say(f"== {title}")
+        self._say(f"\n== {title}")
         yield
         self.seconds[name] = round(time.monotonic() - start, 1)
         self._say(f"   ({self.seconds[name]:.0f} s)")
@@ -280,11 +220,3 @@ class Demo:
     @staticmethod
     def _say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
-
-
-def _texts(data: Path) -> Iterator[str]:
-    """Give the states of the training split and the tactics played there."""
-    for theorem in read_theorems(data / "random" / "train.json"):
-        for row in TacticChat().rows(theorem):
-            yield row["prompt"][-1]["content"]
-            yield row["completion"][0]["content"]

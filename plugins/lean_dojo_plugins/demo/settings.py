@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Self
 
 import attrs
@@ -13,47 +12,32 @@ class DemoSettings:
     """Sizes of the demo.
 
     Attributes:
-        output_dir: Where everything goes.
-        hidden_size: Width of the model.
-        layers: Its transformer blocks.
-        sft_steps: Optimiser steps of supervised fine-tuning at each of the two repositories.
-        sft_batch: Examples per step.
-        sft_lr: Peak learning rate.
-        grpo_steps: Optimiser steps of reinforcement; 0 leaves it out.
-        progress_epochs: Passes of the progress model; 0 leaves it out.
-        samples: Tactics sampled per state.
-        expansions: States expanded per theorem at most.
+        theorems: Held-out theorems that every model tries, chosen by a hash of their names.
+        samples: Tactics sampled at a state.
+        expansions: States expanded for a theorem at most.
         visits: How often a state may be expanded.
-        theorems: Held-out theorems to prove at most, by a stable choice; ``None`` for all.
+        human_share: Share of the training theorems whose human proofs are learnt.
+        problems: Statements to practise on.
+        steps: Optimiser steps of each training.
+        batch: Examples a step.
+        lr: Peak learning rate.
         engines: Lean engines.
         seed: Seed of everything.
     """
 
-    output_dir: Path
-    hidden_size: int = 256
-    layers: int = 4
-    sft_steps: int = 500
-    sft_batch: int = 16
-    sft_lr: float = 1.5e-3
-    grpo_steps: int = 12
-    progress_epochs: float = 4
-    samples: int = 16
-    expansions: int = 12
-    visits: int = 4
-    theorems: int | None = 25
+    theorems: int = 60
+    samples: int = 8
+    expansions: int = 8
+    visits: int = 2
+    human_share: float = 0.5
+    problems: int = 200
+    steps: int = 100
+    batch: int = 16
+    lr: float = 1e-3
     engines: int = 2
     seed: int = 0
 
     @classmethod
-    def quick(cls, output_dir: Path) -> Self:
-        """Give sizes that show every stage in a few minutes, with a smaller gain."""
-        return cls(
-            output_dir=output_dir,
-            sft_steps=250,
-            grpo_steps=2,
-            progress_epochs=1,
-            samples=8,
-            expansions=4,
-            theorems=12,
-            engines=1,
-        )
+    def quick(cls) -> Self:
+        """Give sizes that show every stage in two minutes, with hardly a gain."""
+        return cls(theorems=12, expansions=4, problems=20, steps=20, engines=1)

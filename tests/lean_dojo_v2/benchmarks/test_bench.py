@@ -11,7 +11,7 @@ from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.picture import draw
-from lean_dojo_v2.benchmarks.runner import Bench
+from lean_dojo_v2.benchmarks.runner import Bench, engines_kept, local_server
 from lean_dojo_v2.benchmarks.statistics import Share
 from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, Summary, read_report
 from lean_dojo_v2.lean_agent.config import ProverConfig
@@ -209,3 +209,15 @@ def test_nothing_tried_is_no_result():
     summary = Summary.of([])
     assert str(summary.proved) == "0 of 0"
     assert (summary.pass_at, summary.curve, summary.attempts) == ({}, [], 0)
+
+
+def test_engines_that_are_kept_serve_the_next_run(tmp_path):
+    """Two that are open at once differ; who comes later gets one of them, of its own project."""
+    with engines_kept():
+        with local_server(None) as one, local_server(None) as two, local_server(tmp_path) as other:
+            assert len({id(one), id(two), id(other)}) == 3
+        with local_server(None) as again, local_server(tmp_path) as other_again:
+            assert again in (one, two)
+            assert other_again is other
+    with local_server(None) as later:
+        assert later not in (one, two)

@@ -21,6 +21,7 @@ from trl import SFTConfig, SFTTrainer as TrlTrainer
 
 from lean_dojo_core.errors import ConfigError, DataError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
+from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.trainer.sft_trainer import SFTDataset, SFTTrainer
@@ -312,3 +313,22 @@ def test_rows_come_ready_to_train_on(data, tiny_model, tmp_path):
     rows = list(trainer.prepare_rows(chat_rows(data)))
     assert {tuple(row) for row in rows} == {("input_ids", "labels", "length")}
     assert all(len(row["input_ids"]) == len(row["labels"]) == row["length"] <= 400 for row in rows)
+
+
+def test_a_share_of_the_human_proofs_is_learnt(database, tiny_model, tmp_path, monkeypatch):
+    """A larger share holds a smaller one; what is measured on is not cut."""
+
+    def export(self, repositories, given, data_path):
+        given.export_merged_data(repositories, data_path)
+
+    monkeypatch.setattr(CausalTrainer, "train", export)
+    shown: dict[float, set[str]] = {}
+    for share in (0.3, 0.7, 1.0):
+        data = tmp_path / f"data-{share}"
+        trainer = SFTTrainer(str(tiny_model), tmp_path / f"out-{share}", human_share=share)
+        trainer.train(repos(database, "one", "two"), database, data)
+        shown[share] = {t.full_name for t in read_theorems(data / "random" / "train.json")}
+        assert list(read_theorems(data / "random" / "val.json"))
+    assert set() < shown[0.3] < shown[0.7] < shown[1.0]
+    with pytest.raises(ConfigError, match="human_share must be a number from 0 to 1"):
+        SFTTrainer(str(tiny_model), human_share=1.5)

@@ -1,0 +1,64 @@
+"""The ladder of the demo: what each prover proves, with its interval, and its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from lean_dojo_v2.benchmarks.statistics import Share
+from lean_dojo_v2.runs.figures import COLOURS, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FILE = "ladder.svg"
+
+
+@attrs.frozen
+class Rung:
+    """What one prover proves of the held-out theorems.
+
+    Attributes:
+        stage: Its name.
+        share: Theorems proved, of those tried, with the interval.
+        seconds: Search time summed over the theorems.
+    """
+
+    stage: str
+    share: Share
+    seconds: float
+
+    def row(self) -> dict[str, Any]:
+        """Give it as the report reads it."""
+        return {
+            "stage": self.stage,
+            "proved": {"held-out": self.share.proved},
+            "tried": {"held-out": self.share.tried},
+            "low": round(self.share.low, 4),
+            "high": round(self.share.high, 4),
+            "seconds": round(self.seconds, 1),
+        }
+
+
+def draw(rungs: Sequence[Rung]) -> Figure:
+    """Draw a bar for each prover, with the 95 % interval of its share."""
+    figure, axes = new_figure(8, 2.6)
+    tried = max((rung.share.tried for rung in rungs), default=0)
+    for place, (rung, colour) in enumerate(zip(rungs, COLOURS, strict=False)):
+        proved, of = rung.share.proved, rung.share.tried
+        ends = [[proved - rung.share.low * of], [rung.share.high * of - proved]]
+        axes.barh(place, proved, color=colour, height=0.62, alpha=0.85)
+        axes.errorbar(proved, place, xerr=ends, color="black", capsize=4, linewidth=1.2)
+        axes.annotate(f" {proved}", (0, place), va="center", color="white", fontweight="bold")
+    axes.set_yticks(range(len(rungs)), [rung.stage for rung in rungs])
+    axes.invert_yaxis()
+    title = f"Held-out theorems proved, of {tried}, with 95 % intervals"
+    axes.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+    axes.set_xlim(0, max(tried, 1))
+    axes.locator_params(axis="x", integer=True)
+    axes.grid(axis="x", alpha=0.25)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
