@@ -13,7 +13,6 @@ The prompt's last token is repeated, since it is what the first token of each co
 
 from __future__ import annotations
 
-import inspect
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -22,34 +21,10 @@ import torch
 from transformers import PreTrainedModel
 
 from lean_dojo_plugins.causal_lm.generate.cache import make_roomy, one_token_at_a_time
-from lean_dojo_plugins.causal_lm.model.label_head import base_of
+from lean_dojo_plugins.causal_lm.model.base import base_of
 from lean_dojo_plugins.grpo.finished import generating_by
 
 IGNORED = -100
-FULL = "full_attention"
-MASKED = {"sdpa", "eager"}
-"""Attention that takes a mask of any shape."""
-
-
-def why_not_shared(model: Any) -> str | None:
-    """Say why a model cannot have prompts shared; ``None`` where it can.
-
-    A mask of our own is for plain attention over the whole sequence: no sliding windows, no
-    recurrent or linear layers, no attention kernel that makes its own mask.
-    """
-    base = base_of(model)
-    config = base.config.get_text_config()
-    attention = config._attn_implementation  # noqa: SLF001 - transformers has no other name
-    if attention not in MASKED:
-        return f"its attention ({attention}) takes no mask of ours"
-    if "position_ids" not in inspect.signature(type(base).forward).parameters:
-        return "it takes no positions"
-    layers = set(getattr(config, "layer_types", None) or [FULL])
-    # Older configurations name a window, and no types of layers.
-    windowed = layers == {FULL} and getattr(config, "sliding_window", None)
-    if layers != {FULL} or windowed or getattr(config, "alibi", False):
-        return "its attention is not plain everywhere"
-    return None
 
 
 @attrs.frozen

@@ -19,8 +19,9 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
+from lean_dojo_plugins.causal_lm.model.attention import why_not_shared
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
-from lean_dojo_plugins.grpo.shared_prompt import pack, prompts_read_once, score, why_not_shared
+from lean_dojo_plugins.grpo.shared_prompt import pack, prompts_read_once, score
 
 SMALL: dict[str, Any] = {
     "vocab_size": 64, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,

@@ -11,12 +11,15 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch.nn import functional
 from transformers.modeling_utils import PreTrainedModel
 from transformers.utils.generic import ModelOutput
+
+from lean_dojo_plugins.causal_lm.model.base import base_of
+from lean_dojo_plugins.causal_lm.model.shared_prefix import after_prefix, shared_length
 
 
 @dataclass  # transformers demands it of a ModelOutput
@@ -42,12 +45,6 @@ class LabelScores(ModelOutput):
     aux_loss: torch.Tensor | None = None
 
 
-def base_of(model: Any) -> PreTrainedModel:
-    """Give the transformers model inside a PEFT model, or the model itself."""
-    inner = model.get_base_model() if hasattr(model, "peft_config") else model
-    return cast("PreTrainedModel", inner)
-
-
 def restore_forward(model: Any) -> None:
     """Undo what trainers put over a model's ``forward`` (autocast, a fused head).
 
@@ -61,7 +58,11 @@ def restore_forward(model: Any) -> None:
 
 
 def add_label_head(
-    model: Any, *, temperature: float = 1.0, differentiable_entropy: bool = False
+    model: Any,
+    *,
+    temperature: float = 1.0,
+    differentiable_entropy: bool = False,
+    share_prefix: bool = False,
 ) -> None:
     """Make ``model(..., labels=…, fused_lm_head=True)`` score labelled positions only.
 
@@ -72,6 +73,7 @@ def add_label_head(
         model: A causal language model, PEFT or not.
         temperature: The logits are divided by it, as GRPO does.
         differentiable_entropy: Whether gradients flow through ``entropy``.
+        share_prefix: Whether what all rows of a batch begin with is computed once.
     """
     base = base_of(model)
     if base.device.type in {"cuda", "xpu"}:
@@ -101,7 +103,11 @@ def add_label_head(
         else:
             targets = shift_labels
         kwargs["use_cache"] = False
-        outputs = _forward_at(self, forward, targets != -100, args, kwargs)
+        mask = targets != -100
+        if share_prefix and (prefix := shared_length(kwargs, mask)):
+            kwargs = after_prefix(self, forward, prefix, kwargs)
+            mask = mask[:, prefix:]
+        outputs = _forward_at(self, forward, mask, args, kwargs)
         logits = outputs.logits[0].float() / temperature
         scores = _scores(logits, targets, differentiable_entropy)
         count = scores.label_mask.sum().clamp(min=1)  # type: ignore[union-attr]

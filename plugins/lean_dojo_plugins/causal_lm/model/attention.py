@@ -1,0 +1,33 @@
+"""What kind of attention a model has: whether parts of a batch can be computed once for many."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from lean_dojo_plugins.causal_lm.model.base import base_of
+
+FULL = "full_attention"
+MASKED = {"sdpa", "eager"}
+"""Attention that takes a mask of any shape."""
+
+
+def why_not_shared(model: Any) -> str | None:
+    """Say why a model cannot have prompts shared; ``None`` where it can.
+
+    A mask of our own is for plain attention over the whole sequence: no sliding windows, no
+    recurrent or linear layers, no attention kernel that makes its own mask.
+    """
+    base = base_of(model)
+    config = base.config.get_text_config()
+    attention = config._attn_implementation  # noqa: SLF001 - transformers has no other name
+    if attention not in MASKED:
+        return f"its attention ({attention}) takes no mask of ours"
+    if "position_ids" not in inspect.signature(type(base).forward).parameters:
+        return "it takes no positions"
+    layers = set(getattr(config, "layer_types", None) or [FULL])
+    # Older configurations name a window, and no types of layers.
+    windowed = layers == {FULL} and getattr(config, "sliding_window", None)
+    if layers != {FULL} or windowed or getattr(config, "alibi", False):
+        return "its attention is not plain everywhere"
+    return None

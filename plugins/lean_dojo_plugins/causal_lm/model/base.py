@@ -1,0 +1,13 @@
+"""The transformers model inside whatever trains it."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from transformers import PreTrainedModel
+
+
+def base_of(model: Any) -> PreTrainedModel:
+    """Give the transformers model inside a PEFT model, or the model itself."""
+    inner = model.get_base_model() if hasattr(model, "peft_config") else model
+    return cast("PreTrainedModel", inner)
