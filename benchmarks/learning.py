@@ -245,7 +245,7 @@ def report(folder: Path) -> dict[str, Any]:
 
 
 def _counts(found: Mapping[int, dict[str, bool]]) -> dict[str, Any]:
-    proved = {seed: sum(mine.values()) for seed, mine in sorted(found.items())}
+    proved = {str(seed): sum(mine.values()) for seed, mine in sorted(found.items())}
     tried = [len(mine) for mine in found.values()]
     return {"proved": proved, "share": str(Share.of(sum(proved.values()), sum(tried)))}
 

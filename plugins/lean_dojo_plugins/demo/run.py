@@ -95,12 +95,13 @@ class Demo:
             with self._stage("sft", f"Learn {self.settings.human_share:.0%} of the proofs"):
                 self._train(SFT, shipped)
             with self._stage("prove sft", "What it proves then"):
-                self._measure(SFT, "--model", SFT, "--compare", self._bench(SHIPPED))
+                self._measure(SFT, "--model", self.folder / SFT, "--compare", self._bench(SHIPPED))
             with self._stage("practice", "Practise on statements, without their proofs"):
                 self._practise(shipped)
             with self._stage("prove practice", "What it proves after practice"):
-                trees = ("--save-tree", self._bench(PRACTICE) / "trees")
-                self._measure(PRACTICE, "--model", PRACTICE, "--compare", self._bench(SFT), *trees)
+                run, model = self._bench(PRACTICE), self.folder / PRACTICE
+                before = ("--compare", self._bench(SFT), "--save-tree", run / "trees")
+                self._measure(PRACTICE, "--model", model, *before)
         self._keep_largest_trees()
         return self._summarise()
 
@@ -132,16 +133,17 @@ class Demo:
     def _bench(self, stage: str) -> Path:
         return self.folder / "bench" / stage
 
-    def _measure(self, stage: str, *who: str | Path) -> None:
-        """Let a prover try the held-out theorems; Lean's automation tries all that it knows."""
+    def _measure(self, stage: str, *who: object) -> None:
+        """Let a prover try the held-out theorems; automation tries all that it knows, once."""
         sizes = self.settings
-        is_model = stage != AUTOMATION
-        names = {name: self.folder / name for name in (SFT, PRACTICE)}
+        limits: tuple[object, ...] = ("--samples", 64, "--expansions", 1)
+        if stage != AUTOMATION:
+            limits = (
+                "--samples", sizes.samples, "--expansions", sizes.expansions,
+                "--visits", sizes.visits, "--no-automation",
+            )  # fmt: skip
         self._command(
-            "bench", "held-out", *(names.get(str(word), word) for word in who),
-            "--database", self.database, "-n", sizes.theorems,
-            "--samples", sizes.samples if is_model else 64, "--expansions", sizes.expansions,
-            *(("--visits", sizes.visits, "--no-automation") if is_model else ()),
+            "bench", "held-out", *who, "--database", self.database, "-n", sizes.theorems, *limits,
             "--seed", sizes.seed, "-j", sizes.engines, "-o", self._bench(stage),
         )  # fmt: skip
 
@@ -150,9 +152,9 @@ class Demo:
         sizes = self.settings
         given = {
             "model_name": shipped, "output_dir": self.folder / trainer, "seed": sizes.seed,
-            "human_share": sizes.human_share, "formatter": "tactic-chat-renamed",
-            "batch_size": sizes.batch, "lr": sizes.lr, "max_length": 512, "prompt_weight": 0.25,
-            "report_to": "none", "trainer_args.optim": "muon", "trainer_args.weight_decay": 0.1,
+            "human_share": sizes.human_share, "batch_size": sizes.batch, "lr": sizes.lr,
+            "max_length": 512, "prompt_weight": 0.25, "report_to": "none",
+            "trainer_args.optim": "muon", "trainer_args.weight_decay": 0.1,
             "trainer_args.warmup_steps": 0.05, "trainer_args.max_steps": sizes.steps,
             "trainer_args.save_steps": 25, "trainer_args.logging_steps": 5,
         }  # fmt: skip

@@ -27,13 +27,13 @@ class DemoSettings:
 
     theorems: int = 60
     samples: int = 8
-    expansions: int = 8
+    expansions: int = 6
     visits: int = 2
     human_share: float = 0.5
-    problems: int = 200
-    steps: int = 100
+    problems: int = 80
+    steps: int = 80
     batch: int = 16
-    lr: float = 1e-3
+    lr: float = 2e-3
     engines: int = 2
     seed: int = 0
 

@@ -1,0 +1,61 @@
+"""What ``benchmarks/learning.py`` says of runs that are there."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import attrs
+import pytest
+
+from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
+
+ROOT = Path(__file__).parents[3] / "benchmarks"
+
+
+@pytest.fixture
+def learning(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    import runpy
+
+    monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
+    return SimpleNamespace(**runpy.run_path(str(ROOT / "learning.py")))
+
+
+def measured(folder: Path, arm: str, seed: int, proved: set[int]) -> None:
+    run = AttemptFolder(folder / "bench" / f"{arm}-{seed}")
+    run.begin({"prover": {"label": arm}})
+    nothing = dict.fromkeys([field.name for field in attrs.fields(Attempt)], 0)
+    for number in range(40):
+        more = {"name": f"t{number}", "success": number in proved, "reason": None, "detail": ""}
+        run.append("prover", Attempt(**(nothing | more)))
+    run.path.with_suffix(".measured").touch()
+
+
+def test_arms_are_compared_theorem_by_theorem_over_the_seeds_that_both_have(
+    learning: SimpleNamespace, tmp_path: Path
+) -> None:
+    for seed in (0, 1):
+        measured(tmp_path, "shipped", seed, set(range(10)))
+        measured(tmp_path, "human", seed, set(range(22 + seed)))
+    measured(tmp_path, "shipped", 2, set(range(10)))
+    found = learning.report(tmp_path)
+    assert found["arms"]["human"]["proved"] == {"0": 22, "1": 23}
+    compared = found["comparisons"]["human - shipped"]
+    assert compared["seeds"] == [0, 1]
+    assert compared["points"] == pytest.approx(100 * 12.5 / 40)
+    assert compared["low"] > 10
+    assert compared["p"] < 0.01
+    assert compared["p of each seed"][0] == pytest.approx(2 * 0.5**12)
+    json.dumps(found)
+    table = learning.table(found)
+    assert "| human | 22, 23 | 45 of 80 (56.2 %, 95 % interval 45.3..66.6) |" in table
+    assert "| human - shipped | +31.2 |" in table
+
+
+def test_equal_arms_differ_by_nothing(learning: SimpleNamespace, tmp_path: Path) -> None:
+    for arm in ("constant", "quarter"):
+        measured(tmp_path, arm, 0, {1, 2})
+    compared = learning.report(tmp_path)["comparisons"]["constant - quarter"]
+    assert (compared["points"], compared["p"]) == (0.0, 1.0)
