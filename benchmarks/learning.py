@@ -1,6 +1,6 @@
 """Whether training proves more, and what of it is due to what.
 
-    python benchmarks/learning.py FOLDER [--seeds 0 1 2] [--parts few guidance …] [--steps 150]
+    python benchmarks/learning.py FOLDER [--seeds 0 1 2] [--parts few problems] [--steps 150]
         [--core RUN] [--engines 1] [--report]
 
 Every stage is a public command; a killed run goes on with the same command, and calls with other

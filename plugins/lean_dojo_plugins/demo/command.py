@@ -38,12 +38,12 @@ def demo(output_dir: Path, quick: bool, as_json: bool) -> None:
     from lean_dojo_v2.report.page import write_report
 
     with redirect_stdout(sys.stderr):  # what the commands print is a message here
-        rungs = Demo(output_dir, DemoSettings.quick() if quick else DemoSettings()).run()
+        stages = Demo(output_dir, DemoSettings.quick() if quick else DemoSettings()).run()
         report = write_report(output_dir)
     if as_json:
-        emit_json([rung.row() for rung in rungs])
+        emit_json([stage.row() for stage in stages])
     else:
-        table(["PROVER", "HELD-OUT THEOREMS PROVED"], [[r.stage, str(r.share)] for r in rungs])
+        table(["PROVER", "HELD-OUT THEOREMS PROVED"], [[r.stage, str(r.share)] for r in stages])
     note(f"Report: {report}")
     if sys.stderr.isatty():
         click.launch(str(report))

@@ -17,7 +17,7 @@ FILE = "ladder.svg"
 
 
 @attrs.frozen
-class Rung:
+class DemoStage:
     """What one prover proves of the held-out theorems.
 
     Attributes:
@@ -42,17 +42,17 @@ class Rung:
         }
 
 
-def draw(rungs: Sequence[Rung]) -> Figure:
+def draw(stages: Sequence[DemoStage]) -> Figure:
     """Draw a bar for each prover, with the 95 % interval of its share."""
     figure, axes = new_figure(8, 2.6)
-    tried = max((rung.share.tried for rung in rungs), default=0)
-    for place, (rung, colour) in enumerate(zip(rungs, COLOURS, strict=False)):
-        proved, of = rung.share.proved, rung.share.tried
-        ends = [[proved - rung.share.low * of], [rung.share.high * of - proved]]
+    tried = max((stage.share.tried for stage in stages), default=0)
+    for place, (stage, colour) in enumerate(zip(stages, COLOURS, strict=False)):
+        proved, of = stage.share.proved, stage.share.tried
+        ends = [[proved - stage.share.low * of], [stage.share.high * of - proved]]
         axes.barh(place, proved, color=colour, height=0.62, alpha=0.85)
         axes.errorbar(proved, place, xerr=ends, color="black", capsize=4, linewidth=1.2)
         axes.annotate(f" {proved}", (0, place), va="center", color="white", fontweight="bold")
-    axes.set_yticks(range(len(rungs)), [rung.stage for rung in rungs])
+    axes.set_yticks(range(len(stages)), [stage.stage for stage in stages])
     axes.invert_yaxis()
     title = f"Held-out theorems proved, of {tried}, with 95 % intervals"
     axes.set_title(title, loc="left", fontsize="medium", fontweight="bold")

@@ -21,7 +21,7 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.demo.ladder import FILE, Rung, draw
+from lean_dojo_plugins.demo.ladder import FILE, DemoStage, draw
 from lean_dojo_plugins.demo.settings import DemoSettings
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.attempts import AttemptFolder
@@ -67,7 +67,7 @@ class Demo:
         """The traced sample."""
         return self.folder / "database.json"
 
-    def run(self) -> list[Rung]:
+    def run(self) -> list[DemoStage]:
         """Run all stages.
 
         Returns:
@@ -196,13 +196,13 @@ class Demo:
             if file.is_file() and file.with_suffix(".json") not in kept:
                 file.unlink()
 
-    def _summarise(self) -> list[Rung]:
+    def _summarise(self) -> list[DemoStage]:
         found = []
         for stage in (AUTOMATION, SHIPPED, SFT, PRACTICE):
             made = Summary.of(AttemptFolder(self._bench(stage)).attempts(PROVER))
-            found.append(Rung(stage, made.proved, made.seconds))
+            found.append(DemoStage(stage, made.proved, made.seconds))
         data = {
-            "stages": [rung.row() for rung in found],
+            "stages": [stage.row() for stage in found],
             "seconds": self.seconds,
             "settings": attrs.asdict(self.settings),
         }

@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.demo.ladder import Rung, draw
+from lean_dojo_plugins.demo.ladder import DemoStage, draw
 from lean_dojo_plugins.demo.run import Demo
 from lean_dojo_plugins.demo.settings import DemoSettings
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
@@ -64,9 +64,9 @@ def test_the_largest_trees_of_proofs_are_kept(tmp_path: Path) -> None:
 
 
 def test_the_ladder_shows_each_share_with_its_interval() -> None:
-    rungs = [Rung("automation", Share.of(3, 12), 1.0), Rung("sft", Share.of(6, 12), 2.0)]
-    assert rungs[1].row()["proved"] == {"held-out": 6}
-    figure = draw(rungs)
+    stages = [DemoStage("automation", Share.of(3, 12), 1.0), DemoStage("sft", Share.of(6, 12), 2.0)]
+    assert stages[1].row()["proved"] == {"held-out": 6}
+    figure = draw(stages)
     [axes] = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["automation", "sft"]
     assert [bar.get_width() for bar in axes.patches] == [3, 6]
