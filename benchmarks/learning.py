@@ -1,22 +1,23 @@
 """Whether training proves more, and what of it is due to what.
 
-    python benchmarks/learning.py FOLDER [--seeds 0 1 2] [--parts few problems] [--steps 150]
+    python benchmarks/learning.py FOLDER [--seeds 0 1 2] [--parts human practice …] [--steps 150]
         [--core RUN] [--engines 1] [--report]
 
 Every stage is a public command; a killed run goes on with the same command, and calls with other
 seeds may run side by side. Budgets are counted. Models are compared theorem by theorem.
 
-*few*: from the model that ships, on the sample's 260 held-out and 45 ``sorry`` theorems.
+The first three parts begin with the model that ships, on the sample's 260 held-out and 45 ``sorry``
+theorems: what human proofs bring, and where they are few and problems many.
 
-| arm | learns |
-|---|---|
-| shipped | nothing |
-| human | ``sft`` on all human proofs of the training theorems |
-| quarter | ``sft`` on those of a quarter of them |
-| practice | ``expert-iteration``: that quarter, and what its model proves of all statements |
-| control | the same, but what is practised on is false: the quarter, in as many steps |
-| episodes | ``grpo`` over whole proofs of the statements, from the quarter's model |
-| constant | ``grpo`` with a constant reward, from the quarter's model, as many steps |
+| part | arm | learns |
+|---|---|---|
+| *human* | shipped | nothing |
+| | human | ``sft`` on all human proofs of the training theorems |
+| *practice* | quarter | ``sft`` on those of a quarter of them |
+| | practice | ``expert-iteration``: that quarter, and what its model proves of all statements |
+| | control | the same, but what is practised on is false: the quarter, in as many steps |
+| *episodes* | episodes | ``grpo`` over whole proofs of the statements, from the quarter's model |
+| | constant | ``grpo`` with a constant reward, from the quarter's model, as many steps |
 
 *problems*: how the gain grows with the number of problems. ``expert-iteration`` from the model that
 ships over 0, 100, 1,000 and 10,000 (or all) statements of the core library, of ``--core``, a folder
@@ -50,7 +51,8 @@ from lean_dojo_v2.sample import (
     sample_project_path,
 )
 
-FEW = ("shipped", "human", "quarter", "practice", "control", "episodes", "constant")
+PARTS = ("human", "practice", "episodes", "problems")
+ARMS = ("shipped", "human", "quarter", "practice", "control", "episodes", "constant")
 COUNTS = (0, 100, 1_000, 10_000)
 QUARTER = 0.25
 FALSE = {"name": "nothing", "header": "", "formal_statement": "theorem nothing : False :="}
@@ -131,29 +133,44 @@ class Laboratory:
             done=run.with_suffix(".measured"),
         )  # fmt: skip
 
-    def few(self) -> None:
-        """Few proofs, many problems: what reinforcement is for."""
-        steps, sample = self.options.steps, "sample"
+    def human(self) -> None:
+        """What human proofs bring."""
+        self.measure("shipped", shipped_model(), "sample")
+        human = self.fine_tune("human", "sft", self.sample(), self.options.steps)
+        self.measure("human", human, "sample")
+
+    def quarter(self) -> Path:
+        """Train on few proofs."""
+        steps = self.options.steps
+        model = self.fine_tune("quarter", "sft", self.sample(), steps, human_share=QUARTER)
+        self.measure("quarter", model, "sample")
+        return model
+
+    def lean(self) -> dict[str, Any]:
+        """Give the settings of a training that asks Lean."""
         projects = {SAMPLE_URLS[name]: str(sample_project_path(name)) for name in SAMPLE_PROJECTS}
-        places = {"projects": json.dumps(projects), "engines": self.options.engines}
-        self.measure("shipped", shipped_model(), sample)
-        human = self.fine_tune("human", "sft", self.sample(), steps)
-        self.measure("human", human, sample)
-        quarter = self.fine_tune("quarter", "sft", self.sample(), steps, human_share=QUARTER)
-        self.measure("quarter", quarter, sample)
+        return {"projects": json.dumps(projects), "engines": self.options.engines}
+
+    def practice(self) -> None:
+        """Practise on problems without proofs, and what is due to the longer training."""
+        quarter = self.quarter()
         nothing = self.folder / "false.jsonl"
         atomic_write_bytes(nothing, orjson.dumps(FALSE) + b"\n")
         for arm, problems in (("practice", "training"), ("control", str(nothing))):
             model = self.fine_tune(
-                arm, "expert-iteration", self.sample(), steps * len(projects),
+                arm, "expert-iteration", self.sample(), self.options.steps * len(SAMPLE_PROJECTS),
                 search_model=quarter, human_share=QUARTER, problems=json.dumps([problems]),
-                rounds=self.options.rounds, **SEARCH, **places,
+                rounds=self.options.rounds, **SEARCH, **self.lean(),
             )  # fmt: skip
-            self.measure(arm, model, sample)
-        model = self.reinforce("episodes", quarter, episodes="true", **places)
-        self.measure("episodes", model, sample)
+            self.measure(arm, model, "sample")
+
+    def episodes(self) -> None:
+        """Whole proofs rewarded, and the same steps with a reward that says nothing."""
+        quarter = self.quarter()
+        model = self.reinforce("episodes", quarter, episodes="true", **self.lean())
+        self.measure("episodes", model, "sample")
         model = self.reinforce("constant", quarter, "--reward", "constant")
-        self.measure("constant", model, sample)
+        self.measure("constant", model, "sample")
 
     def problems(self) -> None:
         """More and more problems."""
@@ -232,7 +249,7 @@ COMPARISONS = (
 
 def report(folder: Path) -> dict[str, Any]:
     """Give all that is measured so far."""
-    arms = {arm: outcomes(folder, arm) for arm in (*FEW, *(f"problems-{n}" for n in COUNTS))}
+    arms = {arm: outcomes(folder, arm) for arm in (*ARMS, *(f"problems-{n}" for n in COUNTS))}
     arms = {arm: found for arm, found in arms.items() if found}
     return {
         "arms": {arm: _counts(found) for arm, found in arms.items()},
@@ -281,7 +298,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--parts", nargs="+", choices=("few", "problems"), default=["few"])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS[:-1])
     parser.add_argument("--steps", type=int, default=150, help="of fine-tuning, at each repository")
     parser.add_argument("--rounds", type=int, default=1, help="of expert iteration")
     parser.add_argument("--grpo-steps", type=int, default=40, help="at each repository")
