@@ -110,7 +110,7 @@ def write_data(folder: Path, mined: list[Mined]) -> None:
 
 def build(folder: Path, mined: list[Mined], options: argparse.Namespace) -> Path:
     """Make the model that nothing has been learnt by."""
-    from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+    from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 
     model = folder / "untrained"
     if not (model / "model.safetensors").exists():

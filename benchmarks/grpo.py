@@ -38,7 +38,7 @@ from trl.trainer.grpo_trainer import GRPOTrainer as PlainTrainer
 
 from lean_dojo_core import Evaluation
 from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
-from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_plugins.sft.trainer import SFTTrainer

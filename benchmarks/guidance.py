@@ -41,7 +41,7 @@ from scipy.stats import bootstrap
 from lean_dojo_core import registry
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
-from lean_dojo_plugins.demo.encoder import build_tiny_encoder
+from lean_dojo_plugins.progress.tiny_encoder import build_tiny_encoder
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_plugins.sft.share import is_shown
 from lean_dojo_plugins.sft.trainer import SFTTrainer

@@ -35,7 +35,7 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.progress.dataset import ProgressDataset
 from lean_dojo_plugins.progress.metrics import compute_metrics, flat, measures
 from lean_dojo_plugins.progress.trainer import ProgressTrainer

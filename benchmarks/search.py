@@ -30,7 +30,7 @@ from pathlib import Path
 import psutil
 
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
-from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_v2.database import DynamicDatabase, Repository
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig

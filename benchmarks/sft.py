@@ -44,7 +44,7 @@ from lean_dojo_core import Theorem, TracedTactic
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
-from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training.loop import CurriculumStep
 

@@ -88,7 +88,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def build_model(folder: Path, **sizes: int) -> Path:
     """A language model of the sample's own vocabulary, with random weights."""
-    from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+    from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
     from lean_dojo_v2.database import DynamicDatabase
 
     tactics = [

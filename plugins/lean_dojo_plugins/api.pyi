@@ -1,7 +1,7 @@
 from .causal_lm.generate.generator import CausalTacticGenerator as CausalTacticGenerator
 from .causal_lm.text.tokenisation import Tokeniser as Tokeniser
+from .causal_lm.tiny_model import build_tiny_model as build_tiny_model
 from .causal_lm.trainer import CausalTrainer as CausalTrainer
-from .demo.tiny_model import build_tiny_model as build_tiny_model
 from .grpo.trainer import GRPOTrainer as GRPOTrainer
 from .rewards.adapter import AdaptedReward as AdaptedReward, adapt as adapt
 from .rewards.resolve import resolve_rewards as resolve_rewards

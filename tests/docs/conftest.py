@@ -189,7 +189,7 @@ def small_tool_caller(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model of two layers with the chat template of one that calls tools."""
     import trl
 
-    from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+    from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 
     texts = ["<|im_start|>user <|im_end|> <tool_call>", "⊢ p ∧ q", "intro h"] * 8
     folder = build_tiny_model(
@@ -206,8 +206,8 @@ def small_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     import torch
     from transformers import T5Config, T5EncoderModel
 
-    from lean_dojo_plugins.demo.encoder import build_tiny_encoder
-    from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+    from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
+    from lean_dojo_plugins.progress.tiny_encoder import build_tiny_encoder
 
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("models")

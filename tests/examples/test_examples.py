@@ -24,7 +24,7 @@ MODEL = "deepseek-ai/DeepSeek-Prover-V2-7B"
 
 @pytest.fixture(scope="module")
 def small_model(tmp_path_factory):
-    from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+    from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 
     texts = ["⊢ p ∧ q exact hp constructor rfl simp intro h rw [h] left"] * 4
     folder = tmp_path_factory.mktemp("model") / "small"

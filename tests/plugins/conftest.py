@@ -104,7 +104,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Llama of two layers with a ChatML template."""
-    from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+    from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 
     texts = [str(theorem("u", number)["traced_tactics"]) for number in range(40)]
     folder = build_tiny_model(

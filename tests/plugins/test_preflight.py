@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.sample import sample_database_path

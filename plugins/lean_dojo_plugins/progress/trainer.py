@@ -28,7 +28,6 @@ from transformers.trainer_utils import PredictionOutput
 from lean_dojo_core import Database, Evaluation, Repository, registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.progress.dataset import ExampleRows, ProgressDataset, tokenised
-from lean_dojo_plugins.progress.grouping import GroupingTrainer
 from lean_dojo_plugins.progress.metrics import Array, flat
 from lean_dojo_plugins.progress.targets import TARGETS, Target
 from lean_dojo_plugins.training import fields
@@ -36,6 +35,7 @@ from lean_dojo_plugins.training.arguments import check_trainer_args
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
 from lean_dojo_plugins.training.data import formatted_rows, split_file
 from lean_dojo_plugins.training.devices import choose_device
+from lean_dojo_plugins.training.grouping import GroupingTrainer
 from lean_dojo_plugins.training.hub import fetch, resolve_model
 from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.preflight import check_ready

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 import attrs
 import torch
 from datasets import Dataset
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import TrainingArguments
 from trl.trainer import sft_trainer as trl_sft
 from trl.trainer.sft_config import SFTConfig
 
@@ -21,8 +21,8 @@ from lean_dojo_plugins.causal_lm.text.tokenisation import IGNORED, Tokeniser
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.sft.share import ShownShare, a_share
 from lean_dojo_plugins.training import fields
-from lean_dojo_plugins.training.batches import LengthGroups
 from lean_dojo_plugins.training.fields import about
+from lean_dojo_plugins.training.grouping import GroupingTrainer
 from lean_dojo_plugins.training.learner import CurriculumStep
 
 _DOCUMENTED = "the documents fix it for SFTTrainer"
@@ -120,8 +120,8 @@ class SFTTrainer(CausalTrainer):
         return trainer
 
 
-class _StepTrainer(trl_sft.SFTTrainer):
-    """TRL's trainer, with batches of similar length in an order that a resumed run repeats.
+class _StepTrainer(GroupingTrainer, trl_sft.SFTTrainer):
+    """TRL's trainer, with batches of similar length and the loss on the tactic.
 
     Attributes:
         prompt_weight: Weight of a prompt's token in the loss.
@@ -161,30 +161,3 @@ class _StepTrainer(trl_sft.SFTTrainer):
         if num_items_in_batch is not None:  # a batch's share of an optimiser step
             loss = loss * is_tactic[:, 1:].sum() / num_items_in_batch
         return (loss, outputs) if return_outputs else loss
-
-    def _get_train_sampler(self, train_dataset: Dataset | None = None) -> Any:
-        if self.args.train_sampling_strategy != "group_by_length":
-            return super()._get_train_sampler(train_dataset)
-        # By now transformers has dropped the columns that the model does not take from its copy.
-        lengths = cast("Dataset", self.train_dataset)["length"][:]
-        per_step = self.args.train_batch_size * self.args.gradient_accumulation_steps
-        sampler = LengthGroups(lengths, per_step * self.args.world_size, self.args.seed)
-        self.add_callback(_EpochOrder(sampler))
-        return sampler
-
-
-class _EpochOrder(TrainerCallback):
-    """Tells the sampler the epoch; accelerate does not reach it behind skipped batches."""
-
-    def __init__(self, sampler: LengthGroups) -> None:
-        self.sampler = sampler
-
-    def on_epoch_begin(
-        self,
-        args: TrainingArguments,  # noqa: ARG002
-        state: TrainerState,
-        control: TrainerControl,  # noqa: ARG002
-        **kwargs: Any,  # noqa: ARG002
-    ) -> None:
-        """Choose the order of the epoch that begins."""
-        self.sampler.set_epoch(int(state.epoch or 0))

@@ -15,7 +15,7 @@ from lean_dojo_v2.trainer.sft_trainer import SFTTrainer
 
 @pytest.fixture(scope="module")
 def small_model(tmp_path_factory):
-    from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+    from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 
     texts = ["⊢ p ∧ q exact hp constructor rfl simp intro h rw [h] left"] * 4
     return build_tiny_model(

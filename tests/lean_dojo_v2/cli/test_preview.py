@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("workplace")
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tokenizer and a small model, built from the sample's own text."""
-    from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+    from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
     from lean_dojo_v2.sample import __file__ as sample
 
     database = DynamicDatabase(Path(sample).parent / "traced" / "sample.json")

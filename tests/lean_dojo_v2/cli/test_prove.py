@@ -314,7 +314,7 @@ def test_agent_hf_exports_where_a_file_says_and_takes_no_repositories(
 
 @pytest.mark.slow
 def test_agent_hf_traces_trains_and_proves(lean_dojo, place, tiny_repository):
-    from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+    from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 
     folder, commit = tiny_repository
     texts = ["⊢ p ∧ q exact hp constructor rfl simp intro h"] * 4

@@ -83,7 +83,7 @@ def test_a_merged_adapter_says_what_the_adapter_says(lean_dojo, workplace):
     from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForCausalLM
 
-    from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+    from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 
     build_tiny_model(["p q r ⊢ simp"] * 4, "base", hidden_size=32, layers=1, vocab_size=300)
     base = AutoModelForCausalLM.from_pretrained("base")

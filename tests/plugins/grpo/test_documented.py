@@ -12,7 +12,7 @@ import torch
 from peft import LoraConfig, PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_v2.agent.hf_agent import HFAgent
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.database import DynamicDatabase

@@ -12,7 +12,7 @@ from datasets import Dataset
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import get_json_schema
 
-from lean_dojo_plugins.demo.tiny_model import build_tiny_model
+from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_v2.environment import LeanProofEnvironment
 from lean_dojo_v2.environment.environment import close_engines
 

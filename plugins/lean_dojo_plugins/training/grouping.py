@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any, cast
 
 from datasets import Dataset
-from transformers import Trainer
+from transformers import (
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
 
 from lean_dojo_plugins.training.batches import LengthGroups
 
@@ -23,5 +29,23 @@ class GroupingTrainer(Trainer):
         # By now transformers has dropped the columns that the model does not take from its copy.
         lengths = cast("Dataset", self.train_dataset)["length"][:]
         per_step = self.args.train_batch_size * self.args.gradient_accumulation_steps
-        # A run resumes where an epoch begins, so accelerate always tells the sampler the epoch.
-        return LengthGroups(lengths, per_step * self.args.world_size, self.args.seed)
+        sampler = LengthGroups(lengths, per_step * self.args.world_size, self.args.seed)
+        self.add_callback(_EpochOrder(sampler))
+        return sampler
+
+
+class _EpochOrder(TrainerCallback):
+    """Tells the sampler the epoch; accelerate does not reach it behind skipped batches."""
+
+    def __init__(self, sampler: LengthGroups) -> None:
+        self.sampler = sampler
+
+    def on_epoch_begin(
+        self,
+        args: TrainingArguments,  # noqa: ARG002
+        state: TrainerState,
+        control: TrainerControl,  # noqa: ARG002
+        **kwargs: Any,  # noqa: ARG002
+    ) -> None:
+        """Choose the order of the epoch that begins."""
+        self.sampler.set_epoch(int(state.epoch or 0))

@@ -9,7 +9,7 @@ import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from lean_dojo_plugins.causal_lm.text.formatters import ask
-from lean_dojo_plugins.demo.tiny_model import BOS, EOS, PAD, build_tiny_model
+from lean_dojo_plugins.causal_lm.tiny_model import BOS, EOS, PAD, build_tiny_model
 
 TEXTS = [
     "p q : Prop\nh : p ∧ q\n⊢ q ∧ p",
