@@ -144,6 +144,13 @@ class TrainingConfig:
         "alone works against forgetting.",
         kw_only=True,
     )
+    split_strategy: Literal["random", "novel_premises"] = _field(
+        "random",
+        "Split whose training theorems are learnt from: random, as documented, or novel_premises, "
+        "whose test proofs use premises that no training proof does.",
+        _one_of("random", "novel_premises"),
+        kw_only=True,
+    )
     cap_warmup: bool = _field(
         True, "Never warm up longer than a tenth of the training.", kw_only=True
     )

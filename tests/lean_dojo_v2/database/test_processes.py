@@ -98,7 +98,9 @@ def test_processes_that_make_one_database_together(path: Path) -> None:
     assert urls == {f"u{number}" for number in [*range(6), *range(10, 16)]}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+)
 def test_killed_at_any_moment_nothing_recorded_is_lost(
     path: Path, repository: Callable[..., Repository], seed: int
 ) -> None:

@@ -34,6 +34,7 @@ class Lent:
         pass
 
 
+@pytest.mark.slow
 def test_a_module_is_mined_once(
     engine: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

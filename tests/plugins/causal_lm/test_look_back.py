@@ -18,6 +18,8 @@ from lean_dojo_v2.report.page import write_report
 from lean_dojo_v2.runs.forgetting import Forgetting
 from lean_dojo_v2.trainer.sft_trainer import SFTTrainer
 
+pytestmark = pytest.mark.slow  # two runs over three repositories
+
 URL = "https://example.org/lean/"
 COMMIT = "c" * 40
 

@@ -212,9 +212,10 @@ class Early:
         return [0.0] * len(completions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lora",
-    [None, pytest.param(LoraConfig(r=2, target_modules=["q_proj"]), marks=pytest.mark.slow)],
+    [None, LoraConfig(r=2, target_modules=["q_proj"])],
 )
 def test_completions_are_handed_over_as_they_end(train, lora):
     early = Early()
@@ -227,6 +228,7 @@ def test_completions_are_handed_over_as_they_end(train, lora):
     assert "generate" not in vars(trainer.model)
 
 
+@pytest.mark.slow
 def test_lora_saves_the_adapter_only(train):
     config = LoraConfig(r=2, lora_alpha=4, target_modules=["q_proj", "v_proj"])
     trainer = train("length-penalised", lora_config=config, batch_size=4)

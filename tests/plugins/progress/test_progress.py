@@ -74,6 +74,7 @@ def padding_of(trainer: ProgressTrainer, monkeypatch) -> list[float]:
     return [1 - mask.float().mean().item() for mask in masks]
 
 
+@pytest.mark.slow
 def test_batches_hold_rows_of_similar_length_and_are_as_wide_as_the_longest(
     tmp_path, encoder, monkeypatch
 ):
@@ -128,6 +129,7 @@ def test_a_finished_run_is_not_repeated_and_the_hint_is_printed(trained, capsys)
     assert (Path(trained.output_dir) / "model.safetensors").stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_trained_on_for_what_is_added(
     tmp_path, dataset_file, encoder, capsys, monkeypatch
 ):
@@ -288,6 +290,7 @@ def test_it_trains_from_a_database_that_it_streams(tmp_path, encoder, monkeypatc
         assert not learnt & held_out
 
 
+@pytest.mark.slow
 def test_a_later_process_measures_on_what_the_training_left(
     tmp_path, encoder, monkeypatch, dataset_file
 ):

@@ -156,6 +156,7 @@ def test_ewc_is_off_without_progressive_training(database, repos, make_config):
     assert all("ewc" not in torch.load(path, weights_only=True) for path in finished(trainer))
 
 
+@pytest.mark.slow
 def test_an_explicit_start_and_a_second_run(database, repos, make_config):
     config = make_config(lr=0.0)
     trainer = RetrievalTrainer(config)

@@ -222,6 +222,7 @@ def test_the_start_model_is_never_overwritten(tiny_model):
         SFTTrainer(str(tiny_model), tiny_model)
 
 
+@pytest.mark.slow
 def test_resume_false_starts_anew(database, tiny_model, tmp_path):
     def train(**options) -> dict[str, torch.Tensor]:
         trainer = SFTTrainer(str(tiny_model), tmp_path / "out", batch_size=8, lr=1e-3, **options)
@@ -236,6 +237,7 @@ def test_resume_false_starts_anew(database, tiny_model, tmp_path):
     assert torch.equal(first[name], again[name])
 
 
+@pytest.mark.slow
 def test_a_later_process_measures_what_was_trained(database, tiny_model, tmp_path, capsys):
     def make(**options) -> SFTTrainer:
         return SFTTrainer(str(tiny_model), tmp_path / "out", batch_size=4, lr=3e-3, **options)

@@ -83,6 +83,7 @@ def test_grpo_tells_what_was_scored(traced, tiny_model, tmp_path):
     assert isinstance(scored["rewards"], torch.Tensor)
 
 
+@pytest.mark.slow
 def test_progress_and_retrieval_take_them(encoder, dataset_file, encoder_folder, tmp_path):
     watcher = Watcher()
     ProgressTrainer(

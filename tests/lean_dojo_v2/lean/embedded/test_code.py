@@ -57,7 +57,12 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("what", PROGRAMS)
+QUICK = {"a function of the file that calls one", "a macro with a loop", "exceptions"}
+
+
+@pytest.mark.parametrize(
+    "what", [w if w in QUICK else pytest.param(w, marks=pytest.mark.slow) for w in PROGRAMS]
+)
 def test_programs_compile_and_run(lean: Any, what: str) -> None:
     text, printed = PROGRAMS[what]
     units = lean("frontend.process", file=text, readHeader=True)["units"]
