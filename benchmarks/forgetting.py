@@ -1,0 +1,116 @@
+"""What retrieval forgets of one repository as it learns the next, and what EWC keeps of it.
+
+    python benchmarks/forgetting.py FOLDER [--seeds 0 1 2] [--strengths 0 0.1 1] [--epochs 6 3]
+
+For each seed a random encoder (2 layers, 64 dimensions) is trained on the first repository of the
+sample; from there on the second alone (``replay=False``), once with each ``lambda_value``. R@10 on
+the held-out theorems of both is what ``forgetting.json`` says of each step. A killed run goes on
+with the same command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import orjson
+import torch
+from premises import random_encoder
+from stages import say
+
+from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.lean_agent.config import TrainingConfig
+from lean_dojo_v2.sample import sample_database_path
+
+
+def train(
+    folder: Path, seed: int, epochs: int, strength: float, number: int, start: Path | None = None
+) -> RetrievalTrainer:
+    """Train on one repository of the sample, once; give what has trained."""
+    config = TrainingConfig(
+        model_name=str(random_encoder(folder.parent, seed)), max_epochs=epochs, lr=1e-3,
+        batch_size=8, accumulate_grad_batches=1, warmup_steps=100, num_workers=0,
+        precision="32-true", early_stopping_patience=epochs, checkpoint_save_top_k=1,
+        lambda_value=strength, replay=False, fisher_examples=500, seed=seed,
+        checkpoint_dir=folder, log_dir=folder.parent / "logs",
+    )  # fmt: skip
+    trainer = RetrievalTrainer(config)
+    if not list(folder.glob("*/finished-*.ckpt")):
+        say(f"{folder.name}: {epochs} epochs")
+        database = folder.parent / "sample.json"
+        if not database.exists():
+            shutil.copy(sample_database_path(), database)
+        repositories = sorted(DynamicDatabase(database).repositories, key=lambda repo: repo.name)
+        data = folder.parent / f"{folder.name}-data"
+        trainer.train(
+            [repositories[number]], DynamicDatabase(database), data,
+            model_checkpoint_path=start,
+        )  # fmt: skip
+    return trainer
+
+
+def recall(trainer: RetrievalTrainer, data: Path) -> float:
+    """Give R@10, percent, on the held-out theorems of a repository."""
+    torch.set_num_threads(1)
+    scores = [trainer.evaluate(data, split).rows for split in ("val", "test")]
+    dense = [
+        row for rows in scores for row in rows if (row.split, row.method) == ("random", "dense")
+    ]
+    return sum(r.scores.recall_at_10 * r.tactics for r in dense) / sum(r.tactics for r in dense)
+
+
+def measure(folder: Path, seed: int, epochs: Sequence[int], strengths: Sequence[float]) -> None:
+    """Do what is not done for a seed."""
+    file = folder / f"{seed}.json"
+    found: dict[str, Any] = json.loads(file.read_bytes()) if file.exists() else {}
+    first = train(folder / f"first-{seed}", seed, epochs[0], 0.1, 0)
+    start = first.find_latest_checkpoint()
+    for strength in strengths:
+        if str(strength) in found:
+            continue
+        name = f"second-{seed}-{strength:g}"
+        second = train(folder / name, seed, epochs[1], strength, 1, start)
+        places = [folder / f"first-{seed}-data", folder / f"{name}-data"]
+        if "before" not in found:
+            found["before"] = [recall(first, place) for place in places]
+        found[str(strength)] = [recall(second, place) for place in places]
+        atomic_write_bytes(file, orjson.dumps(found))
+
+
+def table(found: Mapping[int, Mapping[str, Sequence[float]]]) -> str:
+    """Write for people: the mean over the seeds, and each."""
+    lines = ["| lambda_value | first repository, R@10 | second |", "|---|---|---|"]
+    for key in dict.fromkeys(key for one in found.values() for key in one):
+        cells = []
+        for place in (0, 1):
+            values = [one[key][place] for one in found.values() if key in one]
+            cells.append(f"{mean(values):.1f} ({', '.join(f'{v:.1f}' for v in values)})")
+        lines.append(f"| {key} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Run what is not done, and report what is."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--strengths", type=float, nargs="+", default=[0.0, 0.1, 1.0])
+    parser.add_argument("--epochs", type=int, nargs=2, default=[6, 3])
+    options = parser.parse_args()
+    folder = options.folder.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    for seed in options.seeds:
+        measure(folder, seed, options.epochs, options.strengths)
+    files = sorted(folder.glob("[0-9]*.json"))
+    print(table({int(file.stem): json.loads(file.read_bytes()) for file in files}))
+
+
+if __name__ == "__main__":
+    main()
