@@ -63,8 +63,8 @@ class Laboratory:
         if not database.exists():
             shutil.copy(sample_database_path(), database)
         given = {
-            "model_name": random_encoder(self.folder, self.seed), "split_strategy": split, "single_repo": "false",
-            "run_progressive_training": "false",
+            "model_name": random_encoder(self.folder, self.seed), "split_strategy": split,
+            "single_repo": "false", "run_progressive_training": "false",
             "max_epochs": self.options.epochs, "early_stopping_patience": self.options.epochs,
             "batch_size": 8, "accumulate_grad_batches": 1, "warmup_steps": 100, "num_workers": 0,
             "precision": "32-true", "checkpoint_save_top_k": 1, "seed": self.seed,

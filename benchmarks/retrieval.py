@@ -3,9 +3,6 @@
 Run ``python benchmarks/retrieval.py`` (all of these) or name some: ``corpus index retrieve train``.
 Prints one JSON object a line: what, ours, plain, ratio. Times are CPU seconds of this process, so
 that a busy machine does not change them; the two ways are timed in turn.
-
-``quality``, by name only, trains a random encoder on the shipped sample, which takes minutes, and
-prints R@1, R@10 and MRR before, after and of BM25.
 """
 
 from __future__ import annotations
@@ -252,53 +249,10 @@ def export(folder: Path) -> RetrievalDataModule:
     return data
 
 
-def bench_quality(folder: Path, epochs: int) -> None:
-    """How well a random encoder retrieves before and after training on the sample."""
-    from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
-    from lean_dojo_v2.lean_agent.config import TrainingConfig
-
-    database = sample_database(folder)
-    [repository, *_] = database.repositories
-    data = folder / "quality"
-    database.export_merged_data([repository], data)
-    encoder(folder, d_model=64, d_kv=16, d_ff=128, num_layers=2)
-    config = TrainingConfig(
-        model_name=str(folder / "encoder"),
-        max_epochs=epochs,
-        batch_size=8,
-        accumulate_grad_batches=1,
-        warmup_steps=100,
-        num_workers=0,
-        precision="32-true",
-        early_stopping_patience=epochs,
-        checkpoint_dir=folder / "checkpoints",
-        log_dir=folder / "logs",
-    )
-    trainer = RetrievalTrainer(config)
-    untrained = trainer.evaluate(data).rows
-    start = time.process_time()
-    trainer.train([repository], database, data)
-    minutes = (time.process_time() - start) / 60
-    for old, new in zip(untrained, trainer.evaluate(data).rows, strict=True):
-        rows = {"BM25": new} if new.method == "bm25" else {"untrained": old, "trained": new}
-        for method, row in rows.items():
-            report(
-                "quality",
-                split=row.split,
-                method=method,
-                tactics=row.tactics,
-                states_seen_in_training=row.states_seen,
-                **row.scores.as_dict(),
-            )
-    report("quality", epochs=epochs, training_cpu_minutes=minutes)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="*", default=["corpus", "index", "retrieve", "train"])
-    parser.add_argument("--epochs", type=int, default=8, help="Of quality.")
-    chosen = parser.parse_args()
-    wanted = chosen.what
+    wanted = parser.parse_args().what
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if "corpus" in wanted:
@@ -309,8 +263,6 @@ def main() -> None:
             bench_retrieve()
         if "train" in wanted:
             bench_train(folder)
-        if "quality" in wanted:
-            bench_quality(folder, chosen.epochs)
 
 
 if __name__ == "__main__":
