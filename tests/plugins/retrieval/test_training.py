@@ -148,7 +148,7 @@ def test_with_the_penalty_the_first_repository_fits_better(
                 seed=seed,
                 checkpoint_dir=tmp_path / name,
                 **changes,
-            )  # fmt: skip
+            )
         )
 
     first = trainer("first")
