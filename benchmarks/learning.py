@@ -30,8 +30,9 @@ import argparse
 import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
@@ -40,16 +41,20 @@ from stages import command, say
 
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.attempts import AttemptFolder
-from lean_dojo_v2.benchmarks.statistics import Comparison, Share
+from lean_dojo_v2.benchmarks.statistics import Comparison
 from lean_dojo_v2.benchmarks.summary import PROVER, proved_by
 from lean_dojo_v2.database.export.splits import unit_hash
 from lean_dojo_v2.prover.shipped import shipped_model
+from lean_dojo_v2.runs.figures import COLOURS, new_figure, save
 from lean_dojo_v2.sample import (
     SAMPLE_PROJECTS,
     SAMPLE_URLS,
     sample_database_path,
     sample_project_path,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PARTS = ("human", "practice", "episodes", "problems")
 ARMS = ("shipped", "human", "quarter", "practice", "control", "episodes", "constant")
@@ -215,24 +220,28 @@ def compared(ours: Mapping[int, dict[str, bool]], theirs: Mapping[int, dict[str,
     """
     seeds = sorted(ours.keys() & theirs.keys())
     names = sorted(set.intersection(*(set(arm[s]) for s in seeds for arm in (ours, theirs))))
-    a, b = (
-        np.array([np.mean([arm[s][name] for s in seeds]) for name in names])
-        for arm in (ours, theirs)
-    )
-    if np.array_equal(a, b):
-        low = high = 0.0
-        p = 1.0
-    else:
+    a, b = (_means(arm, seeds, names) for arm in (ours, theirs))
+    p = 1.0
+    if not np.array_equal(a, b):
         rng = np.random.default_rng(0)
-        ends = bootstrap((a - b,), np.mean, method="percentile", rng=rng).confidence_interval
-        low, high = float(ends.low), float(ends.high)
         p = float(permutation_test((a, b), _difference, permutation_type="samples", rng=rng).pvalue)
     each = [Comparison.of((ours[s][n], theirs[s][n]) for n in names) for s in seeds]
-    return {
-        "seeds": seeds,
-        "points": 100 * float(np.mean(a - b)), "low": 100 * low, "high": 100 * high, "p": p,
-        "p of each seed": [one.p for one in each],
-    }  # fmt: skip
+    return {"seeds": seeds, **_interval(a - b), "p": p, "p of each seed": [one.p for one in each]}
+
+
+def _means(arm: Mapping[int, dict[str, bool]], seeds: Sequence[int], names: Sequence[str]) -> Any:
+    """Give for each theorem the share of the seeds that prove it."""
+    return np.array([np.mean([arm[seed][name] for seed in seeds]) for name in names])
+
+
+def _interval(values: np.ndarray) -> dict[str, float]:
+    """Give the mean over theorems in points, with the 95 % interval of a bootstrap."""
+    low = high = mean = float(np.mean(values))
+    if np.ptp(values):
+        rng = np.random.default_rng(0)
+        ends = bootstrap((values,), np.mean, method="percentile", rng=rng).confidence_interval
+        low, high = float(ends.low), float(ends.high)
+    return {"points": 100 * mean, "low": 100 * low, "high": 100 * high}
 
 
 def _difference(a: np.ndarray, b: np.ndarray) -> float:
@@ -262,18 +271,22 @@ def report(folder: Path) -> dict[str, Any]:
 
 
 def _counts(found: Mapping[int, dict[str, bool]]) -> dict[str, Any]:
-    proved = {str(seed): sum(mine.values()) for seed, mine in sorted(found.items())}
-    tried = [len(mine) for mine in found.values()]
-    return {"proved": proved, "share": str(Share.of(sum(proved.values()), sum(tried)))}
+    seeds = sorted(found)
+    names = sorted(set.intersection(*(set(found[seed]) for seed in seeds)))
+    proved = {str(seed): sum(found[seed].values()) for seed in seeds}
+    return {"proved": proved, "tried": len(names), **_interval(_means(found, seeds, names))}
 
 
 def table(found: Mapping[str, Any]) -> str:
     """Write the report for people."""
-    lines = ["| arm | proved, seed by seed | all seeds |", "|---|---|---|"]
+    lines = ["| arm | proved, seed by seed | of | share | 95 % interval |", "|---|---|---|---|---|"]
     lines += _lines(
-        (arm, ", ".join(map(str, one["proved"].values())), one["share"])
+        (
+            arm, ", ".join(map(str, one["proved"].values())), str(one["tried"]),
+            f"{one['points']:.1f} %", f"{one['low']:.1f} to {one['high']:.1f}",
+        )
         for arm, one in found["arms"].items()
-    )
+    )  # fmt: skip
     lines += [
         "",
         "| compared | points | 95 % interval | p | p of each seed |",
@@ -287,6 +300,27 @@ def table(found: Mapping[str, Any]) -> str:
         for name, one in found["comparisons"].items()
     )  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+def draw(found: Mapping[str, Any]) -> Figure:
+    """Draw what each arm proves: a bar with its interval, a point for each seed."""
+    arms = found["arms"]
+    figure, axes = new_figure(8, 0.6 + 0.36 * len(arms))
+    for place, (one, colour) in enumerate(zip(arms.values(), cycle(COLOURS), strict=False)):
+        ends = [[one["points"] - one["low"]], [one["high"] - one["points"]]]
+        axes.barh(place, one["points"], color=colour, height=0.62, alpha=0.7)
+        axes.errorbar(one["points"], place, xerr=ends, color="black", capsize=4, linewidth=1.2)
+        points = [100 * proved / one["tried"] for proved in one["proved"].values()]
+        axes.plot(points, [place] * len(points), "o", color="black", markersize=3, alpha=0.6)
+    axes.set_yticks(range(len(arms)), list(arms))
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.grid(axis="x", alpha=0.25)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    title = "Theorems proved, %: mean over the seeds, 95 % interval over theorems"
+    axes.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+    return figure
 
 
 def _lines(rows: Iterable[Sequence[str]]) -> list[str]:
@@ -319,6 +353,8 @@ def main() -> None:
     found = report(folder)
     atomic_write_bytes(folder / "report.json", orjson.dumps(found, option=orjson.OPT_INDENT_2))
     atomic_write_text(folder / "report.md", table(found))
+    if found["arms"]:
+        save(draw(found), folder / "report.svg")
     print(table(found))
 
 

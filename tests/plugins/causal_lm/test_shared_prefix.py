@@ -69,13 +69,14 @@ def test_values_and_gradients_are_those_of_whole_rows(lora: bool) -> None:
 
 
 def test_how_much_is_shared() -> None:
+    model = llama()
     given = batch()
     labels = given.pop("labels")
 
     def length(**changed: torch.Tensor) -> int:
         now = {**given, "labels": labels, **changed}
         is_scored = now.pop("labels")[:, 1:] != -100
-        return shared_length(now, is_scored)
+        return shared_length(model, now, is_scored)
 
     assert length() == PREFIX
     # A label is predicted by the token before it, which is then each row's own.
@@ -88,14 +89,27 @@ def test_how_much_is_shared() -> None:
     assert length(attention_mask=padded_left) == 0
     assert length(position_ids=torch.zeros(3, 19)) == 0
     one = {name: value[:1] for name, value in given.items()}
-    assert shared_length(one, labels[:1, 1:] != -100) == 0
+    assert shared_length(model, one, labels[:1, 1:] != -100) == 0
+    model.activation_checkpointing_enable()
+    assert length() == 0
 
 
 def test_where_it_would_change_something_nothing_is_shared() -> None:
     assert can_share_prefix(llama())
     assert not can_share_prefix(llama(attention_dropout=0.1))
-    checkpointed = llama()
-    checkpointed.activation_checkpointing_enable()
-    assert not can_share_prefix(checkpointed)
     adapter = LoraConfig(r=4, target_modules=["q_proj"], lora_dropout=0.1)
     assert not can_share_prefix(get_peft_model(llama(), adapter))
+
+
+def test_what_is_checkpointed_later_is_not_shared() -> None:
+    """Trainers switch checkpointing on as they begin, after the head has been put on."""
+    plain, checkpointed = llama().train(), llama().train()
+    add_label_head(plain)
+    add_label_head(checkpointed, share_prefix=can_share_prefix(checkpointed))
+    checkpointed.activation_checkpointing_enable()
+    losses = [model(**batch(), fused_lm_head=True).loss for model in (plain, checkpointed)]
+    for loss in losses:
+        loss.backward()
+    torch.testing.assert_close(*losses)
+    for mine, theirs in zip(checkpointed.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, theirs.grad)

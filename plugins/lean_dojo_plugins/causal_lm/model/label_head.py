@@ -104,7 +104,7 @@ def add_label_head(
             targets = shift_labels
         kwargs["use_cache"] = False
         mask = targets != -100
-        if share_prefix and (prefix := shared_length(kwargs, mask)):
+        if share_prefix and (prefix := shared_length(self, kwargs, mask)):
             kwargs = after_prefix(self, forward, prefix, kwargs)
             mask = mask[:, prefix:]
         outputs = _forward_at(self, forward, mask, args, kwargs)

@@ -1,9 +1,9 @@
 """Compute once for a batch what all of its rows begin with.
 
-Every prompt begins with the same system prompt, a quarter of all tokens. One row computes its keys
-and values, and the rows attend to those; gradients flow back through them. That is the same sum in
-another order, so values and gradients are those of whole rows, but for rounding (a test compares
-them).
+Where the chat template writes it, every prompt begins with the same system prompt, a quarter of all
+tokens. One row computes its keys and values, and the rows attend to those; gradients flow back
+through them. That is the same sum in another order, so values and gradients are those of whole
+rows, but for rounding (a test compares them).
 """
 
 from __future__ import annotations
@@ -24,27 +24,29 @@ SHORTEST = 8
 def can_share_prefix(model: Any) -> bool:
     """Whether the rows of a batch may share what they begin with, and nothing changes by it.
 
-    Not where layers are computed twice (checkpointing), and not where each row draws its own
-    dropout.
+    Not where each row draws its own dropout.
     """
-    base = base_of(model)
+    config = base_of(model).config.get_text_config()
     dropouts = (module.p for module in model.modules() if isinstance(module, torch.nn.Dropout))
     return (
         why_not_shared(model) is None
-        and not base.is_activation_checkpointing
-        and not getattr(base.config.get_text_config(), "attention_dropout", 0.0)
+        and not getattr(config, "attention_dropout", 0.0)
         and not any(dropouts)
     )
 
 
-def shared_length(inputs: dict[str, Any], is_scored: torch.Tensor) -> int:
+def shared_length(model: PreTrainedModel, inputs: dict[str, Any], is_scored: torch.Tensor) -> int:
     """Count the tokens that a batch can compute once; 0 where it is not worth it.
 
     Args:
+        model: The model. A layer that is computed twice (checkpointing) keeps no keys and values;
+            that is known at the call only, for trainers switch it on as they begin.
         inputs: What the model is called with.
         is_scored: ``(batch, length - 1)``; whether what follows a token carries a label.
     """
-    if inputs.keys() - {"input_ids", "attention_mask", "use_cache"} or len(is_scored) < 2:
+    if model.is_activation_checkpointing or len(is_scored) < 2:
+        return 0
+    if inputs.keys() - {"input_ids", "attention_mask", "use_cache"}:
         return 0  # positions, images, a router's loss: not only a matter of tokens
     ids, mask = inputs["input_ids"], inputs["attention_mask"]
     equal = (ids == ids[:1]).all(0) & mask.bool().all(0)
