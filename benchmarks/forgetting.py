@@ -21,7 +21,7 @@ from typing import Any
 import orjson
 import torch
 from premises import random_encoder
-from stages import say
+from stages import claimed, say
 
 from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
 from lean_dojo_v2.atomic import atomic_write_bytes
@@ -103,9 +103,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--strengths", type=float, nargs="+", default=[0.0, 0.1, 1.0])
     parser.add_argument("--epochs", type=int, nargs=2, default=[6, 3])
-    options = parser.parse_args()
-    folder = options.folder.absolute()
-    folder.mkdir(parents=True, exist_ok=True)
+    options = claimed(parser)
+    folder = options.folder
     for seed in options.seeds:
         measure(folder, seed, options.epochs, options.strengths)
     files = sorted(folder.glob("[0-9]*.json"))

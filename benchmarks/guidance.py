@@ -25,7 +25,6 @@ import argparse
 import json
 import os
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from functools import partial
@@ -37,6 +36,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import attrs
 import numpy as np
 from scipy.stats import bootstrap
+from stages import say
 
 from lean_dojo_core import registry
 from lean_dojo_core.records import BenchmarkProblem
@@ -57,7 +57,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import PROGRESS_VARIABLE, settings_of
 from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
-from lean_dojo_v2.prover.shipped import shipped_model
+from lean_dojo_v2.prover.shipped import SHIPPED
 from lean_dojo_v2.sample import packaged_project, sample_database_path
 
 SHOWN = 0.5
@@ -72,15 +72,11 @@ CHOOSING, FIRST = 1000, 0
 """The seed that finds the theorems to count, and the first that measures."""
 
 
-def say(text: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
-
-
 def train_prover(folder: Path, steps: int) -> Path:
     """Fine-tune the model that ships on the shown half."""
     database = DynamicDatabase(sample_database_path())
     SFTTrainer(
-        str(shipped_model()), str(folder / "prover"), batch_size=16, lr=1e-3, max_length=512,
+        SHIPPED, str(folder / "prover"), batch_size=16, lr=1e-3, max_length=512,
         seed=0, formatter="tactic-chat-renamed", prompt_weight=0.25, human_share=SHOWN,
         report_to="none", device="cpu",
         trainer_args={

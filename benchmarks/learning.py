@@ -37,14 +37,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 from scipy.stats import bootstrap, permutation_test
-from stages import command, say
+from stages import claimed, command, say
 
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.attempts import AttemptFolder
 from lean_dojo_v2.benchmarks.statistics import Comparison
 from lean_dojo_v2.benchmarks.summary import PROVER, proved_by
 from lean_dojo_v2.database.export.splits import unit_hash
-from lean_dojo_v2.prover.shipped import shipped_model
+from lean_dojo_v2.prover.shipped import SHIPPED
 from lean_dojo_v2.runs.figures import COLOURS, new_figure, save
 from lean_dojo_v2.sample import (
     SAMPLE_PROJECTS,
@@ -106,7 +106,7 @@ class Laboratory:
         self, arm: str, trainer: str, database: Path, steps: int, **settings: Any
     ) -> Path:
         """Train on tactics: with sft, or after practice."""
-        settings = {"model_name": shipped_model(), "batch_size": 16, "lr": 1e-3,
+        settings = {"model_name": SHIPPED, "batch_size": 16, "lr": 1e-3,
                     "prompt_weight": 0.25, **settings}  # fmt: skip
         optimiser = {"optim": "muon", "weight_decay": 0.1, "max_steps": steps, "warmup_steps": 0.05}
         words = ("--formatter", "tactic-chat-renamed")
@@ -128,7 +128,7 @@ class Laboratory:
             shutil.copy(sample_database_path(), database)
         return database
 
-    def measure(self, arm: str, model: Path, benchmark: str) -> None:
+    def measure(self, arm: str, model: Path | str, benchmark: str) -> None:
         """Let a model try the theorems of a benchmark, once."""
         run = bench_folder(self.folder, arm, self.seed)
         command(
@@ -140,7 +140,7 @@ class Laboratory:
 
     def human(self) -> None:
         """What human proofs bring."""
-        self.measure("shipped", shipped_model(), "sample")
+        self.measure("shipped", SHIPPED, "sample")
         human = self.fine_tune("human", "sft", self.sample(), self.options.steps)
         self.measure("human", human, "sample")
 
@@ -341,11 +341,10 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="theorems of a benchmark at most")
     parser.add_argument("--engines", type=int, default=1)
     parser.add_argument("--report", action="store_true", help="only report what is there")
-    options = parser.parse_args()
+    options = claimed(parser)
     if "problems" in options.parts and options.core is None:
         parser.error("--parts problems needs --core")
-    folder = options.folder.absolute()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = options.folder
     for seed in [] if options.report else options.seeds:
         for part in options.parts:
             say(f"seed {seed}: {part}")

@@ -21,14 +21,14 @@ from typing import Any
 
 import orjson
 from learning import LIMITS, bench_folder, compared, outcomes
-from stages import command, say
+from stages import claimed, command, say
 
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.statistics import Share
-from lean_dojo_v2.prover.shipped import shipped_model
+from lean_dojo_v2.prover.shipped import SHIPPED
 from lean_dojo_v2.sample import sample_database_path
 
-SPLITS = ("random", "novel_premises")
+STRATEGIES = ("random", "novel_premises")
 METRICS = ("R@1", "R@10", "MRR")
 PREMISES = 4
 """Premises before a goal: more leave a small model's context no room for the goal."""
@@ -44,8 +44,8 @@ class Laboratory:
 
     def run(self) -> None:
         """Do what is not done."""
-        for split in SPLITS:
-            self.retriever(split)
+        for strategy in STRATEGIES:
+            self.retriever(strategy)
         generator = self.options.generator
         corpus = self.folder / f"random-{self.seed}-data" / "corpus.jsonl"
         (checkpoint,) = (self.folder / f"random-{self.seed}").glob("*/finished-*.ckpt")
@@ -55,15 +55,15 @@ class Laboratory:
         self.measure("alone", "--model", generator)
         self.measure("premises", "--prover", "retrieval", *words)
 
-    def retriever(self, split: str) -> None:
+    def retriever(self, strategy: str) -> None:
         """Train a retriever on a split, and measure it before and after."""
-        model = self.folder / f"{split}-{self.seed}"
+        model = self.folder / f"{strategy}-{self.seed}"
         data = self.folder / f"{model.name}-data"
         database = self.folder / "sample.json"
         if not database.exists():
             shutil.copy(sample_database_path(), database)
         given = {
-            "model_name": random_encoder(self.folder, self.seed), "split_strategy": split,
+            "model_name": random_encoder(self.folder, self.seed), "split_strategy": strategy,
             "single_repo": "false", "run_progressive_training": "false",
             "max_epochs": self.options.epochs, "early_stopping_patience": self.options.epochs,
             "batch_size": 8, "accumulate_grad_batches": 1, "warmup_steps": 100, "num_workers": 0,
@@ -111,13 +111,13 @@ def random_encoder(folder: Path, seed: int) -> Path:
 
 def retrieved(folder: Path) -> Iterator[dict[str, Any]]:
     """Give what was measured of retrieval: a row for split, method and seed."""
-    for split in SPLITS:
-        for done in sorted(folder.glob(f"{split}-*.measured")):
+    for strategy in STRATEGIES:
+        for done in sorted(folder.glob(f"{strategy}-*.measured")):
             for method, name in (("trained", done.stem), ("untrained", f"untrained-{done.stem}")):
                 file = folder / name / "evaluation.json"
                 rows = json.loads(file.read_bytes())["rows"] if file.is_file() else []
                 for row in rows:
-                    if row["split"] != split:
+                    if row["split"] != strategy:
                         continue  # the other split's test theorems have been trained on
                     dense = row["method"] == "dense"
                     if dense or method == "trained":  # BM25 is the same twice
@@ -145,13 +145,15 @@ def table(found: Mapping[str, Any]) -> str:
         "| split | method | tactics | " + " | ".join(METRICS) + " |",
         "|---|---|---|---|---|---|",
     ]
-    for split in SPLITS:
+    for strategy in STRATEGIES:
         for method in ("untrained", "BM25", "trained"):
-            rows = [r for r in found["retrieval"] if (r["split"], r["method"]) == (split, method)]
+            rows = [
+                r for r in found["retrieval"] if (r["split"], r["method"]) == (strategy, method)
+            ]
             if not rows:
                 continue
             cells = [_over_seeds([row["scores"][metric] for row in rows]) for metric in METRICS]
-            lines.append(f"| {split} | {method} | {rows[0]['tactics']} | {' | '.join(cells)} |")
+            lines.append(f"| {strategy} | {method} | {rows[0]['tactics']} | {' | '.join(cells)} |")
     lines += ["", *(f"{arm}: {share}" for arm, share in found.get("proofs", {}).items())]
     if one := found.get("premises - alone"):
         lines.append(
@@ -176,11 +178,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--generator", type=Path, default=shipped_model())
+    parser.add_argument("--generator", default=SHIPPED, help="folder of a model")
     parser.add_argument("--report", action="store_true", help="only report what is there")
-    options = parser.parse_args()
-    folder = options.folder.absolute()
-    folder.mkdir(parents=True, exist_ok=True)
+    options = claimed(parser)
+    folder = options.folder
     for seed in [] if options.report else options.seeds:
         say(f"seed {seed}")
         Laboratory(folder, seed, options).run()

@@ -33,6 +33,7 @@ from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
 from lean_dojo_v2.database import DynamicDatabase
 
+PARTS = ("corpus", "index", "retrieve", "train")
 MATHLIB_FILES, MATHLIB_PREMISES, DIMENSIONS = 5_000, 170_000, 1_472
 
 
@@ -251,8 +252,10 @@ def export(folder: Path) -> RetrievalDataModule:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="*", default=["corpus", "index", "retrieve", "train"])
-    wanted = parser.parse_args().what
+    parser.add_argument("what", nargs="*", metavar="PART", help=f"any of {', '.join(PARTS)}")
+    wanted = parser.parse_args().what or PARTS
+    if unknown := set(wanted) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if "corpus" in wanted:

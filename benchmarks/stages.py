@@ -1,16 +1,39 @@
-"""What benchmarks of several stages share: public commands, each run once, and words on the way."""
+"""What benchmarks of several stages share: a folder of one measurement, public commands, words."""
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+import orjson
+
+from lean_dojo_v2.atomic import atomic_write_bytes
+
+ANY_TIME = {"folder", "seeds", "parts", "engines", "report"}
+"""Options that a call may change: what is there stays true."""
+
 
 def say(text: str) -> None:
     """Print a line of progress."""
     print(f"{datetime.now(UTC):%H:%M:%S} {text}", file=sys.stderr, flush=True)
+
+
+def claimed(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Read the options; refuse a ``folder`` that holds what other sizes gave."""
+    options = parser.parse_args()
+    options.folder = options.folder.absolute()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    sizes = {key: value for key, value in vars(options).items() if key not in ANY_TIME}
+    mine = orjson.dumps(sizes, default=str, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
+    file = options.folder / "options.json"
+    if not file.exists():
+        atomic_write_bytes(file, mine)
+    elif file.read_bytes() != mine:
+        parser.error(f"{options.folder} holds a run with other options ({file}); name another one")
+    return options
 
 
 def command(*words: str | Path, done: Path | None = None) -> None:

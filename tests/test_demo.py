@@ -25,7 +25,7 @@ def test_every_stage_of_the_demo_runs_and_is_not_made_anew(tmp_path, browser):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     stages = {stage["stage"]: stage for stage in json.loads(done.stdout)}
-    assert list(stages) == ["automation", "base_model", "sft", "expert-iteration"]
+    assert list(stages) == ["automation", "shipped", "sft", "expert-iteration"]
     assert {stage["tried"]["held-out"] for stage in stages.values()} == {12}
     assert stages["automation"]["proved"]["held-out"] > 0
     assert "goal: proved" in done.stderr

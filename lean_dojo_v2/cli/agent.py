@@ -68,7 +68,7 @@ class _Training:
 
 
 @agent.command(
-    cls=SettingsCommand, short_help="A causal language model: SFT, GRPO, or a trainer like them."
+    cls=SettingsCommand, short_help="A causal language model: sft, expert-iteration or grpo."
 )
 @grouped(where=_Where)
 @click.option(

@@ -29,14 +29,14 @@ class ProverChoice:
         "--prover",
         metavar="NAME",
         shell_complete=complete_prover,
-        help="Prover (`hf` with --model, `external` with --external).",
+        help="Prover (default with --model: `hf`; with --external: `external`).",
     )
     model: str | None = option(
         "--model",
         metavar="MODEL",
         shell_complete=complete_path,
-        help="Model that sft or grpo trained: a folder or hub id (default: the model that ships, "
-        "if there is one).",
+        help="Model that sft, expert-iteration or grpo trained: a folder or hub id (default: "
+        "`shipped`, the model that ships, if there is one).",
     )
     lora: bool = option("--lora", is_flag=True, help="The model must be a LoRA adapter.")
     external: str | None = option(
@@ -80,12 +80,12 @@ class ProverChoice:
     @property
     def own_model(self) -> str | None:
         """The model of ``--model``, or the one that ships, where nothing else proves."""
-        if self.model is not None or self.external is not None:
-            return self.model
-        if self.prover not in {None, LANGUAGE_MODEL}:
-            return None
-        from lean_dojo_v2.prover.shipped import shipped_model
+        from lean_dojo_v2.prover.shipped import named, shipped_model
 
+        if self.model is not None:
+            return named(self.model)
+        if self.external is not None or self.prover not in {None, LANGUAGE_MODEL}:
+            return None
         shipped = shipped_model()
         return None if shipped is None else str(shipped)
 
@@ -97,8 +97,12 @@ class ProverChoice:
     @property
     def label(self) -> str:
         """What its results are called: by its model, if it has one."""
+        from lean_dojo_v2.prover.shipped import SHIPPED, shipped_model
+
         model = self.own_model or self.external
-        return self.name if model is None else Path(model).name
+        if model is None:
+            return self.name
+        return SHIPPED if model == str(shipped_model()) else Path(model).name
 
     @property
     def said(self) -> str:

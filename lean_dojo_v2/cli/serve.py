@@ -45,7 +45,7 @@ STOP_SECONDS = 30
     type=float,
     default=300.0,
     show_default=True,
-    help="What a question may give Lean at the most.",
+    help="Longest time that a request may give Lean.",
 )
 @click.option(
     "--max-requests",
@@ -67,7 +67,7 @@ STOP_SECONDS = 30
     "--token",
     metavar="TOKEN",
     envvar="LEAN_DOJO_SERVE_TOKEN",
-    help="Bearer token that clients must say; needed to listen beyond this machine.",
+    help="Bearer token that clients must send; needed to listen beyond this machine.",
 )
 def serve(
     *, host: str, port: int, token: str | None, choice: ProverChoice, **settings: Any
@@ -82,7 +82,7 @@ def serve(
     if token is None and not _is_local(host):
         raise UsageError(
             f"--host {host} listens beyond this machine: say a --token (or set "
-            "LEAN_DOJO_SERVE_TOKEN) that clients must say"
+            "LEAN_DOJO_SERVE_TOKEN) that clients must send"
         )
     try:
         import uvicorn

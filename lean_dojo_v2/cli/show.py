@@ -27,7 +27,7 @@ kind_option = click.option(
 @kind_option
 @json_option
 def show(name: str, kind: str | None, as_json: bool) -> None:
-    """Show the trainer, dataset formatter or reward function NAME.
+    """Show the plugin object NAME: trainer, formatter, reward, prover, benchmark or command.
 
     Prints its settings with type, default and help (the keys of a `train` file), what it needs, and
     the distribution that brings it. NAME may be distribution:name.
@@ -63,7 +63,10 @@ def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
         )
     if len(found) > 1:
         kinds = ", ".join(entry.spec.kind for entry in found)
-        raise AmbiguousNameError(f"{name!r} is the name of several kinds; say --kind: {kinds}")
+        raise AmbiguousNameError(
+            f"{name!r} is the name of several kinds; say --kind {found[0].spec.kind}, or another "
+            f"of: {kinds}"
+        )
     return found[0]
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
+SHIPPED = "shipped"
+"""Its name, wherever a model is named."""
+
 _PACKAGE, _FOLDER, _WEIGHTS = "lean_dojo_plugins", "base_model", "model.safetensors"
 
 
@@ -17,3 +20,10 @@ def shipped_model() -> Path | None:
         if (folder / _WEIGHTS).is_file():
             return folder
     return None
+
+
+def named(model: str) -> str:
+    """Give the folder of the model that ships where its name is given, any other name as it is."""
+    if model == SHIPPED and not Path(model).exists() and (folder := shipped_model()):
+        return str(folder)
+    return model

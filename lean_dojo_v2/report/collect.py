@@ -18,7 +18,7 @@ from lean_dojo_v2.report.runs import Forgot, RunReport, matrices, runs
 from lean_dojo_v2.runs.environment import FILE as ENVIRONMENT_FILE, environment
 from lean_dojo_v2.runs.files import read_json, read_lines
 
-BASELINES = ("automation", "base_model")
+BASELINES = ("automation", "shipped")
 """Stages that are there to be beaten."""
 STATES_DRAWN = 40
 """States of a search tree that the page shows at most."""

@@ -13,6 +13,6 @@ def lean_dojo_provers() -> Iterator[ProverSpec]:
     yield ProverSpec(
         name="hf",
         target="lean_dojo_plugins.causal_lm.generate.prover:HFProver",
-        summary="A causal language model that sft or grpo trained, or any other.",
+        summary="A causal language model that sft, expert-iteration or grpo trained.",
         model_setting="ckpt_path",
     )

@@ -1,1 +1,1 @@
-"""What the demo needs besides the product: a model small enough to train on the spot."""
+"""The demo: the whole story on the shipped sample, in public commands."""

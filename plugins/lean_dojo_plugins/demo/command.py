@@ -24,7 +24,7 @@ from lean_dojo_v2.cli.waiting import long_command
     default=Path("demo-output"),
     help="Folder for everything; a stopped demo goes on in it (default: demo-output).",
 )
-@click.option("--quick", is_flag=True, help="Smaller sizes: every stage, but hardly a gain.")
+@click.option("--quick", is_flag=True, help="Every stage with smaller sizes; expect little gain.")
 @json_option
 @long_command()
 def demo(output_dir: Path, quick: bool, as_json: bool) -> None:

@@ -29,7 +29,7 @@ from lean_dojo_v2.benchmarks.runner import engines_kept
 from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, Summary
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 from lean_dojo_v2.paths import RAID_VARIABLE, safe_name
-from lean_dojo_v2.prover.shipped import shipped_model
+from lean_dojo_v2.prover.shipped import SHIPPED, shipped_model
 from lean_dojo_v2.runs.figures import save
 from lean_dojo_v2.sample import SAMPLE_URLS, sample_project_path
 
@@ -37,8 +37,8 @@ GOAL = "∀ p q : Prop, p ∧ q → q ∧ p"
 SUMMARY_FILE = "summary.json"
 MARK_FILE = ".demo.json"
 """Says which demo a folder holds, so that it goes on with that one and no other."""
-SHIPPED, SFT, PRACTICE = "base_model", "sft", "expert-iteration"
-"""The models, by the names of their folders."""
+SFT, PRACTICE = "sft", "expert-iteration"
+"""What is trained, by its trainer."""
 TREES = 3
 """Search trees that are kept: the largest that ended in a proof."""
 
@@ -76,9 +76,11 @@ class Demo:
         Raises:
             UsageError: If the folder holds another demo, or no model ships with this package.
         """
-        shipped = shipped_model()
-        if shipped is None:
-            raise UsageError("this package holds no model; `make base-model` makes one")
+        if shipped_model() is None:
+            raise UsageError(
+                "this package holds no model; install it anew, or run `make base-model` in the "
+                "source folder"
+            )
         self._claim_folder()
         os.environ[RAID_VARIABLE] = str(self.folder / "raid")
         with self._stage("Lean", "Lean: an embedded engine, installed once a machine"):
@@ -90,14 +92,14 @@ class Demo:
                 self._trace()
             with self._stage("automation", "What Lean's own automation proves"):
                 self._measure(AUTOMATION, "--prover", AUTOMATION)
-            with self._stage("prove", "What the model proves that ships"):
-                self._measure(SHIPPED, "--model", shipped, "--compare", self._bench(AUTOMATION))
+            with self._stage("prove", "What the model that ships proves"):
+                self._measure(SHIPPED, "--model", SHIPPED, "--compare", self._bench(AUTOMATION))
             with self._stage("sft", f"Learn {self.settings.human_share:.0%} of the proofs"):
-                self._train(SFT, shipped)
-            with self._stage("prove sft", "What it proves then"):
+                self._train(SFT)
+            with self._stage("prove sft", "What it proves after sft"):
                 self._measure(SFT, "--model", self.folder / SFT, "--compare", self._bench(SHIPPED))
             with self._stage("practice", "Practise on statements, without their proofs"):
-                self._practise(shipped)
+                self._practise()
             with self._stage("prove practice", "What it proves after practice"):
                 run, model = self._bench(PRACTICE), self.folder / PRACTICE
                 before = ("--compare", self._bench(SFT), "--save-tree", run / "trees")
@@ -147,11 +149,11 @@ class Demo:
             "--seed", sizes.seed, "-j", sizes.engines, "-o", self._bench(stage),
         )  # fmt: skip
 
-    def _train(self, trainer: str, shipped: Path, *more: str) -> None:
+    def _train(self, trainer: str, *more: str) -> None:
         """Fine-tune the model that ships."""
         sizes = self.settings
         given = {
-            "model_name": shipped, "output_dir": self.folder / trainer, "seed": sizes.seed,
+            "model_name": SHIPPED, "output_dir": self.folder / trainer, "seed": sizes.seed,
             "human_share": sizes.human_share, "batch_size": sizes.batch, "lr": sizes.lr,
             "max_length": 512, "prompt_weight": 0.25, "report_to": "none",
             "trainer_args.optim": "muon", "trainer_args.weight_decay": 0.1,
@@ -164,16 +166,14 @@ class Demo:
             *(word for key, value in given.items() for word in ("--set", f"{key}={value}")), *more,
         )  # fmt: skip
 
-    def _practise(self, shipped: Path) -> None:
+    def _practise(self) -> None:
         sizes = self.settings
         given = {
             "search_model": self.folder / SFT, "problems": '["training"]', "rounds": 1,
             "problems_per_round": sizes.problems, "samples": sizes.samples,
             "expansions": sizes.expansions, "visits": sizes.visits, "engines": sizes.engines,
         }  # fmt: skip
-        self._train(
-            PRACTICE, shipped, *(w for k, v in given.items() for w in ("--set", f"{k}={v}"))
-        )
+        self._train(PRACTICE, *(w for k, v in given.items() for w in ("--set", f"{k}={v}")))
 
     # --- what is shown --------------------------------------------------------------------------
 

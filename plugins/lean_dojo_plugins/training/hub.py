@@ -14,6 +14,7 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, Repository
 
 from lean_dojo_core.errors import TrainingError, UsageError
 from lean_dojo_plugins.training.reporting import bars_on_terminals_only
+from lean_dojo_v2.prover.shipped import named
 
 _PATIENCE = 15.0
 """Seconds to wait for the hub's answer whether there is a model."""
@@ -27,10 +28,12 @@ def looks_like_path(name: str) -> bool:
 def resolve_model(name: str | Path) -> str:
     """Give the local folder or file that a name means, or the hub id as it is.
 
+    ``shipped`` is the model that ships.
+
     Raises:
         UsageError: If it can only be a path and nothing is there.
     """
-    path = Path(name).expanduser()
+    path = Path(named(str(name))).expanduser()
     if path.exists():
         return str(path)
     if isinstance(name, Path) or looks_like_path(str(name)):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lean_dojo_core import registry
+from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.reporting import PICTURE_FILE
 from lean_dojo_plugins.training.run_folder import FinishedStep
 from lean_dojo_v2.runs import metrics
@@ -43,7 +44,7 @@ def write_model_card(folder: Path, trainer: CardSubject, steps: Sequence[Finishe
     base = Path(trainer.model_name)
     settings["model_name"] = base.name if base.exists() else trainer.model_name
     front = ["---", f"library_name: {card['library']}"]
-    if not base.exists():
+    if not Path(resolve_model(trainer.model_name)).exists():  # it is one of the hub
         front.append(f"base_model: {trainer.model_name}")
     tags = "tags: [lean4, theorem-proving, lean-dojo]"
     front += [f"pipeline_tag: {card['task']}", tags, "---"]

@@ -34,7 +34,7 @@ def test_the_model_that_ships_proves_where_nobody_is_named(package: Path) -> Non
     folder.mkdir()
     (folder / "model.safetensors").touch()
     choice = ProverChoice()
-    assert (choice.name, choice.label) == ("hf", "base_model")
+    assert (choice.name, choice.label) == ("hf", "shipped")
     assert "the one that ships proves, and Lean's own automation with it" in choice.said
     _, arguments, takes_config = choice.resolved()
     assert arguments == {"ckpt_path": str(folder), "automation": True}
@@ -44,6 +44,8 @@ def test_the_model_that_ships_proves_where_nobody_is_named(package: Path) -> Non
     assert alone.own_model == str(folder)
     assert alone.resolved()[1] == {"ckpt_path": str(folder)}
     assert "automation" not in alone.described()
+    by_name = ProverChoice(model="shipped")
+    assert (by_name.own_model, by_name.label) == (str(folder), "shipped")
 
 
 @pytest.mark.parametrize(

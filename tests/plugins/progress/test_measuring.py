@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture(scope="module")
 def script():
-    return SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks" / "guidance.py")))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        return SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks" / "guidance.py")))
 
 
 def test_where_a_search_had_a_choice(script, tmp_path):

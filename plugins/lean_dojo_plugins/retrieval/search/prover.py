@@ -17,7 +17,7 @@ from lean_dojo_plugins.causal_lm.model.loading import ADAPTER_FILE
 from lean_dojo_plugins.retrieval.data.texts import premise_text
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_plugins.retrieval.search.seq2seq import Seq2SeqGenerator
-from lean_dojo_plugins.training.hub import fetch
+from lean_dojo_plugins.training.hub import fetch, resolve_model
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.prover.base import BaseProver
@@ -74,7 +74,7 @@ class RetrievalProver(BaseProver):
             )
         where = None if device == "auto" else device
         self._premises = Premises(Retriever.open(ret_ckpt_path, corpus, device=where), num_premises)
-        name = str(gen_ckpt_path or DEFAULT_GENERATOR)
+        name = resolve_model(gen_ckpt_path or DEFAULT_GENERATOR)
         self._causal: CausalTacticGenerator | None = None
         self._generator: TacticGenerator
         if _is_seq2seq(name):
