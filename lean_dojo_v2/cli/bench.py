@@ -94,7 +94,7 @@ def bench(
     a file in miniF2F's JSONL form. `--set` gives settings of the benchmark, such as split=val.
 
     Every proof is checked by Lean as a whole. Budgets are counted, so the same seed gives the same
-    proofs on any machine. A run that was killed goes on with the same command.
+    proofs on machines of the same kind. A run that was killed goes on with the same command.
     """
     set_up_search(search)
     name, problems, settings = _problems(benchmark, assignments, asked.database)

@@ -30,7 +30,7 @@ def prove(what: What, choice: ProverChoice, asked: ProvingOptions) -> None:
     """Prove a goal, the `sorry`s of a file, or those of a database.
 
     Without --goal, --theorem, --file or --problems the `sorry` theorems of the database are tried.
-    Without --model the one that ships proves, and Lean's own automation (--prover automation) too.
+    Without --model, the model that ships and Lean's own automation prove together.
 
     Every proof is checked by Lean as a whole. Those of a database are recorded in it at once, and
     appended to proofs.jsonl beside it; those of --problems are appended to NAME.proofs.jsonl here.

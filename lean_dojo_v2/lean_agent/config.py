@@ -146,8 +146,9 @@ class TrainingConfig:
     )
     split_strategy: Literal["random", "novel_premises"] = _field(
         "random",
-        "Split whose training theorems are learnt from: random, as documented, or novel_premises, "
-        "whose test proofs use premises that no training proof does.",
+        "Split strategy whose training theorems are learnt from: random, as documented, or "
+        "novel_premises, whose test proofs use premises that no training proof does. With the "
+        "latter theorems are seen that `bench` holds out: use it to measure retrieval alone.",
         _one_of("random", "novel_premises"),
         kw_only=True,
     )
