@@ -43,7 +43,7 @@ from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
 from lean_dojo_plugins.progress.tiny_encoder import build_tiny_encoder
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
-from lean_dojo_plugins.sft.share import is_shown
+from lean_dojo_plugins.sft.share import is_in_share
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
@@ -108,7 +108,7 @@ def some(problems: Sequence[BenchmarkProblem], limit: int | None) -> list[Benchm
 def practice() -> list[BenchmarkProblem]:
     """Training theorems whose proofs the prover has not seen, and ``sorry`` ones."""
     repositories = DynamicDatabase(sample_database_path()).repositories
-    hidden = [pair for pair in training_theorems(repositories) if not is_shown(pair[0], SHOWN)]
+    hidden = [pair for pair in training_theorems(repositories) if not is_in_share(pair[0], SHOWN)]
     left = [pair for pair in sorry_theorems(repositories) if split_of(pair[0]) == "train"]
     return problems_of([*hidden, *left], {r.url: packaged_project(r.url) for r in repositories})
 

@@ -33,7 +33,7 @@ from lean_dojo_plugins.expert_iteration.proofs import (
     pairs_of,
 )
 from lean_dojo_plugins.expert_iteration.schedule import Schedule
-from lean_dojo_plugins.sft.share import is_shown
+from lean_dojo_plugins.sft.share import is_in_share
 from lean_dojo_plugins.training.data import split_file
 from lean_dojo_plugins.training.run_folder import RunState, check_same_run
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
@@ -325,7 +325,7 @@ class Rounds:
             for theorem in repository.iter_list(name)
         }
         for theorem in read_theorems(split_file(self.data_path)):
-            if theorem.identity not in found and is_shown(theorem, share):
+            if theorem.identity not in found and is_in_share(theorem, share):
                 yield theorem
 
 

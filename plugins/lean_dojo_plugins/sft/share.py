@@ -7,25 +7,27 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import orjson
 
 from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import ConfigError
 from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.training.data import split_file
-from lean_dojo_v2.atomic import atomic_writer
+from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.database.export.source import export_line
 from lean_dojo_v2.database.export.splits import same_address, unit_hash
 from lean_dojo_v2.database.export.write import ListWriter
+from lean_dojo_v2.runs.files import METADATA
 
 
-def a_share(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
+def share_of_one(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
     """Check that a setting is a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise ConfigError(f"{field.name} must be a number from 0 to 1, not {value!r}")
 
 
-def is_shown(theorem: Theorem, share: float) -> bool:
+def is_in_share(theorem: Theorem, share: float) -> bool:
     """Whether a theorem is among that share of all whose human proofs are learnt.
 
     The choice follows from the theorem's names alone, so that a larger share holds a smaller one.
@@ -35,7 +37,7 @@ def is_shown(theorem: Theorem, share: float) -> bool:
 
 
 @attrs.frozen
-class ShownShare:
+class HumanShare:
     """A database that shows trainers the proofs of a share of its training theorems.
 
     Attributes:
@@ -53,6 +55,9 @@ class ShownShare:
         with atomic_writer(file) as stream:
             writer = ListWriter(stream)
             for theorem in read_theorems(file):
-                if is_shown(theorem, self.share):
+                if is_in_share(theorem, self.share):
                     writer.write(export_line(theorem))
             writer.finish()
+        metadata = output_path / METADATA
+        told = {**orjson.loads(metadata.read_bytes()), "human_share": self.share}
+        atomic_write_bytes(metadata, orjson.dumps(told, option=orjson.OPT_INDENT_2))

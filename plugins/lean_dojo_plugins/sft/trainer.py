@@ -19,7 +19,7 @@ from lean_dojo_plugins.causal_lm.model.muon import MuonWithAdamW
 from lean_dojo_plugins.causal_lm.model.shared_prefix import can_share_prefix
 from lean_dojo_plugins.causal_lm.text.tokenisation import IGNORED, Tokeniser
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
-from lean_dojo_plugins.sft.share import ShownShare, a_share
+from lean_dojo_plugins.sft.share import HumanShare, share_of_one
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.fields import about
 from lean_dojo_plugins.training.grouping import GroupingTrainer
@@ -72,7 +72,7 @@ class SFTTrainer(CausalTrainer):
     human_share: float = attrs.field(
         default=1.0,
         kw_only=True,
-        validator=a_share,
+        validator=share_of_one,
         metadata=about(
             "Share of the training theorems whose human proofs are learnt; the choice follows from "
             "their names."
@@ -81,7 +81,7 @@ class SFTTrainer(CausalTrainer):
 
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
         """Train on the repositories in their order; see :class:`CausalTrainer`."""
-        shown: Any = database if self.human_share == 1 else ShownShare(database, self.human_share)
+        shown: Any = database if self.human_share == 1 else HumanShare(database, self.human_share)
         super().train(repos, shown, data_path)
 
     def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
