@@ -330,7 +330,7 @@ def test_a_share_of_the_human_proofs_is_learnt(database, tiny_model, tmp_path, m
         trainer = SFTTrainer(str(tiny_model), tmp_path / f"out-{share}", human_share=share)
         trainer.train(repos(database, "one", "two"), database, data)
         shown[share] = {t.full_name for t in read_theorems(data / "random" / "train.json")}
-        told = json.loads((tmp_path / f"out-{share}" / "data.json").read_text())
+        told = json.loads((data / "metadata.json").read_text())
         assert told.get("human_share", 1.0) == share
         assert list(read_theorems(data / "random" / "val.json"))
     assert set() < shown[0.3] < shown[0.7] < shown[1.0]
