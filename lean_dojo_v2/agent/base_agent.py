@@ -165,7 +165,7 @@ class BaseAgent(ABC):
 
         Args:
             whole_proof: Have the model write each proof in one go instead of searching.
-            limit: Try at most so many theorems.
+            limit: Try at most this many theorems.
 
         Returns:
             A result for each theorem tried.

@@ -13,7 +13,7 @@ class ExternalAgent(ProverAgent):
     """Proves with a model behind an OpenAI-compatible endpoint; it does not train.
 
     Args:
-        model_name: The endpoint's name of the model.
+        model_name: Name of the model at the endpoint.
         database_path: The database.
         prover_config: Limits of proof search.
     """

@@ -26,7 +26,7 @@ COMMANDS = {
         "lean_dojo_v2.cli.show:show", "Show one plugin: its settings, and where it comes from."
     ),
     "config": LazyCommand(
-        "lean_dojo_v2.cli.config:config", "Write a commented file of settings, or its JSON Schema."
+        "lean_dojo_v2.cli.config:config", "Write a commented settings file, or its JSON Schema."
     ),
     "train": LazyCommand(
         "lean_dojo_v2.cli.train:train", "Train with a trainer on the database's repositories."
@@ -39,7 +39,7 @@ COMMANDS = {
         "Score completions with a reward, or check a reward function.",
     ),
     "evaluate": LazyCommand(
-        "lean_dojo_v2.cli.evaluate:evaluate", "Measure what a trainer has trained."
+        "lean_dojo_v2.cli.evaluate:evaluate", "Measure the model that a trainer trained."
     ),
     "prove": LazyCommand(
         "lean_dojo_v2.cli.prove:prove",
@@ -60,7 +60,7 @@ COMMANDS = {
         "Find the premises of a corpus that fit a proof state.",
     ),
     "index": LazyCommand(
-        "lean_dojo_v2.cli.index:index", "Encode a corpus for retrieval, and keep the result."
+        "lean_dojo_v2.cli.index:index", "Encode a corpus for retrieval, and save the index."
     ),
     "trace": LazyCommand(
         "lean_dojo_v2.cli.trace:trace",
@@ -72,11 +72,11 @@ COMMANDS = {
     ),
     "serve": LazyCommand(
         "lean_dojo_v2.cli.serve:serve",
-        "Serve Lean's verdict over HTTP; Kimina Lean Server's clients work.",
+        "Serve Lean's verdicts over HTTP, also to clients of Kimina Lean Server.",
     ),
     "mcp": LazyCommand(
         "lean_dojo_v2.cli.mcp:mcp",
-        "Lean for coding agents, by the Model Context Protocol (stdio).",
+        "Serve Lean to coding agents over the Model Context Protocol.",
     ),
     "merge-lora": LazyCommand(
         "lean_dojo_plugins.causal_lm.merge_command:merge_lora",
@@ -100,7 +100,7 @@ COMMANDS = {
         "lean_dojo_v2.cli.doctor:doctor", "Check versions, devices, Lean engines and plugins."
     ),
     "completion": LazyCommand(
-        "lean_dojo_v2.cli.completion:completion", "Print the set-up of shell completion."
+        "lean_dojo_v2.cli.completion:completion", "Print the script for shell completion."
     ),
 }
 """Name → where the command is, and the summary of ``lean-dojo --help`` (a test compares it with

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 def agent() -> None:
     """Trace a repository, train on it, and prove its `sorry` theorems.
 
-    The database is made if it is not there. Each part goes on where it was killed: what is traced
-    stays traced, what is trained trained, and what is proved proved.
+    The database is created if needed. After a kill, repeat the command: every part goes on where it
+    stopped, and what is already traced, trained or proved is kept.
     """
 
 
@@ -78,7 +78,7 @@ class _Training:
     default="sft",
     show_default=True,
     shell_complete=complete_trainer,
-    help="The trainer; its output_dir holds the model that proves.",
+    help="Trainer to use; the model in its output_dir proves.",
 )
 @grouped(training=_Training)
 @reward_option
@@ -110,7 +110,7 @@ def hf(
     "--generator",
     metavar="MODEL",
     shell_complete=complete_path,
-    help="The generator: a folder or hub id.",
+    help="Generator: a folder or hub id.",
 )
 @grouped(training=_Training, asked=ProvingOptions)
 @long_command()
@@ -130,13 +130,13 @@ def lean(
 
 @agent.command(short_help="A model behind an OpenAI-compatible endpoint; it is not trained.")
 @grouped(where=_Where)
-@click.option("--model", metavar="MODEL", help="The endpoint's name of the model.")
+@click.option("--model", metavar="MODEL", help="Name of the model at the endpoint.")
 @grouped(asked=ProvingOptions)
 @long_command()
 def external(*, where: _Where, model: str | None, asked: ProvingOptions) -> None:
     """Trace URL or PATH and prove with a model behind an endpoint.
 
-    OPENAI_BASE_URL and OPENAI_API_KEY (or HF_TOKEN alone) say where it is.
+    Set OPENAI_BASE_URL and OPENAI_API_KEY (or HF_TOKEN alone) to choose the endpoint.
     """
     from lean_dojo_v2.agent import ExternalAgent
     from lean_dojo_v2.prover.external import DEFAULT_MODEL

@@ -43,14 +43,14 @@ class BenchOptions:
         "--limit",
         metavar="N",
         type=click.IntRange(min=1),
-        help="Take at most so many theorems, by a hash of their names.",
+        help="Take at most this many theorems, chosen by a hash of their names.",
     )
     attempts: int = option(
         "--attempts",
         metavar="N",
         type=click.IntRange(min=1),
         default=1,
-        help="Attempts at each theorem, with the seeds SEED, SEED+1, …: for pass@k.",
+        help="Attempts per theorem, with the seeds SEED, SEED+1, … (for pass@k).",
     )
     output: Path | None = option(
         "-o",
@@ -71,7 +71,7 @@ class BenchOptions:
         show_default=False,
         help="Also try Lean's own automation alone (default: yes).",
     )
-    ray: bool = option("--ray", is_flag=True, help="Put the engines on a Ray cluster.")
+    ray: bool = option("--ray", is_flag=True, help="Run the engines on a Ray cluster.")
     save_tree: Path | None = filled_by(save_tree_option)
     as_json: bool = filled_by(json_option, default=False)
 
@@ -91,10 +91,10 @@ def bench(
     """Measure how many theorems of a BENCHMARK a prover proves.
 
     BENCHMARK is the name of a benchmark (`lean-dojo plugins` lists them; `sample` if not given) or
-    a file in miniF2F's JSONL form. `--set` gives settings of the benchmark, such as split=val.
+    a file in miniF2F's JSONL form. `--set` sets the benchmark's own settings, such as split=val.
 
-    Every proof is checked by Lean as a whole. Budgets are counted, so the same seed gives the same
-    proofs on machines of the same kind. A run that was killed goes on with the same command.
+    Lean checks every proof as a whole. Budgets are counted, not timed, so the same seed gives the
+    same proofs on machines of the same kind. To go on with a killed run, repeat the command.
     """
     set_up_search(search)
     name, problems, settings = _problems(benchmark, assignments, asked.database)
@@ -303,10 +303,10 @@ def _warnings(summary: Summary) -> list[str]:
     lines = []
     if names := summary.ended_by_clock:
         where = counted(len(names), "theorem", "theorems")
-        lines.append(f"the clock, not a count, ended something at {where}: {', '.join(names)}")
+        lines.append(f"a time limit, not a counted one, ended work on {where}: {', '.join(names)}")
     if names := summary.not_counted:
         lines.append(
-            "not counted, for an engine or the model failed (the same command tries again): "
+            "not counted, because an engine or the model failed (repeat the command to try again): "
             + ", ".join(names)
         )
     return lines
@@ -315,12 +315,12 @@ def _warnings(summary: Summary) -> list[str]:
 def _comparison(compared: Compared) -> list[str]:
     counts = compared.counts
     lines = [
-        f"beside {compared.run}, over {counted(compared.theorems, 'theorem', 'theorems')}:",
+        f"compared with {compared.run}, on {counted(compared.theorems, 'theorem', 'theorems')}:",
     ]
     lines.append(
         f"  both {counts.both}, only here {counts.only_first}, only there {counts.only_second}; "
         f"p = {counts.p:.3g} (exact paired test)"
     )
     if compared.differences:
-        lines.append(f"  asked for otherwise there: {', '.join(compared.differences)}")
+        lines.append(f"  settings that differ there: {', '.join(compared.differences)}")
     return lines

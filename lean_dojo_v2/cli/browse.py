@@ -25,9 +25,13 @@ if TYPE_CHECKING:
 @click.argument("words", metavar="[WORD]…", nargs=-1)
 @database_option("--database", "path")
 @repo_option
-@click.option("--sorry", is_flag=True, help="Only what its author left sorry.")
+@click.option("--sorry", is_flag=True, help="Only theorems that their author left sorry.")
 @click.option(
-    "-n", "--limit", metavar="N", type=click.IntRange(min=1), help="Show at most so many theorems."
+    "-n",
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Show at most this many theorems.",
 )
 @json_option
 def browse(
@@ -39,10 +43,10 @@ def browse(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    """Show the theorems whose name, file, statement or tactics hold all WORDS.
+    """Show the theorems whose name, file, statement or tactics contain all WORDS.
 
-    Of each its place, its split, its statement, and every tactic with the goals before it. On a
-    terminal they go through the pager ($PAGER).
+    Shows the place, split and statement of each theorem, and every tactic with the goals before it.
+    On a terminal, the output goes through the pager ($PAGER).
     """
     with open_database(path) as opened:
         chosen = select_repositories(opened, list(repositories), path)
@@ -69,7 +73,7 @@ def browse(
         else:
             for page in pages():
                 click.echo(page, nl=False)
-    note(f"{count} theorems" if count else "no theorem holds these words")
+    note(f"{count} theorems" if count else "no theorem contains all of these words")
 
 
 def _theorems(repository: Repository, *, sorry: bool) -> Iterator[Theorem]:

@@ -45,7 +45,7 @@ class _Asked:
         "--reference",
         metavar="FILE.lean",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="States what was to be proved, with `sorry` for proofs: the same must stand in FILE.",
+        help="File that states what FILE must prove, with `sorry` in place of proofs.",
     )
     goal: str | None = filled_by(goal_option)
     statement: str | None = option(
@@ -54,14 +54,14 @@ class _Asked:
         help="A theorem without its proof, such as 'theorem t (n : Nat) : n = n'.",
     )
     proof: str | None = option(
-        "--proof", metavar="TACTICS", help="Block of tactics, one a line; - for standard input."
+        "--proof", metavar="TACTICS", help="Block of tactics, one per line; - reads standard input."
     )
     imports: tuple[str, ...] = filled_by(import_option, default=())
     project: Path | None = option(
         "--project",
         metavar="DIR",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Lake project whose modules may be imported (default: the one that FILE lies in).",
+        help="Lake project whose modules may be imported (default: the one that contains FILE).",
     )
     engine: str = filled_by(engine_option, default="auto")
     timeout: float = option(
@@ -83,7 +83,8 @@ class _Asked:
             )
         if (self.file is None) != (self.proof is not None):
             raise UsageError(
-                "--proof TACTICS is for --goal and --statement, which need it; a FILE holds its own"
+                "--proof TACTICS is for --goal and --statement, which need it; "
+                "a FILE contains its own proofs"
             )
         if self.file is None and self.reference is not None:
             raise UsageError("--reference is for a FILE")
@@ -99,11 +100,11 @@ class _Asked:
 def check(context: click.Context, /, *, as_json: bool, asked: _Asked) -> None:  # noqa: ARG001
     """Have Lean check a file, or the proof of a goal or statement, as a whole.
 
-    No error, no `sorry`, no axiom besides Lean's three, nothing unsafe; with --reference also the
-    same theorems with the same statements. The judgement is printed as JSON on stdout, with what
-    each theorem rests on, and the reasons in words on stderr.
+    There must be no error, no `sorry`, no axiom besides Lean's three and nothing unsafe; with
+    --reference, also the same theorems with the same statements. Prints the result as JSON on
+    stdout, with the axioms of each theorem, and explains the reasons on stderr.
 
-    Exits with 0 if it holds, with 1 if not, with 2 if the request is wrong.
+    Exits with 0 if the check passes, with 1 if it fails, and with 2 if the request is wrong.
     """
     keep_stdout_for_json(context)  # it is printed in any case
     answer = _of_file(asked) if asked.file is not None else _of_proof(asked)
@@ -189,11 +190,13 @@ def _read(place: str) -> str:
     """Read a Lean file, or standard input, as Lean does.
 
     Raises:
-        UnreadableFileError: If it cannot be read, or is no UTF-8.
+        UnreadableFileError: If it cannot be read, or is not UTF-8.
     """
     file = None if place == STDIN else Path(place)
     content = sys.stdin.buffer.read() if file is None else read_named(file)
     try:
         return content.decode().replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise UnreadableFileError(f"is no UTF-8: {error}", path=file or "standard input") from error
+        raise UnreadableFileError(
+            f"is not UTF-8: {error}", path=file or "standard input"
+        ) from error

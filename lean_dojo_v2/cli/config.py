@@ -26,9 +26,9 @@ _named = options(
 )
 
 
-@click.group(short_help="Write a commented file of settings, or its JSON Schema.")
+@click.group(short_help="Write a commented settings file, or its JSON Schema.")
 def config() -> None:
-    """Write a commented file of settings, or the JSON Schema by which an editor checks one."""
+    """Write a commented settings file, or a JSON Schema with which editors check one."""
 
 
 @config.command("schema", short_help="Print the JSON Schema of NAME's settings.")
@@ -53,9 +53,9 @@ def schema_command(name: str, kind: str | None) -> None:
     help="The file to write, which must not exist (default: standard output).",
 )
 def init(name: str, kind: str | None, output: Path | None) -> None:
-    """Write a file with every setting of NAME: help, type and default.
+    """Write a settings file for NAME, with the help, type and default of every setting.
 
-    Defaults are commented out; what is required waits for its value.
+    Settings with a default are commented out. Required settings are left empty.
     """
     entry = find_entry(name, kind)
     trains = entry.spec.kind == "trainer"
@@ -68,7 +68,7 @@ def init(name: str, kind: str | None, output: Path | None) -> None:
         click.echo(text.rstrip())
         return
     if output.exists():
-        raise UsageError(f"{output}: is there already; name another file")
+        raise UsageError(f"{output}: already exists; name another file")
     atomic_write_text(output, text.rstrip() + "\n")
     note(f"Written to {output}.")
 
@@ -81,7 +81,7 @@ def _with_run(about: Description, kind: str) -> Description:
         name=RUN_KEY,
         type="mapping",
         required=False,
-        help="What to train on; options of the command line win over it.",
+        help="What to train on; options on the command line override it.",
         inner=of_class(RunSection).settings,
         record=True,
     )

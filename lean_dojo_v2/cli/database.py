@@ -66,15 +66,15 @@ def show(path: Path, as_json: bool) -> None:
     )
 
 
-@database.command("import", short_help="Bring one database up to date with another.")
+@database.command("import", short_help="Copy the repositories of one database into another.")
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("destination", type=click.Path(dir_okay=False, path_type=Path))
 def import_(source: Path, destination: Path) -> None:
-    """Copy the repositories of SOURCE into the database DESTINATION, which is made if missing.
+    """Copy the repositories of SOURCE into the database DESTINATION, which is created if needed.
 
-    The suffixes say the formats, so this converts both ways. A repository that DESTINATION has
-    already is replaced, except that proofs recorded there stay; what only DESTINATION has is left
-    as it is.
+    The suffixes decide the formats, so this converts both ways. A repository that DESTINATION
+    already has is replaced, but proofs recorded there are kept. Repositories that only DESTINATION
+    has stay as they are.
     """
     if source.resolve() == destination.resolve():
         raise UsageError(f"{source}: source and destination are the same file")
@@ -102,9 +102,9 @@ def export(
 ) -> None:
     """Write the data of the repositories into the folder DESTINATION.
 
-    splits: random/ and novel_premises/ hold train.json, val.json and test.json; corpus.jsonl,
-    traced_files.jsonl and metadata.json lie beside them. jsonl and parquet: a row a tactic, a file
-    a split. hf: the same as a data set that `datasets.load_dataset` and the hub take.
+    splits: random/ and novel_premises/ contain train.json, val.json and test.json; corpus.jsonl,
+    traced_files.jsonl and metadata.json are written beside them. jsonl and parquet: one row per
+    tactic, one file per split. hf: the same as a dataset for `datasets.load_dataset` and the hub.
     """
     counts: dict[str, int] = {}
     with open_database(path) as opened:

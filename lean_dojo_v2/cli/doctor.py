@@ -155,7 +155,7 @@ def _engines() -> Iterator[Check]:
         size = f"{status.bytes_used / 1e6:.0f} MB in {status.path.parent}"
         yield Check("lean", "embedded", "ok", f"{detail}, {size}")
     else:
-        yield Check("lean", "embedded", "note", f"{detail}: is fetched on first use")
+        yield Check("lean", "embedded", "note", f"{detail}: is downloaded on first use")
 
 
 def _plugins() -> Iterator[Check]:

@@ -20,7 +20,7 @@ from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.paths import merged_data_dir
 
 
-@click.command(cls=SettingsCommand, short_help="Measure what a trainer has trained.")
+@click.command(cls=SettingsCommand, short_help="Measure the model that a trainer trained.")
 @click.argument("name", shell_complete=complete_trainer)
 @config_option
 @set_option
@@ -31,7 +31,7 @@ from lean_dojo_v2.paths import merged_data_dir
     "dataset",
     type=click.Path(exists=True, path_type=Path),
     metavar="PATH",
-    help="A dataset, or a folder of them (default: what the trainer's training left).",
+    help="A dataset, or a folder of datasets (default: the data that training used).",
 )
 @click.option(
     "--split",
@@ -50,9 +50,9 @@ def evaluate(
     split: str | None,
     as_json: bool,
 ) -> None:
-    """Measure what the trainer NAME has trained, and print its metrics.
+    """Measure the model that the trainer NAME trained, and print the metrics.
 
-    Settings are those of `lean-dojo train NAME`; a file's section `run:` is ignored.
+    The settings are those of `lean-dojo train NAME`; the section `run:` of a file is ignored.
     """
     entry = registry.trainers[name]
     settings, _ = gather(RunOptions(files, assignments, rewards=rewards))

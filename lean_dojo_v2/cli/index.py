@@ -11,7 +11,7 @@ from lean_dojo_v2.cli.retrieve import open_retriever, retriever_options
 from lean_dojo_v2.cli.waiting import long_command
 
 
-@click.command(short_help="Encode a corpus for retrieval, and keep the result.")
+@click.command(short_help="Encode a corpus for retrieval, and save the index.")
 @retriever_options
 @click.option(
     "-o",
@@ -21,15 +21,17 @@ from lean_dojo_v2.cli.waiting import long_command
 )
 @long_command(goes_on=False)
 def index(checkpoint: str | None, corpus: Path | None, output: Path | None) -> None:
-    """Encode a corpus for retrieval, and keep the result.
+    """Encode a corpus for retrieval, and save the index.
 
-    The index knows model and corpus by their contents: it is used again while both are the same
-    and refused otherwise. Prints the file.
+    The index records the contents of model and corpus. It is used again as long as both are the
+    same, and refused otherwise. Prints the path of the index.
     """
     retriever = open_retriever(checkpoint, corpus)
     path = output or retriever.index_file
     if path is None:
-        raise click.UsageError("this model is no checkpoint file: say with -o where to keep it")
+        raise click.UsageError(
+            "the model is not a checkpoint file: name the file of the index with -o"
+        )
     if output is not None:
         retriever.index.save(output)
     note(f"{len(retriever.corpus)} premises are indexed.")

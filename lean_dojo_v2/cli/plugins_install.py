@@ -16,14 +16,14 @@ from lean_dojo_v2.cli.output import emit_json, note, table
 _index_option = click.option(
     "--index",
     metavar="PLACE",
-    help="Address or path of an index (default: LEAN_DOJO_PLUGIN_INDEX, the settings', ours).",
+    help="Address or path of an index (default: LEAN_DOJO_PLUGIN_INDEX, your settings, or ours).",
 )
 
 
 @click.command(short_help="Install plugins into this environment, with pip.")
 @click.argument("packages", metavar="PACKAGE…", nargs=-1, required=True)
-@click.option("-U", "--upgrade", is_flag=True, help="Upgrade what is installed already.")
-@click.option("-e", "--editable", is_flag=True, help="Install a folder so that changes count.")
+@click.option("-U", "--upgrade", is_flag=True, help="Upgrade packages that are already installed.")
+@click.option("-e", "--editable", is_flag=True, help="Install a folder in editable mode.")
 @click.option(
     "--pip", "extra", multiple=True, metavar="OPTION", help="Option for pip; may be repeated."
 )
@@ -40,9 +40,9 @@ def install(
 ) -> None:
     """Install PACKAGES into the environment that lean-dojo runs in, with pip.
 
-    A package is what pip takes: a name, a folder, a wheel, an address; or a name of the index. What
-    the new plugins offer is printed. Exits with 1 if nothing that was installed is a plugin, or one
-    does not load.
+    A package is anything that pip accepts (a name, a folder, a wheel or an address), or a name from
+    the index. Prints what the new plugins offer. Exits with 1 if nothing that was installed is a
+    plugin, or if a plugin does not load.
     """
     from lean_dojo_v2.plugin_host.pip import known, run_pip
 
@@ -57,8 +57,8 @@ def install(
         _tell(info)
     if not new:
         note(
-            "pip has installed it, and no plugin is new: it was there already, or has no entry "
-            "point in the group 'lean_dojo'."
+            "pip has finished, but there is no new plugin: the package was already installed, or "
+            "has no entry point in the group 'lean_dojo'."
         )
     if not new or any(info.status in {"failed", "incompatible"} for info in new):
         context.exit(1)
@@ -95,7 +95,7 @@ def _target(package: str, index: str | None) -> str:
 
 @click.command(short_help="Uninstall plugins from this environment, with pip.")
 @click.argument("names", metavar="NAME…", nargs=-1, required=True)
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 def uninstall(names: tuple[str, ...], yes: bool) -> None:
     """Uninstall the distributions of the plugins NAMES, with pip."""
     from lean_dojo_v2.plugin_host.pip import distribution_of, known, run_pip
@@ -105,7 +105,7 @@ def uninstall(names: tuple[str, ...], yes: bool) -> None:
         if normalise(name) == HOST_DISTRIBUTION:
             raise UsageError(f"{name} is LeanDojo-v2 itself; `pip uninstall {name}` removes it")
         if name.endswith(".py"):
-            raise UsageError(f"{name} is a file and no distribution: delete it, or disable it")
+            raise UsageError(f"{name} is a file, not a distribution: delete it, or disable it")
     if not yes and not _agreed(f"Uninstall {', '.join(found)}?"):
         note("Nothing was uninstalled.")
         return
@@ -120,23 +120,23 @@ def _agreed(question: str) -> bool:
         return click.confirm(question, err=True)
     except click.Abort as error:
         if isinstance(error.__context__, EOFError):  # not Ctrl-C: there is nobody to ask
-            raise UsageError("nobody is there to answer; say --yes") from error
+            raise UsageError("there is no terminal to ask on; use --yes") from error
         raise
 
 
-@click.command(short_help="Load a plugin again that was disabled.")
+@click.command(short_help="Enable a disabled plugin.")
 @click.argument("name")
 def enable(name: str) -> None:
-    """Load the plugin NAME again from now on."""
+    """Enable the plugin NAME again."""
     _switch(name, enabled=True)
 
 
-@click.command(short_help="Leave a plugin out from now on, without uninstalling it.")
+@click.command(short_help="Disable a plugin without uninstalling it.")
 @click.argument("name")
 def disable(name: str) -> None:
-    """Leave the plugin NAME out from now on: nothing of it is imported.
+    """Disable the plugin NAME: nothing of it is imported from now on.
 
-    That is noted in the user's settings; LEAN_DOJO_DISABLE_PLUGINS does it for one command.
+    This is saved in the user's settings. LEAN_DOJO_DISABLE_PLUGINS does the same for one command.
     """
     _switch(name, enabled=False)
 
@@ -154,7 +154,7 @@ def _switch(name: str, *, enabled: bool) -> None:
     note(f"{distribution} is {word} {'now' if changed else 'already'} ({settings_file()}).")
     for info in known().values():
         if info.distribution == distribution and enabled and info.error is not None:
-            note(f"{info.name} is {info.status} all the same: {info.error}")
+            note(f"{info.name} is still {info.status}: {info.error}")
 
 
 @click.command(short_help="Search the index of plugins.")
@@ -162,10 +162,10 @@ def _switch(name: str, *, enabled: bool) -> None:
 @_index_option
 @json_option
 def search(words: tuple[str, ...], index: str | None, as_json: bool) -> None:
-    """List the plugins of an index whose name, summary or kinds hold all WORDS.
+    """List the plugins of an index whose name, summary or kinds contain all WORDS.
 
-    An index is a JSON file at an address or a path; `plugin_index` in the user's settings, or
-    LEAN_DOJO_PLUGIN_INDEX, names another one than ours.
+    An index is a JSON file at an address or a path. Set `plugin_index` in the user's settings, or
+    LEAN_DOJO_PLUGIN_INDEX, to use another index than ours.
     """
     from lean_dojo_v2.plugin_host.index import read_index
     from lean_dojo_v2.plugin_host.pip import known
@@ -182,7 +182,7 @@ def search(words: tuple[str, ...], index: str | None, as_json: bool) -> None:
     if as_json:
         emit_json([{**attrs.asdict(r), "installed": here.get(normalise(r.name))} for r in found])
     elif not found:
-        note("The index lists no such plugin.")
+        note("No plugin of the index matches.")
     else:
         rows = [[r.name, here.get(normalise(r.name), "no"), r.summary] for r in found]
         table(["NAME", "INSTALLED", "SUMMARY"], rows)

@@ -39,7 +39,7 @@ WORDS = {kind.scaffold.word: kind for kind in KINDS.values()}
 @click.option(
     "--from-scratch",
     is_flag=True,
-    help="A trainer that derives from nothing: its own loop, on lean_dojo_core alone.",
+    help="Write a trainer with its own loop, based on lean_dojo_core alone.",
 )
 @click.option(
     "-o",
@@ -50,9 +50,9 @@ WORDS = {kind.scaffold.word: kind for kind in KINDS.values()}
     type=click.Path(path_type=Path),
     help="Folder to write (default: NAME in the current folder).",
 )
-@click.option("--summary", metavar="TEXT", help="What it does, in one line of 80 characters.")
+@click.option("--summary", metavar="TEXT", help="What it does, in at most 80 characters.")
 @click.option("--author", metavar="NAME", help="Name for the licence (default: the user's).")
-@click.option("--lean", is_flag=True, help="Of a reward: one that asks Lean.")
+@click.option("--lean", is_flag=True, help="Write a reward that asks Lean.")
 def new(
     *,
     words: tuple[str, ...],
@@ -63,13 +63,14 @@ def new(
     summary: str | None,
     author: str | None,
 ) -> None:
-    """Write a complete distribution with a plugin object of some KIND, called NAME.
+    """Write a new plugin: a complete distribution with an object NAME of the given KIND.
 
     KIND is trainer, formatter, reward, trl-reward (a function as TRL documents them), prover,
     benchmark or command.
 
-    It holds pyproject.toml with entry point and version bound, manifest, implementation,
-    conformance tests, README, licence and a CI file; it installs and passes its tests as it is.
+    The distribution contains pyproject.toml (with entry point and version bound), manifest,
+    implementation, conformance tests, README, licence and a CI file. It installs and passes its
+    tests as it is.
     """
     from lean_dojo_core.testing.manifest import SUMMARY_LENGTH
 
@@ -92,17 +93,19 @@ def new(
     except InvalidSpecError as error:
         raise UsageError(str(error).removeprefix("PluginSpec.")) from error
     if len(summary) > SUMMARY_LENGTH:
-        raise UsageError(f"--summary: {len(summary)} characters are more than {SUMMARY_LENGTH}")
+        raise UsageError(
+            f"--summary: {len(summary)} characters are too many; use at most {SUMMARY_LENGTH}"
+        )
     if '"' in summary or "\\" in summary:
-        raise UsageError(f'the summary may hold neither " nor \\: {summary}')
+        raise UsageError(f'the summary may contain neither " nor \\: {summary}')
     package = name.replace("-", "_")
     _check_package(package)
     if name in registry.REGISTRIES[kind.name]:
         provider = registry.REGISTRIES[kind.name][name].distribution
-        raise UsageError(f"{kind.name} {name!r} exists already ({provider}); choose another name")
+        raise UsageError(f"{kind.name} {name!r} already exists ({provider}); choose another name")
     folder = output or Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already; name another folder with --output")
+        raise UsageError(f"{folder} already exists; name another folder with --output")
     values = _values(
         kind, template, name=name, package=package, summary=summary, author=author or _user()
     )
@@ -128,7 +131,7 @@ def _asked(words: tuple[str, ...], kind: str | None) -> tuple[str, str]:
         raise UsageError(f"{kinds[0]!r} is not one of {', '.join(known)}")
     if len(kinds) != 1 or not name:
         raise UsageError(
-            f"say one kind and a name: `lean-dojo plugins new KIND NAME`; the kinds are "
+            "give one kind and a name: `lean-dojo plugins new KIND NAME`; the kinds are "
             f"{', '.join(known)}"
         )
     return kinds[0], name
@@ -148,8 +151,8 @@ def _bound(installed: str) -> str:
 def _check_package(package: str) -> None:
     if keyword.iskeyword(package) or importlib.util.find_spec(package) is not None:
         raise UsageError(
-            f"the import package would be called {package!r}, which Python or an installed package "
-            "uses already; choose another name, for example with a word in front"
+            f"the import package would be called {package!r}, a name that Python or an installed "
+            "package already uses; choose another name, for example with a prefix"
         )
 
 

@@ -49,10 +49,11 @@ LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 )
 @json_option
 def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOptions) -> None:
-    """Show the first examples that the trainer or dataset formatter NAME makes of the database.
+    """Show the first examples that the trainer or formatter NAME makes from the database.
 
-    A trainer's examples are shown as the model reads them, special tokens included; what carries
-    loss stands between ⟦ and ⟧ (in colour on a terminal). A formatter's are shown as rows.
+    A trainer's examples are shown as the model reads them, including special tokens. The tokens
+    that count in the loss stand between ⟦ and ⟧ (in colour on a terminal). A formatter's examples
+    are shown as rows.
     """
     entry = find_entry(name, kind or (None if _in_one_kind(name) else "trainer"))
     settings, section = gather(given)

@@ -29,18 +29,19 @@ if TYPE_CHECKING:
 def prove(what: What, choice: ProverChoice, asked: ProvingOptions) -> None:
     """Prove a goal, the `sorry`s of a file, or those of a database.
 
-    Without --goal, --theorem, --file or --problems the `sorry` theorems of the database are tried.
-    Without --model, the model that ships and Lean's own automation prove together.
+    Without --goal, --theorem, --file or --problems, it tries the `sorry` theorems of the database.
+    Without --model, the shipped model and Lean's own automation prove together.
 
-    Every proof is checked by Lean as a whole. Those of a database are recorded in it at once, and
-    appended to proofs.jsonl beside it; those of --problems are appended to NAME.proofs.jsonl here.
-    Killed, the same command goes on with the theorems that are left; a goal or file starts anew.
+    Lean checks every proof as a whole. Proofs for a database are recorded in it at once, and
+    appended to proofs.jsonl beside it. Proofs for --problems are appended to NAME.proofs.jsonl in
+    the current folder. If the command is killed, run it again to go on with the theorems that are
+    left; a goal or a file starts anew.
 
-    Exits with 0 also where nothing was proved, with 1 where the work could not be done.
+    Exits with 0 even if nothing was proved, and with 1 if the work could not be done.
     """
     set_up(asked)
     if asked.write_patch is not None and (what.goal or what.problems):
-        raise UsageError("--write-patch is for what stands in files: --file, or a database")
+        raise UsageError("--write-patch works for theorems in files: use --file or a database")
     choice.resolved()  # a mistake is said before anything else is done
     if choice.said:
         note(choice.said)
@@ -63,7 +64,7 @@ def _prove_traced(what: What, choice: ProverChoice, asked: ProvingOptions) -> No
     if what.theorem is not None:
         only, proved = _find(agent, what.theorem, database)
         if proved:
-            note(f"{what.theorem} has a proof already, which the database keeps.")
+            note(f"{what.theorem} already has a proof, which the database keeps.")
         agent.only = only
     prove_with(agent, asked)
 

@@ -103,15 +103,15 @@ def _file(work: _Work, file: Path) -> tuple[list[Sorry], list[SearchResult], lis
     try:
         written = read_named(file).decode()
     except UnicodeDecodeError as error:
-        raise UnreadableFileError(f"is no UTF-8: {error}", path=file) from error
+        raise UnreadableFileError(f"is not UTF-8: {error}", path=file) from error
     text = written.replace("\r\n", "\n")
     work.project = work.project or project_of(file)
     with ExitStack() as stack:
         server = stack.enter_context(work.server())
         found, errors = find_sorries(server, text, str(file))
         for said in errors:
-            note(f"Lean says of the file as it is: {said}")
-        note(f"{file}: {len(found)} sorry" if found else f"{file}: there is no sorry in it")
+            note(f"Lean reports for the file as it is: {said}")
+        note(f"{file}: {len(found)} sorry" if found else f"{file}: it contains no sorry")
         found = found[: work.asked.limit]
         results = _of_sorries(work, found, server)
         finished, results = _finished(server, found, results)
@@ -329,6 +329,6 @@ def _logged(log: Path) -> dict[tuple[str, ...], str]:
             continue  # half a line; its theorem is proved again
         except (KeyError, TypeError) as error:
             raise DataError(
-                f"is no proof of `lean-dojo prove`: {error}", path=log, place=f"line {number}"
+                f"is not a proof of `lean-dojo prove`: {error}", path=log, place=f"line {number}"
             ) from error
     return found

@@ -36,7 +36,7 @@ class What:
         "--problems",
         metavar="FILE.jsonl",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Theorems in miniF2F's form: a JSON object with name and formal_statement a line.",
+        help="Theorems in miniF2F's format: a JSON object with name and formal_statement per line.",
     )
     imports: tuple[str, ...] = filled_by(import_option, default=())
     database: Path | None = filled_by(database_option(default=None))
@@ -45,7 +45,7 @@ class What:
         "--project",
         metavar="DIR",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Folder of a repository's files as they were traced (default: they are cloned), or of "
+        help="Folder with the repository's files as they were traced (default: a clone), or with "
         "the Lake project that a file, goal or problem imports from.",
     )
 

@@ -35,8 +35,8 @@ class ProverChoice:
         "--model",
         metavar="MODEL",
         shell_complete=complete_path,
-        help="Model that sft, expert-iteration or grpo trained: a folder or hub id (default: "
-        "`shipped`, the model that ships, if there is one).",
+        help="Model trained by sft, expert-iteration or grpo: a folder or hub id (default: "
+        "`shipped`, the model that ships with LeanDojo, if there is one).",
     )
     lora: bool = option("--lora", is_flag=True, help="The model must be a LoRA adapter.")
     external: str | None = option(
@@ -112,8 +112,8 @@ class ProverChoice:
         if self.own_model is None:
             return f"No model is named, so Lean's own automation proves (--prover {DEFAULT})."
         return (
-            f"No model is named, so the one that ships proves, and Lean's own automation with it "
-            f"(--prover {DEFAULT} is that alone)."
+            "No model is named, so the shipped model and Lean's own automation prove together "
+            f"(use --prover {DEFAULT} for the automation alone)."
         )
 
     def described(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ save_tree_option = click.option(
     "--save-tree",
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Save every search tree there, as JSON and as a picture (SVG).",
+    help="Save every search tree in this folder, as JSON and as a picture (SVG).",
 )
 
 
@@ -34,28 +34,28 @@ class SearchOptions:
     """The options of proof search."""
 
     samples: int = option(
-        "--samples", metavar="N", type=_positive, default=64, help="Tactics sampled at a state."
+        "--samples", metavar="N", type=_positive, default=64, help="Tactics sampled per state."
     )
     expansions: int = option(
         "--expansions",
         metavar="N",
         type=_positive,
         default=100,
-        help="States of a theorem that are expanded at most.",
+        help="Maximum number of states expanded per theorem.",
     )
     heartbeats: int = option(
         "--heartbeats",
         metavar="N",
         type=_positive,
         default=20_000,
-        help="Lean's heartbeats that one tactic may take.",
+        help="Lean heartbeats that one tactic may use.",
     )
     timeout: int = option(
         "--timeout",
         metavar="SECONDS",
         type=_positive,
         default=600,
-        help="Seconds that are spent on a theorem at most: a safety net.",
+        help="Maximum seconds per theorem: a safety net.",
     )
     seed: int = option(
         "--seed", metavar="N", type=click.IntRange(min=0), default=0, help="Seed of the sampling."
@@ -84,27 +84,27 @@ class SearchOptions:
         "--revisit-cost",
         metavar="X",
         type=_not_negative,
-        help="Keep a state open for its next visit at this cost (default: when no other is left).",
+        help="Cost of revisiting a state (default: states are revisited when no other is left).",
     )
     progress_model: Path | None = option(
         "--progress-model",
         metavar="DIR",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Guide the search by this model of the progress trainer (also LEANPROGRESS_MODEL).",
+        help="Guide the search with this model of the progress trainer (also LEANPROGRESS_MODEL).",
     )
     progress_weight: float = option(
         "--progress-weight",
         metavar="X",
         type=_not_negative,
         default=0.5,
-        help="Weight of its number: steps that remain, or a critic's -log of the probability.",
+        help="Weight of its prediction: the steps that remain, or a critic's -log probability.",
     )
     batch_size: int = option(
         "--batch-size",
         metavar="N",
         type=_positive,
         default=12,
-        help="States, of different theorems, that are expanded together.",
+        help="States of different theorems that are expanded together.",
     )
     workers: int = option(
         "-j",
@@ -114,7 +114,7 @@ class SearchOptions:
         metavar="N",
         type=_positive,
         default=4,
-        help="Lean engines side by side, at most one a core.",
+        help="Lean engines to run in parallel, at most one per core.",
     )
     verbose: bool = option("-v", "--verbose", is_flag=True, help="Print every state on stderr.")
 
@@ -144,7 +144,7 @@ class ProvingOptions(SearchOptions):
     """The options of `prove` and `agent`."""
 
     limit: int | None = option(
-        "-n", "--limit", metavar="N", type=_positive, help="Try at most so many theorems."
+        "-n", "--limit", metavar="N", type=_positive, help="Try at most this many theorems."
     )
     whole_proof: bool = option(
         "--whole-proof",

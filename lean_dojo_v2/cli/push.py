@@ -26,9 +26,11 @@ PUSHED = (
 @click.command(short_help="Put a trained model on the hub, with its card and report.")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("repo_id")
-@click.option("--private", is_flag=True, help="Make the repository private, if it is made.")
-@click.option("--message", metavar="WORDS", help="Message of the commit.")
-@click.option("--dry-run", is_flag=True, help="List the files and print the card; no hub is asked.")
+@click.option("--private", is_flag=True, help="Make the repository private if it is created.")
+@click.option("--message", metavar="WORDS", help="Commit message.")
+@click.option(
+    "--dry-run", is_flag=True, help="List the files and print the card without contacting the hub."
+)
 @json_option
 def push(
     *,
@@ -41,12 +43,11 @@ def push(
 ) -> None:
     """Put the model in FOLDER on the Hugging Face hub as REPO_ID (`owner/name`).
 
-    Its card (README.md) and the report of its run go with it; a missing card is written, and the
-    report is made anew. Checkpoints and data stay here. Log in with `hf auth login` first, or set
-    HF_TOKEN.
+    Its card (README.md) and a new report of its run are uploaded, too; a missing card is written.
+    Checkpoints and data are not uploaded. Log in with `hf auth login` first, or set HF_TOKEN.
     """
     if repo_id.count("/") != 1 or not all(repo_id.split("/")):
-        raise UsageError(f"{repo_id!r} is no name of a repository; write owner/name")
+        raise UsageError(f"{repo_id!r} is not the name of a repository; write owner/name")
     if not any((folder / mark).is_file() for mark in MODEL_MARKS):
         raise UsageError(
             f"{folder}: holds no model (neither {' nor '.join(MODEL_MARKS)}); name the output_dir "
@@ -83,7 +84,7 @@ def _written(folder: Path, made: Path) -> dict[str, Path]:
     try:
         found[REPORT_FILE] = write_report(folder, made / REPORT_FILE)
     except UsageError:
-        note(f"{folder} holds no record of a run, so no report goes with it.")
+        note(f"{folder} holds no record of a run, so no report is uploaded.")
     if not (folder / "README.md").is_file():
         lines = ["---", "pipeline_tag: text-generation", "tags: [lean4, theorem-proving]", "---"]
         text = "\n".join([*lines, "", f"# {folder.absolute().name}", "", "A model for Lean 4.", ""])
@@ -119,6 +120,6 @@ def _upload(files: dict[str, Path], repo_id: str, private: bool, message: str | 
 
 def _refused(repo_id: str, said: str) -> LeanDojoError:
     return TrainingError(
-        f"the hub did not take {repo_id}: {said}; is it in reach, and are you logged in "
-        "(`hf auth login`, or HF_TOKEN) with the right to write there?"
+        f"the hub refused {repo_id}: {said}; check the connection, your login (`hf auth login`, or "
+        "HF_TOKEN) and your right to write there"
     )

@@ -23,15 +23,15 @@ from lean_dojo_v2.cli.output import emit_json
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The page (default: report.html in OUTPUT_DIR; of several, compare.html here).",
+    help="File to write (default: report.html in OUTPUT_DIR; for several folders compare.html).",
 )
 @json_option
 def report(folders: tuple[Path, ...], output: Path | None, as_json: bool) -> None:
     """Write one HTML page about OUTPUT_DIR: data, curriculum, curves, verified rate, proofs.
 
-    Of several folders, one page that compares them: what they proved, where their numbers ended,
-    which settings differ. A page is self-contained: it loads nothing from elsewhere. Parts for
-    which a folder has nothing are left out; a run under way may be reported on, too.
+    For several folders, it writes one page that compares them: what they proved, their last
+    numbers, and which settings differ. A page is self-contained: it loads nothing from elsewhere.
+    Parts for which a folder has no data are left out. A run under way can be reported on, too.
     """
     from lean_dojo_v2.report.collect import collect
     from lean_dojo_v2.report.compare import COMPARE_FILE, compare, write_comparison

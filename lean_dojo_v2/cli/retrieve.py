@@ -20,7 +20,7 @@ retriever_options = options(
         "--checkpoint",
         metavar="MODEL",
         shell_complete=complete_path,
-        help="Retriever: a .ckpt file, folder or hub id (default: latest).",
+        help="Retriever: a .ckpt file, folder or hub id (default: the latest checkpoint).",
     ),
     click.option(
         "--corpus",
@@ -79,13 +79,13 @@ def open_retriever(checkpoint: str | None, corpus: Path | None, index: Path | No
     "--file",
     "file_path",
     metavar="FILE",
-    help="Only what a theorem in this file of the corpus may use.",
+    help="Only premises that a theorem in this file of the corpus may use.",
 )
 @click.option(
     "--line",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Line where that theorem starts (default: the end).",
+    help="Line where that theorem starts (default: the end of the file).",
 )
 @json_option
 def retrieve(

@@ -57,7 +57,7 @@ reward_option = click.option(
     multiple=True,
     metavar="NAME[:weight]",
     shell_complete=complete_reward,
-    help="Reward of a trainer that takes rewards; may be repeated.",
+    help="Reward, for a trainer that takes rewards; may be repeated.",
 )
 
 

@@ -18,18 +18,23 @@ STOP_SECONDS = 30
 """Seconds that open questions have to be answered when the server is told to stop."""
 
 
-@click.command(short_help="Serve Lean's verdict over HTTP; Kimina Lean Server's clients work.")
+@click.command(short_help="Serve Lean's verdicts over HTTP, also to clients of Kimina Lean Server.")
 @click.option(
-    "--host", metavar="HOST", default="127.0.0.1", show_default=True, help="Address to listen at."
+    "--host", metavar="HOST", default="127.0.0.1", show_default=True, help="Address to listen on."
 )
 @click.option(
-    "--port", metavar="PORT", type=int, default=8000, show_default=True, help="0 for a free one."
+    "--port",
+    metavar="PORT",
+    type=int,
+    default=8000,
+    show_default=True,
+    help="Port to listen on; 0 picks a free one.",
 )
 @click.option(
     "--engines",
     metavar="N",
     type=click.IntRange(1),
-    help="Engines that answer (default: one for each core).",
+    help="Number of Lean engines (default: one per core).",
 )
 @engine_option
 @grouped(choice=ProverChoice)
@@ -37,7 +42,7 @@ STOP_SECONDS = 30
     "--project",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A Lake project whose modules may be imported.",
+    help="Lake project whose modules may be imported.",
 )
 @click.option(
     "--timeout",
@@ -45,7 +50,7 @@ STOP_SECONDS = 30
     type=float,
     default=300.0,
     show_default=True,
-    help="Longest time that a request may give Lean.",
+    help="Longest time limit that a request may set.",
 )
 @click.option(
     "--max-requests",
@@ -53,7 +58,7 @@ STOP_SECONDS = 30
     type=click.IntRange(1),
     default=64,
     show_default=True,
-    help="Questions that may be open at a time; one more is told to come back (503).",
+    help="Requests that may be open at a time; further ones are refused for now (503).",
 )
 @click.option(
     "--max-bytes",
@@ -61,7 +66,7 @@ STOP_SECONDS = 30
     type=click.IntRange(1),
     default=2_000_000,
     show_default=True,
-    help="Size of a question.",
+    help="Maximum size of a request in bytes.",
 )
 @click.option(
     "--token",
@@ -72,17 +77,17 @@ STOP_SECONDS = 30
 def serve(
     *, host: str, port: int, token: str | None, choice: ProverChoice, **settings: Any
 ) -> None:
-    """Serve Lean's verdict over HTTP.
+    """Serve Lean's verdicts over HTTP.
 
-    Judges tactics, proofs and whole files, and scores rewards; answers Kimina Lean Server's clients
-    in their dialect, too. Its page is a playground, on which the prover suggests and searches.
-    Listens on this machine alone unless told otherwise. The first signal to stop lets open
-    questions end.
+    Judges tactics, proofs and whole files, and scores rewards. Also answers clients of Kimina Lean
+    Server in their own format. The server's page is a playground where the prover suggests tactics
+    and searches for proofs. Listens only on this machine unless told otherwise. The first signal to
+    stop lets open requests finish.
     """
     if token is None and not _is_local(host):
         raise UsageError(
-            f"--host {host} listens beyond this machine: say a --token (or set "
-            "LEAN_DOJO_SERVE_TOKEN) that clients must send"
+            f"--host {host} listens beyond this machine: set a --token (or LEAN_DOJO_SERVE_TOKEN) "
+            "that clients must send"
         )
     try:
         import uvicorn

@@ -18,7 +18,9 @@ from lean_dojo_v2.described import Described, Description, as_dict, describe
 from lean_dojo_v2.structuring import suggestion
 
 kind_option = click.option(
-    "--kind", type=click.Choice(list(registry.REGISTRIES)), help="Where NAME exists in two kinds."
+    "--kind",
+    type=click.Choice(list(registry.REGISTRIES)),
+    help="Kind of NAME, if several kinds have this name.",
 )
 
 
@@ -30,7 +32,7 @@ def show(name: str, kind: str | None, as_json: bool) -> None:
     """Show the plugin object NAME: trainer, formatter, reward, prover, benchmark or command.
 
     Prints its settings with type, default and help (the keys of a `train` file), what it needs, and
-    the distribution that brings it. NAME may be distribution:name.
+    the distribution that provides it. NAME may be distribution:name.
     """
     entry = find_entry(name, kind)
     about = describe(entry)
@@ -64,7 +66,7 @@ def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
     if len(found) > 1:
         kinds = ", ".join(entry.spec.kind for entry in found)
         raise AmbiguousNameError(
-            f"{name!r} is the name of several kinds; say --kind {found[0].spec.kind}, or another "
+            f"{name!r} is a name in several kinds; use --kind {found[0].spec.kind}, or another "
             f"of: {kinds}"
         )
     return found[0]

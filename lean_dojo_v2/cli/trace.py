@@ -35,9 +35,9 @@ SHOWN_REASONS = 5
 @database_option("-o", "--output", "--database", "database")
 @commit_option
 @click.option(
-    "--url", metavar="URL", help="Address to record in the database in place of URL or PATH."
+    "--url", metavar="URL", help="Address to record in the database instead of URL or PATH."
 )
-@click.option("--build-deps", is_flag=True, help="Trace the dependencies that it imports too.")
+@click.option("--build-deps", is_flag=True, help="Also trace the dependencies that it imports.")
 @engine_option
 @click.option(
     "-j",
@@ -46,7 +46,7 @@ SHOWN_REASONS = 5
     "jobs",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Lean engines side by side (default: one a core, as far as memory goes).",
+    help="Lean engines to run in parallel (default: one per core, as far as memory allows).",
 )
 @click.option(
     "--timeout",
@@ -60,7 +60,7 @@ SHOWN_REASONS = 5
     "--date",
     metavar="DATE",
     type=click.DateTime(),
-    help="Date to record, such as 2026-11-21, in place of now (to make the same data again).",
+    help="Date to record instead of now, such as 2026-11-21 (to reproduce the same data).",
 )
 @json_option
 @long_command()
@@ -79,15 +79,15 @@ def trace(
 ) -> None:
     """Trace a Lean repository into a database, with real Lean.
 
-    The repository is any address that git clones, a folder, or one Lean file, which needs no
-    project around it. Its theorems, their tactics with
-    the goals before and after, and its premises are added to the database, which is made if it is
-    not there; a repository that is there at this commit is replaced, and proofs found for it are
-    kept. Files that have not changed since an earlier trace are not elaborated again. A PATH
-    without --commit is traced as its files are now.
+    The repository is any address that git can clone, a folder, or a single Lean file, which needs
+    no project. Its theorems, their tactics with the goals before and after, and its premises are
+    added to the database, which is created if needed. If the database already has the repository at
+    this commit, it is replaced, and proofs found for it are kept. Files that have not changed since
+    an earlier trace are not elaborated again. A PATH without --commit is traced with its files as
+    they are now.
 
-    Exits with 1 if nothing can be traced. What Lean could not elaborate is listed on stderr, with
-    how many commands of which files that are and the commonest reasons; the rest is traced.
+    Exits with 1 if nothing can be traced. If Lean cannot elaborate some commands, the rest is
+    traced, and stderr says how many commands of which files failed, with the most common reasons.
     """
     import attrs
 
@@ -192,7 +192,7 @@ class _Files:
         more = len(worst) - len(shown)
         yield (
             f"{failed} of {self._commands} commands in {len(worst)} of the files have errors: "
-            + ", ".join([*shown, *([f"and {more} files more"] if more else [])])
+            + ", ".join([*shown, *([f"and {more} more files"] if more else [])])
         )
         reasons = Counter(
             error.text.partition("\n")[0] for file in self._failed for error in file.errors

@@ -48,17 +48,17 @@ OWN_DATA = "data_path"
 @click.option(
     "--resume/--no-resume",
     default=None,
-    help="Go on where a killed run stopped (the default of the built-in trainers), or start anew.",
+    help="Go on where a killed run stopped (default for the built-in trainers), or start anew.",
 )
 @json_option
 @long_command()
 def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, given: RunOptions) -> None:
     """Train with the trainer NAME, repository by repository, easiest first.
 
-    The keys of the YAML file are the trainer's settings (`lean-dojo show NAME` lists them); its
-    section `run:` may hold database, data_path and repositories. --set and the other options win
-    over files. The output of --dry-run is a file that `-c` reads again. --json prints where the
-    result is and the last value of every logged number, of --dry-run the settings.
+    The keys of the YAML file are the trainer's settings (`lean-dojo show NAME` lists them). Its
+    section `run:` may contain database, data_path and repositories. --set and the other options
+    override files. The output of --dry-run can be read again with `-c`. --json prints where the
+    result is and the last value of every logged number; with --dry-run it prints the settings.
     """
     entry = registry.trainers[name]
     settings, section = gather(given)

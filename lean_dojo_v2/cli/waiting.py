@@ -37,7 +37,7 @@ def long_command(*, goes_on: bool = True) -> Callable[[CommandT], CommandT]:
                     raise
                 anew = options.get("resume") is False
                 same = "The same command without --no-resume" if anew else "The same command"
-                raise KeyboardInterrupt(f"Interrupted. {same} goes on where it was.") from error
+                raise KeyboardInterrupt(f"Interrupted. {same} goes on where it stopped.") from error
 
         return run  # type: ignore[return-value]
 
@@ -72,7 +72,7 @@ def spoken(silence: float = SILENCE) -> Iterator[None]:
                 with contextlib.suppress(OSError, ValueError):  # closed; nobody listens
                     words = f": {_so_far['words']}" if _so_far["words"] else ""
                     seconds = time.monotonic() - begun
-                    heard.write(f"… still at work after {seconds:.0f} s{words}\n")
+                    heard.write(f"… still working after {seconds:.0f} s{words}\n")
                     heard.flush()
 
     watcher = threading.Thread(target=watch, daemon=True)

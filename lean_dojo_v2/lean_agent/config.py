@@ -297,7 +297,7 @@ class ProverConfig:
         visits: How often a state may be expanded, each time with new samples (this and what follows
             is an addition to the documents, keyword-only).
         revisit_cost: What each earlier visit costs a state that stays open for the next one.
-        heartbeats: Lean's heartbeats that one tactic may take.
+        heartbeats: Lean heartbeats that one tactic may use.
         length_exponent: A path's log-probability is divided by its length to this power.
         progress_weight: Weight of what a model of the ``progress`` trainer predicts.
         temperature: Sampling temperature.

@@ -40,7 +40,7 @@ class MiningLimits:
     Attributes:
         calls: Tactics tried.
         depth: Steps that take a goal apart, one inside the other.
-        heartbeats: Lean's heartbeats that one tactic may take.
+        heartbeats: Lean heartbeats that one tactic may use.
     """
 
     calls: int = 40

@@ -68,7 +68,7 @@ class ExternalGenerator:
     refuses ``logprobs`` or ``n``, and answers without, is asked without from then on.
 
     Args:
-        model_name: The endpoint's name of the model.
+        model_name: Name of the model at the endpoint.
         formatter: Dataset formatter that makes the prompt.
         temperature: Sampling temperature.
         max_tokens: Tokens of one tactic at most.
@@ -224,7 +224,7 @@ class ExternalProver(BaseProver):
     """Proves with a model behind an OpenAI-compatible endpoint.
 
     Args:
-        model_name: The endpoint's name of the model.
+        model_name: Name of the model at the endpoint.
         config: Limits of the search.
         **options: Further options of :class:`ExternalGenerator`.
     """

@@ -32,7 +32,7 @@ class RequestLimits:
 
     Attributes:
         requests: Questions that may be answered or wait at a time; one more is told to come back.
-        bytes: Size of a question.
+        bytes: Maximum size of a request in bytes.
         timeout: Seconds that a question may give Lean at the most.
     """
 

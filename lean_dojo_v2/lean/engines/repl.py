@@ -30,7 +30,7 @@ def serve(
     Args:
         words: The arguments of ``pantograph-repl``: modules to import, and Lean's options, each
             ``--name=value``.
-        project: A folder whose modules may be imported, from their sources.
+        project: Folder whose modules may be imported from source.
         requests: Where lines are read from; standard input if not given.
         answers: Where lines are written to; standard output if not given.
 

@@ -38,7 +38,7 @@ class SearchSettings:
 
     Attributes:
         limits: What may be spent on each theorem.
-        batch_size: States, of different theorems, that are expanded together.
+        batch_size: States of different theorems that are expanded together.
         length_exponent: The cumulative log-probability is divided by ``depth ** length_exponent``;
             0 leaves it as it is, 1 takes the mean.
         progress_weight: What an estimator's number is multiplied by, in units of log-probability:

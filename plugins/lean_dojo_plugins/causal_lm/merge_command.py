@@ -25,8 +25,8 @@ from lean_dojo_v2.cli.waiting import long_command
 def merge_lora(adapter: Path, output: Path | None, as_json: bool) -> None:
     """Merge the LoRA adapter in the folder ADAPTER into its base model.
 
-    The result is a plain model with its tokenizer, in the base's type of weights: for servers and
-    tools that load no adapters.
+    The result is a plain model with its tokenizer, in the weight type of the base model, for
+    servers and tools that cannot load adapters.
     """
     from lean_dojo_plugins.causal_lm.model.merging import merge_lora as merge
     from lean_dojo_plugins.training.reporting import bars_on_terminals_only

@@ -22,9 +22,11 @@ from lean_dojo_v2.cli.waiting import long_command
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("demo-output"),
-    help="Folder for everything; a stopped demo goes on in it (default: demo-output).",
+    help="Folder for all output; a stopped demo goes on there (default: demo-output).",
 )
-@click.option("--quick", is_flag=True, help="Every stage with smaller sizes; expect little gain.")
+@click.option(
+    "--quick", is_flag=True, help="Run every stage with smaller sizes; expect little gain."
+)
 @json_option
 @long_command()
 def demo(output_dir: Path, quick: bool, as_json: bool) -> None:

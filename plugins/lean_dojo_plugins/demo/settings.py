@@ -13,7 +13,7 @@ class DemoSettings:
 
     Attributes:
         theorems: Held-out theorems that every model tries, chosen by a hash of their names.
-        samples: Tactics sampled at a state.
+        samples: Tactics sampled per state.
         expansions: States expanded for a theorem at most.
         visits: How often a state may be expanded.
         human_share: Share of the training theorems whose human proofs are learnt.

@@ -121,7 +121,7 @@ class ExpertIterationTrainer(SFTTrainer):
         default=16,
         kw_only=True,
         validator=fields.positive_int,
-        metadata=about("Tactics sampled at a state."),
+        metadata=about("Tactics sampled per state."),
     )
     expansions: int = attrs.field(
         default=32,

@@ -39,7 +39,7 @@ class EpisodeLimits:
     Attributes:
         steps: Tactics of a proof at most.
         replacements: How often the groups that teach nothing are replaced in a batch.
-        heartbeats: Lean's heartbeats that one tactic may take.
+        heartbeats: Lean heartbeats that one tactic may use.
         tactic_seconds: Seconds that Lean may take for one tactic.
     """
 

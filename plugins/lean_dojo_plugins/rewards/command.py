@@ -118,7 +118,7 @@ def check(
 ) -> None:
     """Run the conformance checks on TARGET; exits with 1 if one fails.
 
-    TRL's own rewards get messages, as in training.
+    TRL's own rewards receive completions as messages, as in training.
     """
     from lean_dojo_core.testing import RewardFunctionSuite, run_suite
     from lean_dojo_plugins.rewards.resolve import resolve_rewards

@@ -198,7 +198,7 @@ def test_checks_have_a_limit_and_stream(lean_dojo: Run, one_file: Path) -> None:
     assert ran.code == 1
     out = " ".join(ran.out.split())
     assert "FAILED reward-function my-rewards-py:endless: " in out
-    assert "it has run for more than 1 s; give it less to do, or --timeout more" in out
+    assert "it has run for more than 1 s; give it less to do, or raise --timeout" in out
     assert "SystemExit" in out
     assert "no such server" in out
     assert "ok reward-function my-rewards-py:few" in out
@@ -241,7 +241,7 @@ def test_search(lean_dojo: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ran = lean_dojo("plugins", "search", "light")
     assert "bright" in ran.out
     assert "dark" not in ran.out
-    assert "no such plugin" in lean_dojo("plugins", "search", "quux").err
+    assert "No plugin of the index matches" in lean_dojo("plugins", "search", "quux").err
     monkeypatch.setenv("LEAN_DOJO_PLUGIN_INDEX", "none.json")
     nowhere = lean_dojo("plugins", "search")
     assert (nowhere.code, nowhere.err.count("none.json")) == (2, 1)
@@ -276,13 +276,15 @@ def test_install_and_uninstall(
 
     installed = run("plugins", "install", wheel)
     assert installed.returncode == 0, installed.stderr
-    assert "nobody is there to answer; say --yes" in run("plugins", "uninstall", "shiny").stderr
+    assert (
+        "there is no terminal to ask on; use --yes" in run("plugins", "uninstall", "shiny").stderr
+    )
     assert "Nothing was uninstalled" in run("plugins", "uninstall", "shiny", answer="n\n").stderr
     assert installed.stdout.startswith("shiny 1.0 offers: reward-function few")
     assert "shiny 1.0" in run("plugins").stdout
     again = run("plugins", "install", wheel)
     assert again.returncode == 1
-    assert "no plugin is new" in again.stderr
+    assert "there is no new plugin" in again.stderr
     assert run("plugins", "install", "no-such-distribution-here").returncode == 1
     gone = run("plugins", "uninstall", "--yes", "shiny")
     assert gone.returncode == 0, gone.stderr

@@ -123,11 +123,11 @@ def test_no_class_takes_the_name_of_another(
     [
         (["reward", "json"], "'json', which Python or an installed package uses"),
         (["reward", "class"], "'class', which Python"),
-        (["reward", "constant"], "'constant' exists already (lean-dojo-v2)"),
+        (["reward", "constant"], "'constant' already exists (lean-dojo-v2)"),
         (["reward", "bad name"], "kebab-case"),
-        (["reward", "quoted", "--summary", 'Pays for "x".'], "the summary may hold neither"),
+        (["reward", "quoted", "--summary", 'Pays for "x".'], "the summary may contain neither"),
         (["reward", "wordy", "--summary", "One line.\nAnother."], "one line that says"),
-        (["reward", "wordy", "--summary", "x" * 81], "81 characters are more than 80"),
+        (["reward", "wordy", "--summary", "x" * 81], "81 characters are too many; use at most 80"),
         (["rewrad", "x"], "'rewrad' is not one of"),
     ],
 )

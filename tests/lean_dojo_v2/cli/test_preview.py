@@ -122,7 +122,7 @@ def test_of_a_name_in_two_kinds_one_can_be_meant(lean_dojo: Run) -> None:
     with reward, registry.dataset_formatters.override("twice", formatter):
         ran = lean_dojo("preview", "twice")
         assert ran.code == 2
-        assert "say --kind" in ran.err
+        assert "use --kind" in ran.err
         ran = lean_dojo("preview", "twice", "--kind", "dataset-formatter")
     assert ran.code == 0, ran.err
     assert "--- row 1" in ran.out

@@ -70,7 +70,7 @@ def warm(place, engine, monkeypatch):
 def test_a_goal_is_proved_by_the_model_that_ships(lean_dojo, warm):
     ran = lean_dojo("prove", "--goal", "∀ n : Nat, n + 0 = n")
     assert ran.code == 0, ran.err
-    assert "No model is named, so the one that ships proves" in ran.err
+    assert "No model is named, so the shipped model and Lean's own automation prove" in ran.err
     assert re.match(r"goal: proved \(.*\)\n(  .+\n)+", ran.out)
     assert ran.out.endswith("Proved 1 of 1 theorems\n")
     nonsense = lean_dojo("prove", "--goal", "no such thing")
@@ -142,7 +142,7 @@ def test_every_sorry_of_a_file_is_tried_and_whole_theorems_count(lean_dojo, warm
     assert b"sorry" not in (warm / "Proj" / "A" / "B.lean").read_bytes()
     (warm / "latin.lean").write_bytes(b"-- \xe9\n")
     refused = lean_dojo("prove", "--file", "latin.lean")
-    assert (refused.code, refused.err.count("latin.lean: is no UTF-8")) == (2, 1)
+    assert (refused.code, refused.err.count("latin.lean: is not UTF-8")) == (2, 1)
 
 
 def test_a_list_of_problems_goes_on_where_it_was(lean_dojo, warm):
@@ -183,7 +183,7 @@ def test_one_theorem_of_a_database(lean_dojo, place, tiny_repository):
     assert repository.num_sorry_theorems_proved == 1
     again = lean_dojo(*command, "--theorem", "Tiny.self_imp")
     assert again.code == 0, again.err
-    assert "Tiny.self_imp has a proof already, which the database keeps." in again.err
+    assert "Tiny.self_imp already has a proof, which the database keeps." in again.err
     assert "Proved 1 of 1 theorems" in again.out
 
 
@@ -224,7 +224,7 @@ def test_agent_external_traces_and_proves(lean_dojo, place, tiny_repository, end
         (["--goal", "True", "--theorem", "t"], "not --goal and --theorem"),
         (["--file", "x.lean", "--repo", "a/b"], "--file needs no database"),
         (["--file", "x.lean", "--import", "Lean"], "--import is for --goal"),
-        (["--goal", "True", "--write-patch", "x.patch"], "--write-patch is for what stands in"),
+        (["--goal", "True", "--write-patch", "x.patch"], "--write-patch works for theorems in"),
         (["--prover", "automation", "--device", "cpu"], "no setting for --device"),
         (["--theorem", "no.such"], "no theorem 'no.such'"),
         (["--external", "m", "--database", "none.json"], "there is no such database"),

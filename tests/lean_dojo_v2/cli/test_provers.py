@@ -35,7 +35,7 @@ def test_the_model_that_ships_proves_where_nobody_is_named(package: Path) -> Non
     (folder / "model.safetensors").touch()
     choice = ProverChoice()
     assert (choice.name, choice.label) == ("hf", "shipped")
-    assert "the one that ships proves, and Lean's own automation with it" in choice.said
+    assert "the shipped model and Lean's own automation prove together" in choice.said
     _, arguments, takes_config = choice.resolved()
     assert arguments == {"ckpt_path": str(folder), "automation": True}
     assert takes_config

@@ -61,7 +61,7 @@ def test_a_file_of_settings_is_written_with_comments(
     assert "# run:\n" in text
     again = lean_dojo("config", "init", "toy", "-o", "toy.yaml")
     assert again.code == 2
-    assert "is there already" in again.err
+    assert "already exists" in again.err
     # As it is, it says what is missing; filled in, it means the defaults.
     empty = lean_dojo("train", "toy", "-c", "toy.yaml", "--dry-run")
     assert empty.code == 2

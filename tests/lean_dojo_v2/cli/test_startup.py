@@ -126,14 +126,14 @@ def test_a_long_silence_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
 
     class Listener(io.StringIO):
         def write(self, text: str) -> int:
-            if "still at work" in text:
+            if "still working" in text:
                 said.set()
             return super().write(text)
 
     with redirect_stderr(Listener()) as listener, spoken(silence=0.2):
         assert said.wait(60)
         print("a word", file=sys.stderr)
-    assert re.match(r"… still at work after \d+ s\n", listener.getvalue())
+    assert re.match(r"… still working after \d+ s\n", listener.getvalue())
     assert "a word" in listener.getvalue()
 
 

@@ -111,4 +111,4 @@ def test_browse(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert left
     assert all(one["split"] in {"train", "val", "test"} for one in left)
     assert main([*command, "no such word"]) == 0
-    assert capsys.readouterr().err == "no theorem holds these words\n"
+    assert capsys.readouterr().err == "no theorem contains all of these words\n"

@@ -88,7 +88,7 @@ def test_in_a_log_messages_alone(command: list[str], environment: Environment) -
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == ""
     # On a slow machine a silence of 30 s is broken by a line of its own.
-    said = [line for line in ran.stderr.splitlines() if not line.startswith("… still at work")]
+    said = [line for line in ran.stderr.splitlines() if not line.startswith("… still working")]
     assert [line.partition(" ")[0] for line in said] == [
         "Training",
         "[1/1]",

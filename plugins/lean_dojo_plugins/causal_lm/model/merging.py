@@ -42,7 +42,7 @@ def merge_lora(adapter: Path, output: Path) -> str:
     if not (adapter / ADAPTER_FILE).is_file():
         raise UsageError(f"{adapter}: is no LoRA adapter: it has no {ADAPTER_FILE}")
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise UsageError(f"{output} is there already; name another folder with -o")
+        raise UsageError(f"{output} already exists; name another folder with -o")
     config: Any = AutoConfig.from_pretrained(base_of_adapter(str(adapter)))
     dtype = config.dtype if isinstance(config.dtype, torch.dtype) else torch.float32
     model: Any = load_model(adapter, device=choose_device("cpu"))
