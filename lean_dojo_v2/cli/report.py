@@ -30,7 +30,7 @@ def report(folders: tuple[Path, ...], output: Path | None, as_json: bool) -> Non
     """Write one HTML page about OUTPUT_DIR: data, curriculum, curves, verified rate, proofs.
 
     For several folders, it writes one page that compares them: what they proved, their last
-    numbers, and which settings differ. A page is self-contained: it loads nothing from elsewhere.
+    numbers, and which settings differ. A page loads nothing from elsewhere.
     Parts for which a folder has no data are left out. A run under way can be reported on, too.
     """
     from lean_dojo_v2.report.collect import collect

@@ -55,7 +55,7 @@ def _field(default: Any, text: str, validator: Any = None, *, kw_only: bool = Fa
 
 @attrs.define(slots=False)
 class TrainingConfig:
-    """Everything that retriever training can be told; each default is the documented one.
+    """All settings of retriever training; each default is the documented one.
 
     The fields' help texts are in their attrs ``metadata["help"]``. The settings after ``seed`` are
     additions to the documents and keyword-only.
@@ -76,9 +76,11 @@ class TrainingConfig:
         True, "One curriculum step per repository; false: one step over all of them together."
     )
     num_repos: int = _field(
-        1, "Planned number of repositories; informative, train() goes by its list.", _at_least(1)
+        1,
+        "Planned number of repositories; for information only, train() uses its list.",
+        _at_least(1),
     )
-    max_epochs: int = _field(1, "Most epochs per repository.", _at_least(1))
+    max_epochs: int = _field(1, "Maximum number of epochs per repository.", _at_least(1))
     # Model
     model_name: str = _field(
         "kaiyuy/leandojo-lean4-retriever-byt5-small",
@@ -86,7 +88,7 @@ class TrainingConfig:
     )
     lr: float = _field(1e-3, "Peak learning rate.", _at_least(0))
     warmup_steps: int = _field(1000, "Steps of linear warm-up.", _at_least(0))
-    max_seq_len: int = _field(512, "Most tokens that the encoder reads.", _at_least(2))
+    max_seq_len: int = _field(512, "Maximum number of tokens that the encoder reads.", _at_least(2))
     num_retrieved: int = _field(100, "Premises retrieved per state.", _at_least(1))
     # Hardware and training
     batch_size: int = _field(4, "Training items per device and step.", _at_least(1))
@@ -95,16 +97,20 @@ class TrainingConfig:
     num_gpus: int = _field(1, "Devices; more than one trains with DDP.", _at_least(1))
     num_workers: int = _field(4, "Processes that prepare batches.", _at_least(0))
     precision: str = _field("bf16-mixed", "Lightning's precision, e.g. 32-true or bf16-mixed.")
-    gradient_clip_val: float = _field(1.0, "Largest norm of the gradient; 0: off.", _at_least(0))
+    gradient_clip_val: float = _field(
+        1.0, "Gradients are clipped to this norm; 0: off.", _at_least(0)
+    )
     # Data
     num_negatives: int = _field(3, "Negative premises per item.", _at_least(0))
     num_in_file_negatives: int = _field(
-        1, "Of these, how many come from the positive's own file.", _at_least(0)
+        1, "How many of these come from the file of the positive premise.", _at_least(0)
     )
     data_max_seq_len: int = _field(
-        1024, "Most tokens that the data module keeps (never more than max_seq_len are read).",
+        1024,
+        "Maximum number of tokens that the data module keeps (the encoder reads at most "
+        "max_seq_len).",
         _at_least(2),
-    )  # fmt: skip
+    )
     tokenizer_model_name: str = _field(
         "google/byt5-small", "Tokenizer; ByT5's needs no files and no network."
     )
@@ -112,19 +118,25 @@ class TrainingConfig:
     lambda_value: float = _field(
         0.1,
         "Weight of the EWC penalty; 0: off. The Fisher information is scaled to a mean of 1, so "
-        "that the default acts.",
+        "that the default has an effect.",
         _at_least(0),
     )
     # Timeout
     timeout_seconds: int = _field(
-        ONE_YEAR_SECONDS, "Time-out of collective operations, in seconds.", _at_least(1)
+        ONE_YEAR_SECONDS, "Timeout of collective operations, in seconds.", _at_least(1)
     )
     # Callbacks and checkpointing
-    early_stopping_patience: int = _field(5, "Epochs without progress to wait.", _at_least(0))
+    early_stopping_patience: int = _field(
+        5, "Epochs without progress before training stops.", _at_least(0)
+    )
     early_stopping_monitor: str = _field("Recall@10_val", "Metric that early stopping watches.")
-    early_stopping_mode: str = _field("max", "Its better direction.", _one_of("max", "min"))
+    early_stopping_mode: str = _field(
+        "max", "Whether a higher value is better (max) or a lower one (min).", _one_of("max", "min")
+    )
     checkpoint_monitor: str = _field("Recall@10_val", "Metric that picks the best checkpoint.")
-    checkpoint_mode: str = _field("max", "Its better direction.", _one_of("max", "min"))
+    checkpoint_mode: str = _field(
+        "max", "Whether a higher value is better (max) or a lower one (min).", _one_of("max", "min")
+    )
     checkpoint_save_top_k: int = _field(
         -1, "Best epoch checkpoints to keep; -1: all.", _at_least(0, unless=-1)
     )
@@ -135,7 +147,7 @@ class TrainingConfig:
         0, "Validation batches before training; -1: all.", _at_least(0, unless=-1)
     )
     # Seed
-    seed: int = _field(3407, "Seed of everything random.", _at_least(0))
+    seed: int = _field(3407, "Seed for everything random.", _at_least(0))
 
     # Beyond the documents
     replay: bool = _field(
@@ -146,33 +158,33 @@ class TrainingConfig:
     )
     split_strategy: Literal["random", "novel_premises"] = _field(
         "random",
-        "Split strategy whose training theorems are learnt from: random, as documented, or "
-        "novel_premises, whose test proofs use premises that no training proof does. With the "
-        "latter theorems are seen that `bench` holds out: use it to measure retrieval alone.",
+        "Split strategy for training: random, as documented, or novel_premises, whose test proofs "
+        "use premises that no training proof uses. With novel_premises, training sees theorems "
+        "that `bench` holds out: use it only to measure retrieval.",
         _one_of("random", "novel_premises"),
         kw_only=True,
     )
     cap_warmup: bool = _field(
-        True, "Never warm up longer than a tenth of the training.", kw_only=True
+        True, "Never warm up for longer than a tenth of the training.", kw_only=True
     )
     gradient_checkpointing: bool = _field(
         False, "Recompute activations: less memory, more time.", kw_only=True
     )
     checkpoint_every_n_steps: int | None = _field(
         None,
-        "Also save every so many optimiser steps, for resuming inside an epoch.",
+        "Also save a checkpoint every N optimiser steps, to resume within an epoch.",
         _at_least(1),
         kw_only=True,
     )
     fisher_examples: int | None = _field(
         None,
-        "Estimate the Fisher information from so many training items; null: from all.",
+        "Estimate the Fisher information from this many training items; null: all.",
         _at_least(1),
         kw_only=True,
     )
     accelerator: Literal["auto", "cpu", "gpu"] = _field(
         "auto",
-        "auto: GPUs where there are any; cpu: num_gpus counts CPU processes.",
+        "auto: GPUs if there are any; cpu: num_gpus is the number of CPU processes.",
         _one_of("auto", "cpu", "gpu"),
         kw_only=True,
     )
@@ -288,7 +300,7 @@ class ProverConfig:
     Attributes:
         use_vllm: Kept from 1.x; every prover refuses true. Serve the model with ``vllm serve`` and
             prove with ``ExternalProver``.
-        num_workers: Engines that check tactics side by side.
+        num_workers: Lean engines that check tactics in parallel.
         timeout: Seconds per theorem; a safety net, for the other limits are counts.
         max_expansions: Most states to expand per theorem; ``None``: no limit.
         num_sampled_tactics: Tactics sampled per state.
@@ -309,41 +321,45 @@ class ProverConfig:
         "Kept from 1.x; true is refused: serve the model with `vllm serve` and prove with "
         "ExternalProver.",
     )
-    num_workers: int = _field(4, "Engines that check tactics side by side.", _at_least(1))
+    num_workers: int = _field(4, "Lean engines that check tactics in parallel.", _at_least(1))
     timeout: int = _field(
-        600, "Seconds per theorem: a safety net, for the other limits are counts.", _at_least(1)
+        600, "Seconds per theorem: a safety net, since all other limits are counts.", _at_least(1)
     )
-    max_expansions: int | None = _field(None, "Most states to expand per theorem.", _at_least(1))
+    max_expansions: int | None = _field(
+        None, "Maximum number of states expanded per theorem.", _at_least(1)
+    )
     num_sampled_tactics: int = _field(64, "Tactics sampled per state.", _at_least(1))
     debug: bool = _field(False, "Log every step of the search.")
     batch_size: int = _field(12, "States expanded together.", _at_least(1))
     visits: int = _field(
-        1, "How often a state may be expanded, sampled anew each time.", _at_least(1), kw_only=True
+        1,
+        "How often a state may be expanded, each time with new samples.",
+        _at_least(1),
+        kw_only=True,
     )
     revisit_cost: float | None = _field(
         None,
-        "What each earlier visit costs a state that stays open for its next one, in units of "
-        "log-probability; null: states are visited again when all have been expanded.",
+        "Cost of revisiting a state, per earlier visit and in units of log-probability; null: "
+        "states are revisited only when all have been expanded.",
         _at_least(0),
         kw_only=True,
     )
     heartbeats: int | None = _field(
         20_000,
-        "Lean's heartbeats that one tactic may take (embedded engine); null: Lean's own limit.",
+        "Lean heartbeats that one tactic may use (embedded engine); null: Lean's own limit.",
         _at_least(1),
         kw_only=True,
     )
     length_exponent: float = _field(
         0.0,
-        "A path's log-probability is divided by its length to this power: 0 takes the sum, 1 the "
-        "mean.",
+        "Divide a path's log-probability by its length to this power: 0 gives the sum, 1 the mean.",
         _at_least(0),
         kw_only=True,
     )
     progress_weight: float = _field(
         0.5,
-        "Weight of what a model of the progress trainer predicts, in units of log-probability: of "
-        "a step that remains, or of a critic's -log of the probability that a proof follows.",
+        "Weight of the progress model's prediction, in units of log-probability: of each step that "
+        "remains, or of a critic's -log probability that a proof follows.",
         _at_least(0),
         kw_only=True,
     )
@@ -355,7 +371,7 @@ class ProverConfig:
     )
     seed: int = _field(
         0,
-        "Seed of the sampling: each draw is seeded by it, the theorem and the state's path.",
+        "Seed of the sampling: each draw depends on it, the theorem and the state's path.",
         _at_least(0),
         kw_only=True,
     )

@@ -168,10 +168,12 @@ def gather(source: Path, target: Path, within: int | None = None) -> Gathered:
 def _nothing(found: Gathered, outcomes: set[bool]) -> str:
     if outcomes:
         which = "solved" if outcomes.pop() else "unsolved"
-        return f"all {found.kept} searched states are {which}; a critic learns from both"
+        return (
+            f"all {found.kept} searched states are {which}; a critic needs solved and unsolved ones"
+        )
     if found.held_out and not found.undecided:
         return (
-            f"all {found.held_out} searched states are of held-out theorems, which nobody learns "
-            "from; search the benchmark `training`, or practise with expert-iteration"
+            f"all {found.held_out} searched states belong to held-out theorems, which are never "
+            "trained on; search the benchmark `training`, or practise with expert-iteration"
         )
     return f"there is nothing to learn from: {found}"

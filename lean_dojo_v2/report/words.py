@@ -5,9 +5,9 @@ from __future__ import annotations
 EXPLAINED = {
     "proved": "Theorems with a proof that Lean confirmed as a whole: no error, no sorry, no new "
     "axiom, the statement unchanged.",
-    "verified": "Share of the sampled tactics that Lean accepted and that bring the proof nearer "
-    "to its end; mean over the last fifth of the steps.",
-    "refused": "Share of the completions that were refused: no single tactic, or an attempt to "
+    "verified": "Share of the sampled tactics that Lean accepted and that lead nearer to a proof; "
+    "mean over the last fifth of the steps.",
+    "refused": "Share of the completions that were refused: not a single tactic, or an attempt to "
     "cheat.",
     "share": "Share of all completions of the run that were refused for this reason.",
     "theorems": "Theorems in the exported data, of all splits.",
@@ -32,12 +32,12 @@ _METRICS = {
     "loss": "Mean cross-entropy of the answer's tokens, in nats; of GRPO the policy's loss.",
     "eval_loss": "The same on held-out data.",
     "reward": "Mean of the weighted sum of the rewards.",
-    "reward_std": "How far the rewards of one group of completions lie apart.",
-    "kl": "How far the policy has moved from the model it began with, in nats a token.",
+    "reward_std": "Spread of the rewards within a group of completions.",
+    "kl": "How far the policy has moved from the model it started from, in nats per token.",
     "entropy": "Mean entropy of the next token, in nats; near 0 the model always says the same.",
-    "grad_norm": "Length of the gradient before clipping.",
+    "grad_norm": "Norm of the gradient before clipping.",
     "learning_rate": "Step size of the optimiser.",
-    "epoch": "How often the data was seen.",
+    "epoch": "Passes over the data so far.",
     "step": "Optimiser steps so far.",
     "num_tokens": "Tokens seen so far.",
     "mean_token_accuracy": "Share of the answer's tokens that were the most probable.",
@@ -45,14 +45,14 @@ _METRICS = {
     "lean/solved": "Share of the sampled tactics that leave no goal.",
 }
 _BEGINNINGS = {
-    "rewards/": "Of the reward of this name, over the completions of a step.",
+    "rewards/": "Statistic of the reward of this name, over the completions of a step.",
     "lean/refused": "Share of the completions that were refused as an attempt to cheat.",
-    "lean/unparsed": "Share of the completions that were no single tactic.",
-    "lean/": "Share of the completions of which Lean said this.",
-    "completions/": "Of the completions' lengths, in tokens.",
-    "Recall@": "Percent of the premises of a step that are among the first so many retrieved.",
-    "R@": "Percent of the premises of a step that are among the first so many retrieved.",
-    "MRR": "Mean of one over the rank of the first right premise.",
+    "lean/unparsed": "Share of the completions that were not a single tactic.",
+    "lean/": "Share of the completions for which Lean gave this verdict.",
+    "completions/": "Statistic of the completions' lengths, in tokens.",
+    "Recall@": "Percentage of a step's premises that are among the first k retrieved.",
+    "R@": "Percentage of a step's premises that are among the first k retrieved.",
+    "MRR": "Mean reciprocal rank of the first correct premise.",
     "clip_ratio": "Share of the tokens whose update was clipped.",
     "eval_": "The same number on held-out data.",
 }

@@ -26,7 +26,7 @@ class Forgetting:
 
     Attributes:
         metric: What is measured, on held-out theorems (val and test of the random split).
-        higher_is_better: Its better direction.
+        higher_is_better: Whether higher values of the metric are better.
         run: Number of the run that it describes, where a folder holds several.
         repositories: The columns: every repository so far, in training order.
         steps: The rows: ``{"after": repository, "checkpoint": name, "values": {…}}`` with the

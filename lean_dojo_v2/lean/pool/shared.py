@@ -254,7 +254,7 @@ def shared_engines(
         engine: ``"auto"``, ``"native"`` or ``"embedded"``.
         imports: Modules that every engine imports.
         size: Engines for each repository; one for each core if not given.
-        kept: Repositories whose engines stay open at a time.
+        kept: Maximum number of repositories whose engines stay open.
 
     Raises:
         UsageError: There is no engine of that name.

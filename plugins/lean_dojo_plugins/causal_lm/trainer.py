@@ -79,12 +79,12 @@ class CausalTrainer:
     epochs_per_repo: int = attrs.field(
         default=1,
         validator=fields.positive_int,
-        metadata=about("Passes over the merged data at each repository."),
+        metadata=about("Passes over the merged data for each repository."),
     )
     batch_size: int = attrs.field(
         default=1,
         validator=fields.positive_int,
-        metadata=about("Training batch per device."),
+        metadata=about("Training batch size per device."),
     )
     lr: float = attrs.field(
         default=2e-5, validator=fields.positive, metadata=about("Peak learning rate.")
@@ -92,7 +92,7 @@ class CausalTrainer:
     lora_config: LoraConfig | None = attrs.field(
         default=None,
         converter=fields.lora_of,
-        metadata=about("Train a LoRA adapter of this kind only."),
+        metadata=about("Train only a LoRA adapter with this configuration."),
     )
     formatter: str = attrs.field(
         default="tactic-chat",
@@ -114,7 +114,7 @@ class CausalTrainer:
         default=42,
         kw_only=True,
         validator=fields.not_negative_int,
-        metadata=about("Seed of everything random."),
+        metadata=about("Seed for everything random."),
     )
     resume: bool = attrs.field(
         default=True,
@@ -131,8 +131,8 @@ class CausalTrainer:
         kw_only=True,
         validator=fields.not_negative_int,
         metadata=about(
-            "After each repository, measure the loss on so many held-out tactics of every "
-            "repository so far (forgetting.json); 0: not."
+            "After each repository, measure the loss on this many held-out tactics of every "
+            "repository so far (forgetting.json); 0: off."
         ),
     )
     device: str = attrs.field(
@@ -375,7 +375,7 @@ class CausalTrainer:
         fitter = self.build_step_trainer(dataset, step)
         if self.look_back and (fitter.is_fsdp_enabled or fitter.is_deepspeed_enabled):
             raise UsageError(
-                "look_back measures the whole model on one device, and FSDP or DeepSpeed splits "
+                "look_back measures the whole model on one device, but FSDP or DeepSpeed splits "
                 "it; leave look_back at 0 and evaluate afterwards"
             )
         show_only_a_bar(fitter)

@@ -78,7 +78,7 @@ class Demo:
         """
         if shipped_model() is None:
             raise UsageError(
-                "this package holds no model; install it anew, or run `make base-model` in the "
+                "this package contains no model; reinstall it, or run `make base-model` in the "
                 "source folder"
             )
         self._claim_folder()

@@ -83,7 +83,7 @@ def gather(
             kept.append(one)
     if not kept:
         raise EmptyDatasetError(
-            f"there is nothing to practise on: no theorem of {', '.join(sources)} that is not "
+            f"there is nothing to practise on: {', '.join(sources)} has no theorem that is not "
             "held out"
         )
     return Practice(tuple(_distinctly_named(kept)), tuple(left_out))

@@ -133,7 +133,7 @@ class ProofFile:
                 proof = FoundProof(**row)
             except TypeError as error:
                 raise DataError(
-                    f"holds what is no proof of a run: {error}", path=self.path
+                    f"holds a line that is not a proof of a run: {error}", path=self.path
                 ) from error
             if proof.round <= rounds:
                 found[proof.problem].setdefault(proof.proof, proof)

@@ -168,7 +168,7 @@ class Rounds:
             before = RunState(name, json.loads(file.read_text()))
             if check_same_run(before, name, mine, self.folder):
                 raise UsageError(
-                    f"output_dir {self.folder} holds a run of shorter rounds, which are not "
+                    f"output_dir {self.folder} holds a run of shorter rounds, and rounds cannot be "
                     "trained longer afterwards; raise rounds instead, use another output_dir, or "
                     "start anew with --set resume=false"
                 )
@@ -285,7 +285,7 @@ class Rounds:
             f"first time; {len(found)} of {len(self.practice.problems)} so far"
         )
         if clock := row["ended_by_clock"]:
-            _say(f"round {number}: the clock, not a count, ended something at {clock} problems")
+            _say(f"round {number}: a time limit, not a counted one, ended work on {clock} problems")
 
     # --- what is learnt -------------------------------------------------------------------------
 

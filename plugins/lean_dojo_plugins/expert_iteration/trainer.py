@@ -80,42 +80,42 @@ class ExpertIterationTrainer(SFTTrainer):
         kw_only=True,
         converter=_texts,
         metadata=about(
-            "What to practise on: 'training' (the training split, without its proofs), 'sorry', "
-            "JSONL files in miniF2F's form."
+            "What to practise on: 'training' (the training split, without its proofs), 'sorry', or "
+            "JSONL files in miniF2F's format."
         ),
     )
     rounds: int = attrs.field(
         default=3,
         kw_only=True,
         validator=fields.positive_int,
-        metadata=about("Rounds of search and training; more of them go on with a finished run."),
+        metadata=about("Rounds of search and training; raise it to go on with a finished run."),
     )
     start_from: str = attrs.field(
         default=BASE,
         kw_only=True,
         validator=_start,
         metadata=about(
-            "Each round trains 'base', the start model, anew on all that was found, or goes on "
-            "with the 'last' model."
+            "Each round trains the start model anew on all proofs found ('base'), or goes on with "
+            "the model of the last round ('last')."
         ),
     )
     search_model: str | None = attrs.field(
         default=None,
         kw_only=True,
         converter=attrs.converters.optional(fields.text_of_path),
-        metadata=about("Model that searches in the first round, if not the one to start from."),
+        metadata=about("Model that searches in the first round, if not the start model."),
     )
     proofs_per_theorem: int | None = attrs.field(
         default=4,
         kw_only=True,
         validator=fields.positive_int_or_none,
-        metadata=about("Distinct proofs of a theorem to learn, the shortest first; null: all."),
+        metadata=about("Distinct proofs to learn per theorem, shortest first; null: all."),
     )
     attempts: int = attrs.field(
         default=1,
         kw_only=True,
         validator=fields.positive_int,
-        metadata=about("Searches of each problem in a round, each with another seed."),
+        metadata=about("Searches per problem and round, each with its own seed."),
     )
     samples: int = attrs.field(
         default=16,
@@ -127,30 +127,33 @@ class ExpertIterationTrainer(SFTTrainer):
         default=32,
         kw_only=True,
         validator=fields.positive_int,
-        metadata=about("States expanded in a search at most."),
+        metadata=about("Maximum number of states expanded per search."),
     )
     visits: int = attrs.field(
         default=1,
         kw_only=True,
         validator=fields.positive_int,
-        metadata=about("How often a state may be expanded, sampled anew each time."),
+        metadata=about("How often a state may be expanded, each time with new samples."),
     )
     heartbeats: int | None = attrs.field(
         default=20_000,
         kw_only=True,
         validator=fields.positive_int_or_none,
-        metadata=about("Lean's heartbeats that one tactic may take; null: Lean's own limit."),
+        metadata=about("Lean heartbeats that one tactic may use; null: Lean's own limit."),
     )
     temperature: float = attrs.field(
-        default=1.0, kw_only=True, validator=fields.positive, metadata=about("Of the sampling.")
+        default=1.0,
+        kw_only=True,
+        validator=fields.positive,
+        metadata=about("Sampling temperature."),
     )
     skip_after: int = attrs.field(
         default=2,
         kw_only=True,
         validator=fields.not_negative_int,
         metadata=about(
-            "A problem that is always proved, in so many rounds running, is not tried again; "
-            "0: all are."
+            "A problem is dropped when every attempt proved it in this many consecutive rounds; 0: "
+            "never."
         ),
     )
     problems_per_round: int | None = attrs.field(
@@ -158,19 +161,19 @@ class ExpertIterationTrainer(SFTTrainer):
         kw_only=True,
         validator=fields.positive_int_or_none,
         metadata=about(
-            "Problems of a round at most: those tried least go first, then those not proved."
+            "Maximum number of problems per round; those tried least go first, then unproved ones."
         ),
     )
     negatives: bool = attrs.field(
         default=True,
         kw_only=True,
-        metadata=about("Keep the tactics that failed beside those of a proof (negatives.jsonl)."),
+        metadata=about("Keep the tactics that failed at the states of a proof (negatives.jsonl)."),
     )
     states: bool = attrs.field(
         default=True,
         kw_only=True,
         metadata=about(
-            "Keep the states that were expanded, each with what became of it, for a critic "
+            "Keep the expanded states with their outcomes, to train a critic "
             "(rounds/N/prover.states.jsonl)."
         ),
     )
@@ -183,13 +186,13 @@ class ExpertIterationTrainer(SFTTrainer):
         default=4,
         kw_only=True,
         validator=fields.positive_int,
-        metadata=about("Lean engines, at most one a core."),
+        metadata=about("Number of Lean engines, at most one per core."),
     )
     projects: Mapping[str, Path] = attrs.field(
         factory=dict,
         kw_only=True,
         converter=_paths,
-        metadata=about("Folders of repositories by address."),
+        metadata=about("Folder of each repository, by address."),
     )
     _anew: bool = attrs.field(default=False, init=False, repr=False)
     _used: bool = attrs.field(default=False, init=False, repr=False)
@@ -206,8 +209,8 @@ class ExpertIterationTrainer(SFTTrainer):
             raise ConfigError(f"problems: name at least one source, such as {TRAINING!r}")
         if self.look_back:
             raise ConfigError(
-                "look_back follows a curriculum of repositories, and these are rounds; measure "
-                "with evaluate, or with `lean-dojo bench held-out`"
+                "look_back needs a curriculum of repositories, but expert iteration works in "
+                "rounds; measure with evaluate, or with `lean-dojo bench held-out`"
             )
 
     def preflight(self) -> None:
@@ -266,8 +269,8 @@ class ExpertIterationTrainer(SFTTrainer):
         except EmptyDatasetError as error:
             raise EmptyDatasetError(
                 f"no proof was found in {self.rounds} rounds over {len(practice.problems)} "
-                "problems, and no human proof is there to learn; begin with a model that proves "
-                "something (search_model), raise expansions or human_share"
+                "problems, and there is no human proof to learn; start with a model that proves "
+                "something (search_model), or raise expansions or human_share"
             ) from error
         except BaseException:
             self.forget_model()

@@ -50,7 +50,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         self.shares_prompts = share_prompts
         if share_prompts and (reason := why_not_shared(self.model)):
             self.shares_prompts = False
-            log.info("each prompt is computed as often as its group is large: %s", reason)
+            log.info("each prompt is computed once per completion, not once per group: %s", reason)
 
     def refer_to(self, reference: PreTrainedModel) -> None:
         """Measure the KL to this model, the one that the run starts from."""

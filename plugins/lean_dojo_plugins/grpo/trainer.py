@@ -80,8 +80,8 @@ class GRPOTrainer(CausalTrainer):
     reward_func: Any = attrs.field(
         default=None,
         metadata=about(
-            "Reward: a function, a plugin's name, several, or names with weights. Needed, but with "
-            "episodes, where null is the proof alone."
+            "Reward: a function, a plugin's name, a list of these, or names with weights. "
+            "Required, except with episodes, where null rewards the proof alone."
         ),
     )
     output_dir: str = attrs.field(
@@ -93,25 +93,25 @@ class GRPOTrainer(CausalTrainer):
     epochs_per_repo: int = attrs.field(
         default=1,
         validator=fields.positive_int,
-        metadata=about("Passes over the merged data at each repository."),
+        metadata=about("Passes over the merged data for each repository."),
     )
     batch_size: int = attrs.field(
         default=1,
         validator=fields.positive_int,
-        metadata=about("Completions per device and backward pass; groups are fitted to it."),
+        metadata=about("Completions per device and backward pass; group sizes are fitted to it."),
     )
     lr: float = attrs.field(
         default=2e-5,
         validator=fields.positive,
         metadata=about(
-            "Peak learning rate; the documented default suits LoRA and is 20 times TRL's: with all "
-            "weights take 1e-6."
+            "Peak learning rate; the documented default suits LoRA and is 20 times TRL's: use 1e-6 "
+            "to train all weights."
         ),
     )
     lora_config: LoraConfig | None = attrs.field(
         default=None,
         converter=fields.lora_of,
-        metadata=about("Train a LoRA adapter of this kind only."),
+        metadata=about("Train only a LoRA adapter with this configuration."),
     )
     formatter: str = attrs.field(
         default="tactic-prompt",
@@ -122,8 +122,8 @@ class GRPOTrainer(CausalTrainer):
         default=True,
         kw_only=True,
         metadata=about(
-            "Compute a prompt once for its group where the model's attention allows it: the same "
-            "values and gradients, faster."
+            "Compute each prompt once per group if the model's attention allows it: faster, with "
+            "the same values and gradients."
         ),
     )
     episodes: bool = attrs.field(
@@ -138,27 +138,27 @@ class GRPOTrainer(CausalTrainer):
         default=8,
         kw_only=True,
         validator=fields.positive_int,
-        metadata=about("Tactics of an episode at most."),
+        metadata=about("Maximum number of tactics per episode."),
     )
     replacements: int = attrs.field(
         default=2,
         kw_only=True,
         validator=fields.not_negative_int,
         metadata=about(
-            "How often groups of episodes in which all or none succeed are replaced in a batch."
+            "How often a batch replaces groups of episodes in which all or none succeed."
         ),
     )
     engines: int = attrs.field(
         default=2,
         kw_only=True,
         validator=fields.positive_int,
-        metadata=about("Lean engines of each repository, for episodes."),
+        metadata=about("Lean engines per repository, for episodes."),
     )
     projects: Mapping[str, Path] = attrs.field(
         factory=dict,
         kw_only=True,
         converter=_paths,
-        metadata=about("Folders of repositories by address, for episodes."),
+        metadata=about("Folder of each repository, by address, for episodes."),
     )
     _reference: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
     _rewards: list[AdaptedReward] = attrs.field(factory=list, init=False, repr=False)
@@ -172,7 +172,7 @@ class GRPOTrainer(CausalTrainer):
             raise ConfigError(
                 "grpo needs a reward: name one with --reward NAME, for example --reward "
                 "pantograph-verified, or set reward_func (installed: "
-                f"{', '.join(registry.reward_functions)}); only with episodes=true it needs none"
+                f"{', '.join(registry.reward_functions)}); only with episodes=true is none needed"
             )
         plan_groups(self.batch_size, 1, self.trainer_args)
         if self.row_length is not None and self.row_length < 1:
@@ -234,7 +234,7 @@ class GRPOTrainer(CausalTrainer):
         groups = plan_groups(self.batch_size, step.processes, self.trainer_args)
         self._announce(groups, step)
         if self.episodes and step.processes > 1:
-            raise ConfigError("episodes are played and learnt in one process; start one")
+            raise ConfigError("episodes run in one process only; start a single process")
         trainer = (EpisodeTrainer if self.episodes else StepTrainer)(
             model=self.model,
             reward_funcs=list(self._rewards),  # TRL changes the list it is given

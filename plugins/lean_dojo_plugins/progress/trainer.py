@@ -116,7 +116,7 @@ class ProgressTrainer:
 
     data_path: str | Path | None = _field(
         None,
-        "JSONL dataset, not needed with a database; for the target solved a folder with runs of "
+        "JSONL dataset, not needed with a database; for target 'solved', a folder with runs of "
         "bench or expert-iteration, or one of their files of states.",
     )
     model_name: str = _field(
@@ -128,24 +128,24 @@ class ProgressTrainer:
     output_dir: str = _field(
         "outputs", "Folder for the model.", fields.non_empty_text, converter=fields.text_of_path
     )
-    max_length: int = _field(512, "Tokens of an input at most.", fields.positive_int)
+    max_length: int = _field(512, "Maximum number of tokens per input.", fields.positive_int)
     batch_size: int = _field(8, "Examples per device and step.", fields.positive_int)
     epochs: float = _field(3.0, "Passes over the training examples.", fields.positive)
     learning_rate: float = _field(1e-5, "Peak learning rate.", fields.positive)
-    eval_ratio: float = _field(0.2, "Share of the examples that is held out.", _share)
+    eval_ratio: float = _field(0.2, "Share of the examples to hold out.", _share)
     seed: int = _field(
         42, "Seed of the split, the new head and the order.", fields.not_negative_int
     )
     target: str = _field(
         STEPS,
-        "What is predicted: the 'steps' that remain, or whether a search has 'solved' a state.",
+        "What to predict: the 'steps' that remain, or whether a search 'solved' a state.",
         _target,
         kw_only=True,
     )
     within: int | None = _field(
         None,
-        "For the target solved: a proof must have followed within so many expansions of a state "
-        "and of those below it; null: within the search's own limit.",
+        "For target 'solved': a state counts as solved if a proof followed within this many "
+        "expansions of it and of the states below it; null: within the search's own limit.",
         fields.positive_int_or_none,
         kw_only=True,
     )
@@ -251,7 +251,7 @@ class ProgressTrainer:
         longer = longer_by(state, self.settings())
         if state.finished and not longer:
             self._say(
-                f"{self.output_dir} holds the finished model already; resume=False trains anew"
+                f"{self.output_dir} already holds the finished model; resume=False trains anew"
             )
         else:
             if longer:
@@ -470,7 +470,7 @@ class ProgressTrainer:
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         output = trainer.predict(held_out)
         if earlier is not None and self._error(earlier) <= self._error(output):
-            self._say("it got no better: the model stays")
+            self._say("no improvement: the earlier model is kept")
             model.load_state_dict(start)
             output = earlier
         trainer.save_model(str(folder.staging))

@@ -154,7 +154,7 @@ def _checkout(url: str, commit: str) -> Path | None:
         return LeanGitRepo(url, commit).path
     except LeanDojoError as error:
         _log.warning(
-            "%s at %s is not there (%s); its goals are opened from their text, which fails where "
+            "%s at %s is not available (%s); its goals are opened from their text, which fails if "
             "they use the repository's own definitions",
             url,
             commit[:12],

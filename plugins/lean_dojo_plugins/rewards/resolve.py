@@ -76,7 +76,7 @@ def _one(reward: RewardLike) -> AdaptedReward:
 
 def _not_a_reward(value: Any) -> UsageError:
     return UsageError(
-        f"{value!r:.80} ({type(value).__name__}) is no reward; give a name such as "
+        f"{value!r:.80} ({type(value).__name__}) is not a reward; give a name such as "
         "'pantograph-verified', 'module:attribute', a function, a list of these, or a mapping of "
         "names to weights"
     )
@@ -131,8 +131,8 @@ def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
         )
     if head in registry.reward_functions:
         raise UsageError(
-            f"reward {name!r}: {head!r} is a reward; what may follow it is a weight, as in "
-            f"{head}:0.5, and only where a list of rewards is given"
+            f"reward {name!r}: only a weight may follow the reward {head!r}, as in {head}:0.5, "
+            "and only in a list of rewards"
         )
     return _from_module(head, tail, weight, options, head)
 
@@ -179,7 +179,7 @@ def _from_module(
 ) -> AdaptedReward:
     if not module or module.startswith("."):
         raise UnknownNameError(
-            f"reward '{module}:{attribute}': {module!r} is no module's full name"
+            f"reward '{module}:{attribute}': {module!r} is not the full name of a module"
         )
     written = f"{'trl' if module == 'trl.rewards' else module}:{attribute}"
     target = _imported(module, written)

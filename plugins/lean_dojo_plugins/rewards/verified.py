@@ -50,33 +50,35 @@ class PantographVerified:
     that an engine judged which cannot make every check (``allow_unverified``).
     """
 
-    advanced: float = _score(1.0, "Reward of a tactic that gets nearer to a proof.")
+    advanced: float = _score(1.0, "Reward of a tactic that leads nearer to a proof.")
     solved: float = _score(1.0, "Reward of a tactic that leaves no goal at all.")
-    unproven: float = _score(0.0, "Reward of a tactic through which no nearer proof is known.")
+    unproven: float = _score(0.0, "Reward of a tactic that is not known to lead nearer to a proof.")
     failed: float = _score(0.0, "Reward of a tactic that Lean refuses.")
     unparsed: float = _score(0.0, "Reward of a text that is not one tactic.")
     refused: float = _score(-1.0, "Reward of cheating.")
     timed_out: float = _score(0.0, "Reward of a tactic that takes too long or kills its engine.")
-    timeout: float = attrs.field(default=10.0, metadata={"help": "Seconds for one call of Lean."})
+    timeout: float = attrs.field(
+        default=10.0, metadata={"help": "Time limit for one call of Lean, in seconds."}
+    )
     engines: int | None = attrs.field(
-        default=None, metadata={"help": "Lean engines per process; one for each core if not given."}
+        default=None, metadata={"help": "Lean engines per process; null: one per core."}
     )
     engine: EngineName = attrs.field(default="auto", metadata={"help": "auto, native or embedded."})
     imports: tuple[str, ...] = attrs.field(
         default=("Init",),
         converter=_names,
-        metadata={"help": "Modules for goals opened from text."},
+        metadata={"help": "Modules to import for goals opened from text."},
     )
     projects: Mapping[str, Path] = attrs.field(
-        factory=dict, converter=_paths, metadata={"help": "Folders of repositories by address."}
+        factory=dict, converter=_paths, metadata={"help": "Folder of each repository, by address."}
     )
     allow_unverified: bool = attrs.field(
         default=False,
-        metadata={"help": "Judge also with an engine that cannot make every check of a tactic."},
+        metadata={"help": "Also judge with an engine that cannot make every check of a tactic."},
     )
     cache_size: int = attrs.field(default=100_000, metadata={"help": "Judgements kept."})
     kept_projects: int = attrs.field(
-        default=2, metadata={"help": "Repositories whose engines stay open at a time."}
+        default=2, metadata={"help": "Maximum number of repositories whose engines stay open."}
     )
 
     def __attrs_post_init__(self) -> None:

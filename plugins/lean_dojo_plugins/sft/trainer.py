@@ -65,8 +65,8 @@ class SFTTrainer(CausalTrainer):
         kw_only=True,
         validator=fields.not_negative,
         metadata=about(
-            "Weight of a prompt's token in the loss, beside 1 for a tactic's; 0: the tactic alone "
-            "carries loss. Above 0 a model that starts from nothing learns to read goals, too."
+            "Weight of a prompt token in the loss, where a tactic token has weight 1; 0: only the "
+            "tactic counts. Above 0, a model that starts from nothing also learns to read goals."
         ),
     )
     human_share: float = attrs.field(
@@ -74,8 +74,8 @@ class SFTTrainer(CausalTrainer):
         kw_only=True,
         validator=share_of_one,
         metadata=about(
-            "Share of the training theorems whose human proofs are learnt; the choice follows from "
-            "their names."
+            "Share of the training theorems whose human proofs are learnt; their names decide "
+            "which."
         ),
     )
 

@@ -35,7 +35,7 @@ _REFUSED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "lr_scheduler_type": (lambda value: value == "reduce_lr_on_plateau", _NO_EVALUATION),
     "save_only_model": (
         bool,
-        "no run goes on from a checkpoint without its optimiser; save_strategy='no' saves none",
+        "a checkpoint without its optimiser cannot be resumed; save_strategy='no' saves none",
     ),
 }
 """Which values of a setting the step's trainer cannot do, and why."""

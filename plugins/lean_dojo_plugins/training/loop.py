@@ -180,7 +180,7 @@ class Loop:
         if cut := self.too_long.describe(self.trainer.max_length):
             self._say(f"{place}: {cut}")
         if written.rows == 0:
-            self._say(f"{place}: skipped, it gives nothing to learn from")
+            self._say(f"{place}: skipped, because there is nothing to learn from")
             self.skipped.append(_finished(step, written, 0))
             return
         checkpoint = last_checkpoint(step.folder, step.processes)

@@ -54,7 +54,7 @@ def check_loggers(names: Sequence[str]) -> None:
             continue
         if name not in INTEGRATION_TO_CALLBACK:
             known = ", ".join(sorted(INTEGRATION_TO_CALLBACK))
-            raise ConfigError(f"report_to: there is no logger {name!r}; there are none, {known}")
+            raise ConfigError(f"report_to: there is no logger {name!r}; choose from none, {known}")
         there = name in get_available_reporting_integrations()  # type: ignore[no-untyped-call]
         if not there and importlib.util.find_spec(name) is None:
             what = f'"lean-dojo-v2[{name}]>=2"' if name in _EXTRAS else name

@@ -311,8 +311,9 @@ def check_same_run(state: RunState, trainer: str, settings: Mapping[str, Any], p
         differences = [f"{key} was {before.get(key)!r} and is {now.get(key)!r}" for key in refused]
         flags = [f"--set {key}={json.dumps(before.get(key))}" for key in refused]
         raise UsageError(
-            f"output_dir {path} holds a run with other settings: {'; '.join(differences)}. Go on "
-            f"with it by {' '.join(flags)}, use another output_dir, or start anew with --set "
+            f"output_dir {path} holds a run with other settings: {'; '.join(differences)}. To go "
+            f"on with it, use {' '.join(flags)}; or use another output_dir, or start anew "
+            "with --set "
             "resume=false."
         )
     return bool(others)

@@ -121,8 +121,8 @@ def test_no_class_takes_the_name_of_another(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["reward", "json"], "'json', which Python or an installed package uses"),
-        (["reward", "class"], "'class', which Python"),
+        (["reward", "json"], "'json', a name that Python or an installed package"),
+        (["reward", "class"], "'class', a name that Python"),
         (["reward", "constant"], "'constant' already exists (lean-dojo-v2)"),
         (["reward", "bad name"], "kebab-case"),
         (["reward", "quoted", "--summary", 'Pays for "x".'], "the summary may contain neither"),

@@ -69,7 +69,7 @@ def test_a_hub_out_of_reach_is_one_message(lean_dojo, model, monkeypatch):
     [
         (["push", "outputs", "prover"], "write owner/name"),
         (["push", "outputs/checkpoint-1", "ada/prover"], "holds no model"),
-        (["merge-lora", "outputs"], "is no LoRA adapter"),
+        (["merge-lora", "outputs"], "is not a LoRA adapter"),
     ],
 )
 def test_mistakes(lean_dojo, model, arguments, said):

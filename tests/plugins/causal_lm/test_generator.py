@@ -152,7 +152,7 @@ def test_an_adapter_folder_loads_onto_its_base(tiny_model, tmp_path):
 
 
 def test_errors_say_what_to_do(tiny_model, tmp_path, monkeypatch):
-    with pytest.raises(CheckpointError, match=r"no LoRA adapter is there.*leave use_lora out"):
+    with pytest.raises(CheckpointError, match=r"there is no LoRA adapter.*leave use_lora out"):
         CausalTacticGenerator(tiny_model, use_lora=True)
     with pytest.raises(UsageError, match="there is no model at"):
         CausalTacticGenerator(tmp_path / "missing")

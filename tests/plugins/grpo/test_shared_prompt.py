@@ -122,7 +122,7 @@ def test_the_same_tokens_are_written(model: Any, sample: bool) -> None:
 
 def test_a_model_with_a_window_says_why_not() -> None:
     windowed = MistralForCausalLM(MistralConfig(**SMALL, sliding_window=4))
-    assert why_not_shared(windowed) == "its attention is not plain everywhere"
+    assert why_not_shared(windowed) == "not all of its attention layers are plain"
     assert why_not_shared(llama()) is None
 
 

@@ -103,7 +103,7 @@ def test_within_a_number_of_expansions(tmp_path):
 @pytest.mark.parametrize(
     ("states", "complaint"),
     [
-        ([searched("t", 0, solved=True, split="val")], "all 1 searched states are of held-out"),
+        ([searched("t", 0, solved=True, split="val")], "all 1 searched states belong to held-out"),
         ([searched("t", 0, solved=True)], "all 1 searched states are solved"),
         ([], "there is nothing to learn from"),
     ],

@@ -150,13 +150,13 @@ def test_a_finished_run_is_trained_on_for_what_is_added(
     assert max(row["step"] for row in rows) == 2 * first.optimizer_steps
     _, again = train(2)
     assert again == steps
-    assert "holds the finished model already" in capsys.readouterr().err
+    assert "already holds the finished model" in capsys.readouterr().err
 
     before = load_file(folder / "model.safetensors")
     errors = iter([1.0, 2.0])
     monkeypatch.setattr(ProgressTrainer, "_error", lambda *_: next(errors))
     after, steps = train(2.5)
-    assert "it got no better: the model stays" in capsys.readouterr().err
+    assert "no improvement: the earlier model is kept" in capsys.readouterr().err
     assert len(steps) == 3
     assert all(torch.equal(before[name], weight) for name, weight in after.items())
 

@@ -245,7 +245,7 @@ def test_checkpoints_are_found_by_what_was_saved(tmp_path, caplog):
     os.utime(path, (second, second))
     assert find_latest(tmp_path) == tmp_path / names[2]
     assert find_best(tmp_path) == tmp_path / names[0]
-    assert caplog.text.count(f"{path} is passed over: it is broken") == 2
+    assert caplog.text.count(f"{path} is skipped: it is damaged") == 2
 
 
 def test_the_configuration_builds_lightnings_parts(make_config, tmp_path):

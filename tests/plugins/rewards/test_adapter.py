@@ -141,7 +141,7 @@ def test_rewards_from_outside_need_no_plugin():
         ("no_such_module:f", "no module is called 'no_such_module'"),
         ("statistics:nope", "no attribute 'nope'"),
         ("trl:nope", "nope"),
-        (":nope", "no module's full name"),
+        (":nope", "not the full name of a module"),
     ],
 )
 def test_unknown_rewards_are_usage_errors(wanted, complaint):
@@ -163,7 +163,7 @@ CONSTANT = "lean_dojo_plugins.rewards.constant:Constant"
 @pytest.mark.parametrize(
     ("wanted", "complaint"),
     [
-        (5, r"5 \(int\) is no reward; give a name such as"),
+        (5, r"5 \(int\) is not a reward; give a name such as"),
         (None, r"None \(NoneType\) is no reward"),
         (["constant", 1], r"1 \(int\) is no reward"),
         ({1: 0.5}, r"1 \(int\) is no reward"),

@@ -200,7 +200,11 @@ def chat_rows(data: Path):
         ({"trainer_args": [1]}, ConfigError, "settings by name"),
         ({"trainer_args": {"eval_strategy": "steps"}}, ConfigError, "nothing is evaluated during"),
         ({"trainer_args": {"load_best_model_at_end": True}}, ConfigError, "nothing is evaluated"),
-        ({"trainer_args": {"save_only_model": True}}, ConfigError, "save_strategy='no' saves none"),
+        (
+            {"trainer_args": {"save_only_model": True}},
+            ConfigError,
+            "save_strategy='no' saves none",
+        ),
         ({"trainer_args": {"fp16": True, "bf16": True}}, ConfigError, "only one of fp16 and bf16"),
         ({"trainer_args": {"fp16": True}, "device": "cpu"}, ConfigError, "fp16 needs a GPU"),
         ({"batch_size": "8"}, ConfigError, "batch_size must be a whole number"),

@@ -115,7 +115,8 @@ def test_a_model_is_asked_with_the_formatter_of_its_training(tiny_model, tmp_pat
         other = HFProver(folder, device="cpu", formatter="tactic-chat")
         assert other.tactics.formatter.prompt("a")[-1]["content"] == "a"
         assert (
-            "was trained with the formatter 'loud' and is asked with 'tactic-chat'" in caplog.text
+            "was trained with the formatter 'loud' but is prompted with 'tactic-chat'"
+            in caplog.text
         )
 
 

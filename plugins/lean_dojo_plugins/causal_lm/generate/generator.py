@@ -84,8 +84,8 @@ def _warn_of_another(given: str | DatasetFormatter, recorded: str, model: str | 
     if other is None or other.create().prompt(probe) != made.prompt(probe):
         name = given if isinstance(given, str) else type(given).__name__
         log.warning(
-            "%s was trained with the formatter %r and is asked with %r, whose prompt is another; "
-            "it will prove less. Leave the formatter out to ask as it was trained",
+            "%s was trained with the formatter %r but is prompted with %r, whose prompt differs; "
+            "it will prove less. Leave the formatter out to prompt it as in training",
             model, recorded, name,
         )  # fmt: skip
 
@@ -126,7 +126,7 @@ class CausalTacticGenerator:
     ) -> None:
         if use_lora and not (Path(model_path) / ADAPTER_FILE).is_file():
             raise CheckpointError(
-                f"{model_path}: no LoRA adapter is there (no {ADAPTER_FILE}); train with "
+                f"{model_path}: there is no LoRA adapter (no {ADAPTER_FILE}); train with "
                 "lora_config first, or leave use_lora out"
             )
         trained = trained_settings(Path(resolve_model(model_path)))

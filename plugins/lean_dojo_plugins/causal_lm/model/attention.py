@@ -22,12 +22,12 @@ def why_not_shared(model: Any) -> str | None:
     config = base.config.get_text_config()
     attention = config._attn_implementation  # noqa: SLF001 - transformers has no other name
     if attention not in MASKED:
-        return f"its attention ({attention}) takes no mask of ours"
+        return f"its attention ({attention}) does not accept our mask"
     if "position_ids" not in inspect.signature(type(base).forward).parameters:
-        return "it takes no positions"
+        return "it does not accept positions"
     layers = set(getattr(config, "layer_types", None) or [FULL])
     # Older configurations name a window, and no types of layers.
     windowed = layers == {FULL} and getattr(config, "sliding_window", None)
     if layers != {FULL} or windowed or getattr(config, "alibi", False):
-        return "its attention is not plain everywhere"
+        return "not all of its attention layers are plain"
     return None

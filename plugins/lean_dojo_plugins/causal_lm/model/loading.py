@@ -195,8 +195,8 @@ def base_of_adapter(folder: str) -> str:
         return resolve_model(base)
     except UsageError as error:
         raise CheckpointError(
-            f"{folder}: its adapter was trained on the model {base}, which is not there any more; "
-            f"put it back, or correct base_model_name_or_path in {ADAPTER_FILE}"
+            f"{folder}: its adapter was trained on the model {base}, which no longer exists; put "
+            "it back, or correct base_model_name_or_path in {ADAPTER_FILE}"
         ) from error
 
 

@@ -40,7 +40,7 @@ def merge_lora(adapter: Path, output: Path) -> str:
         TrainingError: If the hub does not give it.
     """
     if not (adapter / ADAPTER_FILE).is_file():
-        raise UsageError(f"{adapter}: is no LoRA adapter: it has no {ADAPTER_FILE}")
+        raise UsageError(f"{adapter}: is not a LoRA adapter: it has no {ADAPTER_FILE}")
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise UsageError(f"{output} already exists; name another folder with -o")
     config: Any = AutoConfig.from_pretrained(base_of_adapter(str(adapter)))

@@ -72,7 +72,7 @@ def _first_whole(paths: Iterable[Path]) -> Path | None:
     for path in paths:
         if is_whole(path):
             return path
-        log.warning("%s is passed over: it is broken, perhaps cut off by a kill; delete it", path)
+        log.warning("%s is skipped: it is damaged, perhaps cut off by a kill; delete it", path)
     return None
 
 

@@ -39,7 +39,7 @@ def load_encoder(name: str) -> PreTrainedModel:
     ]
     if missing or foreign:
         raise CheckpointError(
-            f"{name} is no retriever's encoder: {_list('missing', missing)}"
+            f"{name} is not the encoder of a retriever: {_list('missing', missing)}"
             f"{_list('unknown', foreign)}. Give a T5-type encoder"
         )
     _check_type(name, model.config)

@@ -41,7 +41,7 @@ class PremiseRetriever(pl.LightningModule):
         num_retrieved: Premises retrieved per state in validation.
         tokenizer_name: The tokenizer of its texts.
         gradient_checkpointing: Recompute activations: less memory, more time.
-        cap_warmup: Never warm up longer than a tenth of the training.
+        cap_warmup: Never warm up for longer than a tenth of the training.
         encoder_config: Configuration of the encoder, kept by checkpoints; with it nothing is
             loaded by name.
 

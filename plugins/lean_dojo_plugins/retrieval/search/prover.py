@@ -102,7 +102,7 @@ class RetrievalProver(BaseProver):
         """
         if self._causal is None:
             raise UsageError(
-                "this generator writes one tactic at a time; search with it, or give a causal "
+                "this generator writes one tactic at a time; use it for search, or use a causal "
                 "language model to write whole proofs"
             )
         return write_proof(self._causal, theorem)
@@ -175,5 +175,5 @@ def _is_seq2seq(name: str) -> bool:
     if (Path(name) / ADAPTER_FILE).is_file():
         return False
     if Path(name).is_absolute() and not Path(name).exists():
-        raise UsageError(f"{name}: there is no generator")
+        raise UsageError(f"{name}: there is no such generator")
     return bool(fetch(AutoConfig.from_pretrained, name, what="model").is_encoder_decoder)

@@ -145,7 +145,7 @@ class Retriever:
             UsageError: If ``k`` is below 1 or the corpus does not have a file.
         """
         if k < 1:
-            raise UsageError(f"k={k}: at least one premise must be asked for")
+            raise UsageError(f"k={k}: ask for at least one premise")
         found: list[list[Retrieved]] = [[] for _ in states]
         queries = self._embed(states)
         for placed in (True, False):
