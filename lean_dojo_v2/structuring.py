@@ -162,7 +162,7 @@ def _instance(value: Any, kind: Any) -> Any:
     if callable(value):
         return value
     raise WrongValue(
-        f"expected a {type_text(kind)}, which only Python can give; got {_shown(value)}"
+        f"expected a {type_text(kind)}, which can only be given in Python; got {_shown(value)}"
     )
 
 

@@ -41,7 +41,7 @@ def read_settings() -> dict[str, Any]:
 
     from lean_dojo_core.errors import UnreadableFileError
 
-    hint = "mend the file, or remove it to have every plugin loaded"
+    hint = "repair the file, or remove it to load every plugin"
     try:
         found = json.loads(file.read_bytes())
     except OSError as error:
@@ -51,7 +51,7 @@ def read_settings() -> dict[str, Any]:
     names = found.get(DISABLED, []) if isinstance(found, dict) else None
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise UnreadableFileError(
-            f"is no JSON object whose {DISABLED!r} is a list of names; {hint}", path=file
+            f"is not a JSON object whose {DISABLED!r} is a list of names; {hint}", path=file
         )
     return cast("dict[str, Any]", found)
 

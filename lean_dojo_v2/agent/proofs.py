@@ -88,7 +88,7 @@ class ProofLog:
             try:
                 yield ProvedTheorem(**orjson.loads(line))
             except orjson.JSONDecodeError:
-                log.warning("%s, line %d: is not whole and is passed over", self.path, number)
+                log.warning("%s, line %d: skipped, because it is incomplete", self.path, number)
             except (TypeError, ValueError) as error:
                 raise DataError(
                     f"is not a proof: {error}", path=self.path, place=f"line {number}"

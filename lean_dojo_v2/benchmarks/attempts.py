@@ -123,9 +123,9 @@ class AttemptFolder:
         try:
             found = orjson.loads(file.read_bytes())
         except (OSError, ValueError) as error:
-            raise DataError(f"is no run of `lean-dojo bench`: {error}", path=file) from error
+            raise DataError(f"is not a run of `lean-dojo bench`: {error}", path=file) from error
         if not isinstance(found, dict):
-            raise DataError("is no run of `lean-dojo bench`", path=file)
+            raise DataError("is not a run of `lean-dojo bench`", path=file)
         return found
 
     def append(self, who: str, attempt: Attempt) -> None:
@@ -170,5 +170,5 @@ class AttemptFolder:
                 continue  # the machine went down in the middle of it; the attempt is made again
             except TypeError as error:
                 raise DataError(
-                    f"is no attempt: {error}", path=file, place=f"line {number}"
+                    f"is not an attempt: {error}", path=file, place=f"line {number}"
                 ) from error

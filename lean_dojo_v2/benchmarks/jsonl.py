@@ -65,7 +65,7 @@ class JsonlBenchmark:
         except orjson.JSONDecodeError as error:
             raise self._error(f"is not JSON: {error}", number) from error
         if not isinstance(item, dict):
-            raise self._error("is no JSON object", number)
+            raise self._error("is not a JSON object", number)
         try:
             return problem_from(item, self.project)
         except UsageError as error:

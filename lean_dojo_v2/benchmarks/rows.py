@@ -74,7 +74,7 @@ def _expression(goal: Any) -> str:
     if "⊢" in goal:
         raise UsageError(
             "'goal' must be an expression such as '∀ n : Nat, n + 0 = n'; a printed state does not "
-            "say all that a whole proof of it must"
+            "contain all that a whole proof needs"
         )
     return goal.strip()
 

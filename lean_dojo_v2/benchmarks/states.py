@@ -160,5 +160,5 @@ class StateFile:
             return None  # the machine went down in the middle of it
         except TypeError as error:
             raise DataError(
-                f"is no state of a search: {error}", path=self.path, place=f"line {number}"
+                f"is not a state of a search: {error}", path=self.path, place=f"line {number}"
             ) from error

@@ -40,7 +40,7 @@ class ProgramGroup(LazyGroup):
             if not isinstance(command, click.Command):
                 raise PluginLoadError(
                     f"command {cmd_name!r} of {entry.distribution} {entry.version} "
-                    f"(target {entry.spec.target}): it is no click command"
+                    f"(target {entry.spec.target}): it is not a click command"
                 )
             return command
         return found

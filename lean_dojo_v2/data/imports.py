@@ -38,8 +38,8 @@ def dependencies_first(
     except CycleError as error:
         circle = " → ".join(paths[number] for number in reversed(error.args[1]))
         raise DatabaseError(
-            f"files of the corpus import each other in a circle: {circle}. Lean allows no such "
-            "imports: trace the repository again",
+            f"files of the corpus import each other in a circle: {circle}. Lean does not allow "
+            "this: trace the repository again",
             path=source,
         ) from None
     ready: list[int] = []

@@ -72,7 +72,7 @@ class DynamicDatabase:
         """Add a traced repository; one that is there (same url and commit) is left as it is."""
         repo.rate_theorems()
         if not self.storage.add(repo):
-            _log.info("%s at %s is in the database already", repo.url, repo.commit)
+            _log.info("%s at %s is already in the database", repo.url, repo.commit)
 
     def get_repository(self, url: str, commit: str) -> Repository | None:
         """Give a repository; None if the database does not hold it."""

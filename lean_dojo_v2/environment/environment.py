@@ -136,7 +136,7 @@ class LeanProofEnvironment:
         if refused := self._spend():
             return refused
         if self._finished:
-            return f"The proof is finished already.\n{self._shown()}"
+            return f"The proof is already finished.\n{self._shown()}"
         if not isinstance(tactic, str):
             return self._error("not a tactic", "it must be a text")
         text = tactic.strip()

@@ -64,7 +64,7 @@ def read_index(place: str | None = None) -> list[Listed]:
         raise UnreadableFileError(f"is not JSON: {error}", path=where) from error
     rows = found.get("plugins") if isinstance(found, dict) else None
     if not isinstance(rows, list):
-        raise DataError("is no index: it has no list 'plugins'", path=where)
+        raise DataError("is not an index: it has no list 'plugins'", path=where)
     return [_listed(row, where, number) for number, row in enumerate(rows)]
 
 

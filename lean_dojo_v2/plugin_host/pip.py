@@ -31,7 +31,7 @@ def run_pip(arguments: Sequence[str]) -> None:
     command = [sys.executable, "-m", "pip", *arguments, "--disable-pip-version-check"]
     done = subprocess.run(command, stdout=sys.__stderr__, check=False)
     if done.returncode != 0:
-        raise PluginError(f"pip could not do it (exit code {done.returncode}); see above")
+        raise PluginError(f"pip failed (exit code {done.returncode}); see its output above")
 
 
 def known() -> dict[str, PluginInfo]:

@@ -196,7 +196,7 @@ class ExternalGenerator:
     def _failure(self, error: Exception) -> EndpointError:
         return EndpointError(
             f"model {self.model_name!r} at {self._connect().base_url}: {type(error).__name__}: "
-            f"{error}. OPENAI_BASE_URL and OPENAI_API_KEY say where the endpoint is."
+            f"{error}. Check OPENAI_BASE_URL and OPENAI_API_KEY, which name the endpoint."
         )
 
     def _connect(self) -> OpenAI:
@@ -208,8 +208,8 @@ class ExternalGenerator:
                 address = HUGGING_FACE
             if not key:
                 raise UsageError(
-                    "OPENAI_API_KEY is not set; set it (and OPENAI_BASE_URL for an endpoint of "
-                    "your own; any text is a key where none is asked for) to use an external model"
+                    "OPENAI_API_KEY is not set; set it to use an external model (and "
+                    "OPENAI_BASE_URL for your own endpoint; if that needs no key, any text will do)"
                 )
             self._client = openai.OpenAI(
                 api_key=key,

@@ -252,7 +252,7 @@ def _declaration(text: str, unit: CompilationUnit, file_path: str) -> UnprovedDe
     whole = text
     if keyword is None or keyword.text not in _PROVED:
         word = "command" if keyword is None else keyword.text
-        trouble = f"it stands in a {word}, not in a theorem: only a theorem's proof can be checked"
+        trouble = f"it is in a {word}, not in a theorem: only the proof of a theorem can be checked"
     elif keyword.text == "example":
         full_name = f"example_at_line_{line}"
         example = (full_name, keyword.start)

@@ -79,4 +79,4 @@ def _statement(problem: Problem) -> str:
         return f"{problem.source.head} :="
     if isinstance(problem, GoalProblem):
         return f"theorem {problem.name} : {problem.expression} :="
-    raise LeanError(f"{problem.name} stands inside of a proof, and is no theorem of its own")
+    raise LeanError(f"{problem.name} is inside a proof, and is not a theorem of its own")

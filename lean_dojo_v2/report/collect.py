@@ -149,8 +149,8 @@ def collect(folder: Path) -> Contents:
     )
     if not (contents.runs or contents.proofs or contents.evaluations or contents.forgotten):
         raise UsageError(
-            f"{folder}: no run is there (no metrics.jsonl, training_state.json or proofs.jsonl); "
-            "name the output_dir of a training"
+            f"{folder}: it contains no run (no metrics.jsonl, training_state.json or "
+            "proofs.jsonl); name the output_dir of a training run"
         )
     return contents
 

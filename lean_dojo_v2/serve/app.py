@@ -123,7 +123,7 @@ class _Token(BaseHTTPMiddleware):
         is_open = path in {"/", "/health"} or path.startswith("/page/")  # nothing to be had there
         if is_open or hmac.compare_digest(given, self._expected):
             return await call_next(request)
-        return _error(401, "token", "say the server's token: 'Authorization: Bearer …'")
+        return _error(401, "token", "send the server's token: 'Authorization: Bearer …'")
 
 
 def _answering(
@@ -165,7 +165,7 @@ async def _body(request: Request, limit: int) -> bytes:
     async for part in request.stream():
         size += len(part)
         if size > limit:
-            raise TooLargeError(f"a question may have {limit} bytes")
+            raise TooLargeError(f"a request may have at most {limit} bytes")
         parts.append(part)
     return b"".join(parts)
 

@@ -36,7 +36,7 @@ class ProblemQuestion(Asked):
     @model_validator(mode="after")
     def _one_problem(self) -> Self:
         if (self.goal is None) == (self.formal_statement is None):
-            raise ValueError("say either 'goal', or 'name' and 'formal_statement'")
+            raise ValueError("give either 'goal', or 'name' and 'formal_statement'")
         if self.formal_statement is not None and self.name is None:
             raise ValueError("'formal_statement' needs the theorem's 'name'")
         return self

@@ -85,7 +85,7 @@ class VerdictService:
         """
         if self._count >= self.limits.requests:
             self._asked.labels(kind, "busy").inc()
-            raise BusyError(f"{self._count} questions are open, as many as are taken at a time")
+            raise BusyError(f"{self._count} requests are open, which is the maximum")
         self._count += 1
         self._open.inc()
         try:

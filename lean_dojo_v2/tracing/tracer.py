@@ -223,8 +223,8 @@ def _all_errors(results: Iterable[TracedFile], unsound: Container[str]) -> Itera
             if theorem.constant in unsound:
                 line, column = theorem.start
                 yield (
-                    f"{result.path}:{line}:{column}: {theorem.full_name} is left out: "
-                    "its proof rests on something that has an error"
+                    f"{result.path}:{line}:{column}: {theorem.full_name} is left out: its proof "
+                    "depends on something that has an error"
                 )
 
 

@@ -95,7 +95,7 @@ REFUSED = [
     ({"inner": {"r": 1, "names": ["a", 2]}}, Outer, ("inner", "names"), "list[str] | None"),
     (7, Inner, (), "expected a mapping with the keys of Inner"),
     ({"r": -1}, Foreign | None, (), "Foreign refuses this: r must not be negative"),
-    (3, Callable[..., Any], (), "which only Python can give"),
+    (3, Callable[..., Any], (), "which can only be given in Python"),
     (3, Exception, (), "cannot be written in a file"),
 ]
 

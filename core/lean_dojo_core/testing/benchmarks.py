@@ -35,7 +35,7 @@ class BenchmarkSuite(ClassSuite):
     def test_gives_problems(self) -> None:
         """Records, at least one."""
         found = self.problems()
-        assert found, "it gives no problem; override `make` with settings that give some"
+        assert found, "it gives no problems; override `make` with settings that give some"
         for one in found:
             assert isinstance(one, BenchmarkProblem), (
                 f"it gave {one!r:.80}; give lean_dojo_core.BenchmarkProblem records"
@@ -45,7 +45,7 @@ class BenchmarkSuite(ClassSuite):
         """Results are told apart by the theorems' names."""
         names = [problem.full_name for problem in self.problems()]
         twice = sorted({name for name in names if names.count(name) > 1})
-        assert not twice, f"the names {', '.join(twice[:5])} come twice; make them unique"
+        assert not twice, f"the names {', '.join(twice[:5])} occur twice; make them unique"
 
     def test_says_where_each_is_proved(self) -> None:
         """A theorem of a repository, or a header of its own; never both."""
@@ -67,5 +67,5 @@ class BenchmarkSuite(ClassSuite):
         """Also from a fresh object: results are compared problem by problem."""
         first = self.problems()
         assert self.problems() == first == list(self.make().problems()), (
-            "it gave other problems the second time; fix their order and choice"
+            "it gave other problems the second time; make their choice and order deterministic"
         )

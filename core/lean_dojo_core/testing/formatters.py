@@ -67,8 +67,8 @@ class DatasetFormatterSuite(Suite):
         if self.name:
             stated = self.entry.spec.columns
             assert set(stated) == set(columns), (
-                f"its descriptor says columns={stated}, the object {columns}; make them agree, for "
-                "trainers choose by the descriptor"
+                f"its descriptor says columns={stated}, the object {columns}; make them agree, "
+                "because trainers choose by the descriptor"
             )
 
     def test_rows_are_plain_data(self) -> None:
@@ -82,7 +82,7 @@ class DatasetFormatterSuite(Suite):
                     types.setdefault(column, set()).add(type(value).__name__)
         for column, names in types.items():
             assert len(names) == 1, (
-                f"column {column!r} holds {sorted(names)}; keep one type a column"
+                f"column {column!r} holds {sorted(names)}; keep one type per column"
             )
 
     def test_takes_odd_theorems(self) -> None:
@@ -113,7 +113,7 @@ class DatasetFormatterSuite(Suite):
 
     def test_pickles(self) -> None:
         """It reaches worker processes."""
-        with explained("it does not pickle", "define it at module level"):
+        with explained("it cannot be pickled", "define it at module level"):
             copied = pickle.loads(pickle.dumps(self.subject))  # noqa: S301 - our own bytes
         assert self.rows(formatter=copied) == self.rows(), "its unpickled copy gives other rows"
 
@@ -182,7 +182,7 @@ def _conversation_problem(messages: Any) -> str | None:
         return f"prompt() gave {messages!r:.80}; give a list of messages"
     for message in messages:
         if not isinstance(message, dict) or set(message) != {"role", "content"}:
-            return f"{message!r:.80} is no message; use {{'role': …, 'content': …}}"
+            return f"{message!r:.80} is not a message; use {{'role': …, 'content': …}}"
         if message["role"] not in ROLES or not isinstance(message["content"], str):
             return f"{message!r:.80}: the role is one of {sorted(ROLES)} and the content a text"
     return None

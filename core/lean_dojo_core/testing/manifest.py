@@ -94,8 +94,8 @@ class ManifestSuite(Suite):
         mine = host_requirements(self.distribution)
         assert any(part.operator in BOUNDING for found in mine for part in found.specifier), (
             f"it requires {', '.join(map(str, mine)) or 'no ' + HOST_DISTRIBUTION}; write "
-            f"dependencies = ['{HOST_DISTRIBUTION}>=2.0,<3'], so that another major version is "
-            "refused by pip and not by a traceback"
+            f"dependencies = ['{HOST_DISTRIBUTION}>=2.0,<3'], so that pip refuses another major "
+            "version instead of a traceback at run time"
         )
 
     def test_summaries_fit_a_listing(self) -> None:
@@ -103,8 +103,8 @@ class ManifestSuite(Suite):
         for entry in self._entries():
             length = len(entry.spec.summary)
             assert length <= SUMMARY_LENGTH, (
-                f"the summary of {entry.spec.kind} {entry.name!r} has {length} characters; say it "
-                f"in {SUMMARY_LENGTH}"
+                f"the summary of {entry.spec.kind} {entry.name!r} has {length} characters; use at "
+                f"most {SUMMARY_LENGTH}"
             )
 
     def test_names_are_its_own(self) -> None:

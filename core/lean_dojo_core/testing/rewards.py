@@ -79,7 +79,7 @@ class RewardFunctionSuite(Suite):
         """A file gives every reward a ``weight`` beside its own settings: its share in the sum."""
         names = [setting.name for setting in settings_of(type(self.subject))]
         assert "weight" not in names, (
-            "it has a setting 'weight', which a file can never set, for there 'weight' is the "
+            "it has a setting 'weight', which a file cannot set, because there 'weight' is the "
             "reward's share in the sum; give the setting another name"
         )
 
@@ -104,7 +104,7 @@ class RewardFunctionSuite(Suite):
             "keyword, and TRL adds more"
         )
         assert "completions" in signature.parameters, (
-            f"its signature is {signature}; call the first parameter 'completions', for it is "
+            f"its signature is {signature}; call the first parameter 'completions', because it is "
             "passed by keyword"
         )
 
@@ -115,13 +115,13 @@ class RewardFunctionSuite(Suite):
     def test_takes_an_empty_batch(self) -> None:
         """No completions, no numbers."""
         scores = self.score([])
-        assert scores == [], f"for an empty batch it gave {scores!r}; give an empty list"
+        assert scores == [], f"for an empty batch it gave {scores!r}; return an empty list"
 
     def test_takes_odd_completions(self) -> None:
         """Empty, long, multi-line, hostile and non-ASCII completions are scored, not raised on."""
         with explained(
             "it raises on completions such as an empty text or a broken tactic",
-            "score them (low, or None), for models write such things",
+            "score them (low, or None), because models write such things",
         ):
             scores = self.score(list(ODD_COMPLETIONS))
         _check_numbers(scores, ODD_COMPLETIONS)
@@ -139,7 +139,7 @@ class RewardFunctionSuite(Suite):
             "define it at module level and open files, servers and processes lazily, leaving them "
             "out of __getstate__"
         )
-        with explained("it does not pickle", advice):
+        with explained("it cannot be pickled", advice):
             copied = pickle.loads(pickle.dumps(fresh))  # noqa: S301 - our own bytes
         self._check_agreement((fresh, copied), "it and its unpickled copy", advice)
 
@@ -162,7 +162,7 @@ class RewardFunctionSuite(Suite):
         before = copy.deepcopy((completions, columns))
         _call(self.subject, completions, **columns)
         assert (completions, columns) == before, (
-            "it changed the lists that it was given; copy what you want to change"
+            "it changed its input lists; copy what you want to change"
         )
 
 

@@ -152,8 +152,8 @@ def check_docstring(target: Any) -> None:
     # attrs and dataclasses write a signature where there is no docstring.
     if not own or not own.strip() or own.startswith(f"{described.__name__}("):
         raise AssertionError(
-            f"{described.__module__}.{described.__qualname__} has no docstring; say in it what it "
-            "does, its settings, and where the idea comes from: `lean-dojo show` prints it"
+            f"{described.__module__}.{described.__qualname__} has no docstring; describe what it "
+            "does, its settings, and where the idea comes from: `lean-dojo show` prints this"
         )
 
 

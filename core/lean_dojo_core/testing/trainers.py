@@ -55,7 +55,7 @@ class TrainerSuite(ClassSuite):
         """``train(repos, database, data_path)``, by position and by keyword, and no more needed."""
         signature = inspect.signature(self.target.train)
         with explained(
-            f"train{signature} cannot be called so",
+            f"train{signature} cannot be called like this",
             "write train(self, repos, database, data_path) and give every further parameter a "
             "default",
         ):
@@ -66,7 +66,7 @@ class TrainerSuite(ClassSuite):
         """The command line and agents look for the result there."""
         names = {setting.name for setting in settings_of(self.target)}
         assert "output_dir" in names or hasattr(self.target, "output_dir"), (
-            "it has no output_dir; add a setting of that name, the folder that the result lies in"
+            "it has no output_dir; add a setting of that name for the folder of the result"
         )
 
     def test_default_formatter_gives_its_columns(self) -> None:
@@ -99,7 +99,7 @@ class TrainerSuite(ClassSuite):
             trainer = self.make_in(output_dir)
             names = {setting.name for setting in settings_of(type(trainer))}
             assert "output_dir" not in names or Path(trainer.output_dir) == output_dir, (
-                f"output_dir is {trainer.output_dir!r} instead of what was asked for"
+                f"output_dir is {trainer.output_dir!r} instead of the one asked for"
             )
             assert not output_dir.exists() or not any(output_dir.iterdir()), (
                 "its constructor writes files; write in train(), so that --dry-run changes nothing"

@@ -57,7 +57,7 @@ class CoreLibraryBenchmark:
         chosen = {one: names for one, names in every.items() if one.startswith(self.module or "")}
         if not chosen:
             raise UsageError(
-                f"core-library: no module's name begins with {self.module!r}; there are "
+                f"core-library: no module name begins with {self.module!r}; the modules are "
                 + ", ".join(every)
             )
         file = _cached(chosen)
@@ -102,7 +102,7 @@ def _cached(chosen: dict[str, list[str]]) -> Path:
 def _read(chosen: dict[str, list[str]]) -> list[BenchmarkProblem]:
     found: list[BenchmarkProblem] = []
     total = sum(map(len, chosen.values()))
-    _say("core-library: reading statements off Lean's library, once on this machine")
+    _say("core-library: reading the statements of Lean's library (once per machine)")
     with library_server(list(chosen)) as library:
         known: dict[str, Module] = {one.name: one for one in modules(library, chosen)}
         if lost := chosen.keys() - known.keys():
@@ -112,7 +112,7 @@ def _read(chosen: dict[str, list[str]]) -> list[BenchmarkProblem]:
             _say(f"core-library: {len(found)} of {total} statements read")
     if len(found) < total:
         raise DataError(
-            f"Lean's library states {total - len(found)} of these theorems otherwise",
+            f"Lean's library states {total - len(found)} of these theorems differently",
             path=HELD_OUT_FILE,
         )
     return found

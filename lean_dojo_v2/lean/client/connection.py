@@ -221,7 +221,7 @@ class Connection:
         """Start a fresh engine, stopping the one that runs."""
         self.close()
         if self._retired:
-            raise EngineDiedError("This server is closed for good.")
+            raise EngineDiedError("This server is closed and cannot be used again.")
         self._session = Session()
         self._process = EngineProcess(
             self._plan,
@@ -231,7 +231,7 @@ class Connection:
         )
         if self._retired:
             self.close()
-            raise EngineDiedError("This server is closed for good.")
+            raise EngineDiedError("This server is closed and cannot be used again.")
         if self.options:
             self.ask("options.set", self.options)
         if self.capabilities.reads_sources and not all(map(is_core, self.imports)):
@@ -347,8 +347,8 @@ class Connection:
             self.close()
             raise EngineProtocolError(
                 f"The {self._plan.what} gave an answer of a form that this client does not know "
-                f"({type(error).__name__}: {error}). It was stopped. Is it a Pantograph of "
-                "another version?"
+                f"({type(error).__name__}: {error}). It was stopped. Is it another version of "
+                "Pantograph?"
             ) from error
 
     def _exchange(self, cmd: str, payload: Payload, timeout: float) -> dict[str, Any]:

@@ -49,12 +49,12 @@ class Capabilities:
         >>> for check in NATIVE.unverified:
         ...     print(check)
         the syntax that the tactic is made of
-        the axioms that the tactic rests on
+        the axioms that the tactic depends on
         what a program in the file added past the kernel
         """
         checks = {
             "the syntax that the tactic is made of": self.tells_syntax,
-            "the axioms that the tactic rests on": self.tells_axioms,
+            "the axioms that the tactic depends on": self.tells_axioms,
             "what a program in the file added past the kernel": self.checks_again,
         }
         return tuple(check for check, can in checks.items() if not can)

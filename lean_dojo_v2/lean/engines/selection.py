@@ -143,7 +143,7 @@ def chosen_engine(engine: str) -> str:
     if engine == "auto":
         name, source = os.environ.get(VARIABLE) or "auto", VARIABLE
     if name not in get_args(EngineName):
-        raise UsageError(f"{source}={name!r} is no engine; there are auto, native and embedded.")
+        raise UsageError(f"{source}={name!r} is not an engine; use auto, native or embedded.")
     return name
 
 

@@ -45,7 +45,7 @@ class RayEnginePool(EnginePool):
         super().__init__(config, **settings)
         self.resources = {"num_cpus": 1, **(resources or {})}
         for option in {"max_restarts", "max_concurrency"} & self.resources.keys():
-            raise UsageError(f"{option} is not yours to choose: the pool looks after its actors.")
+            raise UsageError(f"{option} cannot be set: the pool manages its actors.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.config, self.resources)
@@ -74,7 +74,7 @@ class RaySlot:
         """
         errors = self._ray.exceptions
         if self._retired:
-            raise EngineDiedError("This engine is closed for good.")
+            raise EngineDiedError("This engine is closed and cannot be used again.")
         if self._actor is None:
             # Two threads: one for the request, one to stop the engine in the middle of it.
             remote = self._ray.remote(**self._resources, max_concurrency=2)(EngineActor)

@@ -183,7 +183,7 @@ class _Judge:
         if after.is_solved:
             return self._solved(outcome)
         if after.owed:
-            return _unproven(outcome, f"leaves this open, hidden:\n{after.owed}")
+            return _unproven(outcome, f"leaves a hidden goal open:\n{after.owed}")
         said = self.asked.says(after)
         if said == self.point.said:
             return _unproven(outcome, "changes nothing")

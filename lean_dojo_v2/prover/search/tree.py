@@ -125,4 +125,4 @@ class SearchTree:
         try:
             return cls.from_dict(orjson.loads(Path(path).read_bytes()))
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise DataError(f"is no search tree: {error}", path=path) from error
+            raise DataError(f"is not a search tree: {error}", path=path) from error

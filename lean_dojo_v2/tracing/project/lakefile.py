@@ -129,7 +129,7 @@ def read_project(root: Path) -> LakeProject:
     if lakefile is None and not toolchain.is_file():
         raise TraceError(
             f"{root} is not a Lean project: it has neither a lakefile.toml, a lakefile.lean "
-            "nor a lean-toolchain; give the folder that has them"
+            "nor a lean-toolchain; name the folder that has them"
         )
     libraries: Sequence[Library] = ()
     if lakefile is not None:
@@ -264,7 +264,7 @@ def _manifest(path: Path) -> tuple[tuple[Dependency, ...], PurePosixPath]:
         return tuple(entries), PurePosixPath(data.get("packagesDir") or _PACKAGES_DIR)
     except (ValueError, AttributeError, KeyError, TypeError) as error:
         raise TraceError(
-            f"{path}: not a Lake manifest ({error}); make it anew: lake update"
+            f"{path}: not a Lake manifest ({error}); make it again with: lake update"
         ) from None
 
 

@@ -67,8 +67,8 @@ def _resolve(url: str, commit: str) -> str:
         found = content_hash(folder) if folder is not None else hash_of_file(Path(url))
         if commit not in {"", found}:
             raise TraceError(
-                f"{file or folder} is no git repository, and its files are not those of {commit} "
-                f"any more (they are {found}); trace it anew"
+                f"{file or folder} is not a git repository, and its files are no longer those of "
+                f"{commit} (they are {found}); trace it again"
             )
         return found
     if git.FULL_COMMIT.match(commit):

@@ -206,8 +206,8 @@ def _read(
 def refuse_foreign(module: str, path: str) -> EngineUnavailableError:
     """Say that the embedded engine cannot import a module, and what to do."""
     return EngineUnavailableError(
-        f"{path} imports {module}, and the embedded Lean engine has Lean's own library and sources "
-        "at hand only, no Mathlib and no compiled packages. Trace with the project's own Lean: "
+        f"{path} imports {module}, and the embedded Lean engine has only Lean's own library and "
+        "sources, no Mathlib and no compiled packages. Trace with the project's own Lean: "
         "install it with elan (https://elan.lean-lang.org), run `lake exe cache get` (Mathlib) "
         "and `lake build` in the project, then use --engine native (or LEAN_DOJO_ENGINE=native)."
     )

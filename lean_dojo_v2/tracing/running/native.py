@@ -86,7 +86,7 @@ class NativeLean:
         self._number = (int(found[1]), int(found[2])) if found else _OLDEST
         if self._number < _OLDEST:
             raise EngineUnavailableError(
-                f"{self._root}: its Lean is too old to be traced ({self.version}); 4.9 is needed"
+                f"{self._root}: its Lean is too old to be traced ({self.version}); use 4.9 or newer"
             )
         self._build_timeout = build_timeout
         self._search_path: list[Path] | None = None

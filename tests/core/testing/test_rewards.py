@@ -140,7 +140,7 @@ def test_tensors_and_arrays_pass(problems: Problems) -> None:
 @pytest.mark.parametrize(
     ("made", "check", "advice"),
     [
-        (Undocumented, "has_a_docstring", "say in it what it does"),
+        (Undocumented, "has_a_docstring", "describe what it does"),
         (Weighty, "leaves_the_word_weight_free", "give the setting another name"),
         (NoColumns, "takes_columns_by_keyword", "add **kwargs"),
         (OneNumber, "gives_one_number_per_completion", "return a list"),

@@ -201,7 +201,7 @@ def test_a_folder_is_of_one_run(tmp_path):
     with pytest.raises(DataError, match="no run"):
         read_report(AttemptFolder(tmp_path))
     (tmp_path / "run" / "prover.jsonl").write_text('{"name": "x"}\n')
-    with pytest.raises(DataError, match="no attempt"):
+    with pytest.raises(DataError, match="not an attempt"):
         folder.attempts(PROVER)
 
 

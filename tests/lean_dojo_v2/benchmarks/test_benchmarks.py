@@ -77,7 +77,7 @@ def test_a_file_in_minif2fs_form(engine: Server) -> None:
     ("line", "message"),
     [
         ("{", "line 2: is not JSON"),
-        ("[]", "line 2: is no JSON object"),
+        ("[]", "line 2: is not a JSON object"),
         ('{"name": "a"}', "line 2: has no text 'formal_statement'"),
         ('{"name": "a", "formal_statement": "theorem b : True"}', "no theorem called 'a'"),
         (

@@ -61,7 +61,7 @@ def test_names_differ() -> None:
 
 
 def test_the_benchmark_reads_the_library_once(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(UsageError, match="no module's name begins with 'Nowhere'"):
+    with pytest.raises(UsageError, match="no module name begins with 'Nowhere'"):
         registry.benchmarks["core-library"].create(module="Nowhere").problems()
     bench = registry.benchmarks["core-library"].create(module="Init.WF")
     problems = bench.problems()

@@ -114,7 +114,7 @@ def test_a_file_keeps_what_was_finished(tmp_path):
 
 def test_a_line_of_something_else_is_named(tmp_path):
     (tmp_path / "a.states.jsonl").write_text('{"name": "x"}\n')
-    with pytest.raises(DataError, match="line 1: is no state of a search"):
+    with pytest.raises(DataError, match="line 1: is not a state of a search"):
         list(StateFile(tmp_path / "a.states.jsonl").read())
     with pytest.raises(DataError, match="cannot be read"):
         list(StateFile(tmp_path / "none").read())

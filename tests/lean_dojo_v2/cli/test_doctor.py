@@ -88,4 +88,4 @@ def test_a_wrong_engine_is_one_message(environment: Callable[..., dict[str, str]
     ran = doctor(environment(LEAN_DOJO_ENGINE="nativ"))
     assert ran.returncode == 2
     assert ran.stdout == ""
-    assert ran.stderr.strip().endswith("is no engine; there are auto, native and embedded.")
+    assert ran.stderr.strip().endswith("is not an engine; use auto, native or embedded.")

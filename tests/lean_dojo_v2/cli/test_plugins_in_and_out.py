@@ -156,11 +156,11 @@ def test_damaged_settings_load_nothing_and_are_left_alone(
             assert ran.code == 0
             continue
         assert ran.code == 2
-        assert "mend the file, or remove it" in ran.err
+        assert "repair the file, or remove it" in ran.err
         assert (ran.err.count("Error: "), ran.err.count("settings.json")) == (1, 1)
     assert settings.read_text() == damage
     [told] = _plugins()  # what doctor says
-    assert "mend the file" in told.detail
+    assert "repair the file" in told.detail
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_search(lean_dojo: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     nowhere = lean_dojo("plugins", "search")
     assert (nowhere.code, nowhere.err.count("none.json")) == (2, 1)
     (home / "index.json").write_text("[]")
-    assert "is no index" in lean_dojo("plugins", "search", "--index", home / "index.json").err
+    assert "is not an index" in lean_dojo("plugins", "search", "--index", home / "index.json").err
 
 
 @pytest.mark.slow

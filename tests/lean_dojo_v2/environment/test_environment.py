@@ -68,7 +68,7 @@ def test_a_proof_step_by_step(make):
     assert environment.get_reward() == 0.0
     assert environment.tactic("exact ⟨h.1, rfl⟩").startswith("no goals\nThe proof is finished")
     assert environment.get_reward() == 1.0
-    assert environment.tactic("simp").startswith("The proof is finished already.")
+    assert environment.tactic("simp").startswith("The proof is already finished.")
     shown = environment.state()
     assert "refine ⟨h.2, ?_⟩\nexact ⟨h.1, rfl⟩" in shown
     assert f"Calls left: {32 - 8}" in shown
@@ -105,7 +105,7 @@ def played(environment, script, engine, row, **where) -> float:
     accepted = []
     for tactic in script:
         said = environment.tactic(tactic)
-        if not said.endswith("Nothing was changed.") and "finished already" not in said:
+        if not said.endswith("Nothing was changed.") and "already finished" not in said:
             accepted.append(tactic.strip())
     problem = problem_of_row(row, **where).problem
     reward = environment.get_reward()

@@ -76,7 +76,7 @@ def test_a_closed_server_starts_again_at_the_next_call(mini_repl, gone):
 def test_a_retired_server_stays_closed(mini_repl):
     server = Server(engine="native")
     server.retire()
-    with pytest.raises(EngineDiedError, match="closed for good"):
+    with pytest.raises(EngineDiedError, match="cannot be used again"):
         server.stat()
 
 

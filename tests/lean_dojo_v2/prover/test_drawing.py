@@ -77,5 +77,5 @@ def test_a_tree_of_nothing_and_a_very_deep_one():
 
 def test_a_file_that_is_no_tree(tmp_path):
     (tmp_path / "x.json").write_text('{"name": "x"}')
-    with pytest.raises(DataError, match="no search tree"):
+    with pytest.raises(DataError, match="not a search tree"):
         SearchTree.load(tmp_path / "x.json")

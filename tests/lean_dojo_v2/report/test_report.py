@@ -143,7 +143,7 @@ def test_a_run_that_refused_nothing_says_so_and_one_that_did_not_count_says_noth
 
 
 def test_a_folder_without_a_run_is_a_usage_error(tmp_path, capsys):
-    with pytest.raises(UsageError, match="no run is there"):
+    with pytest.raises(UsageError, match="it contains no run"):
         write_report(tmp_path)
     assert main(["report", str(tmp_path)]) == 2
     assert "output_dir" in capsys.readouterr().err

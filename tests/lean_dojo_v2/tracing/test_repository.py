@@ -166,7 +166,7 @@ def test_a_folder_without_git_has_a_hash_of_its_content(project: Project) -> Non
     assert LeanGitRepo.from_path(folder) == first
     (folder / "Lib.lean").write_text("-- two")
     assert LeanGitRepo.from_path(folder).commit != first.commit
-    with pytest.raises(TraceError, match="are not those of"):
+    with pytest.raises(TraceError, match="are no longer those of"):
         LeanGitRepo(str(folder), first.commit)
 
 
@@ -234,5 +234,5 @@ def test_the_sample_lies_in_the_package(name: str) -> None:
     for repo in (LeanGitRepo(recorded.url), LeanGitRepo(recorded.url + ".git", recorded.commit)):
         assert repo.path == sample_project_path(name)
         assert repo.commit == recorded.commit
-    with pytest.raises(TraceError, match="are not those of"):
+    with pytest.raises(TraceError, match="are no longer those of"):
         _ = LeanGitRepo(recorded.url, "main")

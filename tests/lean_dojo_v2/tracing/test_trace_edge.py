@@ -317,8 +317,8 @@ def test_a_file_with_errors(edge: Repository) -> None:
         ),
         f"{SOURCES}/Broken.lean:14:24: unexpected token ':='; expected term",
         (
-            f"{SOURCES}/Broken.lean:12:1: Edge.uses_wrong is left out: its proof rests on something "
-            "that has an error"
+            f"{SOURCES}/Broken.lean:12:1: Edge.uses_wrong is left out: its proof depends on "
+            "something that has an error"
         ),
     ]
 

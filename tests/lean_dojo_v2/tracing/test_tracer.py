@@ -374,7 +374,7 @@ def test_one_file_without_a_project(
     assert (repo.name, repo.path) == ("one.lean", tmp_path)
     assert main(["trace", "one.lean", "--commit", "main"]) == 2
     (tmp_path / "Two.lean").write_text("def two := 2\n")
-    with pytest.raises(TraceError, match="are not those of"):
+    with pytest.raises(TraceError, match="are no longer those of"):
         LeanGitRepo(recorded.url, recorded.commit)
 
 

@@ -134,7 +134,7 @@ def test_mistakes_are_said(encoder_folder, seq2seq_folder, exported, tmp_path):
     with pytest.raises(UsageError, match="no such corpus"):
         RetrievalProver(encoder_folder, seq2seq_folder, tmp_path / "none.jsonl")
     corpus = exported / "corpus.jsonl"
-    with pytest.raises(UsageError, match="no such generator"):
+    with pytest.raises(UsageError, match="no model at"):
         RetrievalProver(encoder_folder, tmp_path / "nothing", corpus)
     prover = RetrievalProver(encoder_folder, seq2seq_folder, corpus)
     with pytest.raises(UsageError, match="one tactic at a time"):

@@ -164,9 +164,9 @@ CONSTANT = "lean_dojo_plugins.rewards.constant:Constant"
     ("wanted", "complaint"),
     [
         (5, r"5 \(int\) is not a reward; give a name such as"),
-        (None, r"None \(NoneType\) is no reward"),
-        (["constant", 1], r"1 \(int\) is no reward"),
-        ({1: 0.5}, r"1 \(int\) is no reward"),
+        (None, r"None \(NoneType\) is not a reward"),
+        (["constant", 1], r"1 \(int\) is not a reward"),
+        ({1: 0.5}, r"1 \(int\) is not a reward"),
         ("constant:nan", "'constant': the weight nan is not a finite number"),
         (["length-penalised:-inf"], "'length-penalised': the weight -inf is not a finite"),
         ({"constant": math.inf}, "'constant': the weight inf is not a finite"),

@@ -291,7 +291,9 @@ def test_the_registry_gives_it():
 def test_an_engine_that_cannot_make_a_check_is_refused_unless_allowed(monkeypatch):
     monkeypatch.setattr(launch, "EMBEDDED", attrs.evolve(launch.EMBEDDED, tells_axioms=False))
     strict = PantographVerified(engine="embedded")
-    with pytest.raises(UsageError, match=r"the axioms that the tactic rests on.*allow_unverified"):
+    with pytest.raises(
+        UsageError, match=r"the axioms that the tactic depends on.*allow_unverified"
+    ):
         strict(["exact ⟨hp, hq⟩"], problem=[GOAL])
     logged = {}
     allowed = PantographVerified(engine="embedded", engines=1, allow_unverified=True)

@@ -174,6 +174,4 @@ class WithPremises:
 def _is_seq2seq(name: str) -> bool:
     if (Path(name) / ADAPTER_FILE).is_file():
         return False
-    if Path(name).is_absolute() and not Path(name).exists():
-        raise UsageError(f"{name}: there is no such generator")
     return bool(fetch(AutoConfig.from_pretrained, name, what="model").is_encoder_decoder)
