@@ -1,4 +1,4 @@
-"""Find installed plugins and ask each for its offers; a broken one is reported, never fatal.
+"""Find installed plugins and ask each for its offers; a broken one is reported, not fatal.
 
 pluggy's own ``load_setuptools_entrypoints`` isolates nothing: the first plugin that fails to import
 takes the host down, and a raising hook aborts the whole call. So entry points are loaded and hook
@@ -37,11 +37,12 @@ Status: TypeAlias = Literal["active", "disabled", "failed", "incompatible"]
 
 @attrs.frozen(kw_only=True)
 class PluginInfo:
-    """One entry point and how it fared.
+    """One entry point, and whether it loaded.
 
     Attributes:
         name: ``"distribution:entry-point"``, unique per environment.
-        distribution: The distribution that brings it; a file's name for a plugin that is one file.
+        distribution: The distribution that provides
+        it; a file's name for a plugin that is one file.
         version: The distribution's version.
         value: The manifest module.
         status: ``active``, ``disabled`` (by environment), ``failed`` or ``incompatible``.
@@ -66,17 +67,17 @@ class PluginInfo:
 
     @property
     def aliases(self) -> set[str]:
-        """What users may call it, folded: its distribution, its entry point, or both."""
+        """Names that users may give it, normalised: its distribution, its entry point, or both."""
         distribution, _, point = map(normalise, self.name.rpartition(":"))
         return {distribution, point, f"{distribution}:{point}"}
 
 
 class Offer(NamedTuple):
-    """A descriptor with its provenance.
+    """A descriptor and the plugin that offers it.
 
     Attributes:
         spec: The descriptor.
-        plugin: The plugin that gave it.
+        plugin: The plugin that offers it.
     """
 
     spec: PluginSpec
@@ -91,7 +92,7 @@ class Discovery(NamedTuple):
 
     @property
     def failed(self) -> tuple[PluginInfo, ...]:
-        """Plugins that should work and do not."""
+        """Plugins that should work but do not."""
         return tuple(info for info in self.plugins if info.status in {"failed", "incompatible"})
 
 

@@ -1,4 +1,4 @@
-"""Every error that a user may meet, under one root class.
+"""Every error that a user may see, under one base class.
 
 A message says *what* went wrong, *where* (file, line, key, plugin) and *what to do*.
 The command line prints the message alone and exits with the class's ``exit_code``:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LeanDojoError(Exception):
-    """Root of all errors that this project raises on purpose."""
+    """Base class of all errors that this project raises on purpose."""
 
     exit_code: ClassVar[int] = 1
 
@@ -41,7 +41,7 @@ class InvalidSpecError(PluginError, ValueError):
 
 
 class UnknownNameError(UsageError, PluginError, KeyError):
-    """No installed plugin offers this name; the message suggests near ones."""
+    """No installed plugin offers this name; the message suggests similar ones."""
 
     def __str__(self) -> str:
         """Return the message itself (``KeyError`` would print its ``repr``)."""
@@ -53,7 +53,7 @@ class AmbiguousNameError(UsageError, PluginError):
 
 
 class PluginLoadError(PluginError):
-    """A descriptor's target could not be imported or is not what its kind must be."""
+    """A descriptor's target cannot be imported, or does not fit its kind."""
 
 
 class StrictPluginsError(PluginError):
@@ -68,7 +68,7 @@ class PluginDeprecationWarning(FutureWarning):
 
 
 class DataError(LeanDojoError):
-    """A data file cannot be read as what it should be.
+    """A data file cannot be read as the expected kind of data.
 
     Args:
         message: What is wrong and what to do.
@@ -86,11 +86,11 @@ class DataError(LeanDojoError):
 
 
 class UnreadableFileError(UsageError, DataError):
-    """A file that the user named, or keeps, cannot be read as what it should be."""
+    """A file that the user named or keeps cannot be read as the expected kind of file."""
 
 
 class DatabaseError(DataError):
-    """A database is corrupt, locked by another process, or lacks what was asked for."""
+    """A database is corrupt, locked by another process, or lacks the requested data."""
 
 
 class EmptyDatasetError(DataError, ValueError):
@@ -102,7 +102,7 @@ class TraceError(LeanDojoError):
 
 
 class UnknownSourceError(UsageError, TraceError):
-    """What was named as a Lean repository is neither a folder nor an address."""
+    """The name given for a Lean repository is neither a folder nor an address."""
 
 
 # --- training ----------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class TrainingError(LeanDojoError):
 
 
 class CheckpointError(TrainingError):
-    """A checkpoint is missing, incomplete or of another kind than asked for."""
+    """A checkpoint is missing, incomplete or of the wrong kind."""
 
 
 class RewardError(TrainingError):
@@ -124,7 +124,7 @@ class RewardError(TrainingError):
 
 
 class LeanError(LeanDojoError):
-    """Something about a Lean engine."""
+    """Something is wrong with a Lean engine."""
 
 
 class EngineUnavailableError(LeanError):
@@ -132,7 +132,7 @@ class EngineUnavailableError(LeanError):
 
 
 class ServerError(LeanError):
-    """The engine died, timed out, or answered something that is not its protocol."""
+    """The engine died, timed out, or gave an answer outside its protocol."""
 
 
 class ParseError(LeanError):

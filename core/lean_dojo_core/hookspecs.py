@@ -1,4 +1,4 @@
-"""The hooks of the plugin contract: one a kind, named after it.
+"""The hooks of the plugin contract: one per kind, named after it.
 
 A plugin is a distribution with an entry point in the group ``lean_dojo`` that names a *manifest
 module*. The manifest imports only ``lean_dojo_core`` and implements one or more of the hooks::

@@ -1,4 +1,4 @@
-"""How distributions are called, and what those of plugins require of the host."""
+"""Names of distributions, and what plugins require of the host."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def normalise(name: str) -> str:
 
 
 def host_requirements(distribution: str) -> list[Requirement]:
-    """Give what a distribution requires of the host here, whatever its extras require.
+    """Return what a distribution requires of the host here, extras excluded.
 
     Args:
         distribution: Its name; one that is not installed, such as a file, requires nothing.

@@ -1,4 +1,4 @@
-"""The kinds of plugin: one table, which everything that deals with kinds reads.
+"""The kinds of plugin, in one table for all code that deals with kinds.
 
 Discovery takes the hooks from it, the registry its mappings, ``testing`` the conformance suites,
 ``lean-dojo plugins new`` the scaffolds. A new kind is one entry here, with its descriptor in
@@ -14,7 +14,7 @@ from lean_dojo_core import protocols, specs
 
 
 class Scaffold(NamedTuple):
-    """What ``lean-dojo plugins new`` writes of a kind.
+    """What ``lean-dojo plugins new`` writes for a kind.
 
     Attributes:
         word: What the command calls the kind; also the folder of its templates.
@@ -62,7 +62,7 @@ class Kind(NamedTuple):
         return f"lean_dojo_{self.plural}"
 
     def check(self, target: Any) -> str | None:
-        """Say what is wrong with a target; ``None`` if nothing is.
+        """Say what is wrong with a target; ``None`` if it is fine.
 
         It, or if it is a class its instances, must have the methods of the protocol; what is
         optional has a protocol of its own.

@@ -1,4 +1,4 @@
-"""Plugins that are one file each, and the user's own list of plugins that stay out.
+"""Single-file plugins, and the user's own list of disabled plugins.
 
 ``lean_dojo_plugins.py`` beside the settings, and every ``.py`` file of the folder that
 ``LEAN_DOJO_PLUGINS_DIR`` names, is a manifest like any other. It is imported as
@@ -21,14 +21,17 @@ __path__: list[str] = []
 
 
 def settings_file() -> Path:
-    """Give the user's settings: ``settings.json`` in ``LEAN_DOJO_CONFIG_DIR`` or ``~/.config``."""
+    """Return the path of the user's settings, ``settings.json``.
+
+    It is in ``LEAN_DOJO_CONFIG_DIR`` or ``~/.config``.
+    """
     base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     folder = os.environ.get(CONFIG_VARIABLE) or Path(base, "lean-dojo")
     return Path(folder, "settings.json")
 
 
 def read_settings() -> dict[str, Any]:
-    """Read the user's settings; empty where there are none.
+    """Read the user's settings; empty if there are none.
 
     Raises:
         UnreadableFileError: If they cannot be read: to go on without them would load what they
@@ -57,7 +60,7 @@ def read_settings() -> dict[str, Any]:
 
 
 def files() -> list[Path]:
-    """List the plugins that are one file each."""
+    """List the single-file plugins."""
     _look()
     found = [file for file in (settings_file().with_name(FILE),) if file.is_file()]
     folder = os.environ.get(FOLDER_VARIABLE)

@@ -47,7 +47,7 @@ class Previews(Protocol):
     """A trainer that can show its examples."""
 
     def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
-        """Give the first examples, formatted and tokenised as in training.
+        """Return the first examples, formatted and tokenised as in training.
 
         Args:
             theorems: Traced theorems, read only as far as needed.

@@ -1,4 +1,4 @@
-"""What the target of a descriptor must be, and what it may expect of the host's own objects."""
+"""What a descriptor's target must be, and what it may expect of the host's objects."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Repository(Protocol):
 
 
 class TracedRepository(Repository, Protocol):
-    """A repository of the database, with what was traced in it."""
+    """A repository of the database, with its traced theorems."""
 
     def iter_theorems(self) -> Iterator[Theorem]:
-        """Give its theorems one by one."""
+        """Yield its theorems one by one."""
 
 
 class Database(Protocol):
@@ -45,7 +45,7 @@ class Database(Protocol):
 
     @property
     def repositories(self) -> Sequence[TracedRepository]:
-        """All of them."""
+        """All repositories."""
 
     def export_merged_data(self, repositories: Sequence[Repository], output_path: Path) -> None:
         """Write splits, corpus and metadata of the repositories to a folder.
@@ -69,7 +69,7 @@ class Trainer(Protocol):
 
     @property
     def output_dir(self) -> Path | str:
-        """Where the result lies: a folder that loads at any moment."""
+        """Folder of the result, which can be loaded at any time."""
 
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path) -> None:
         """Train on the repositories, in their order, cumulatively.
@@ -86,41 +86,41 @@ class Evaluates(Protocol):
     """A trainer that can measure what it trained; optional."""
 
     def evaluate(self, data_path: Path | str | None = None, split: str = "val") -> Evaluation:
-        """Measure what was trained; before training, the model to start from.
+        """Measure the trained model or, before training, the start model.
 
         Args:
-            data_path: Exported data; what the training was on if not given.
+            data_path: Exported data; the training's own data if not given.
             split: ``"val"``, ``"test"`` or ``"train"``.
         """
 
 
 @runtime_checkable
 class Proves(Protocol):
-    """A trainer that says how its descriptor's ``prover`` is made of what it trained; optional.
+    """A trainer that says how to make its descriptor's ``prover`` from its model; optional.
 
-    Of a trainer without this method the prover gets ``output_dir`` as its model.
+    For a trainer without this method, the prover gets ``output_dir`` as its model.
     """
 
     def prover_settings(self) -> Mapping[str, object]:
-        """Give settings of the prover, its model among them."""
+        """Return settings of the prover, including its model."""
 
 
 @runtime_checkable
 class DatasetFormatter(Protocol):
     """Turns traced theorems into rows, and a goal into the prompt of the same text.
 
-    A formatter that gives a tactic several rows may also have ``evaluate_with``, the name of
-    another formatter, whose rows are then what trainers measure on.
+    A formatter that gives several rows per tactic may also have ``evaluate_with``, the name of
+    another formatter. Trainers then measure on the rows of that one.
     """
 
     columns: tuple[str, ...]
     """The keys of every row."""
 
     def rows(self, theorem: Theorem) -> Iterable[Row]:
-        """Give the rows of one theorem; none where it has nothing to learn from."""
+        """Return the rows of one theorem; none if there is nothing to learn from it."""
 
     def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:
-        """Give the conversation that asks for the next tactic at ``goal``.
+        """Return the conversation that asks for the next tactic at ``goal``.
 
         Must be the very text that ``rows`` trains on, so that proving and training agree.
 
@@ -151,7 +151,7 @@ class RewardFunction(Protocol):
 
 @runtime_checkable
 class Prover(Protocol[ProblemT_contra, ServerT_contra, ResultT_co]):
-    """Finds proofs; one counts only after Lean has checked it as a whole.
+    """Finds proofs; a proof counts only after Lean has checked it as a whole.
 
     Problems, servers and results are those of ``lean_dojo_v2.prover``, whose ``BaseProver`` needs
     only a generator of tactics.
@@ -179,15 +179,15 @@ class Benchmark(Protocol):
     """A named set of theorems to prove."""
 
     name: str
-    """How it is called in results, for example ``"minif2f"``."""
+    """Its name in results, for example ``"minif2f"``."""
 
     def problems(self) -> Iterable[BenchmarkProblem]:
-        """Give its theorems, always the same in the same order; their names differ."""
+        """Return its theorems, always the same in the same order, with distinct names."""
 
 
 @runtime_checkable
 class Command(Protocol):
-    """A click command; click's own classes are."""
+    """A click command, such as click's own classes."""
 
     def main(self, *args: object, **extra: object) -> object:
         """Run it."""

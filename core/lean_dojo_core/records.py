@@ -34,7 +34,7 @@ def remove_marks(text: str) -> str:
 
 
 def contains_sorry(text: str) -> bool:
-    """Tell whether ``sorry`` or ``admit`` stands in the text as a token of its own.
+    """Tell whether the text contains ``sorry`` or ``admit`` as a separate token.
 
     >>> contains_sorry("exact (by sorry)"), contains_sorry("exact sorry.elim")
     (True, True)

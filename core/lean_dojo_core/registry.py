@@ -46,7 +46,7 @@ ObjectT = TypeVar("ObjectT")
 
 @attrs.frozen(repr=False)
 class Entry(Generic[SpecT, ObjectT]):
-    """A registered plugin object: its descriptor, where it comes from, and the way to it.
+    """A registered plugin object: its descriptor, its origin, and how to load it.
 
     Attributes:
         spec: The descriptor.
@@ -67,7 +67,7 @@ class Entry(Generic[SpecT, ObjectT]):
 
     @property
     def distribution(self) -> str:
-        """The distribution that brings it."""
+        """The distribution that provides it."""
         return self.plugin.distribution
 
     @property
@@ -81,7 +81,7 @@ class Entry(Generic[SpecT, ObjectT]):
         return f"{normalise(self.distribution)}:{self.name}"
 
     def load(self) -> Any:
-        """Import the target and check that it is what its kind must be.
+        """Import the target and check that it fits its kind.
 
         Returns:
             The target itself: for a trainer its class, for a formatter or reward a class,
@@ -136,7 +136,7 @@ class Entry(Generic[SpecT, ObjectT]):
 
 
 def not_loaded() -> str:
-    """Say in one sentence which plugins are installed and not active; nothing if all are.
+    """Say in one sentence which installed plugins are not active; empty if all are.
 
     For messages about a name that was not found: one of these may offer it.
     """
@@ -190,7 +190,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         """Find a plugin by short or qualified name.
 
         Raises:
-            UnknownNameError: If nobody offers the name; suggests near ones.
+            UnknownNameError: If no plugin offers the name; suggests similar ones.
             AmbiguousNameError: If several distributions offer it; lists them.
         """
         wanted = ":".join(normalise(part) for part in name.split(":"))
@@ -225,10 +225,10 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         return True
 
     def entry_of(self, instance: object) -> Entry[SpecT, ObjectT] | None:
-        """Give the entry that an object is of, by its class or a base class of it.
+        """Return the entry of an object, found by its class or base classes.
 
         Returns:
-            ``None`` for an object of nobody's plugin. Imports no target.
+            ``None`` if no plugin offers the object. Imports no target.
         """
         targets = {entry.spec.target: entry for entry in self.entries()}
         for base in type(instance).__mro__:
@@ -247,7 +247,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
 
     @contextmanager
     def override(self, name: str, target: Any) -> Iterator[None]:
-        """Put an object under a name for the length of a ``with`` block (for tests).
+        """Register an object under a name within a ``with`` block (for tests).
 
         Args:
             name: A name, known or new; every provider of it is hidden meanwhile.
@@ -279,7 +279,7 @@ _lock = threading.RLock()
 
 
 def current() -> Discovery:
-    """Give the plugins of this process, discovering them on the first call.
+    """Return the plugins of this process, discovering them on the first call.
 
     Raises:
         PluginError: If a manifest asks while it is itself being loaded; or, with
@@ -304,7 +304,7 @@ def current() -> Discovery:
 
 
 def refresh() -> Discovery:
-    """Look for plugins again: those installed since the first look are there, others are gone.
+    """Look for plugins again: add those installed since, and drop those uninstalled.
 
     For notebooks and servers that go on running: after ``%pip install shortness-bonus``,
     ``registry.refresh()`` makes ``registry.reward_functions["shortness-bonus"]`` work. Modules that
@@ -321,7 +321,7 @@ def refresh() -> Discovery:
 
 
 def builtin(kind: Registry[SpecT, ObjectT], name: str) -> Any:
-    """Load a built-in by name, whoever else offers that name.
+    """Load a built-in by name, even if another plugin offers that name.
 
     Args:
         kind: One of the registries.

@@ -1,4 +1,4 @@
-"""The settings of a plugin object: its constructor's parameters, read from the class itself.
+"""The settings of a plugin object: the parameters of its constructor.
 
 The command line, ``lean-dojo show``, YAML files and the documentation all read the same list, so a
 parameter is written down once, where it is used.
@@ -94,7 +94,7 @@ def settings_of(target: Any) -> tuple[Setting, ...]:
 
 
 def type_text(annotation: Any) -> str:
-    """Write a type as a person would.
+    """Write a type in a readable form.
 
     >>> type_text(typing.Optional[dict[str, float]])
     'dict[str, float] | None'

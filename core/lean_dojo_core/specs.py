@@ -1,4 +1,4 @@
-"""Descriptors: what a plugin's hook returns instead of the object itself.
+"""Descriptors, which a plugin's hook returns instead of the object itself.
 
 A descriptor is a light, frozen record; its ``target`` is imported only when somebody loads it,
 so that listing every plugin costs no import of a learning library.
@@ -52,7 +52,7 @@ def _columns() -> Any:
 
 @attrs.frozen(kw_only=True)
 class PluginSpec:
-    """What all descriptors share.
+    """Base class of all descriptors.
 
     Attributes:
         name: Kebab-case name, unique within its kind and distribution.

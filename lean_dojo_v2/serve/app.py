@@ -55,7 +55,7 @@ RETRY_AFTER = "1"
 
 
 class TooLargeError(LeanDojoError):
-    """A question has more bytes than are taken."""
+    """A request has too many bytes."""
 
 
 def make_app(

@@ -1,4 +1,4 @@
-"""Lean for coding agents, by the Model Context Protocol: on machines without a toolchain, too."""
+"""Lean for coding agents over the Model Context Protocol, even without a toolchain."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def make_mcp_server(
 
     @server.tool()
     async def goals(file: str, line: int, column: int) -> Answer:
-        """Give the goals before and after the tactic at a place of a Lean file."""
+        """Show the goals before and after the tactic at a place in a Lean file."""
         return dict(await asked_of(file, places.goals_at, line, column))
 
     @server.tool()
@@ -73,7 +73,7 @@ def make_mcp_server(
 
     @server.tool()
     async def check_file(file: str, reference: str | None = None) -> Answer:
-        """Judge a Lean file: errors, and for each theorem whether it is really proved.
+        """Check a Lean file: its errors, and whether each theorem is really proved.
 
         With a reference file, its theorems must be there with the same statements.
         """
@@ -82,12 +82,12 @@ def make_mcp_server(
 
     @server.tool()
     async def check_proof(goal: str, proof: str) -> Answer:
-        """Judge a block of tactics as a proof of a goal, such as `∀ n : Nat, n + 0 = n`."""
+        """Check a block of tactics as a proof of a goal, such as `∀ n : Nat, n + 0 = n`."""
         return dict(await asked(judge_proof, GoalProblem(goal), proof))
 
     @server.tool()
     async def run_code(code: str) -> Answer:
-        """Run Lean code, such as `#eval 1 + 1` or `#check Nat.succ`; give what Lean says."""
+        """Run Lean code, such as `#eval 1 + 1` or `#check Nat.succ`; return Lean's output."""
         return dict(await asked(judge_file, code, None))
 
     if retrieve is not None:

@@ -1,4 +1,4 @@
-"""What a client may ask; a field that is not listed here is an error, never silence."""
+"""Requests of clients; a field that is not listed here is an error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Asked(BaseModel):
-    """What all questions share."""
+    """Base class of all requests."""
 
     model_config = ConfigDict(extra="forbid")
 

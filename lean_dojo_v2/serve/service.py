@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 
 class BusyError(LeanDojoError):
-    """As many questions as the server takes are being answered; ask again later."""
+    """The server is full; ask again later."""
 
 
 @attrs.frozen
@@ -33,7 +33,7 @@ class RequestLimits:
     Attributes:
         requests: Questions that may be answered or wait at a time; one more is told to come back.
         bytes: Maximum size of a request in bytes.
-        timeout: Seconds that a question may give Lean at the most.
+        timeout: Longest time limit that a request may set for Lean, in seconds.
     """
 
     requests: int = attrs.field(default=64, validator=attrs.validators.ge(1))

@@ -27,13 +27,13 @@ class BenchmarkSuite(ClassSuite):
         return list(self.subject.problems())
 
     def test_has_a_name(self) -> None:
-        """Results are called by it."""
+        """It has a name, which results are listed under."""
         name = getattr(self.subject, "name", None)
         assert isinstance(name, str), f"its name is {name!r}; give it an attribute `name`, a text"
         assert name.strip(), "its name is empty"
 
     def test_gives_problems(self) -> None:
-        """Records, at least one."""
+        """It gives at least one record."""
         found = self.problems()
         assert found, "it gives no problems; override `make` with settings that give some"
         for one in found:
@@ -42,7 +42,7 @@ class BenchmarkSuite(ClassSuite):
             )
 
     def test_names_differ(self) -> None:
-        """Results are told apart by the theorems' names."""
+        """The theorems' names differ, since results are listed by name."""
         names = [problem.full_name for problem in self.problems()]
         twice = sorted({name for name in names if names.count(name) > 1})
         assert not twice, f"the names {', '.join(twice[:5])} occur twice; make them unique"
@@ -56,7 +56,7 @@ class BenchmarkSuite(ClassSuite):
             )
 
     def test_statements_end_before_the_proof(self) -> None:
-        """``theorem NAME … :=``; what follows is for the prover."""
+        """Every statement ends with ``:=``; the proof is up to the prover."""
         for problem in self.problems():
             assert problem.statement.rstrip().endswith(":="), (
                 f"{problem.full_name}: its statement ends with "
@@ -64,7 +64,7 @@ class BenchmarkSuite(ClassSuite):
             )
 
     def test_is_the_same_every_time(self) -> None:
-        """Also from a fresh object: results are compared problem by problem."""
+        """The problems are the same every time, also from a fresh object."""
         first = self.problems()
         assert self.problems() == first == list(self.make().problems()), (
             "it gave other problems the second time; make their choice and order deterministic"

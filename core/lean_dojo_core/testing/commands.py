@@ -24,7 +24,7 @@ class CommandSuite(Suite):
     _registry = registry.commands
 
     def test_explains_itself(self) -> None:
-        """``--help`` says how it is used, and ends well."""
+        """``--help`` explains the command and exits with 0."""
         said = io.StringIO()
         with redirect_stdout(said):
             self.subject.main(

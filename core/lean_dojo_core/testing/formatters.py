@@ -34,19 +34,19 @@ class DatasetFormatterSuite(Suite):
     _registry = registry.dataset_formatters
 
     def theorems(self) -> tuple[Theorem, ...]:
-        """Give theorems that have something to learn from."""
+        """Return theorems from which there is something to learn."""
         return SAMPLE_THEOREMS
 
     def rows(
         self, theorems: tuple[Theorem, ...] | None = None, formatter: DatasetFormatter | None = None
     ) -> list[Row]:
-        """Format theorems, with another formatter than the one under test if given."""
+        """Format theorems with the formatter under test, or with another one."""
         chosen = self.theorems() if theorems is None else theorems
         used = self.subject if formatter is None else formatter
         return [row for theorem in chosen for row in used.rows(theorem)]
 
     def test_has_a_docstring(self) -> None:
-        """The object says what its rows are."""
+        """The formatter has a docstring."""
         check_docstring(self.subject)
 
     def test_gives_rows(self) -> None:
@@ -86,7 +86,7 @@ class DatasetFormatterSuite(Suite):
             )
 
     def test_takes_odd_theorems(self) -> None:
-        """No proof, no statement, ``sorry``, empty states: rows or none, never an exception."""
+        """Theorems without proof, with ``sorry`` or with empty states raise nothing."""
         for theorem in ODD_THEOREMS:
             odd = f"{theorem.full_name!r} of lean_dojo_core.testing.ODD_THEOREMS"
             advice = "give no row where there is nothing to learn from"
@@ -94,7 +94,7 @@ class DatasetFormatterSuite(Suite):
                 list(self.subject.rows(theorem))
 
     def test_rows_have_no_marks(self) -> None:
-        """``<a>…</a>`` are notes of the tracer, which no goal at proof time has."""
+        """Rows have no ``<a>…</a>`` marks, since goals at proof time have none."""
         for row in self.rows((*self.theorems(), *ODD_THEOREMS)):
             for column in ("prompt", "completion", "messages", "problem", "goal", "text"):
                 assert MARK_OPEN not in json.dumps(row.get(column)), (
@@ -112,7 +112,7 @@ class DatasetFormatterSuite(Suite):
         )
 
     def test_pickles(self) -> None:
-        """It reaches worker processes."""
+        """It can be pickled, for worker processes."""
         with explained("it cannot be pickled", "define it at module level"):
             copied = pickle.loads(pickle.dumps(self.subject))  # noqa: S301 - our own bytes
         assert self.rows(formatter=copied) == self.rows(), "its unpickled copy gives other rows"
@@ -128,7 +128,7 @@ class DatasetFormatterSuite(Suite):
         assert self.rows() == kept, "rows share a list; build a new one for each row"
 
     def test_prompt_is_a_conversation(self) -> None:
-        """``prompt`` gives messages, the last one the user's, with the goal in it."""
+        """``prompt`` gives messages that end with the user's and contain the goal."""
         signature = inspect.signature(self.subject.prompt)
         assert "premises" in signature.parameters, (
             f"prompt{signature} does not take premises; write prompt(self, goal, *, premises=()) "
@@ -145,7 +145,7 @@ class DatasetFormatterSuite(Suite):
             )
 
     def test_prompt_is_the_text_of_training(self) -> None:
-        """Rows ask with the very conversation that ``prompt`` gives at proof time.
+        """Rows use exactly the conversation that ``prompt`` gives at proof time.
 
         Of a formatter that multiplies its rows (``evaluate_with``) some rows have goals of their
         own; they ask with the same conversation around them.

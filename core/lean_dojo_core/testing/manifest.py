@@ -99,7 +99,7 @@ class ManifestSuite(Suite):
         )
 
     def test_summaries_fit_a_listing(self) -> None:
-        """One short line each."""
+        """Every summary is one short line."""
         for entry in self._entries():
             length = len(entry.spec.summary)
             assert length <= SUMMARY_LENGTH, (
@@ -122,7 +122,7 @@ class ManifestSuite(Suite):
             )
 
     def test_targets_load(self) -> None:
-        """Every descriptor's target imports and is what its kind must be."""
+        """Every descriptor's target can be imported and fits its kind."""
         for entry in self._entries():
             entry.load()
 

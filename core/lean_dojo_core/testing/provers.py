@@ -32,7 +32,7 @@ class ProverSuite(ClassSuite):
 
     @classmethod
     def can_make(cls, target: Any) -> bool:
-        """Whether it needs no settings, and so no model."""
+        """Whether it needs no settings, and thus no model."""
         entries = (entry for entry in registry.provers.entries() if entry.load() is target)
         return super().can_make(target) and all(e.spec.model_setting is None for e in entries)
 

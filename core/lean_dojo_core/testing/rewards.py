@@ -72,7 +72,7 @@ class RewardFunctionSuite(Suite):
         return list(result)
 
     def test_has_a_docstring(self) -> None:
-        """The object says what it rewards."""
+        """The reward has a docstring."""
         check_docstring(self.subject)
 
     def test_leaves_the_word_weight_free(self) -> None:
@@ -109,16 +109,16 @@ class RewardFunctionSuite(Suite):
         )
 
     def test_gives_one_number_per_completion(self) -> None:
-        """As many finite numbers as completions; ``None`` or NaN where it does not apply."""
+        """It gives one finite number per completion; ``None`` or NaN where it does not apply."""
         _check_numbers(self.score(list(COMPLETIONS)), COMPLETIONS)
 
     def test_takes_an_empty_batch(self) -> None:
-        """No completions, no numbers."""
+        """An empty batch gives no numbers."""
         scores = self.score([])
         assert scores == [], f"for an empty batch it gave {scores!r}; return an empty list"
 
     def test_takes_odd_completions(self) -> None:
-        """Empty, long, multi-line, hostile and non-ASCII completions are scored, not raised on."""
+        """Empty, long, multi-line, hostile and non-ASCII completions raise nothing."""
         with explained(
             "it raises on completions such as an empty text or a broken tactic",
             "score them (low, or None), because models write such things",
@@ -127,13 +127,13 @@ class RewardFunctionSuite(Suite):
         _check_numbers(scores, ODD_COMPLETIONS)
 
     def test_two_fresh_ones_agree(self) -> None:
-        """The same completions earn the same, in another process and after a restart."""
+        """Two fresh objects give the same completions the same scores."""
         self._check_agreement(
             (self.make(), self.make()), "two fresh ones", "seed what is random, or drop it"
         )
 
     def test_pickles(self) -> None:
-        """It reaches the processes of a data-parallel run."""
+        """It can be pickled, for data-parallel runs."""
         fresh = self.make()
         advice = (
             "define it at module level and open files, servers and processes lazily, leaving them "
@@ -156,7 +156,7 @@ class RewardFunctionSuite(Suite):
         )
 
     def test_leaves_its_input_alone(self) -> None:
-        """Other rewards get the same lists."""
+        """It does not change its input, since other rewards get the same lists."""
         completions = list(COMPLETIONS)
         columns = self.columns(len(completions))
         before = copy.deepcopy((completions, columns))

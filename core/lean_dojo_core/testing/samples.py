@@ -1,4 +1,4 @@
-"""Theorems that formatters are tried on: ordinary ones, and those that break naive code."""
+"""Theorems for testing formatters: ordinary ones, and ones that break naive code."""
 
 from __future__ import annotations
 

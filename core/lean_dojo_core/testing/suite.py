@@ -1,4 +1,4 @@
-"""What the suites share: the object under test, and running without pytest."""
+"""Common code of the suites: the object under test, and running without pytest."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class Suite:
 
     @classmethod
     def can_make(cls, target: Any) -> bool:  # noqa: ARG003 - for kinds that ask it
-        """Whether anybody but the author can make an object of this target."""
+        """Whether the object can be made without the author's help."""
         return True
 
     def make(self) -> Any:
-        """Make the object; override it to give options or an object that is not registered."""
+        """Make the object; override this to pass options or use an unregistered object."""
         return self.entry.create()
 
     @property
@@ -95,7 +95,7 @@ class ClassSuite(Suite):
         return self.entry.load()
 
     def test_has_a_docstring(self) -> None:
-        """The class says what it does, and how."""
+        """The class has a docstring."""
         check_docstring(self.target)
 
     def test_settings_are_typed(self) -> None:
@@ -115,7 +115,7 @@ class ClassSuite(Suite):
         )
 
     def test_refuses_unknown_settings(self) -> None:
-        """A misspelt setting must not be swallowed."""
+        """A misspelt setting is an error."""
         required = {s.name: None for s in settings_of(self.target) if s.required}
         try:
             self.target(**required, **{STRANGE: 1})
@@ -138,7 +138,7 @@ def close(subject: object) -> None:
 
 @contextmanager
 def explained(what: str, advice: str) -> Iterator[None]:
-    """Turn an error of the object into a failed check that says what to change."""
+    """Turn an error of the object into a failed check with advice."""
     try:
         yield
     except Exception as error:
@@ -146,7 +146,7 @@ def explained(what: str, advice: str) -> Iterator[None]:
 
 
 def check_docstring(target: Any) -> None:
-    """Check that an object, or its class, says what it is."""
+    """Check that an object or its class has a docstring."""
     described = target if inspect.isclass(target) or inspect.isroutine(target) else type(target)
     own = vars(described).get("__doc__") if inspect.isclass(described) else described.__doc__
     # attrs and dataclasses write a signature where there is no docstring.

@@ -41,18 +41,18 @@ class TrainerSuite(ClassSuite):
 
     @classmethod
     def can_make(cls, target: Any) -> bool:  # noqa: ARG003 - the author alone can
-        """Never: it needs a model and a folder."""
+        """Always false: a trainer needs a model and a folder."""
         return False
 
     def make_in(self, output_dir: Path) -> Any:
-        """Make a trainer that writes to ``output_dir``; override it."""
+        """Make a trainer that writes to ``output_dir``; override this."""
         raise AssertionError(
             f"override make_in(self, output_dir) in {type(self).__name__} to make a trainer that "
             f"writes to {output_dir.name}"
         )
 
     def test_train_takes_the_documented_arguments(self) -> None:
-        """``train(repos, database, data_path)``, by position and by keyword, and no more needed."""
+        """``train(repos, database, data_path)`` works by position and by keyword."""
         signature = inspect.signature(self.target.train)
         with explained(
             f"train{signature} cannot be called like this",

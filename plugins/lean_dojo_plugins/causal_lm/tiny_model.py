@@ -56,12 +56,12 @@ def build_tiny_model(
     """Train a tokenizer on ``texts``, initialise a Llama model for it, and save both.
 
     The folder loads with ``AutoModelForCausalLM.from_pretrained`` and
-    ``AutoTokenizer.from_pretrained`` like any other model. Text with characters that ``texts`` do
-    not hold is written in bytes, so there is no unknown token and decoding gives back every text.
+    ``AutoTokenizer.from_pretrained`` like any other model. Characters that do not occur in
+    ``texts`` are written in bytes, so there is no unknown token and decoding restores every text.
 
     Args:
-        texts: What to train the tokenizer on: goal states and tactics of the training split.
-        output_dir: The folder to write; made where it is missing.
+        texts: Texts for the tokenizer: goal states and tactics of the training split.
+        output_dir: The folder to write; created if needed.
         seed: Seed of the initial weights. The same texts and seed give the same model.
         vocab_size: Upper limit of the vocabulary; 256 bytes and 3 special tokens are always in it.
         hidden_size: Width of the model; a multiple of ``2 * heads``.

@@ -48,7 +48,7 @@ from lean_dojo_v2.paths import merged_data_dir
 
 @attrs.define(slots=False, eq=False)
 class CausalTrainer:
-    """Base of trainers that walk a curriculum with one causal language model.
+    """Base class of trainers that train one causal language model along a curriculum.
 
     A subclass sets the class variables, may extend :meth:`prepare_rows`, and implements
     :meth:`build_step_trainer`.
@@ -165,7 +165,7 @@ class CausalTrainer:
         self.make_formatter()
 
     def preflight(self) -> None:
-        """Look at what training will need, before any data is prepared; loads no model.
+        """Check what training will need, before any data is prepared; loads no model.
 
         Raises:
             UsageError: If the model is not there, or ``output_dir`` cannot be written.
@@ -179,8 +179,8 @@ class CausalTrainer:
     def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Turn the formatter's rows into those of the training dataset, as a stream.
 
-        They are written to disk once per step. The base class keeps them as they are. What is cut
-        or left out for its length is counted in ``self.too_long``.
+        They are written to disk once per step. The base class keeps them as they are. Rows that are
+        shortened or left out because of their length are counted in ``self.too_long``.
         """
         yield from rows
 
@@ -201,7 +201,7 @@ class CausalTrainer:
         raise TypeError(f"{type(self).__name__} must define build_step_trainer")
 
     def finish_step(self) -> None:
-        """Do something more when a step is trained, on the main process; nothing by default."""
+        """Run after each step, on the main process; does nothing by default."""
 
     # --- what a subclass uses -------------------------------------------------------------------
 
@@ -272,7 +272,7 @@ class CausalTrainer:
 
         Args:
             step: The step.
-            **fixed: Settings that the subclass decides; they win over those of the user.
+            **fixed: Settings that the subclass decides; they override those of the user.
 
         Raises:
             ConfigError: If the library refuses the combination.
@@ -307,7 +307,7 @@ class CausalTrainer:
             raise ConfigError(f"trainer_args: {error}") from error
 
     def trial_config(self) -> Any:
-        """Make the configuration of a step as :meth:`preflight` does, to see whether it can be.
+        """Make the configuration of a step for :meth:`preflight`, to see whether it is valid.
 
         Raises:
             ConfigError: If the library refuses the combination.
@@ -315,11 +315,11 @@ class CausalTrainer:
         return self.step_config(CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1))
 
     def settings(self) -> dict[str, Any]:
-        """Give all that shapes the result, as plain data; a run goes on only with the same."""
+        """Return all settings that affect the result; a run goes on only with the same."""
         return plain_settings(self)
 
     def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
-        """Give the first examples as the model reads them; only the tokenizer is loaded.
+        """Return the first examples as the model reads them; only the tokenizer is loaded.
 
         Args:
             theorems: Read only as far as needed.
@@ -391,11 +391,11 @@ class CausalTrainer:
         return int(fitter.state.global_step)
 
     def held_out_loss(self, rows: Sequence[dict[str, Any]]) -> float | None:
-        """Give the mean loss (nats per token) on rows; ``None`` if there are none that fit."""
+        """Return the mean loss (nats per token) on rows; ``None`` if no row fits."""
         return mean_loss(self.model, self.tokenizer, rows, max_length=self.max_length)
 
     def card(self) -> dict[str, str]:
-        """Say for the model card what the model is."""
+        """Describe the model for the model card."""
         base = Path(self.model_name)
         name = base.name if base.exists() else self.model_name  # no paths of this machine
         adapter = self.lora_config is not None
@@ -408,7 +408,7 @@ class CausalTrainer:
         }
 
     def forget_model(self) -> None:
-        """Let the model go; the next use loads it anew."""
+        """Release the model; the next use loads it again."""
         self._model = None
 
     def _source(self) -> str:
@@ -421,9 +421,8 @@ class CausalTrainer:
     ) -> Evaluation:
         """Measure the model on held-out tactics.
 
-        Before training it is the model to start from that is measured; after it, or in a later
-        process on the same ``output_dir``, the trained one, also with ``resume=False``. Says on
-        standard error which.
+        Before training, this measures the start model; after it, or in a later process with the
+        same ``output_dir``, the trained one, even with ``resume=False``. Standard error says which.
 
         Args:
             data_path: Folder of merged data, or a split's file; by default what this object
@@ -459,7 +458,7 @@ class CausalTrainer:
         return split_file(data_path or self._trained_on or merged_data_dir(), split)
 
     def prover_settings(self) -> dict[str, object]:
-        """Give the settings of the prover that proves with what was trained."""
+        """Return the settings of the prover that uses the trained model."""
         return {
             "ckpt_path": self.output_dir,
             "use_lora": self.lora_config is not None,
@@ -469,7 +468,7 @@ class CausalTrainer:
         }
 
     def run_state(self) -> RunState | None:
-        """Read what a run in ``output_dir`` has finished; ``None`` where there has been none.
+        """Read what a run in ``output_dir`` has finished; ``None`` if there is no run.
 
         Raises:
             UsageError: If that run had other settings.
@@ -481,5 +480,5 @@ class CausalTrainer:
         return state
 
     def reports(self) -> list[str]:
-        """Give the names in ``report_to``."""
+        """Return the names in ``report_to``."""
         return [name.strip() for name in self.report_to.split(",") if name.strip()]

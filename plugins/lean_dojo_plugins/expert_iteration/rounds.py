@@ -83,7 +83,7 @@ class Practises(Protocol):
     engines: int
 
     def settings(self) -> dict[str, Any]:
-        """Give all that shapes the result, as plain data."""
+        """Return all settings that affect the result, as plain data."""
 
     def run_state(self) -> RunState | None:
         """Read what a run in ``output_dir`` has finished, which must be one of the same trainer."""

@@ -214,7 +214,7 @@ class ExpertIterationTrainer(SFTTrainer):
             )
 
     def preflight(self) -> None:
-        """Look at what training will need; here the files of problems and both models, too."""
+        """Check what training will need, including the problem files and both models."""
         for source in self.problems:
             if source not in {TRAINING, SORRY}:
                 self._look_at(source)
@@ -230,7 +230,7 @@ class ExpertIterationTrainer(SFTTrainer):
             raise UsageError(f"problems: {error}") from error
 
     def settings(self) -> dict[str, Any]:
-        """Give all that shapes the result; a run goes on only with the same."""
+        """Return all settings that affect the result; a run goes on only with the same."""
         return {k: v for k, v in super().settings().items() if k not in _NOT_SETTINGS}
 
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
@@ -287,7 +287,7 @@ class ExpertIterationTrainer(SFTTrainer):
         return built
 
     def forget_model(self) -> None:
-        """Let the model go; the next use loads it anew."""
+        """Release the model; the next use loads it again."""
         super().forget_model()
         self._used = False
 

@@ -183,7 +183,7 @@ class GRPOTrainer(CausalTrainer):
             )
 
     def preflight(self) -> None:
-        """Look at what training will need; here the rewards, too."""
+        """Check what training will need, including the rewards."""
         columns: Sequence[str] = self.make_formatter().columns
         if self.episodes:
             if missing := [name for name in _PLACE if name not in columns]:
@@ -216,7 +216,7 @@ class GRPOTrainer(CausalTrainer):
         return tuple(self._rewards)
 
     def settings(self) -> dict[str, Any]:
-        """Give all that shapes the result, as plain data; a run goes on only with the same."""
+        """Return all settings that affect the result; a run goes on only with the same."""
         rewards = [[r.name, r.weight, plain(r.function)] for r in self._rewards]
         return {**super().settings(), "reward_func": rewards}
 
@@ -267,7 +267,7 @@ class GRPOTrainer(CausalTrainer):
             policy.load_adapter(source, adapter_name="ref", is_trainable=False)
 
     def forget_model(self) -> None:
-        """Let the model and its reference go; the next use loads them anew."""
+        """Release the model and its reference; the next use loads them again."""
         super().forget_model()
         self._reference = None
 

@@ -199,7 +199,7 @@ class ProgressTrainer:
         resolve_model(self.model_name)
 
     def preflight(self) -> None:
-        """Look at what training will need, before any data is prepared; loads no model.
+        """Check what training will need, before any data is prepared; loads no model.
 
         Raises:
             UsageError: If the model is not there, or ``output_dir`` cannot be written.
@@ -299,7 +299,7 @@ class ProgressTrainer:
         )
 
     def settings(self) -> dict[str, Any]:
-        """Give all that shapes the result, as plain data; a run goes on only with the same."""
+        """Return all settings that affect the result; a run goes on only with the same."""
         settings = plain_settings(self)
         del settings["data_path"]  # what the file holds matters, not where it lies
         if self.target == STEPS:  # as before there was a choice: such a run goes on
@@ -307,7 +307,7 @@ class ProgressTrainer:
         return settings
 
     def card(self) -> dict[str, str]:
-        """Say for the model card what the model is."""
+        """Describe the model for the model card."""
         base = Path(self.model_name)
         return {
             "title": f"{self._aim.title} from {base.name if base.exists() else self.model_name}",

@@ -74,7 +74,7 @@ class RetrievalTrainer:
     # --- training ------------------------------------------------------------------------------
 
     def preflight(self) -> None:
-        """Look at what training will need, before any data is prepared; loads no model.
+        """Check what training will need, before any data is prepared; loads no model.
 
         Raises:
             UsageError: If the encoder is not there, or a folder cannot be written.
@@ -244,12 +244,12 @@ class RetrievalTrainer:
         return self.config.model_name
 
     def settings(self) -> dict[str, Any]:
-        """Give all that shapes the result, as plain data."""
+        """Return all settings that affect the result, as plain data."""
         folders = {"checkpoint_dir", "log_dir"}
         return {k: v for k, v in self.config.to_dict().items() if k not in folders}
 
     def card(self) -> dict[str, str]:
-        """Say for the model card what the model is."""
+        """Describe the model for the model card."""
         base = Path(self.model_name)
         return {
             "title": f"Premise retriever from {base.name if base.exists() else self.model_name}",
@@ -260,7 +260,7 @@ class RetrievalTrainer:
         }
 
     def prover_settings(self) -> dict[str, object]:
-        """Give the settings of the prover that proves with the best checkpoint."""
+        """Return the settings of the prover that uses the best checkpoint."""
         return {"ret_ckpt_path": str(self.find_best_checkpoint() or self.config.model_name)}
 
     def open_retriever(

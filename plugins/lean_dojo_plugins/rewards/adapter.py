@@ -28,7 +28,7 @@ Scores = list[float | None]
 
 
 def completion_texts(completions: Sequence[Any]) -> list[str]:
-    """Give completions as texts, whether TRL hands over texts or messages.
+    """Return completions as texts, whether TRL passes texts or messages.
 
     Args:
         completions: Each a text, or a list of messages as TRL makes for conversational prompts.
@@ -46,7 +46,7 @@ def completion_texts(completions: Sequence[Any]) -> list[str]:
 
 
 def as_messages(completions: Sequence[Any]) -> list[Any]:
-    """Give completions as message lists, whether they come as texts or as messages.
+    """Return completions as message lists, whether they come as texts or as messages.
 
     >>> as_messages(["simp"])
     [[{'role': 'assistant', 'content': 'simp'}]]
@@ -81,17 +81,17 @@ def _content(content: Any) -> str:
 
 @attrs.define(eq=False)
 class AdaptedReward:
-    """A reward function that TRL can call, around somebody's function.
+    """A reward function for TRL, wrapped around a plugin's or user's function.
 
     Attributes:
         function: The reward itself.
         name: Its name in metrics and messages.
-        provenance: Who provides it, for messages, for example ``"my-plugin 1.2"``.
+        provenance: Its origin for error messages, for example ``"my-plugin 1.2"``.
         weight: Its share in the sum of rewards.
         messages: Hand over TRL's message lists (for TRL's own rewards) instead of texts.
         columns: Columns that it says it reads.
-        timeout: Seconds that it may take for a batch; ``None`` for no limit. Without one, what does
-            not come back is said every minute.
+        timeout: Seconds that it may take for a batch; ``None`` for no limit. Without one, a call
+            that does not return is reported every minute.
     """
 
     function: Callable[..., Any]
@@ -132,10 +132,10 @@ class AdaptedReward:
         return self.check(result, items)
 
     def columns_needed(self, given: Collection[str] = GIVEN) -> tuple[str, ...]:
-        """Give the columns without which it cannot run: those it declares, and its parameters'.
+        """Return the columns that it needs: those it declares, and those of its parameters.
 
         Args:
-            given: What it is handed in any case.
+            given: Columns that it gets in any case.
         """
         own = [name for name in required_parameters(self.function) if name not in given]
         return tuple(dict.fromkeys((*self.columns, *own)))
@@ -146,7 +146,7 @@ class AdaptedReward:
         return callable(getattr(self.function, "prefetch", None))
 
     def warm_up(self, **columns: Any) -> None:
-        """Tell a reward that wants to know (it has a ``warm_up`` method) which rows come next.
+        """Tell a reward that has a ``warm_up`` method which rows come next.
 
         Args:
             **columns: The dataset columns of the batch whose completions are yet to be written.
@@ -157,7 +157,7 @@ class AdaptedReward:
         self._hint("warm_up", columns)
 
     def prefetch(self, completions: Sequence[Any], **columns: Any) -> None:
-        """Let a reward that can begin early (it has a ``prefetch`` method) do so.
+        """Let a reward that has a ``prefetch`` method begin early.
 
         May come several times, with parts of a batch as they end, and once with all of it; the
         call itself, with all of it, follows.
@@ -189,7 +189,7 @@ class AdaptedReward:
             completions: What it was given.
 
         Raises:
-            RewardError: For a wrong shape or length, or an item that is no number.
+            RewardError: For a wrong shape or length, or an item that is not a number.
         """
         # Tensors and arrays both have tolist(); asking for it needs no import of either library.
         values = result.tolist() if hasattr(result, "tolist") else result
@@ -251,7 +251,7 @@ def _on(items: Sequence[Any]) -> str:
 
 
 class AsyncAdaptedReward(AdaptedReward):
-    """The same around an ``async`` reward; TRL runs all of these at once."""
+    """The same for an ``async`` reward; TRL runs all of these at once."""
 
     async def __call__(  # type: ignore[override]  # TRL awaits what is a coroutine function
         self, completions: Sequence[Any], **kwargs: Any
@@ -292,7 +292,7 @@ def required_parameters(function: Callable[..., Any]) -> list[str]:
 
 
 def makes_a_reward(function: Callable[..., Any]) -> bool:
-    """Whether it is a factory, such as TRL's ``get_…``: it takes nothing that a reward is given.
+    """Whether it is a factory, such as TRL's ``get_…``, which takes none of a reward's arguments.
 
     >>> makes_a_reward(lambda scale=1: None), makes_a_reward(lambda completions, **kwargs: [])
     (True, False)

@@ -1,4 +1,4 @@
-"""Turn what a user writes (a callable, a name, several with weights) into TRL's rewards."""
+"""Turn a user's rewards (a callable, a name, several with weights) into TRL's rewards."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RewardsLike: TypeAlias = RewardLike | Iterable[RewardLike] | Mapping[str, Any]
 
 
 def resolve_rewards(rewards: RewardsLike) -> list[AdaptedReward]:
-    """Make rewards out of everything that ``reward_func`` may be.
+    """Make rewards from any value that ``reward_func`` may have.
 
     Args:
         rewards: See :data:`RewardsLike`. A name may carry a weight: ``"length-penalised:0.1"``. A
@@ -42,8 +42,8 @@ def resolve_rewards(rewards: RewardsLike) -> list[AdaptedReward]:
         Adapted rewards with distinct names, in the given order.
 
     Raises:
-        UsageError: For an empty list, something that is no reward, a bad weight or bad options.
-        UnknownNameError: For a name that nobody offers.
+        UsageError: For an empty list, something that is not a reward, a bad weight or bad options.
+        UnknownNameError: For a name that no plugin offers.
         PluginLoadError: If a reward cannot be loaded.
 
     >>> [(r.name, r.weight) for r in resolve_rewards({"constant": 1, "length-penalised": 0.1})]

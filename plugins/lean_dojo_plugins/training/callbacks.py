@@ -34,14 +34,14 @@ def resolve_callbacks(
     given: Callbacks,
     kind: type[CallbackT] = TrainerCallback,  # type: ignore[assignment]
 ) -> list[CallbackT]:
-    """Make callbacks out of what a trainer was given.
+    """Make callbacks from the setting ``callbacks`` of a trainer.
 
     Args:
         given: See :data:`Callbacks`; a name of the current folder's files is found, too.
         kind: What each must be.
 
     Raises:
-        ConfigError: For one that cannot be imported, or is no callback of that kind.
+        ConfigError: For one that cannot be imported, or is not a callback of that kind.
     """
     return [_resolved(one, kind) for one in given]
 

@@ -15,11 +15,11 @@ SPLITS = ("train", "val", "test")
 
 
 def split_file(data_path: Path | str, split: str = "train") -> Path:
-    """Find the file of a split of the random strategy.
+    """Find the file of a split (of the ``random`` split strategy).
 
     Args:
         data_path: Folder of merged data, or the split's file itself.
-        split: ``"train"``, ``"val"`` or ``"test"``; without effect for a file.
+        split: ``"train"``, ``"val"`` or ``"test"``; ignored for a file.
 
     Raises:
         UsageError: If there is no such split.
@@ -41,7 +41,7 @@ def split_file(data_path: Path | str, split: str = "train") -> Path:
 
 
 def formatted_rows(file: Path, formatter: DatasetFormatter) -> Iterator[dict[str, Any]]:
-    """Stream the rows that a formatter makes of a split's theorems, in the file's order."""
+    """Stream the rows that a formatter makes from a split's theorems, in the file's order."""
     for theorem in read_theorems(file):
         yield from formatter.rows(theorem)
 

@@ -29,14 +29,14 @@ class Device:
 
 
 def choose_device(name: str = "auto") -> Device:
-    """Choose the device and precision by what is there.
+    """Choose the device and precision from what the machine has.
 
     Args:
-        name: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``. ``"auto"`` takes a GPU if there is
+        name: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``. ``"auto"`` uses a GPU if there is
             one, unless ``accelerate launch --cpu`` (``ACCELERATE_USE_CPU``) says otherwise.
 
     Raises:
-        UsageError: If the device asked for is not there.
+        UsageError: If the requested device is not available.
     """
     kind = name.partition(":")[0]
     if kind == "auto":

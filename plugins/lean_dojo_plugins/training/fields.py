@@ -13,7 +13,7 @@ from lean_dojo_core.errors import ConfigError
 
 
 def about(text: str) -> dict[str, str]:
-    """Give a field's metadata: one line of help for ``lean-dojo show``."""
+    """Return a field's metadata: one line of help for ``lean-dojo show``."""
     return {"help": text}
 
 

@@ -23,11 +23,11 @@ class CurriculumStep:
     Attributes:
         index: 0-based.
         total: Steps of the whole curriculum.
-        repositories: All repositories so far, this step's one last.
+        repositories: All repositories so far, that of this step last.
         folder: Where the step keeps its data and checkpoints while it runs.
         seed: Seed of this step.
         processes: How many processes train.
-        longer: What a finished run is trained longer by, as settings of the transformers trainer.
+        longer: How much longer to train a finished run, as settings of the transformers trainer.
     """
 
     index: int
@@ -65,7 +65,7 @@ class Learner(Protocol):
         """Where it runs."""
 
     def settings(self) -> dict[str, Any]:
-        """Give all that shapes the result, as plain data."""
+        """Return all settings that affect the result, as plain data."""
 
     def reports(self) -> Sequence[str]:
         """Name the loggers."""
@@ -108,7 +108,7 @@ class Learner(Protocol):
         """Do something more when a step is trained, on the main process."""
 
     def forget_model(self) -> None:
-        """Let the model go; the next use loads it anew."""
+        """Release the model; the next use loads it again."""
 
     def card(self) -> Mapping[str, str]:
-        """Say for the model card what the model is; see :mod:`.model_card`."""
+        """Describe the model for the model card; see :mod:`.model_card`."""

@@ -7,11 +7,11 @@ import attrs
 
 @attrs.define
 class TooLong:
-    """What became of the examples that were too long.
+    """Counts of the examples that were too long.
 
     Attributes:
-        shortened: How many had their goal shortened.
-        skipped: How many did not fit even so, and were left out.
+        shortened: Examples whose goal was shortened.
+        skipped: Examples that did not fit even then, and were left out.
 
     >>> TooLong(shortened=12, skipped=3).describe(1024)
     'max_length=1024: 12 goals shortened, 3 examples left out'
@@ -21,7 +21,7 @@ class TooLong:
     skipped: int = 0
 
     def describe(self, max_length: int | None) -> str:
-        """Say both numbers; nothing if both are zero."""
+        """Describe both numbers; empty if both are zero."""
         if not self.shortened and not self.skipped:
             return ""
         return (

@@ -25,7 +25,7 @@ class CardSubject(Protocol):
         """The model that the first run starts from: a folder or a hub id."""
 
     def settings(self) -> dict[str, Any]:
-        """Give all that shapes the result, as plain data."""
+        """Return all settings that affect the result, as plain data."""
 
     def card(self) -> Mapping[str, str]:
         """Give ``title``, ``does``, ``library``, ``task`` and ``formatter``."""

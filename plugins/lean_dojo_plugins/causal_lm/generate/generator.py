@@ -151,7 +151,7 @@ class CausalTacticGenerator:
         max_length: int | None = MAX_LENGTH,
         batch_tokens: int = 16384,
     ) -> CausalTacticGenerator:
-        """Make a generator of a model that is loaded already; it stays where and as it is.
+        """Make a generator from a loaded model, which stays as it is and on its device.
 
         With ``max_length=None`` the model's context is the only limit.
         """
@@ -203,10 +203,10 @@ class CausalTacticGenerator:
             beam: Beam search instead of sampling.
             premises: Texts of retrieved premises for each goal.
             seed: Makes sampling repeatable.
-            seeds: A seed for each goal, in place of ``seed``: its samples then do not depend on
-                the goals beside it.
-            merge: Merge equal tactics and drop what is none; otherwise every sample comes back as
-                it was drawn, and one that did not end as empty text.
+            seeds: A seed for each goal, instead of ``seed``: its samples then do not depend on the
+                other goals.
+            merge: Merge equal tactics and drop samples that are not tactics; otherwise every sample
+                is returned as drawn, and one that did not end as empty text.
 
         Returns:
             For each goal distinct tactics, most probable first. The log-probability is the
@@ -250,7 +250,7 @@ class CausalTacticGenerator:
     def prompt_ids(
         self, goal: str, premises: Sequence[str] = (), max_new_tokens: int = 128
     ) -> list[int]:
-        """Give the token ids that the model is asked with at a goal."""
+        """Return the token ids of the prompt for a goal."""
         prompt = self.formatter.prompt(goal, premises=premises)
         return encode_prompt(self.tokenizer, prompt, max(self.max_length - max_new_tokens, 1))
 
@@ -411,7 +411,7 @@ def _seeds(seed: int | None, count: int) -> list[int]:
 
 
 def end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> list[int]:
-    """Give the tokens that end a tactic: of the sequence, of the turn, of the line."""
+    """Return the tokens that end a tactic: end of sequence, end of turn, end of line."""
     ends: set[int] = set()
     for value in (tokenizer.eos_token_id, model.generation_config.eos_token_id):
         ends.update(value if isinstance(value, list) else [] if value is None else [value])

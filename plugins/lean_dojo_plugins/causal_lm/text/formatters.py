@@ -46,7 +46,7 @@ def goal_of(tactic: TracedTactic) -> str:
 
 
 def ask(goal: str) -> list[Message]:
-    """Give the conversation that asks for the next tactic at ``goal``."""
+    """Return the conversation that asks for the next tactic at ``goal``."""
     return [
         {"role": "system", "content": SYSTEM},
         {"role": "user", "content": remove_marks(goal).strip()},
