@@ -68,7 +68,8 @@ class _Training:
 
 
 @agent.command(
-    cls=SettingsCommand, short_help="A causal language model: sft, expert-iteration or grpo."
+    cls=SettingsCommand,
+    short_help="Train a causal language model (sft, expert-iteration, grpo); prove with it.",
 )
 @grouped(where=_Where)
 @click.option(
@@ -104,7 +105,7 @@ def hf(
     _run(_placed(made, section), where, asked, train=training.train)
 
 
-@agent.command(short_help="A premise retriever, and a generator that reads what it finds.")
+@agent.command(short_help="Train a premise retriever; prove with the premises that it finds.")
 @grouped(where=_Where)
 @click.option(
     "--generator",
@@ -128,7 +129,9 @@ def lean(
     _run(_placed(made, section), where, asked, train=training.train)
 
 
-@agent.command(short_help="A model behind an OpenAI-compatible endpoint; it is not trained.")
+@agent.command(
+    short_help="Prove with a model behind an OpenAI-compatible endpoint, without training it."
+)
 @grouped(where=_Where)
 @click.option("--model", metavar="MODEL", help="Name of the model at the endpoint.")
 @grouped(asked=ProvingOptions)

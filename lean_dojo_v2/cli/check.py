@@ -102,7 +102,7 @@ def check(context: click.Context, /, *, as_json: bool, asked: _Asked) -> None:  
 
     There must be no error, no `sorry`, no axiom besides Lean's three and nothing unsafe; with
     --reference, also the same theorems with the same statements. Prints the result as JSON on
-    stdout, with the axioms of each theorem, and explains the reasons on stderr.
+    stdout, with what each theorem depends on, and explains the reasons on stderr.
 
     Exits with 0 if the check passes, with 1 if it fails, and with 2 if the request is wrong.
     """

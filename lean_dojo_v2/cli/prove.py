@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def prove(what: What, choice: ProverChoice, asked: ProvingOptions) -> None:
     """Prove a goal, the `sorry`s of a file, or those of a database.
 
-    Without --goal, --theorem, --file or --problems, it tries the `sorry` theorems of the database.
+    Without --goal, --theorem, --file or --problems, tries the `sorry` theorems of the database.
     Without --model, the shipped model and Lean's own automation prove together.
 
     Lean checks every proof as a whole. Proofs for a database are recorded in it at once, and

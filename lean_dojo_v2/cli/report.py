@@ -29,7 +29,7 @@ from lean_dojo_v2.cli.output import emit_json
 def report(folders: tuple[Path, ...], output: Path | None, as_json: bool) -> None:
     """Write one HTML page about OUTPUT_DIR: data, curriculum, curves, verified rate, proofs.
 
-    For several folders, it writes one page that compares them: what they proved, their last
+    For several folders, writes one page that compares them: what they proved, their last
     numbers, and which settings differ. A page loads nothing from elsewhere.
     Parts for which a folder has no data are left out. A run under way can be reported on, too.
     """

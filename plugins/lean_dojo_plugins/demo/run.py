@@ -83,16 +83,16 @@ class Demo:
             )
         self._claim_folder()
         os.environ[RAID_VARIABLE] = str(self.folder / "raid")
-        with self._stage("Lean", "Lean: an embedded engine, installed once a machine"):
+        with self._stage("Lean", "Lean: an embedded engine, installed once per machine"):
             ensure_installed()
         with engines_kept():
-            with self._stage("first proof", "A first proof, by the model that ships"):
+            with self._stage("first proof", "A first proof, by the shipped model"):
                 self._command("prove", "--goal", GOAL)
             with self._stage("trace", "Trace a small Lean project with real Lean"):
                 self._trace()
             with self._stage("automation", "What Lean's own automation proves"):
                 self._measure(AUTOMATION, "--prover", AUTOMATION)
-            with self._stage("prove", "What the model that ships proves"):
+            with self._stage("prove", "What the shipped model proves"):
                 self._measure(SHIPPED, "--model", SHIPPED, "--compare", self._bench(AUTOMATION))
             with self._stage("sft", f"Learn {self.settings.human_share:.0%} of the proofs"):
                 self._train(SFT)
@@ -115,7 +115,7 @@ class Demo:
             atomic_write_bytes(mark, mine)
         elif not mark.exists() or mark.read_bytes() != mine:
             raise UsageError(
-                f"{self.folder} holds a demo with other settings, or from another place; delete it "
+                f"{self.folder} holds a demo with other settings or from another place; delete it, "
                 "or choose another folder with --output-dir"
             )
 

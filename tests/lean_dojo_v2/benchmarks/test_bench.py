@@ -198,7 +198,7 @@ def test_a_folder_is_of_one_run(tmp_path):
     folder.begin({"limits": {"samples": 4}, "benchmark": "b"})
     with pytest.raises(UsageError, match="other limits; name another"):
         folder.begin({"limits": {"samples": 8}, "benchmark": "b"})
-    with pytest.raises(DataError, match="no run"):
+    with pytest.raises(DataError, match="not a run"):
         read_report(AttemptFolder(tmp_path))
     (tmp_path / "run" / "prover.jsonl").write_text('{"name": "x"}\n')
     with pytest.raises(DataError, match="not an attempt"):

@@ -128,7 +128,7 @@ def test_three_users_share_one_pool(monkeypatch):
 
 def test_a_name_that_is_no_engine_is_said_at_once(monkeypatch):
     monkeypatch.setenv("LEAN_DOJO_ENGINE", "nativ")
-    with pytest.raises(UsageError, match="LEAN_DOJO_ENGINE='nativ' is no engine"):
+    with pytest.raises(UsageError, match="LEAN_DOJO_ENGINE='nativ' is not an engine"):
         shared_engines()
 
 

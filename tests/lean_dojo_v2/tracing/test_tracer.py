@@ -276,7 +276,7 @@ def test_mathlib_is_refused_with_the_way_out(project: Project) -> None:
 
 def test_no_such_engine(project: Project) -> None:
     repo = LeanGitRepo.from_path(project(FILES))
-    with pytest.raises(UsageError, match="engine='nativ' is no engine"):
+    with pytest.raises(UsageError, match="engine='nativ' is not an engine"):
         trace_repository(repo, engine="nativ")
 
 
