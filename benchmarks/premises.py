@@ -1,6 +1,7 @@
 """How well premises are retrieved, and whether a prover proves more that is shown them.
 
-    python benchmarks/premises.py FOLDER [--seeds 0 1 2] [--epochs 8] [--generator MODEL] [--report]
+    python benchmarks/premises.py FOLDER [--seeds 0 1 2] [--parts retrieval proofs]
+        [--epochs 3] [--generator MODEL] [--report]
 
 Every stage is a public command; a killed run goes on with the same command. For each seed a random
 encoder (2 layers, 64 dimensions) is trained on the sample, on each of the two splits by itself, and
@@ -29,6 +30,7 @@ from lean_dojo_v2.prover.shipped import SHIPPED
 from lean_dojo_v2.sample import sample_database_path
 
 STRATEGIES = ("random", "novel_premises")
+PARTS = ("retrieval", "proofs")
 METRICS = ("R@1", "R@10", "MRR")
 PREMISES = 4
 """Premises before a goal: more leave a small model's context no room for the goal."""
@@ -42,10 +44,14 @@ class Laboratory:
         self.seed = seed
         self.options = options
 
-    def run(self) -> None:
-        """Do what is not done."""
+    def retrieval(self) -> None:
+        """Train and measure retrievers."""
         for strategy in STRATEGIES:
             self.retriever(strategy)
+
+    def proofs(self) -> None:
+        """Prove with premises and without."""
+        self.retriever("random")
         generator = self.options.generator
         corpus = self.folder / f"random-{self.seed}-data" / "corpus.jsonl"
         (checkpoint,) = (self.folder / f"random-{self.seed}").glob("*/finished-*.ckpt")
@@ -177,14 +183,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--generator", default=SHIPPED, help="folder of a model")
     parser.add_argument("--report", action="store_true", help="only report what is there")
     options = claimed(parser)
     folder = options.folder
     for seed in [] if options.report else options.seeds:
         say(f"seed {seed}")
-        Laboratory(folder, seed, options).run()
+        for part in options.parts:
+            getattr(Laboratory(folder, seed, options), part)()
     found = report(folder)
     atomic_write_bytes(folder / "report.json", orjson.dumps(found, option=orjson.OPT_INDENT_2))
     atomic_write_text(folder / "report.md", table(found))
