@@ -38,13 +38,16 @@ class SettingsCommand(click.Command):
             formatter.write_text(f"The settings of {named[0]} cannot be listed: {error}")
             return
         with formatter.section(f"Settings of {named[0]} (--set KEY=VALUE, or keys of -c FILE)"):
-            formatter.write_dl([(_head(one), one.help) for one in settings])
+            formatter.write_dl(list(_listed(settings)))
 
 
-def _head(setting: Described) -> str:
-    return f"{setting.name} {setting.type}" + (
-        " (required)" if setting.required else f" = {setting.shown}"
-    )
+def _listed(settings: Iterable[Described], before: str = "") -> Iterator[tuple[str, str]]:
+    """Give each setting with its help, those of a record after it under their whole keys."""
+    for one in settings:
+        default = " (required)" if one.required else f" = {one.shown}"
+        yield f"{before}{one.name} {one.type}{default}", one.help
+        if one.record:
+            yield from _listed(one.inner, f"{before}{one.name}.")
 
 
 def complete_setting(

@@ -33,7 +33,7 @@ def completed(*words: str) -> list[str]:
 @pytest.fixture(scope="module", autouse=True)
 def described() -> None:
     """Have what the tests ask for in the cache, as after its first use."""
-    for name in ("sft", "grpo"):
+    for name in ("sft", "grpo", "retrieval"):
         describe(registry.trainers[name])
     describe(registry.reward_functions["length-penalised"])
 
@@ -47,6 +47,7 @@ def test_help_lists_the_settings_of_the_trainer_that_is_named(lean_dojo: Run) ->
     assert max(map(len, ran.out.splitlines())) <= 80
     assert "Settings of" not in lean_dojo("train", "--help").out
     assert "reward_func" in lean_dojo("preview", "grpo", "-h").out
+    assert "config.max_epochs int = 1" in lean_dojo("train", "retrieval", "--help").out
 
 
 @pytest.mark.usefixtures("toy")
