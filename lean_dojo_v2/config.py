@@ -118,7 +118,7 @@ def key_path(text: str) -> tuple[str, ...]:
 
 
 def write_yaml(values: Mapping[str, Any]) -> str:
-    """Give values as YAML, in their order.
+    """Return values as YAML, in their order.
 
     Raises:
         YAMLError: For a value that YAML has no words for.

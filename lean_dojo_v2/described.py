@@ -56,7 +56,7 @@ class Described:
     schema: Mapping[str, Any] = attrs.Factory(dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Give what ``show --json`` prints of it."""
+        """Return what ``show --json`` prints of it."""
         kept = {"name", "type", "required", "default", "help"}
         return attrs.asdict(self, filter=lambda field, _: field.name in kept)
 
@@ -98,7 +98,7 @@ def describe(entry: registry.Entry[Any, Any], *, wait: bool = True) -> Descripti
 
 
 def as_dict(entry: registry.Entry[Any, Any]) -> dict[str, Any]:
-    """Give a plugin object as ``show --json`` and ``plugins --json`` print it."""
+    """Return a plugin object as ``show --json`` and ``plugins --json`` print it."""
     return {
         "kind": entry.spec.kind,
         **attrs.asdict(entry.spec),
@@ -110,7 +110,7 @@ def as_dict(entry: registry.Entry[Any, Any]) -> dict[str, Any]:
 
 
 def schema(description: Description, title: str) -> dict[str, Any]:
-    """Give the JSON Schema (2020-12) of a file with these settings."""
+    """Return the JSON Schema (2020-12) of a file with these settings."""
     shared: dict[str, Any] = {}
     found = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -184,7 +184,7 @@ def _schema(annotation: Any, inner: tuple[Described, ...]) -> dict[str, Any]:
 
 
 def class_in(annotation: Any, wanted: Callable[[type], bool]) -> type | None:
-    """Give the class of a type, such as ``LoraConfig | None``, if exactly one is wanted.
+    """Return the class of a type, such as ``LoraConfig | None``, if exactly one is wanted.
 
     >>> class_in(Described | None, attrs.has).__name__
     'Described'
@@ -195,12 +195,12 @@ def class_in(annotation: Any, wanted: Callable[[type], bool]) -> type | None:
 
 
 def _further(target: Any, name: str) -> type | None:
-    """Give the library's configuration whose fields ``trainer_args`` takes."""
+    """Return the library's configuration whose fields ``trainer_args`` takes."""
     return getattr(target, "config_class", None) if name == "trainer_args" else None
 
 
 def _plain(value: Any) -> Any:
-    """Give a default in JSON's types; what JSON does not know becomes text."""
+    """Return a default in JSON's types; what JSON does not know becomes text."""
     return json.loads(json.dumps(value, default=str))
 
 

@@ -19,37 +19,37 @@ CHECKPOINT_DIR: Path
 
 
 def raid_dir() -> Path:
-    """Give the root of all working data: ``$RAID_DIR``, or ``raid`` in the current folder."""
+    """Return the root of all working data: ``$RAID_DIR``, or ``raid`` in the current folder."""
     return Path(os.environ.get(RAID_VARIABLE) or "raid")
 
 
 def data_dir() -> Path:
-    """Give the folder of exported datasets, ``raid/data``."""
+    """Return the folder of exported datasets, ``raid/data``."""
     return raid_dir() / "data"
 
 
 def merged_data_dir() -> Path:
-    """Give the folder that ``export_merged_data`` writes to by default, ``raid/data/merged``."""
+    """Return the folder that ``export_merged_data`` writes to by default, ``raid/data/merged``."""
     return data_dir() / "merged"
 
 
 def checkpoint_dir() -> Path:
-    """Give the folder of retriever checkpoints, ``raid/checkpoints``."""
+    """Return the folder of retriever checkpoints, ``raid/checkpoints``."""
     return raid_dir() / "checkpoints"
 
 
 def log_dir() -> Path:
-    """Give the folder of training logs (TensorBoard), ``raid/logs``."""
+    """Return the folder of training logs (TensorBoard), ``raid/logs``."""
     return raid_dir() / "logs"
 
 
 def cache_dir() -> Path:
-    """Give the folder of caches that may be deleted at any time, ``raid/cache``."""
+    """Return the folder of caches that may be deleted at any time, ``raid/cache``."""
     return raid_dir() / "cache"
 
 
 def user_cache() -> Path:
-    """Give the user's cache folder, which all projects share; ``$LEAN_DOJO_CACHE`` overrides it."""
+    """Return the user's cache folder for all projects; ``$LEAN_DOJO_CACHE`` overrides it."""
     from platformdirs import user_cache_dir
 
     chosen = os.environ.get(CACHE_VARIABLE)
@@ -57,7 +57,7 @@ def user_cache() -> Path:
 
 
 def repos_dir() -> Path:
-    """Give the folder of cloned repositories and their checkouts, ``raid/repos``."""
+    """Return the folder of cloned repositories and their checkouts, ``raid/repos``."""
     return raid_dir() / "repos"
 
 

@@ -127,7 +127,7 @@ def discover() -> Discovery:
 
 
 def _candidates() -> Iterator[PluginInfo]:
-    """Give every installed plugin, and whether it is to be loaded."""
+    """Yield every installed plugin, and whether it is to be loaded."""
     disabled = _folded(os.environ.get(DISABLE_VARIABLE, "").split(","))
     put_out = _folded(local.read_settings().get(local.DISABLED, ()))
     allowed = os.environ.get(ALLOW_VARIABLE)

@@ -200,7 +200,7 @@ class Evaluation:
     model: str = ""
 
     def __getitem__(self, metric: str) -> float:
-        """Give one of the metrics."""
+        """Return one of the metrics."""
         return self.metrics[metric]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What all agents share: repositories in, a trained model, proofs that Lean confirmed."""
+"""Common code of all agents: from repositories to a trained model and confirmed proofs."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class BaseAgent(ABC):
         return traced
 
     def trace_repository(self, repo: LeanGitRepo) -> Repository:
-        """Run Lean over a repository; the database is not changed."""
+        """Run Lean over a repository, without changing the database."""
         return trace_repository(repo, build_deps=self._get_build_deps())
 
     def add_repository(self, repository: Repository) -> None:
@@ -129,7 +129,7 @@ class BaseAgent(ABC):
         self._trainer().train(repos=repos, database=self.database, data_path=self.data_path)
 
     def evaluate(self) -> Evaluation:
-        """Measure what was trained, on what the training held out.
+        """Measure the trained model on held-out data.
 
         Raises:
             UsageError: If the trainer does not measure, or there is nothing to measure on.

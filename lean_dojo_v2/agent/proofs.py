@@ -137,7 +137,7 @@ def _read(file: Path) -> str:
 
 
 def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:
-    """Give the proofs as a unified diff that ``git apply`` takes in the repository's folder."""
+    """Return the proofs as a unified diff that ``git apply`` takes in the repository's folder."""
     return "".join(
         file_patch(_read(root / path), new, path)
         for path, new in patched_files(root, proofs).items()

@@ -1,4 +1,4 @@
-"""The agent of a prover that is there already: it proves and does not train."""
+"""The agent of an existing prover: it proves and does not train."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ProverAgent(BaseAgent):
         self._make_prover = make_prover
 
     def train(self) -> None:
-        """Refuse: there is nothing to train.
+        """Raise an error: there is nothing to train.
 
         Raises:
             UsageError: Always.

@@ -1,4 +1,4 @@
-"""What a benchmark run leaves: a folder with what was asked, and every attempt as a line."""
+"""The folder of a benchmark run: its settings, and one line per attempt."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Attempt:
 
     @classmethod
     def of(cls, name: str, number: int, group: str | None, result: SearchResult) -> Attempt:
-        """Record what a search gave."""
+        """Make an attempt from a search result."""
         return cls(
             name=name,
             number=number,
@@ -75,7 +75,7 @@ class Attempt:
 
     @property
     def counts(self) -> bool:
-        """Whether it says something of the prover, and not of an engine or endpoint that failed."""
+        """Whether it tells about the prover, not about an engine or endpoint that failed."""
         return self.reason not in PASSING
 
 
@@ -90,7 +90,7 @@ class AttemptFolder:
         self.path = path
 
     def begin(self, asked: Mapping[str, Any]) -> None:
-        """Note what is asked, or see that the same was asked before.
+        """Record the request, or check that it is the same as before.
 
         Args:
             asked: What decides about the results, as plain data.
@@ -114,7 +114,7 @@ class AttemptFolder:
             atomic_write_bytes(self.path / RUN_FILE, content)
 
     def asked(self) -> dict[str, Any]:
-        """Give what was asked.
+        """Return what was asked.
 
         Raises:
             DataError: If no run lies there.
@@ -129,7 +129,7 @@ class AttemptFolder:
         return found
 
     def append(self, who: str, attempt: Attempt) -> None:
-        """Write an attempt down, so that a kill right after loses nothing.
+        """Append an attempt safely, so that a kill right after it loses nothing.
 
         Args:
             who: Whose attempt: the name of its file, for example ``"prover"``.
@@ -138,11 +138,11 @@ class AttemptFolder:
         append_lines(self._file(who), [attrs.asdict(attempt)])
 
     def states(self, who: str) -> StateFile:
-        """Give the file of the states that somebody's searches have expanded."""
+        """Return the file of the states that somebody's searches have expanded."""
         return StateFile(self.path / f"{who}{ENDING}")
 
     def attempts(self, who: str) -> list[Attempt]:
-        """Read the attempts that count; of one that was made twice, the last.
+        """Read the attempts that count; if one was made twice, the last.
 
         Raises:
             DataError: If a line is something else.
@@ -151,7 +151,7 @@ class AttemptFolder:
         return [one for one in found.values() if one.counts]
 
     def failed(self, who: str) -> list[Attempt]:
-        """Read the attempts that an engine or endpoint failed, and that were not made again."""
+        """Read the attempts in which an engine or endpoint failed, and that were not repeated."""
         found = {(one.name, one.number): one for one in self._read(who)}
         return [one for one in found.values() if not one.counts]
 

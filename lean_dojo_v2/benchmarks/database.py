@@ -18,7 +18,7 @@ from lean_dojo_v2.sample import packaged_project, sample_database_path
 
 @attrs.frozen
 class HeldOutBenchmark:
-    """The theorems of a database that no trainer sees: those of its splits ``val`` and ``test``.
+    """The theorems of a database that no trainer sees: its splits ``val`` and ``test``.
 
     A theorem's split follows from its name and never changes, so results compare over time.
 
@@ -38,14 +38,14 @@ class HeldOutBenchmark:
     )
 
     def problems(self) -> list[BenchmarkProblem]:
-        """Give the theorems in the order of the database."""
+        """Return the theorems in the order of the database."""
         found = held_out(_repositories(self.database), self.split)
         return problems_of(found, self.project)
 
 
 @attrs.frozen
 class TrainingBenchmark:
-    """The theorems of a database that trainers see: to collect searches, not to compare provers.
+    """The theorems of a database that trainers see: for collecting searches, not for comparison.
 
     Attributes:
         database: The database (``.json``, ``.sqlite``).
@@ -59,13 +59,13 @@ class TrainingBenchmark:
     project: Path | None = None
 
     def problems(self) -> list[BenchmarkProblem]:
-        """Give the theorems in the order of the database."""
+        """Return the theorems in the order of the database."""
         return problems_of(training_theorems(_repositories(self.database)), self.project)
 
 
 @attrs.frozen
 class SorryBenchmark:
-    """The theorems of a database that their authors left ``sorry``, proved meanwhile or not.
+    """The theorems of a database that their authors left ``sorry``, even if since proved.
 
     Attributes:
         database: The database (``.json``, ``.sqlite``).
@@ -79,7 +79,7 @@ class SorryBenchmark:
     project: Path | None = None
 
     def problems(self) -> list[BenchmarkProblem]:
-        """Give the theorems in the order of the database."""
+        """Return the theorems in the order of the database."""
         return problems_of(sorry_theorems(_repositories(self.database)), self.project)
 
 
@@ -100,7 +100,7 @@ class SampleBenchmark:
     )
 
     def problems(self) -> list[BenchmarkProblem]:
-        """Give the theorems in the order of the database."""
+        """Return the theorems in the order of the database."""
         repositories = _repositories(sample_database_path())
         theorems = [*held_out(repositories), *sorry_theorems(repositories)]
         found = problems_of(theorems, {r.url: packaged_project(r.url) for r in repositories})
@@ -119,7 +119,7 @@ def _repositories(path: Path) -> list[Repository]:
 def held_out(
     repositories: Iterable[Repository], split: str | None = None
 ) -> Iterator[tuple[Theorem, str]]:
-    """Give the theorems that no trainer sees, each with its split."""
+    """Yield the theorems that no trainer sees, each with its split."""
     wanted = {"val", "test"} if split is None else {split}
     for repository in repositories:
         for theorem in repository.iter_list("proven_theorems"):
@@ -128,7 +128,7 @@ def held_out(
 
 
 def training_theorems(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem, str]]:
-    """Give the proved theorems that trainers see, each with its split."""
+    """Yield the proved theorems that trainers see, each with its split."""
     for repository in repositories:
         for theorem in repository.iter_list("proven_theorems"):
             if theorem.theorem_statement and split_of(theorem) == "train":
@@ -136,7 +136,7 @@ def training_theorems(repositories: Iterable[Repository]) -> Iterator[tuple[Theo
 
 
 def sorry_theorems(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem, str]]:
-    """Give the theorems that were left ``sorry``, in the order of the files."""
+    """Yield the theorems that were left ``sorry``, in the order of the files."""
     for repository in repositories:
         theorems = [
             *repository.iter_list("sorry_theorems_proved"),
@@ -150,7 +150,7 @@ def sorry_theorems(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem
 def problems_of(
     found: Iterable[tuple[Theorem, str]], project: Mapping[str, Path | None] | Path | None
 ) -> list[BenchmarkProblem]:
-    """Make problems of traced theorems; their proofs stay behind.
+    """Make problems from traced theorems, without their proofs.
 
     Args:
         found: Theorems, each with its split.

@@ -1,4 +1,4 @@
-"""Benchmarks that are one JSONL file, as miniF2F and its like are passed around."""
+"""Benchmarks in a single JSONL file, the format of miniF2F and others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEADER = ""
 
 @attrs.frozen
 class JsonlBenchmark:
-    """Theorems of a file in miniF2F's form: one JSON object a line.
+    """Theorems of a file in miniF2F's format: one JSON object per line.
 
     Keys: ``name``; ``formal_statement``, the Lean text of the theorem, with or without ``:= by``
     and ``sorry`` at its end; ``header`` (optional), what comes before it, such as
@@ -45,7 +45,7 @@ class JsonlBenchmark:
         return self.file.stem
 
     def problems(self) -> list[BenchmarkProblem]:
-        """Give the theorems in the order of the file.
+        """Return the theorems in the order of the file.
 
         Raises:
             UnreadableFileError: If there is no such file, or a line is not such an object, or its
@@ -76,7 +76,7 @@ class JsonlBenchmark:
 
 
 def problem_from(item: Mapping[str, Any], project: Path | None = None) -> BenchmarkProblem:
-    """Read one theorem in miniF2F's form.
+    """Read one theorem in miniF2F's format.
 
     Args:
         item: ``name``, ``formal_statement``, and optional ``header`` and ``split``.

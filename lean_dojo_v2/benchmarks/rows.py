@@ -1,4 +1,4 @@
-"""From a dataset's row to what is to be proved: a goal, a statement, or a benchmark's theorem."""
+"""What a dataset row asks to prove: a goal, a statement, or a benchmark's theorem."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lean_dojo_v2.prover.problem import GoalProblem, Problem
 
 @attrs.frozen
 class RowProblem:
-    """What a row asks to be proved.
+    """What a row asks to prove.
 
     Attributes:
         problem: What is opened and checked.
@@ -39,14 +39,15 @@ def problem_of_row(
     benchmark: str | Benchmark | None = None,
     project: Path | None = None,
 ) -> RowProblem:
-    """Read what a row asks to be proved; columns that say nothing of it are passed over.
+    """Read what a row asks to prove; other columns are ignored.
 
     A row has ``goal``, an expression (``∀ n : Nat, n + 0 = n``); or ``formal_statement`` with
     ``name`` and perhaps ``header``, as in miniF2F; or ``name`` alone, a theorem of ``benchmark``.
 
     Args:
         row: The row; ``None`` in a column is no value.
-        benchmark: Where a name alone is looked up: a benchmark's name, a file in miniF2F's form, or
+        benchmark: Where a name alone is looked up: a benchmark's name, a file in miniF2F's
+        format, or
             a benchmark.
         project: Folder of a built Lean project for goals and statements.
 
@@ -100,7 +101,7 @@ def _text(problem: BenchmarkProblem) -> str:
 
 @lru_cache(maxsize=8)
 def _by_name(benchmark: Any) -> dict[str, BenchmarkProblem]:
-    """Give a benchmark's theorems by name; it is read once. Benchmarks are frozen records."""
+    """Return a benchmark's theorems by name; it is read once. Benchmarks are frozen records."""
     if not isinstance(benchmark, str):
         made = benchmark
     elif benchmark.endswith(".jsonl"):

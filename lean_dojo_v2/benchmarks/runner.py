@@ -1,4 +1,4 @@
-"""Run a prover over a benchmark, and go on where a run was killed."""
+"""Run a prover on a benchmark, and go on after a kill."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class Bench:
         return {(one.name, one.number) for one in self.folder.attempts(who)}
 
     def _groups(self) -> Iterator[_Group]:
-        """Give the theorems project by project: engines are opened once for each."""
+        """Yield the theorems project by project: engines are opened once for each."""
         places: dict[tuple[object, ...], list[BenchmarkProblem]] = {}
         for problem in self.problems:
             traced = problem.theorem
@@ -203,7 +203,7 @@ def _results(
 
 
 def engines_for(workers: int, problems: int, batch_size: int) -> int:
-    """Give a sensible number of engines of this machine: a core, and a batch, for each.
+    """Return a sensible number of engines of this machine: a core, and a batch, for each.
 
     >>> engines_for(64, 3, 12)
     1

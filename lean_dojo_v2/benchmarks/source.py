@@ -1,4 +1,4 @@
-"""From a benchmark's theorem to what a prover works on."""
+"""Turn a benchmark's theorem into a prover's problem."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FILE = "Benchmark.lean"
 
 
 def project_of(problem: BenchmarkProblem) -> Path | None:
-    """Give the folder of the Lean project that a theorem needs; ``None`` if Lean alone will do.
+    """Return the folder of the Lean project that a theorem needs; ``None`` if Lean alone will do.
 
     A repository whose folder the benchmark does not know is taken from where it was traced, or
     cloned.
@@ -29,7 +29,7 @@ def project_of(problem: BenchmarkProblem) -> Path | None:
 
 
 def problem_of(problem: BenchmarkProblem, project: Path | None = None) -> TheoremProblem:
-    """Give what a prover's ``search_many`` takes.
+    """Return what a prover's ``search_many`` takes.
 
     Args:
         problem: The benchmark's theorem.

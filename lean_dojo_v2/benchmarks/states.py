@@ -1,4 +1,4 @@
-"""States that searches have expanded, each with what became of it: what a critic learns from."""
+"""States expanded by searches, with their outcomes: the data of a critic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENDING = ".states.jsonl"
 
 @attrs.frozen
 class SearchedState:
-    """A state that a search has expanded, and what became of it.
+    """A state that a search expanded, and its outcome.
 
     Attributes:
         theorem: The theorem's name in its benchmark.
@@ -51,11 +51,11 @@ class SearchedState:
 
     @property
     def is_held_out(self) -> bool:
-        """Whether nobody may learn from it."""
+        """Whether it may not be used for training."""
         return self.split in HELD_OUT_SPLITS
 
     def solved_within(self, expansions: int | None) -> bool | None:
-        """Say whether a proof followed within so many expansions of it and of states below it.
+        """Say whether a proof followed within this many expansions of it and the states below it.
 
         Args:
             expansions: The limit; ``None`` for that of the search.
@@ -72,7 +72,7 @@ class SearchedState:
 
 
 def states_of(problem: BenchmarkProblem, attempt: int, tree: SearchTree) -> Iterator[SearchedState]:
-    """Give the states that a search has expanded, each with what became of it.
+    """Yield the states that a search has expanded, each with what became of it.
 
     Args:
         problem: What was searched.
@@ -112,7 +112,7 @@ def states_of(problem: BenchmarkProblem, attempt: int, tree: SearchTree) -> Iter
 
 @attrs.frozen
 class StateFile:
-    """A JSONL file of searched states, only appended to; a half-written line is passed over.
+    """An append-only JSONL file of searched states; an incomplete line is skipped.
 
     Attributes:
         path: The file.
@@ -125,7 +125,7 @@ class StateFile:
         append_lines(self.path, (attrs.asdict(state) for state in states))
 
     def keep_only(self, attempts: Collection[tuple[str, int]]) -> None:
-        """Drop the states of all other attempts: those that a kill left half written down.
+        """Drop the states of all other attempts, which a kill may have left incomplete.
 
         Args:
             attempts: Theorems' names, each with the number of an attempt.

@@ -29,7 +29,7 @@ class Share:
 
     @classmethod
     def of(cls, proved: int, tried: int) -> Share:
-        """Compute the interval; of nothing it is everything.
+        """Compute the interval; for zero attempts it is from 0 to 1.
 
         >>> share = Share.of(7, 10)
         >>> round(share.low, 3), round(share.high, 3)
@@ -69,7 +69,7 @@ def pass_at(k: int, tries: Sequence[tuple[int, int]]) -> float:
 
 
 def curve(expansions: Iterable[int], weight: float = 1.0) -> list[tuple[int, float]]:
-    """Give proofs against expansions.
+    """Return proofs against expansions.
 
     Args:
         expansions: What each proof took.

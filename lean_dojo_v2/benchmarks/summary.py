@@ -1,4 +1,4 @@
-"""What a run of a benchmark comes to."""
+"""The results of a benchmark run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROVER, AUTOMATION = "prover", "automation"
 
 @attrs.frozen
 class Summary:
-    """What some attempts at some theorems come to.
+    """The results of attempts at some theorems.
 
     Attributes:
         proved: Theorems that at least one attempt proved.
@@ -104,11 +104,11 @@ def proved_by(attempts: Sequence[Attempt]) -> dict[str, bool]:
 
 @attrs.frozen
 class Compared:
-    """A run beside another over the theorems that both tried.
+    """A comparison of two runs on the theorems that both tried.
 
     Attributes:
         run: The other run's folder.
-        differences: What was asked for otherwise there.
+        differences: Settings that differ in the other run.
         theorems: Theorems that both tried.
         counts: Which proved what; ``first`` is this run.
         gained: Theorems that this run alone proved.
@@ -144,7 +144,7 @@ class Report:
     compared: Compared | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the report as plain data."""
+        """Return the report as plain data."""
         return attrs.asdict(self)
 
 

@@ -134,7 +134,7 @@ def bench(
 def _problems(
     benchmark: str, assignments: Sequence[str], database: Path | None
 ) -> tuple[str, list[BenchmarkProblem], dict[str, Any]]:
-    """Give the benchmark's name, its theorems, and the settings that were given."""
+    """Return the benchmark's name, its theorems, and the settings that were given."""
     from lean_dojo_core import registry
     from lean_dojo_v2.config import Settings, construct, parse_assignment
 
@@ -166,7 +166,7 @@ def _chosen(problems: list[BenchmarkProblem], limit: int | None) -> list[Benchma
 
 
 def _digest(problems: Sequence[BenchmarkProblem]) -> str:
-    """Give a text that is another one for other theorems."""
+    """Return a text that is another one for other theorems."""
     digest = hashlib.sha256()
     for problem in problems:
         digest.update(f"{problem.full_name}\0{problem.header}\0{problem.statement}\0".encode())

@@ -42,7 +42,7 @@ class WholeWords(BashComplete):
     )
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Give the words before the cursor's, and what is typed of that."""
+        """Return the words before the cursor's, and what is typed of that."""
         line = os.environ["COMP_WORDS"]
         _, *words = split_arg_string(line)
         return (words, "") if line[-1:].isspace() or not words else (words[:-1], words[-1])

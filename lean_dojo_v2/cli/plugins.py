@@ -99,14 +99,14 @@ def list_(
 
 
 def _entries(kind: str | None) -> Iterator[tuple[str, registry.Entry[Any, Any]]]:
-    """Give entries with the shortest name that is not ambiguous."""
+    """Yield entries with the shortest name that is not ambiguous."""
     for name, entries in registry.REGISTRIES.items():
         if kind in {None, name}:
             yield from zip(entries, entries.entries(), strict=True)
 
 
 def _clashes(kind: str | None) -> Iterator[tuple[str, str, list[str]]]:
-    """Give every short name that several distributions offer, and their names for it."""
+    """Yield every short name that several distributions offer, and their names for it."""
     providers: dict[tuple[str, str], list[str]] = {}
     for _, entry in _entries(kind):
         providers.setdefault((entry.spec.kind, entry.name), []).append(entry.qualified_name)
@@ -194,7 +194,7 @@ def _tested_with(info: PluginInfo, listed: list[Listed]) -> dict[str, Any]:
 
 
 def _host_requirement(distribution: str) -> str | None:
-    """Give the versions of the host that a distribution says it works with."""
+    """Return the versions of the host that a distribution says it works with."""
     try:
         required = [str(one.specifier) for one in host_requirements(distribution)]
     except ValueError:  # it cannot be read, and the listing says so

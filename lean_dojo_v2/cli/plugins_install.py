@@ -65,7 +65,7 @@ def install(
 
 
 def _timeless(old: PluginInfo | None, new: PluginInfo) -> PluginInfo | None:
-    """Give the earlier record with the later one's time, which is no change."""
+    """Return the earlier record with the later one's time, which is no change."""
     return None if old is None else attrs.evolve(old, import_seconds=new.import_seconds)
 
 
@@ -77,7 +77,7 @@ def _tell(info: PluginInfo) -> None:
 
 
 def _target(package: str, index: str | None) -> str:
-    """Give what pip is to install: what an index says of a name, else what was written."""
+    """Return what pip is to install: what an index says of a name, else what was written."""
     if Path(package).exists() or not package.replace("-", "_").replace(".", "_").isidentifier():
         return package
     from lean_dojo_v2.plugin_host.index import find_in, read_index

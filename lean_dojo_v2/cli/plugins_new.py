@@ -122,7 +122,7 @@ def new(
 
 
 def _asked(words: tuple[str, ...], kind: str | None) -> tuple[str, str]:
-    """Give the kind, as the command calls it, and the name."""
+    """Return the kind, as the command calls it, and the name."""
     known = [*WORDS, TRL_REWARD]
     *kinds, name = words or ("",)
     if kind is not None:
@@ -138,7 +138,7 @@ def _asked(words: tuple[str, ...], kind: str | None) -> tuple[str, str]:
 
 
 def _bound(installed: str) -> str:
-    """Give versions that hold the installed one, also where it comes before a release.
+    """Return versions that hold the installed one, also where it comes before a release.
 
     >>> _bound("2.1.3"), _bound("3.0.0rc1")
     ('>=2.1,<3', '>=3.0.0rc1,<4')
@@ -188,7 +188,7 @@ def _class_name(name: str, word: str) -> str:
 
 
 def _files(word: str, template: str, package: str) -> dict[str, Traversable]:
-    """Give the templates by the path that each becomes."""
+    """Return the templates by the path that each becomes."""
     root = resources.files("lean_dojo_v2.cli") / "scaffold"
     common, own = root / "common", root / template
     return {
@@ -207,7 +207,7 @@ def _files(word: str, template: str, package: str) -> dict[str, Traversable]:
 
 
 def _user() -> str:
-    """Give a name for the licence: git's, else the account's."""
+    """Return a name for the licence: git's, else the account's."""
     import getpass
     import subprocess
 

@@ -72,7 +72,7 @@ def _in_one_kind(name: str) -> bool:
 
 
 def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
-    """Give what makes the examples: the trainer, if it can show them, or a formatter."""
+    """Return what makes the examples: the trainer, if it can show them, or a formatter."""
     kind = KINDS[entry.spec.kind]
     if not kind.formats:
         words = kind.name.replace("-", " ")

@@ -95,7 +95,7 @@ def _goal(work: _Work, goal: str, imports: Sequence[str]) -> list[SearchResult]:
 
 
 def _file(work: _Work, file: Path) -> tuple[list[Sorry], list[SearchResult], list[str]]:
-    """Give the ``sorry``s that were tried, what came out, and the theorems that are complete."""
+    """Return the ``sorry``s that were tried, what came out, and the theorems that are complete."""
     from lean_dojo_v2.atomic import atomic_write_bytes
     from lean_dojo_v2.prover.sorries import find_sorries
     from lean_dojo_v2.tracing.project.lakefile import project_of
@@ -281,7 +281,7 @@ def _path_in(project: Path | None, file: Path) -> str:
 def _patch(
     path: str, written: str, text: str, finished: Sequence[tuple[UnprovedDeclaration, str]]
 ) -> str:
-    """Give a unified diff of the file with the finished theorems.
+    """Return a unified diff of the file with the finished theorems.
 
     Args:
         path: Where it lies.

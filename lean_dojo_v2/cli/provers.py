@@ -117,7 +117,7 @@ class ProverChoice:
         )
 
     def described(self) -> dict[str, Any]:
-        """Give what decides about its proofs, as plain data."""
+        """Return what decides about its proofs, as plain data."""
         given = {key: value for key, value in attrs.asdict(self).items() if value}
         given.pop("device", None)
         found = {**given, "prover": self.name, "label": self.label}
@@ -170,7 +170,7 @@ class ProverChoice:
         return target, resolve(settings, settings_of(target), owner=owner), "config" in known
 
     def _given(self, entry: Entry[Any, Any]) -> list[tuple[str, Any, str]]:
-        """Give settings with their values and the options they come from."""
+        """Return settings with their values and the options they come from."""
         model, place = self.own_model, "--model"
         if self.external is not None:
             model, place = self.external, "--external"

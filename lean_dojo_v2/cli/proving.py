@@ -119,7 +119,7 @@ class SearchOptions:
     verbose: bool = option("-v", "--verbose", is_flag=True, help="Print every state on stderr.")
 
     def config(self) -> ProverConfig:
-        """Give the limits of the search."""
+        """Return the limits of the search."""
         from lean_dojo_v2.lean_agent.config import ProverConfig
 
         return ProverConfig(

@@ -162,7 +162,7 @@ def open_database(path: Path) -> Any:
 
 
 def select_repositories(database: Any, wanted: Sequence[str], path: Path) -> list[Any]:
-    """Give the wanted repositories, in the order of the database.
+    """Return the wanted repositories, in the order of the database.
 
     Args:
         database: The database.

@@ -86,7 +86,7 @@ def _entry(context: click.Context) -> registry.Entry[Any, Any] | None:
 
 
 def _at_hand(entry: registry.Entry[Any, Any]) -> Description | None:
-    """Give the description, if that is quick; else have it made for the next time."""
+    """Return the description, if that is quick; else have it made for the next time."""
     try:
         return describe(entry, wait=False)
     except LeanDojoError:  # the command itself will say so
@@ -109,7 +109,7 @@ def _inside(settings: Sequence[Described], path: Sequence[str]) -> Sequence[Desc
 
 
 def _values(setting: Described) -> Iterator[str]:
-    """Give the values that a setting may have, where they can be counted."""
+    """Yield the values that a setting may have, where they can be counted."""
     if setting.name == "formatter":
         yield from registry.dataset_formatters
     if setting.name == "reward_func":

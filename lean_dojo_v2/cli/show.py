@@ -101,14 +101,14 @@ def _print_settings(settings: Iterable[Described], *, indent: int) -> None:
 
 
 def description(doc: str) -> str:
-    """Give the prose of a docstring, without its sections and examples, in 80 columns."""
+    """Return the prose of a docstring, without its sections and examples, in 80 columns."""
     prose = re.split(r"\n\n(?=(?:Args|Attributes|Returns|Raises|Examples?):|>>>)", doc)[0]
     paragraphs = re.sub(r":\w+:`~?", "`", prose.replace("``", "`")).split("\n\n")
     return "\n\n".join(text if "\n " in text else paragraph(text) for text in paragraphs)
 
 
 def _needs(entry: registry.Entry[Any, Any]) -> dict[str, str]:
-    """Give what the descriptor adds to name, target and summary, in words."""
+    """Return what the descriptor adds to name, target and summary, in words."""
     common = {"name", "target", "summary"}
     values = {
         key.replace("_", " "): value

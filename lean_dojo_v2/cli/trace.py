@@ -168,7 +168,7 @@ class _Files:
         at_work(f"{file.done} of {file.total} files, {self._theorems} theorems")
 
     def failures(self) -> dict[str, Any]:
-        """Give what failed, for ``--json``."""
+        """Return what failed, for ``--json``."""
         return {
             "commands": self._commands,
             "failed_commands": sum(file.failed for file in self._failed),

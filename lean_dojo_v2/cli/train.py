@@ -99,7 +99,7 @@ def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, given: R
 
 
 def _last_metrics(folder: Path) -> dict[str, float]:
-    """Give the last value of every number that a run logged."""
+    """Return the last value of every number that a run logged."""
     from lean_dojo_v2.runs import metrics
 
     last: dict[str, float] = {}
@@ -109,7 +109,7 @@ def _last_metrics(folder: Path) -> dict[str, float]:
 
 
 def _resolved(entry: registry.Entry[Any, Any], settings: Settings) -> dict[str, Any]:
-    """Give every setting, given or default."""
+    """Return every setting, given or default."""
     return {
         setting.name: _plain(settings.values.get(setting.name, setting.default))
         for setting in settings_of(entry.load())

@@ -8,7 +8,7 @@ from lean_dojo_core import API_VERSION, registry
 
 
 def version_lines() -> list[str]:
-    """Give the host's version, then one line for each third-party plugin distribution."""
+    """Return the host's version, then one line for each third-party plugin distribution."""
     from lean_dojo_v2 import __version__
 
     major, minor = API_VERSION

@@ -39,7 +39,7 @@ def difficulty(theorem: Theorem) -> float | None:
 
 
 def thresholds(ratings: Mapping[float | None, int]) -> tuple[float, float]:
-    """Give the 33rd and 67th percentiles of the finite difficulties.
+    """Return the 33rd and 67th percentiles of the finite difficulties.
 
     Args:
         ratings: How many theorems have each difficulty.

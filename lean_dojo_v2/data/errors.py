@@ -29,7 +29,7 @@ class MalformedError(ValueError):
         self.place = place
 
     def inside(self, outer: str) -> MalformedError:
-        """Give the same error seen from the value one level further out."""
+        """Return the same error seen from the value one level further out."""
         joint = "." if self.place and not self.place.startswith("[") else ""
         return MalformedError(self.message, f"{outer}{joint}{self.place}")
 

@@ -12,7 +12,7 @@ from lean_dojo_v2.data.errors import MalformedError
 
 
 def name_of_url(url: str) -> str:
-    """Give ``owner/repo`` for a repository's address, or the last folder of a local path.
+    """Return ``owner/repo`` for a repository's address, or the last folder of a local path.
 
     >>> name_of_url("https://github.com/durant42040/lean4-example.git")
     'durant42040/lean4-example'
@@ -38,7 +38,7 @@ def date_from_metadata(metadata: Mapping[str, Any]) -> datetime:
 
 
 def metadata_to_json(metadata: Mapping[str, Any]) -> Json:
-    """Give metadata with its dates as ISO strings."""
+    """Return metadata with its dates as ISO strings."""
     return {
         key: value.isoformat() if isinstance(value, datetime) else value
         for key, value in metadata.items()

@@ -26,7 +26,7 @@ _LAID_OUT = frozenset({"by", "do", "calc", "match", "where", "·", "conv", ";"})
 
 
 def one_line(tactic: str) -> str | None:
-    r"""Give a tactic as one line.
+    r"""Return a tactic as one line.
 
     Args:
         tactic: Its text, moved to the left margin as traces have it.
@@ -70,7 +70,7 @@ def one_line(tactic: str) -> str | None:
 
 
 def _cases(text: str, words: Sequence[Token]) -> str | None:
-    """Give ``induction … with | a => ?_ | b => ?_`` for one whose cases begin lines."""
+    """Return ``induction … with | a => ?_ | b => ?_`` for one whose cases begin lines."""
     bars = [word for word in words if word.text == "|" and _begins_line(text, word)]
     if not bars:
         return None
@@ -87,7 +87,7 @@ def _cases(text: str, words: Sequence[Token]) -> str | None:
 
 
 def _opened(alternative: str) -> str:
-    """Give ``| p => ?_``; a pattern that shares the proof of the next one is given as it is."""
+    """Return ``| p => ?_``; a pattern that shares the proof of the next one is given as it is."""
     depth = 0
     for word in code_tokens(alternative):
         depth += (word.text in OPENERS) - (word.text in CLOSERS)
@@ -97,7 +97,7 @@ def _opened(alternative: str) -> str:
 
 
 def _branches(text: str, words: Sequence[Token]) -> str | None:
-    """Give ``if h : p then ?_ else ?_``."""
+    """Return ``if h : p then ?_ else ?_``."""
     then = [w for w in words if w.text == "then"]
     last = [w for w in words if w.text == "else" and _begins_line(text, w) and not _column(text, w)]
     if not then or not last:
@@ -111,7 +111,7 @@ def _is_argument(text: str, word: Token) -> bool:
 
 
 def _with_hole(text: str, words: Sequence[Token], by: Token) -> str | None:
-    """Give ``have h : p := ?_`` where a proof follows to the end."""
+    """Return ``have h : p := ?_`` where a proof follows to the end."""
     before = [word for word in words if word.start < by.start]
     depth = sum((word.text in OPENERS) - (word.text in CLOSERS) for word in before)
     if by.text != "by" or depth or before[-1].text != ":=":

@@ -153,7 +153,7 @@ class Repository:
         return len(getattr(self, collection))
 
     def difficulty_counts(self) -> Mapping[float | None, int]:
-        """Give the number of theorems of each difficulty."""
+        """Return the number of theorems of each difficulty."""
         return Counter(difficulty(theorem) for theorem in self.iter_theorems())
 
     # --- theorems and premises -----------------------------------------------------------------
@@ -167,7 +167,7 @@ class Repository:
         return list(self.iter_theorems())
 
     def iter_theorems(self) -> Iterator[Theorem]:
-        """Give the proven theorems, then the proven and the unproved ``sorry`` theorems.
+        """Return the proven theorems, then the proven and the unproved ``sorry`` theorems.
 
         Of a repository on SQLite they are read as they are asked for, so that one whose proof is
         recorded meanwhile may be passed over; :attr:`get_all_theorems` reads one moment.
@@ -175,19 +175,19 @@ class Repository:
         return chain.from_iterable(map(self.iter_list, THEOREM_LISTS))
 
     def iter_list(self, name: TheoremList) -> Iterator[Theorem]:
-        """Give the theorems of one of the three lists."""
+        """Return the theorems of one of the three lists."""
         return iter(getattr(self, name))
 
     def iter_premise_files(self) -> Iterator[PremiseFile]:
-        """Give the files of the corpus in stored order."""
+        """Return the files of the corpus in stored order."""
         return iter(self.premise_files)
 
     def iter_files_traced(self) -> Iterator[str]:
-        """Give the paths of the traced files in stored order."""
+        """Return the paths of the traced files in stored order."""
         return iter(self.files_traced)
 
     def in_memory(self) -> Repository:
-        """Give the repository as an object that needs no file: itself, or a copy."""
+        """Return the repository as an object that needs no file: itself, or a copy."""
         return self
 
     def get_theorem(self, full_name: str, file_path: str | Path) -> Theorem | None:
@@ -269,7 +269,7 @@ class Repository:
         }
 
     def to_dict(self) -> Json:
-        """Give the repository in the schema of ``dynamic_database.json``."""
+        """Return the repository in the schema of ``dynamic_database.json``."""
         data = self.header_to_dict()
         for name in THEOREM_LISTS:
             data[name] = [theorem_to_dict(theorem) for theorem in getattr(self, name)]
@@ -331,7 +331,7 @@ def log_proof(log_file: str | Path, theorem: Theorem) -> None:
 
 
 def rated(theorem: Theorem) -> Theorem:
-    """Give the theorem with the difficulty that its tactics say."""
+    """Return the theorem with the difficulty that its tactics say."""
     rating = difficulty(theorem)
     if theorem.difficulty_rating == rating:
         return theorem

@@ -75,7 +75,7 @@ class DynamicDatabase:
             _log.info("%s at %s is already in the database", repo.url, repo.commit)
 
     def get_repository(self, url: str, commit: str) -> Repository | None:
-        """Give a repository; None if the database does not hold it."""
+        """Return a repository; None if the database does not hold it."""
         return self.storage.get((url, commit))
 
     def update_repository(self, repo: Repository) -> None:
@@ -161,7 +161,7 @@ class DynamicDatabase:
     # --- curriculum and export -----------------------------------------------------------------
 
     def sort_repositories_by_difficulty(self) -> list[Repository]:
-        """Give the repositories easiest first: by how many Easy theorems they hold.
+        """Return the repositories easiest first: by how many Easy theorems they hold.
 
         Raises:
             EmptyDatasetError: (a ValueError) if no theorem has a finished proof.
@@ -197,7 +197,7 @@ class DynamicDatabase:
     # --- the whole database --------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything in the schema of ``dynamic_database.json``."""
+        """Return everything in the schema of ``dynamic_database.json``."""
         with self.storage.snapshot():
             return {"repositories": [repo.to_dict() for repo in all_repositories(self.storage)]}
 
@@ -303,7 +303,7 @@ def export_merged_data(repositories: Sequence[Repository], output_path: str | Pa
 
 
 def export_source(repository: Repository) -> ExportSource:
-    """Give what an export reads of a repository, from its file if nothing of it was loaded."""
+    """Return what an export reads of a repository, from its file if nothing of it was loaded."""
     stored = getattr(repository, "stored_source", None)
     return stored() if stored is not None else MemorySource(repository)
 

@@ -31,10 +31,10 @@ class Storage(Protocol):
         """The file; None if there is none."""
 
     def repository_keys(self) -> list[RepositoryKey]:
-        """Give ``(url, commit)`` of every repository, in the order they were added."""
+        """Return ``(url, commit)`` of every repository, in the order they were added."""
 
     def get(self, key: RepositoryKey) -> Repository | None:
-        """Give a repository; the same object for as long as somebody holds it.
+        """Return a repository; the same object for as long as somebody holds it.
 
         Raises:
             DatabaseError: If its record is damaged.
@@ -63,7 +63,7 @@ class Storage(Protocol):
 
 
 def all_repositories(storage: Storage) -> Iterator[Repository]:
-    """Give every repository of a storage, one after the other."""
+    """Yield every repository of a storage, one after the other."""
     for key in storage.repository_keys():
         repository = storage.get(key)
         if repository is not None:

@@ -1,4 +1,4 @@
-"""Theorems as environments, for whoever trains or runs a model that proves by tools."""
+"""Theorems as environments, for models that prove with tools."""
 
 from lean_dojo_v2.environment.environment import LeanProofEnvironment
 

@@ -1,4 +1,4 @@
-"""One theorem as an environment: tools to prove it, and a reward that the whole check gives."""
+"""One theorem as an environment: tools to prove it, and the whole check as its reward."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _at_least_one(_: Any, attribute: attrs.Attribute[Any], value: int | None) ->
 
 @attrs.define(eq=False, kw_only=True)
 class LeanProofEnvironment:
-    """One theorem as an environment, as TRL's ``environment_factory`` wants it.
+    """One theorem as an environment for TRL's ``environment_factory``.
 
     The tools are :meth:`tactic`, :meth:`undo` and :meth:`state`. What an environment holds is the
     list of tactics that Lean has accepted: it survives engines, and it may be pickled at any time.
@@ -55,7 +55,7 @@ class LeanProofEnvironment:
 
     Attributes:
         benchmark: Where a row with a name alone is looked up: a benchmark's name (``"sample"``), a
-            file in miniF2F's form, or a benchmark.
+            file in miniF2F's format, or a benchmark.
         project: Folder of a built Lean project, for rows that need its modules.
         imports: Modules in whose scope a bare goal is read.
         max_calls: Calls of tools in one rollout; after them the proof stays as it is.
@@ -185,7 +185,7 @@ class LeanProofEnvironment:
         return self._cut(f"{self._shown()}\n\nTactics so far:\n{played}\n\nCalls left: {left}")
 
     def get_reward(self) -> float:
-        """Give 1.0 if the proof is finished and the whole check accepts it, else 0.0."""
+        """Return 1.0 if the proof is finished and the whole check accepts it, else 0.0."""
         if self._asked is None:
             raise UsageError("call reset() before get_reward()")
         return float(self._finished and self._steps[-1].valid)
@@ -246,7 +246,7 @@ def _engines_of(engine: EngineName, imports: tuple[str, ...], size: int | None) 
 
 
 def close_engines() -> None:
-    """Give the engines of all environments of this process back; the next call takes others."""
+    """Release the engines of all environments of this process; the next call takes new ones."""
     for engines in list(_engines.values()):
         engines.close()
 

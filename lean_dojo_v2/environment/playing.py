@@ -26,7 +26,7 @@ class TacticLimits:
 
 @attrs.frozen
 class PlayedTactic:
-    """What became of one tactic.
+    """The outcome of one tactic.
 
     Attributes:
         tactic: The tactic.

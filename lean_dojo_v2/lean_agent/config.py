@@ -217,14 +217,14 @@ class TrainingConfig:
         atomic_write_bytes(path, orjson.dumps(self.to_dict(), option=orjson.OPT_INDENT_2))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all fields as plain values."""
+        """Return all fields as plain values."""
         return {
             name: str(value) if isinstance(value, Path) else value
             for name, value in attrs.asdict(self).items()
         }
 
     def get_model_config(self) -> dict[str, Any]:
-        """Give the keyword arguments of ``PremiseRetriever``."""
+        """Return the keyword arguments of ``PremiseRetriever``."""
         return {
             "model_name": self.model_name,
             "lr": self.lr,
@@ -239,7 +239,7 @@ class TrainingConfig:
     def get_data_module_config(
         self, data_path: Path | str, corpus_path: Path | str
     ) -> dict[str, Any]:
-        """Give the keyword arguments of ``RetrievalDataModule``.
+        """Return the keyword arguments of ``RetrievalDataModule``.
 
         Args:
             data_path: Folder of ``train.json``, ``val.json``, ``test.json``.
@@ -259,15 +259,15 @@ class TrainingConfig:
         }
 
     def get_checkpoint_dir(self) -> Path:
-        """Give the folder of the checkpoints."""
+        """Return the folder of the checkpoints."""
         return self.checkpoint_dir or paths.checkpoint_dir()
 
     def get_custom_log_dir(self, dir_name: str) -> Path:
-        """Give the log folder of one training step; ``dir_name`` becomes one folder's name."""
+        """Return the log folder of one training step; ``dir_name`` becomes one folder's name."""
         return (self.log_dir or paths.log_dir()) / paths.safe_name(dir_name)
 
     def get_lambda_value(self) -> float:
-        """Give the EWC weight that is in force: 0 without progressive training."""
+        """Return the EWC weight that is in force: 0 without progressive training."""
         return self.lambda_value if self.run_progressive_training else 0.0
 
     def create_callbacks(self, dir_name: str) -> list[Callback]:

@@ -46,7 +46,7 @@ class CriticExample:
         return float(self.solved)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the line's JSON object."""
+        """Return the line's JSON object."""
         return attrs.asdict(self)
 
     @classmethod
@@ -66,7 +66,7 @@ class CriticExample:
 
 
 def state_text(state: str) -> str:
-    r"""Give the critic's input.
+    r"""Return the critic's input.
 
     >>> state_text("⊢ True")
     'Goal:\n⊢ True'
@@ -121,7 +121,7 @@ def state_files(source: Path) -> list[StateFile]:
 def examples_of_searches(
     states: Iterator[SearchedState], within: int | None
 ) -> Iterator[CriticExample]:
-    """Give an example for every state whose outcome is known.
+    """Yield an example for every state whose outcome is known.
 
     Args:
         states: The states.

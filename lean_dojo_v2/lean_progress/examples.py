@@ -39,7 +39,7 @@ class Example(Protocol):
         """The theorem it is of, if that is known."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give its line's JSON object."""
+        """Return its line's JSON object."""
 
 
 Read = TypeVar("Read")
@@ -97,7 +97,7 @@ class ProgressExample:
         return cls(row["goal"], row["tactic"], steps, prefix or "", str(theorem or ""))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the line's JSON object; an unknown theorem is left out."""
+        """Return the line's JSON object; an unknown theorem is left out."""
         return attrs.asdict(self, filter=lambda a, value: a.name != "theorem" or bool(value))
 
 
@@ -111,7 +111,7 @@ def progress_text(goal: str, prefix: str, tactic: str) -> str:
 
 
 def examples_of(theorem: Theorem) -> Iterator[ProgressExample]:
-    """Give one example for every step of a finished proof; none for a proof with ``sorry``.
+    """Yield one example for every step of a finished proof; none for a proof with ``sorry``.
 
     Steps are what a search would take, see :func:`steps_of`. Those whose goal is not known, as in
     a proof that was recorded as text, only count.

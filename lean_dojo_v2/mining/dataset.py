@@ -35,7 +35,7 @@ def repository(mined: Iterable[Mined], date: str) -> Repository:
 
 
 def pairs(mined: Iterable[Mined]) -> set[tuple[str, str]]:
-    """Give the distinct states and tactics of the proofs."""
+    """Return the distinct states and tactics of the proofs."""
     return {(s.before, s.tactic) for one in mined for proof in one.proofs for s in proof}
 
 

@@ -69,7 +69,7 @@ class Mined:
         return cls(**{**row, "proofs": proofs})
 
     def row(self) -> dict[str, Any]:
-        """Give it as plain data."""
+        """Return it as plain data."""
         proofs = [[[s.before, s.tactic, s.after] for s in proof] for proof in self.proofs]
         return {**attrs.asdict(self, recurse=False), "proofs": proofs}
 

@@ -37,7 +37,7 @@ _MOST_CONSTANTS = 2
 
 
 def moves(goal: Goal) -> Iterator[str]:
-    """Give the steps that a goal suggests, the most natural first.
+    """Yield the steps that a goal suggests, the most natural first.
 
     A case analysis or an induction leaves each case as a goal of its own.
     """
@@ -53,7 +53,7 @@ def moves(goal: Goal) -> Iterator[str]:
 
 
 def closers(goal: Goal) -> Iterator[str]:
-    """Give what may close a goal: a hypothesis, automation, and that with definitions."""
+    """Yield what may close a goal: a hypothesis, automation, and that with definitions."""
     target = str(goal.target)
     for variable in goal.variables:
         if not variable.inaccessible and str(variable.t) == target:
@@ -172,7 +172,7 @@ def _constants(goal: Goal) -> list[str]:
 
 
 def _fresh(name: str, taken: Collection[str | None], number: int = 1) -> str:
-    """Give the n-th name like this one that is free.
+    """Return the n-th name like this one that is free.
 
     >>> _fresh("h", {"h", "h1"}), _fresh("h", {"h"}, 2)
     ('h2', 'h2')

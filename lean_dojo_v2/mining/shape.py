@@ -20,7 +20,7 @@ _WORDS = frozenset({"Type", "Prop", "Sort", "fun", "if", "then", "else", "match"
 
 
 def shape(statement: str) -> str:
-    """Give a statement without its names: two that are the same but for names have the same shape.
+    """Return a statement without its names: statements that differ only in names share a shape.
 
     Every identifier is a number, the theorem's own name and universe levels are gone, binders are
     of one kind and introduce one variable each. Statements of one shape need not say the same.
@@ -48,7 +48,7 @@ def _numbered(text: str, numbers: dict[str, str]) -> Iterator[str]:
 
 
 def sample_shapes() -> frozenset[str]:
-    """Give the shapes of all theorems of the shipped sample."""
+    """Return the shapes of all theorems of the shipped sample."""
     return frozenset(
         shape(theorem.theorem_statement)
         for repository in DynamicDatabase(sample_database_path()).repositories

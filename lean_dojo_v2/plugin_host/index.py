@@ -109,5 +109,5 @@ def _listed(row: Any, where: str, number: int) -> Listed:
 
 
 def find_in(rows: list[Listed], name: str) -> Listed | None:
-    """Give the plugin of that name."""
+    """Return the plugin of that name."""
     return next((row for row in rows if normalise(row.name) == normalise(name)), None)

@@ -35,7 +35,7 @@ def run_pip(arguments: Sequence[str]) -> None:
 
 
 def known() -> dict[str, PluginInfo]:
-    """Give every plugin of this environment by its full name, as it is now."""
+    """Return every plugin of this environment by its full name, as it is now."""
     return {info.name: info for info in registry.refresh().plugins}
 
 

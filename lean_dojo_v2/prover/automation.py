@@ -1,4 +1,4 @@
-"""Proofs by Lean's own automation: what a model has to beat."""
+"""Proofs by Lean's own automation, the baseline for every model."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Automation:
         num_samples: int,
         premises: Sequence[Sequence[str]] = (),  # noqa: ARG002 - automation knows its own
     ) -> list[list[Suggestion]]:
-        """Give the first ``num_samples`` tactics for every goal."""
+        """Return the first ``num_samples`` tactics for every goal."""
         return [list(SUGGESTIONS[:num_samples]) for _ in goals]
 
 
@@ -57,7 +57,7 @@ class AutomationProver(BaseProver):
 
     @property
     def generator(self) -> Automation:
-        """What proposes tactics."""
+        """The generator of tactics."""
         return self._generator
 
     def generate_whole_proof(self, theorem: Theorem | str) -> str:  # noqa: ARG002 - one for all

@@ -1,4 +1,4 @@
-"""What all provers share: one generator, the search around it, progress guidance."""
+"""Common code of all provers: a generator, the search around it, progress guidance."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class BaseProver(ABC):
     @property
     @abstractmethod
     def generator(self) -> TacticGenerator:
-        """What proposes tactics."""
+        """The generator of tactics."""
 
     @property
     def premises(self) -> PremiseSource | None:
-        """What retrieves premises for the generator; nothing by default."""
+        """The source of premises for the generator; ``None`` by default."""
         return None
 
     @abstractmethod
@@ -100,7 +100,7 @@ class BaseProver(ABC):
         theorem: Theorem | SourceTheorem | None = None,
         verbose: bool = False,
     ) -> tuple[SearchResult, list[str] | None]:
-        """Search a proof and have Lean confirm it as a whole.
+        """Search for a proof, and have Lean check it as a whole.
 
         Args:
             server: The engine to work with.
@@ -124,7 +124,7 @@ class BaseProver(ABC):
     def search_many(
         self, problems: Sequence[Problem], servers: Sequence[Server], *, verbose: bool = False
     ) -> Iterator[tuple[int, SearchResult]]:
-        """Search several problems together, so that tactics are generated in batches.
+        """Search for proofs of several problems together, generating tactics in batches.
 
         Yields:
             Each problem's index and result, as soon as it is known.
@@ -133,7 +133,7 @@ class BaseProver(ABC):
         yield from search.results(problems, servers, print_batch if verbose else None)
 
     def progress(self) -> ProgressEstimator | None:
-        """Give the model that ``LEANPROGRESS_MODEL`` names; ``None`` if it names none.
+        """Return the model that ``LEANPROGRESS_MODEL`` names; ``None`` if it names none.
 
         Raises:
             CheckpointError: If there is no such model.
@@ -183,7 +183,7 @@ def source_in(project: Path | str | None, theorem: Theorem) -> SourceTheorem:
 
 
 def settings_of(config: ProverConfig | None) -> SearchSettings:
-    """Give the search settings of a prover configuration."""
+    """Return the search settings of a prover configuration."""
     if config is None:
         return SearchSettings()
     limits = Limits(

@@ -1,4 +1,4 @@
-"""The text of models: how a complete proof is asked for, and what a completion says."""
+"""The texts of models: the prompt for a complete proof, and the reading of completions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHOLE_PROOF = (
 
 
 def whole_proof_prompt(theorem: Theorem | str) -> list[Message]:
-    """Give the conversation that asks for a complete proof.
+    """Return the conversation that asks for a complete proof.
 
     Raises:
         UsageError: If a traced theorem has no statement.
@@ -33,7 +33,7 @@ def whole_proof_prompt(theorem: Theorem | str) -> list[Message]:
 
 
 def unfenced(text: str) -> str:
-    r"""Give the code of a completion: of its first code fence, or as it is.
+    r"""Return the code of a completion: of its first code fence, or as it is.
 
     >>> unfenced("Sure!\n```lean\nintro n\nrfl\n```")
     'intro n\nrfl'
@@ -43,7 +43,7 @@ def unfenced(text: str) -> str:
 
 
 def first_tactic(text: str) -> str:
-    r"""Give the first line of a completion that is not empty; nothing is cut off it.
+    r"""Return the first line of a completion that is not empty; nothing is cut off it.
 
     >>> first_tactic("```lean\nexact by simp\n```")
     'exact by simp'
@@ -53,7 +53,7 @@ def first_tactic(text: str) -> str:
 
 
 def proof_of(text: str, full_name: str) -> str:
-    r"""Give the tactic block of a completion that may repeat the theorem before it.
+    r"""Return the tactic block of a completion that may repeat the theorem before it.
 
     Only ``theorem NAME … := by`` (or ``lemma``) with the theorem's own name is passed over, so that
     a ``by`` within the proof stays where it is.

@@ -1,4 +1,4 @@
-"""A prover on any OpenAI-compatible endpoint."""
+"""A prover that uses an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Completion:
     tokens: tuple[tuple[str, float], ...] | None = None
 
     def logprob(self, length: int) -> float | None:
-        """Give the log-probability of the first ``length`` characters."""
+        """Return the log-probability of the first ``length`` characters."""
         if self.tokens is None:
             return None
         total, covered = 0.0, 0
@@ -102,7 +102,7 @@ class ExternalGenerator:
     def generate(
         self, goals: Sequence[str], *, num_samples: int, premises: Sequence[Sequence[str]] = ()
     ) -> list[list[Suggestion]]:
-        """Sample tactics for every goal, requests side by side.
+        """Sample tactics for every goal, with parallel requests.
 
         The endpoint's token log-probabilities are used where it gives them; where it does not,
         a tactic's share among the samples estimates its probability. A goal that gets no answer
@@ -258,7 +258,7 @@ def _completions(answer: Any) -> list[Completion]:
 
 
 def suggestions_of(completions: Sequence[Completion]) -> list[Suggestion]:
-    """Give the tactics of completions; those without one are left out."""
+    """Return the tactics of completions; those without one are left out."""
     found = [
         (tactic, completion)
         for completion in completions

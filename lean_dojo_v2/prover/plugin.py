@@ -19,5 +19,5 @@ def lean_dojo_provers() -> Iterator[ProverSpec]:
     yield ProverSpec(
         name="automation",
         target="lean_dojo_v2.prover.automation:AutomationProver",
-        summary="Lean's own automation, without a model: the line to beat.",
+        summary="Lean's own automation, without a model: the baseline.",
     )

@@ -1,4 +1,4 @@
-"""What a search can be asked to prove: a theorem in its file, or a bare goal."""
+"""What a search can prove: a theorem in its file, or a bare goal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Problem(Opens, Protocol):
 
     @property
     def name(self) -> str:
-        """How it is called in results."""
+        """Its name in results."""
 
     @property
     def place(self) -> Place | None:

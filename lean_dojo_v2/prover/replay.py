@@ -1,4 +1,4 @@
-"""Reach the state that tactics lead to, on any engine: states die with theirs."""
+"""Reach the state that tactics lead to on any engine, since states die with their engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model that ships with the package: what proves where no model is named."""
+"""The model that ships with the package; it proves when no model is named."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PACKAGE, _FOLDER, _WEIGHTS = "lean_dojo_plugins", "base_model", "model.safetens
 
 
 def shipped_model() -> Path | None:
-    """Give the folder of the model that ``make base-model`` puts into the package, if any."""
+    """Return the folder of the model that ``make base-model`` puts into the package, if any."""
     package = find_spec(_PACKAGE)  # by name: this room imports nothing of that one
     places = None if package is None else package.submodule_search_locations
     for place in places or ():
@@ -23,7 +23,7 @@ def shipped_model() -> Path | None:
 
 
 def named(model: str) -> str:
-    """Give the folder of the model that ships where its name is given, any other name as it is."""
+    """Return the folder of the shipped model for its name; any other name as it is."""
     if model == SHIPPED and not Path(model).exists() and (folder := shipped_model()):
         return str(folder)
     return model

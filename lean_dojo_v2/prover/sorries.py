@@ -62,7 +62,7 @@ class UnprovedDeclaration:
         return end == len(self.written) and only in ([":=", "sorry"], [":=", "by", "sorry"])
 
     def filled(self, proofs: Mapping[int, str], *, as_terms: bool = False) -> str:
-        """Give its text with some of its ``sorry``s replaced.
+        """Return its text with some of its ``sorry``s replaced.
 
         Args:
             proofs: Tactic blocks by the number of their ``sorry``.
@@ -143,7 +143,7 @@ class Sorry:
         return name if len(self.declaration.sorries) == 1 else f"{name}:{self.line}:{self.column}"
 
     def problem(self) -> Problem:
-        """Give what a prover works on."""
+        """Return what a prover works on."""
         if self.declaration.is_whole:
             return TheoremProblem(self.declaration.source)
         return SorryProblem(self)
@@ -161,7 +161,7 @@ class SorryProblem:
 
     @property
     def name(self) -> str:
-        """How it is called in results."""
+        """Its name in results."""
         return self.sorry.name
 
     @property
@@ -278,7 +278,7 @@ def _declaration(text: str, unit: CompilationUnit, file_path: str) -> UnprovedDe
 
 
 def _head(text: str) -> tuple[Token | None, str]:
-    """Give the keyword of a declaration, and the name behind it."""
+    """Return the keyword of a declaration, and the name behind it."""
     depth = 0
     words: Iterator[Token] = code_tokens(text)
     for token in words:

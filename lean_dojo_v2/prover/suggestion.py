@@ -12,12 +12,12 @@ from lean_dojo_core.records import Position
 
 
 class GeneratorError(LeanDojoError):
-    """A generator gave no answer to one batch; it may answer the next."""
+    """A generator failed on one batch; it may answer the next."""
 
 
 @attrs.define
 class Patience:
-    """Tells a generator that fails now and then from one that does not work.
+    """Tells occasional failures of a generator from a generator that does not work.
 
     Attributes:
         failures: Failures since the last answer. One that fails at first will never work, so it
@@ -39,7 +39,7 @@ class Patience:
 
 @attrs.frozen
 class Place:
-    """Where something is to be proved, which decides what it may use.
+    """Where something is proved, which decides the premises it may use.
 
     Attributes:
         file_path: The file, relative to its repository.
@@ -95,7 +95,7 @@ class PremiseSource(Protocol):
     """Finds premises that may help with goals."""
 
     def retrieve(self, goals: Sequence[str], places: Sequence[Place | None]) -> list[list[str]]:
-        """Give the texts of premises for each goal, most relevant first.
+        """Return the texts of premises for each goal, most relevant first.
 
         Args:
             goals: States as Lean prints them; one batch.

@@ -1,4 +1,4 @@
-"""The prover that proves with what a trainer trained."""
+"""The prover for a trained model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LANGUAGE_MODEL = "hf"
 def prover_of(
     trainer: Trainer, config: ProverConfig | None = None, **settings: object
 ) -> AnyProver:
-    """Make the prover that a trainer's descriptor names, of what the trainer trained.
+    """Make the prover that a trainer's descriptor names, with the trained model.
 
     Args:
         trainer: A trainer; its ``prover_settings()`` are the prover's, and without that method its

@@ -70,7 +70,7 @@ def prove_whole(
 
 
 def _statement(problem: Problem) -> str:
-    """Give the text that a proof follows, with its ``:=``.
+    """Return the text that a proof follows, with its ``:=``.
 
     Raises:
         LeanError: If there is none.

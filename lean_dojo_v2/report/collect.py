@@ -180,7 +180,7 @@ def _proofs(folder: Path) -> Iterator[Proof]:
 
 
 def _attempts(folder: Path) -> Iterator[Proof]:
-    """Give the first attempts of benchmark runs, a prover's and automation's."""
+    """Yield the first attempts of benchmark runs, a prover's and automation's."""
     for file in sorted(folder.rglob(RUN_FILE)):
         run = AttemptFolder(file.parent)
         if not (file.parent / f"{PROVER}.jsonl").is_file():
@@ -205,7 +205,7 @@ def _trees(folder: Path) -> Iterator[Tree]:
 
 
 def _environments(folder: Path) -> list[tuple[str, dict[str, str]]]:
-    """Give the environments that runs recorded, equal ones once; else that of this process."""
+    """Return the environments that runs recorded, equal ones once; else that of this process."""
     found: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for file in sorted(folder.rglob(ENVIRONMENT_FILE)):
         read = read_json(file)

@@ -39,7 +39,7 @@ def write_comparison(runs: Sequence[Contents], output: Path) -> Path:
 
 
 def compare(runs: Sequence[Contents]) -> dict[str, Any]:
-    """Give the numbers of several runs side by side.
+    """Return the numbers of several runs side by side.
 
     Returns:
         ``names``, and ``proved``, ``metrics`` and ``settings``, each a list of :data:`Row`.
@@ -75,7 +75,7 @@ def _proved(run: Contents) -> dict[str, Any]:
 
 
 def _flat(run: Contents, what: str) -> dict[str, Any]:
-    """Give a part of every training, named by its folder where there are several."""
+    """Return a part of every training, named by its folder where there are several."""
     alone = len(run.runs) == 1
     return {
         name if alone else f"{one.name}: {name}": value

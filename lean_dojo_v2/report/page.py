@@ -77,7 +77,7 @@ def write_report(
 
 
 def template(name: str) -> Template:
-    """Give one of the templates."""
+    """Return one of the templates."""
     environment = Environment(
         loader=PackageLoader("lean_dojo_v2.report", "."),
         autoescape=True,
@@ -102,7 +102,7 @@ def _curriculum(contents: Contents) -> Iterator[Curriculum]:
 
 
 def _tiles(contents: Contents) -> Iterator[Tile]:
-    """Give the numbers that a reader looks for first."""
+    """Yield the numbers that a reader looks for first."""
     if (best := contents.best_stage) is not None:
         tried = contents.proofs_by_stage[best]
         note = f"theorems, with {best}" if best else "theorems"
@@ -132,7 +132,7 @@ def _tiles(contents: Contents) -> Iterator[Tile]:
 
 
 def summary(contents: Contents) -> dict[str, Any]:
-    """Give what a page says in numbers, as plain data."""
+    """Return what a page says in numbers, as plain data."""
     return {
         "title": contents.title,
         "tiles": [attrs.asdict(tile) for tile in _tiles(contents)],

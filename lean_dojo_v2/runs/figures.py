@@ -105,7 +105,7 @@ def refusals(rows: Rows) -> Figure | None:
 
 
 def refusal_shares(rows: Rows) -> dict[str, float] | None:
-    """Give the mean share of the completions that each reason refused, the largest first.
+    """Return the mean share of the completions that each reason refused, the largest first.
 
     Args:
         rows: Rows with ``lean/refused/REASON`` and ``lean/unparsed/REASON``.
@@ -122,7 +122,7 @@ def refusal_shares(rows: Rows) -> dict[str, float] | None:
 
 
 def reason(metric: str) -> str:
-    """Give the reason that a metric counts.
+    """Return the reason that a metric counts.
 
     >>> reason("lean/refused/cites-itself")
     'cites-itself'
@@ -131,7 +131,7 @@ def reason(metric: str) -> str:
 
 
 def svg(figure: Figure) -> bytes:
-    """Give a figure as an SVG document; equal figures give equal bytes."""
+    """Return a figure as an SVG document; equal figures give equal bytes."""
     import matplotlib as mpl
 
     stream = io.BytesIO()
@@ -141,7 +141,7 @@ def svg(figure: Figure) -> bytes:
 
 
 def inline_svg(figure: Figure) -> str:
-    """Give a figure as markup for a page: in the page's own text colour, on its own ground."""
+    """Return a figure as markup for a page: in the page's own text colour, on its own ground."""
     import matplotlib as mpl
 
     stream = io.BytesIO()
@@ -166,7 +166,7 @@ def save(figure: Figure | None, path: Path) -> None:
 
 
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """Give an empty figure in the style of all, with sizes in inches.
+    """Return an empty figure in the style of all, with sizes in inches.
 
     It belongs to no window: matplotlib's global state is left alone.
     """
@@ -217,12 +217,12 @@ def _with_legend(figure: Figure, axes: Axes, *, from_labels: int = 2) -> Figure:
 
 
 def _points(rows: Rows, key: str) -> Points:
-    """Give a metric over the steps; a step that a resumed run did again counts as done last."""
+    """Return a metric over the steps; a step that a resumed run did again counts as done last."""
     return sorted({row["step"]: row[key] for row in rows if key in row}.items())
 
 
 def _thinned(line: Points) -> Points:
-    """Give means of neighbours where there are more points than a picture shows."""
+    """Return means of neighbours where there are more points than a picture shows."""
     size = -(-len(line) // _MOST_POINTS)
     if size <= 1:
         return line
@@ -231,6 +231,6 @@ def _thinned(line: Points) -> Points:
 
 
 def _smoothed(values: Sequence[float]) -> list[float]:
-    """Give the mean of each value and its neighbours, a tenth of the line to both sides in all."""
+    """Return the mean of each value and its neighbours, over a tenth of the line."""
     reach = max(1, len(values) // 20)
     return [fmean(values[max(0, i - reach) : i + reach + 1]) for i in range(len(values))]

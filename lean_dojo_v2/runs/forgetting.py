@@ -57,7 +57,7 @@ class Forgetting:
         return found
 
     def resumed(self, folder: Path) -> Self:
-        """Give the matrix in a folder if it is of this metric and run, else this one.
+        """Return the matrix in a folder if it is of this metric and run, else this one.
 
         Raises:
             DataError: If the file is broken.
@@ -74,7 +74,7 @@ class Forgetting:
         self.repositories = list(dict.fromkeys((*self.repositories, *values)))
 
     def forgotten(self) -> float | None:
-        """Give the mean loss against the best value that each earlier repository ever had.
+        """Return the mean loss against the best value that each earlier repository ever had.
 
         Defined as in Chaudhry et al. 2018, "Riemannian Walk for Incremental Learning"
         (arXiv:1801.10112), in units of the metric; negative if earlier repositories gained.
@@ -94,7 +94,7 @@ class Forgetting:
         return sum(losses) / len(losses) if losses else None
 
     def matrix(self) -> list[list[float | None]]:
-        """Give the values, row by row; ``None`` where nothing was measured."""
+        """Return the values, row by row; ``None`` where nothing was measured."""
         return [[step["values"].get(name) for name in self.repositories] for step in self.steps]
 
     def write(self, folder: Path) -> None:
@@ -143,7 +143,7 @@ class Forgetting:
 
 
 def _limits(known: list[float]) -> tuple[float, float]:
-    """Give a scale that does not make a hair's breadth look like a gulf."""
+    """Return a scale that does not make a hair's breadth look like a gulf."""
     low, high = min(known), max(known)
     wanted = max(high - low, 0.1 * abs(high), 1e-6)
     middle = (low + high) / 2

@@ -7,7 +7,7 @@ import re
 
 
 def file_patch(old: str, new: str, path: str) -> str:
-    r"""Give a unified diff of one file.
+    r"""Return a unified diff of one file.
 
     Args:
         old: Its text, with its line ends as they are.

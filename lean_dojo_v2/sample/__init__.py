@@ -53,7 +53,7 @@ def sample_project_path(name: str = "sample") -> Path:
 
 
 def packaged_project(url: str) -> Path | None:
-    """Give the folder of a sample project by its address, which nobody serves; else ``None``.
+    """Return the folder of a sample project by its address, which nobody serves; else ``None``.
 
     >>> packaged_project("https://github.com/lean-dojo/lean-dojo-sample.git").name
     'lean_project'

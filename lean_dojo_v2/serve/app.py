@@ -234,7 +234,7 @@ async def _proof(service: VerdictService, question: ProofQuestion) -> Answer:
 
 
 def _start(question: ProblemQuestion) -> tuple[Opens, str | None]:
-    """Give where a proof begins, and what its requests share."""
+    """Return where a proof begins, and what its requests share."""
     if question.goal is not None:
         return StatedGoal(question.goal), None
     return problem_of_row(question.row).problem, _modules(question.header)

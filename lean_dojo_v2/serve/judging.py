@@ -104,7 +104,7 @@ def reach_state(server: Server, start: Opens, tactics: Sequence[str]) -> GoalSta
 
 
 def tactic_data(outcome: TacticOutcome) -> Answer:
-    """Give a tactic's judgement as plain data."""
+    """Return a tactic's judgement as plain data."""
     return {
         "verdict": outcome.verdict.value,
         "detail": outcome.detail,
@@ -146,7 +146,7 @@ def judge_file(server: Server, text: str, reference: str | None, timeout: float)
 
 
 def proof_data(outcome: ProofOutcome) -> Answer:
-    """Give a proof's judgement as plain data."""
+    """Return a proof's judgement as plain data."""
     return {
         "valid": outcome.valid,
         "detail": outcome.detail,
@@ -156,7 +156,7 @@ def proof_data(outcome: ProofOutcome) -> Answer:
 
 
 def refusal_data(refusal: Refusal | None) -> Answer | None:
-    """Give a refusal as plain data."""
+    """Return a refusal as plain data."""
     return None if refusal is None else {"reason": refusal.reason.value, "detail": refusal.detail}
 
 

@@ -15,7 +15,7 @@ Answer = dict[str, Any]
 
 
 def goals_at(server: Server, text: str, line: int, column: int, timeout: float) -> Answer:
-    """Give the goals before the tactic at a place, and after it.
+    """Return the goals before the tactic at a place, and after it.
 
     Args:
         server: The engine.

@@ -41,11 +41,11 @@ class SuggestingProver(Protocol):
 
     @property
     def generator(self) -> TacticGenerator:
-        """What proposes tactics."""
+        """The generator of tactics."""
 
 
 def page_routes() -> list[BaseRoute]:
-    """Give the routes of the page itself."""
+    """Return the routes of the page itself."""
 
     async def index(_request: Request) -> Response:
         return FileResponse(PAGE / "index.html")

@@ -14,7 +14,7 @@ class Asked(BaseModel):
 
 
 class ProblemQuestion(Asked):
-    """Something to prove: a goal, or a theorem in miniF2F's form.
+    """Something to prove: a goal, or a theorem in miniF2F's format.
 
     Attributes:
         goal: The goal, an expression (``∀ n : Nat, n + 0 = n``).

@@ -42,7 +42,7 @@ class RequestLimits:
 
 
 class VerdictService:
-    """Answers questions on a pool of engines.
+    """Answers requests with a pool of engines.
 
     Args:
         config: The pool.
@@ -73,12 +73,12 @@ class VerdictService:
 
     @property
     def open_requests(self) -> int:
-        """Questions that are being answered or wait."""
+        """Requests that are being answered or wait."""
         return self._count
 
     @contextmanager
     def admitted(self, kind: str) -> Iterator[None]:
-        """Admit a question, and count it with its time.
+        """Admit a request, and record its time.
 
         Raises:
             BusyError: The server is full.
@@ -149,12 +149,12 @@ class VerdictService:
         return reward
 
     async def warm(self) -> None:
-        """Start every engine, so that the first question does not wait for one."""
+        """Start every engine, so that the first request does not wait for one."""
         started = [self.run(_ready, name="start") for _ in range(self.pool.config.size)]
         await asyncio.gather(*started, return_exceptions=True)
 
     def close(self) -> None:
-        """Stop the engines and what the rewards hold."""
+        """Stop the engines, and close the rewards."""
         for reward in self._rewards.values():
             if callable(close := getattr(reward.function, "close", None)):
                 close()

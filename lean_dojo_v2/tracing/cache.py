@@ -48,7 +48,7 @@ class TraceCache:
         self._folder = folder or cache_dir() / "trace"
 
     def key(self, file: SourceFile, closure: Iterable[SourceFile], imports: Iterable[str]) -> str:
-        """Give the key of a file's result.
+        """Return the key of a file's result.
 
         Args:
             file: The file.
@@ -64,7 +64,7 @@ class TraceCache:
         return digest.hexdigest()
 
     def get(self, key: str) -> TracedFile | None:
-        """Give what is stored; ``None`` if nothing is, or if it cannot be read."""
+        """Return what is stored; ``None`` if nothing is, or if it cannot be read."""
         try:
             data = zlib.decompress(self._path(key).read_bytes())
             return _converter().loads(data, TracedFile)

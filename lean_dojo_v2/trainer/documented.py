@@ -10,7 +10,7 @@ from lean_dojo_core import registry
 
 
 def load(module: str, names: Collection[str], name: str, *, trainer: str) -> Any:
-    """Give a class of a built-in trainer's plugin.
+    """Return a class of a built-in trainer's plugin.
 
     Args:
         module: The documented module, for the error message.

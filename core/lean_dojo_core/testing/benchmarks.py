@@ -23,7 +23,7 @@ class BenchmarkSuite(ClassSuite):
     _registry = registry.benchmarks
 
     def problems(self) -> list[BenchmarkProblem]:
-        """Give its theorems."""
+        """Return its theorems."""
         return list(self.subject.problems())
 
     def test_has_a_name(self) -> None:

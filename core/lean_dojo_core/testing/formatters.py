@@ -164,7 +164,7 @@ class DatasetFormatterSuite(Suite):
 
 
 def _trained_prompt(row: Row) -> Any:
-    """Give the part of a row that asks; ``None`` for rows of another shape (pairs, regression)."""
+    """Return the prompt part of a row; ``None`` for rows of another shape (pairs, regression)."""
     if "prompt" in row:
         return row["prompt"]
     if "messages" in row:
@@ -173,7 +173,7 @@ def _trained_prompt(row: Row) -> Any:
 
 
 def _without_goal(messages: Any) -> Any:
-    """Give a conversation without what its last message says."""
+    """Return a conversation without what its last message says."""
     return [*messages[:-1], {**messages[-1], "content": ""}]
 
 

@@ -46,11 +46,11 @@ class ManifestSuite(Suite):
     distribution: ClassVar[str] = ""
 
     def make(self) -> list[PluginInfo]:
-        """Give what is tested: the distribution's plugins."""
+        """Return what is tested: the distribution's plugins."""
         return self.plugins()
 
     def plugins(self) -> list[PluginInfo]:
-        """Give the distribution's plugins."""
+        """Return the distribution's plugins."""
         assert self.distribution, f"set `distribution` in {type(self).__name__}"
         wanted = normalise(self.distribution)
         found = [

@@ -33,7 +33,7 @@ class RewardFunctionSuite(Suite):
     _registry = registry.reward_functions
 
     def columns(self, count: int) -> dict[str, list[Any]]:
-        """Give the dataset columns for ``count`` completions; override to add yours."""
+        """Return the dataset columns for ``count`` completions; override to add yours."""
         step = SAMPLE_THEOREMS[0].traced_tactics[0]
         known: dict[str, Any] = {
             "problem": step.state_before,

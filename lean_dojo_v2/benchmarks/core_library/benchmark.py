@@ -31,7 +31,7 @@ HELD_OUT_FILE = Path(__file__).with_name("held_out.txt")
 
 @attrs.frozen
 class CoreLibraryBenchmark:
-    """Theorems of a tenth of the modules of Init and Std, the library that comes with Lean.
+    """Theorems of a tenth of the modules of Init and Std, Lean's own library.
 
     Each is opened with what its module imports, so that neither itself nor anything that builds on
     it is in scope. The shipped model was trained on none of these modules. What ships is a list
@@ -47,7 +47,7 @@ class CoreLibraryBenchmark:
     module: str | None = None
 
     def problems(self) -> list[BenchmarkProblem]:
-        """Give the theorems, module by module.
+        """Return the theorems, module by module.
 
         Raises:
             UsageError: If none of its modules is called so.
@@ -80,7 +80,7 @@ def read_names(text: str) -> dict[str, list[str]]:
 
 
 def write_problems(found: Iterable[BenchmarkProblem], file: Path) -> None:
-    """Write problems in miniF2F's form."""
+    """Write problems in miniF2F's format."""
     rows = (
         {
             "name": one.full_name,

@@ -9,7 +9,7 @@ from lean_dojo_v2.database.export.source import ExportSource
 
 
 def merged_corpus(sources: Sequence[ExportSource]) -> Iterator[bytes]:
-    """Give the lines of ``corpus.jsonl``.
+    """Yield the lines of ``corpus.jsonl``.
 
     Each path once, taken from the first repository that has it; every file after the files
     that it imports, otherwise in stored order. Imports that no repository holds stay named.

@@ -24,7 +24,7 @@ __all__ = ["Split", "novel_premises_split_of", "read_corpus", "read_theorems", "
 
 
 def read_theorems(path: str | Path) -> Iterator[Theorem]:
-    """Give the theorems of a split file one after the other.
+    """Yield the theorems of a split file one after the other.
 
     Args:
         path: A file such as ``raid/data/merged/random/train.json``; of this version, of
@@ -47,7 +47,7 @@ def read_theorems(path: str | Path) -> Iterator[Theorem]:
 
 
 def read_corpus(path: str | Path) -> Iterator[PremiseFile]:
-    """Give the files of a ``corpus.jsonl`` one after the other.
+    """Yield the files of a ``corpus.jsonl`` one after the other.
 
     Raises:
         DataError: Naming the file and the line, if it is missing, cut off or not a corpus.
@@ -68,7 +68,7 @@ def read_corpus(path: str | Path) -> Iterator[PremiseFile]:
 
 
 def _items(file: Path) -> Iterator[Any]:
-    """Give the items of the file's list: by lines where that works, else parsed as a whole."""
+    """Yield the items of the file's list: by lines where that works, else parsed as a whole."""
     done = 0
     with _opened(file) as stream:
         if stream.readline().strip() == b"[" and _ends_with_bracket(stream):

@@ -36,19 +36,19 @@ class ExportSource(Protocol):
     """The parts of a repository that an export needs, each as a stream."""
 
     def entries(self) -> Iterator[ExportEntry]:
-        """Give one entry a theorem, in stored order."""
+        """Return one entry a theorem, in stored order."""
 
     def lines(self) -> Iterator[bytes]:
-        """Give one JSON object a theorem, in the same order."""
+        """Return one JSON object a theorem, in the same order."""
 
     def imports(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Give each corpus file's path with the paths that it imports."""
+        """Return each corpus file's path with the paths that it imports."""
 
     def corpus_line(self) -> Callable[[str], bytes]:
-        """Give a function from a corpus file's path to its JSON object."""
+        """Return a function from a corpus file's path to its JSON object."""
 
     def files_traced(self) -> Iterator[str]:
-        """Give the paths of the traced files, in stored order."""
+        """Return the paths of the traced files, in stored order."""
 
 
 def export_entry(theorem: Theorem) -> ExportEntry:

@@ -55,7 +55,7 @@ def theorem_hash(theorem: Theorem) -> float:
 
 
 def split_of(theorem: Theorem) -> Split:
-    """Give the theorem's split under the strategy ``random``."""
+    """Return the theorem's split under the strategy ``random``."""
     place = theorem_hash(theorem)
     if place < TRAIN:
         return "train"
@@ -63,14 +63,14 @@ def split_of(theorem: Theorem) -> Split:
 
 
 def novel_premises_split_of(theorem: Theorem) -> Split:
-    """Give the theorem's split under the strategy ``novel_premises``."""
+    """Return the theorem's split under the strategy ``novel_premises``."""
     if not uses_held_out_premise(theorem):
         return "train"
     return held_out_split(theorem)
 
 
 def held_out_split(theorem: Theorem) -> Split:
-    """Give the half, val or test, that a theorem falls into if it is held out.
+    """Return the half, val or test, that a theorem falls into if it is held out.
 
     It is another hash than that of the random split, so that neither follows from the
     other.

@@ -128,7 +128,7 @@ def _index(
 
 
 def _chosen(index: sqlite3.Connection) -> Iterator[tuple[int, int | None, int | None]]:
-    """Give the number and the two splits of every record to be written, in order.
+    """Return the number and the two splits of every record to be written, in order.
 
     Of records of one theorem the newest is taken, of equally new ones the first. A theorem whose
     records disagree on the novel_premises split (its proof changed between two commits) stands in

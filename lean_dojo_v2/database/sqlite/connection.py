@@ -118,7 +118,7 @@ def _log_of(path: Path) -> Path:
 
 
 def file_size(path: Path) -> int:
-    """Give a file's size in bytes; 0 if there is none."""
+    """Return a file's size in bytes; 0 if there is none."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

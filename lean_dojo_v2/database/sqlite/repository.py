@@ -98,7 +98,7 @@ class StoredRepository(Repository):
         return (Repository, tuple(attrs.asdict(plain, recurse=False).values()))
 
     def in_memory(self) -> Repository:
-        """Give a copy of the repository that needs no file."""
+        """Return a copy of the repository that needs no file."""
         names = [field.name for field in attrs.fields(Repository)]
         return Repository(**{name: getattr(self, name) for name in names})
 
@@ -141,7 +141,7 @@ class StoredRepository(Repository):
         return int(self.file.rows(sql, (self._row_id, *values))[0][0])
 
     def difficulty_counts(self) -> Mapping[float | None, int]:
-        """Give the number of theorems of each difficulty."""
+        """Return the number of theorems of each difficulty."""
         if any(map(self.is_loaded, THEOREM_LISTS)):
             return super().difficulty_counts()
         sql = "SELECT difficulty, count(*) FROM theorem WHERE repository = ? GROUP BY difficulty"
@@ -150,7 +150,7 @@ class StoredRepository(Repository):
     # --- streams -------------------------------------------------------------------------------
 
     def iter_list(self, name: TheoremList) -> Iterator[Theorem]:
-        """Give the theorems of one of the three lists.
+        """Yield the theorems of one of the three lists.
 
         Raises:
             DatabaseError: If a stored record is damaged.
@@ -164,7 +164,7 @@ class StoredRepository(Repository):
             yield theorem
 
     def iter_premise_files(self) -> Iterator[PremiseFile]:
-        """Give the files of the corpus in stored order.
+        """Yield the files of the corpus in stored order.
 
         Raises:
             DatabaseError: If a stored record is damaged.
@@ -178,7 +178,7 @@ class StoredRepository(Repository):
             yield file
 
     def iter_files_traced(self) -> Iterator[str]:
-        """Give the paths of the traced files in stored order."""
+        """Yield the paths of the traced files in stored order."""
         if self.is_loaded("files_traced"):
             yield from self.files_traced
             return
@@ -223,7 +223,7 @@ class StoredRepository(Repository):
     # --- export --------------------------------------------------------------------------------
 
     def stored_source(self) -> ExportSource:
-        """Give what an export reads: the stored lines as they are, unless something was loaded."""
+        """Return what an export reads: the stored lines as they are, if nothing was loaded."""
         if any(map(self.is_loaded, COLLECTIONS)):
             return MemorySource(self)
         return self._stored

@@ -94,15 +94,15 @@ class StoredSource:
             yield path
 
     def theorem_rows(self, columns: str, name: TheoremList) -> Iterator[Row]:
-        """Give position and columns of the theorems in one of the three lists."""
+        """Return position and columns of the theorems in one of the three lists."""
         return self._paged(_THEOREMS.format(columns=columns), THEOREM_LISTS.index(name))
 
     def premise_file_rows(self, columns: str) -> Iterator[Row]:
-        """Give position and columns of the files of the corpus."""
+        """Return position and columns of the files of the corpus."""
         return self._paged(_PREMISE_FILES.format(columns=columns))
 
     def find_corpus_line(self, path: str) -> bytes | None:
-        """Give the line of the first file of the corpus with this path."""
+        """Return the line of the first file of the corpus with this path."""
         sql = (
             "SELECT line FROM premise_file WHERE repository = ? AND path = ? "
             "ORDER BY position LIMIT 1"

@@ -311,7 +311,7 @@ class Connection:
         return state.handle.session is self._session and self.pid is not None
 
     def _id_of(self, state: GoalState) -> int:
-        """Give a state's number, if it lives in the engine that runs now.
+        """Return a state's number, if it lives in the engine that runs now.
 
         Raises:
             StaleStateError: It does not.

@@ -38,7 +38,7 @@ class TacticMode(Enum):
     CALC = "calc"
 
     def serial(self) -> str:
-        """Give Pantograph's word."""
+        """Return Pantograph's word."""
         return self.value
 
 
@@ -266,7 +266,7 @@ class Site:
     auto_resume: bool | None = None
 
     def serial(self) -> dict[str, int | bool]:
-        """Give Pantograph's fields."""
+        """Return Pantograph's fields."""
         fields: dict[str, int | bool] = {}
         if self.goal_id is not None:
             fields["goalId"] = self.goal_id

@@ -87,7 +87,7 @@ class Server(Connection):
         return list(self._session.dropped)
 
     def stat(self, *, timeout: Seconds = None) -> dict[str, Any]:
-        """Give what the engine says about itself; ``nGoals`` is the number of live goal states."""
+        """Return the engine's own status; ``nGoals`` is the number of live goal states."""
         return self.ask("stat", {}, timeout)
 
     # -- goals ------------------------------------------------------------------------------------
@@ -211,14 +211,14 @@ class Server(Connection):
             return self._next_state(fields, timeout)
 
     def goal_root(self, state: GoalState, *, timeout: Seconds = None) -> Expr | None:
-        """Give the proof term of the whole goal, or ``None`` while goals are open."""
+        """Return the proof term of the whole goal, or ``None`` while goals are open."""
         root = self.goal_print(state, root=True, timeout=timeout).get("root")
         return None if root is None else self._read(root, parse_expr)
 
     def goal_print(
         self, state: GoalState, *, root: bool = False, timeout: Seconds = None
     ) -> dict[str, Any]:
-        """Give Pantograph's description of a state: its goals and, if asked for, the root term."""
+        """Return Pantograph's description of a state: its goals and, on request, the root term."""
         with self._lock:
             fields = {"stateId": self._id_of(state), "goals": True, "rootExpr": root}
             return self.ask("goal.print", fields, timeout)
@@ -272,7 +272,7 @@ class Server(Connection):
     # -- constants and expressions ----------------------------------------------------------------
 
     def expr_type(self, expr: Expr, *, timeout: Seconds = None) -> Expr:
-        """Give the type of an expression.
+        """Return the type of an expression.
 
         Raises:
             RequestParseError: It is not an expression.

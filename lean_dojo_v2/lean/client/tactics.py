@@ -46,7 +46,7 @@ Tactic: TypeAlias = str | TacticHave | TacticLet | TacticExpr | TacticDraft | Ta
 
 
 def serial_tactic(tactic: Tactic) -> dict[str, Any]:
-    """Give Pantograph's fields for a tactic.
+    """Return Pantograph's fields for a tactic.
 
     Raises:
         TypeError: If it is none of the kinds of :data:`Tactic`.
@@ -71,7 +71,7 @@ def serial_tactic(tactic: Tactic) -> dict[str, Any]:
 
 
 def limited_tactic(tactic: Tactic, options: Mapping[str, int], *, beside: bool) -> dict[str, Any]:
-    """Give Pantograph's fields for a tactic that runs under options of Lean.
+    """Return Pantograph's fields for a tactic that runs under options of Lean.
 
     Args:
         tactic: The tactic.

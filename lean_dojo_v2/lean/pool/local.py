@@ -99,7 +99,7 @@ class LocalSlot:
         return fn(self._server, *args)
 
     def life(self) -> object:
-        """Give the engine's process id."""
+        """Return the engine's process id."""
         return self._server.pid
 
     def tidy(self) -> None:
@@ -223,7 +223,7 @@ class EnginePool:
             finalizer()
 
     def _open(self) -> Scheduler:
-        """Give the scheduler; two first requests at once must not make two of them."""
+        """Return the scheduler; two first requests at once must not make two of them."""
         with self._lock:
             if self._scheduler is None:
                 slots = [self._make_slot() for _ in range(self.config.size)]

@@ -89,7 +89,7 @@ class RaySlot:
         return result
 
     def life(self) -> object:
-        """Give the engine's process id and node, as of the last request."""
+        """Return the engine's process id and node, as of the last request."""
         return self._life
 
     def tidy(self) -> None:

@@ -34,7 +34,7 @@ class Slot(Protocol):
         """Run ``fn(server, *args)``."""
 
     def life(self) -> object:
-        """Give something that changes whenever the engine is replaced; ``None`` while none runs."""
+        """Return a value that changes whenever the engine is replaced; ``None`` while none runs."""
 
     def tidy(self) -> None:
         """Between two requests: give an engine up that has grown too large."""

@@ -59,7 +59,7 @@ def rest_of_block(text: str, start: int, end: int) -> Sequence:
 
 
 def _column_before(text: str, start: int) -> int:
-    """Give the column of the block that a tactic stands in which does not begin its line."""
+    """Return the column of the block that a tactic stands in which does not begin its line."""
     line = text.rfind("\n", 0, start) + 1
     begins = [line]  # where the block begins that is open at each depth of brackets
     for token in code_tokens(text, line, start):
@@ -74,7 +74,7 @@ def _column_before(text: str, start: int) -> int:
 
 
 def _cuts(text: str, start: int, end: int, block: int) -> Iterator[tuple[str, int]]:
-    """Give where tactics begin after the first one, and where the block ends."""
+    """Yield where tactics begin after the first one, and where the block ends."""
     depth, nested, separated = 0, False, False
     last_line = text.rfind("\n", 0, start)
     for token in code_tokens(text, start, end):

@@ -53,7 +53,7 @@ class Token(NamedTuple):
 
 
 def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
-    """Give the tokens of ``text[start:end]``, comments included, white space not.
+    """Yield the tokens of ``text[start:end]``, comments included, white space not.
 
     >>> [token.text for token in tokens("rw [h.1] -- twice")]
     ['rw', '[', 'h', '.', '1', ']', '-- twice']
@@ -79,7 +79,7 @@ _KINDS = {"line_comment": "comment", "raw_string": "string"}
 
 
 def code_tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
-    """Give the tokens of ``text[start:end]`` without comments and docstrings."""
+    """Return the tokens of ``text[start:end]`` without comments and docstrings."""
     return (t for t in tokens(text, start, end) if t.kind not in {"comment", "doc"})
 
 
@@ -96,7 +96,7 @@ def comment_end(text: str, start: int, stop: int) -> int:
 
 
 def without_comments(text: str) -> str:
-    r"""Give the text without comments and docstrings, and without the lines that this empties.
+    r"""Return the text without comments and docstrings, and without the lines that this empties.
 
     >>> without_comments("def x := 1 -- one\n/- two -/\n  + 2")
     'def x := 1\n  + 2'

@@ -27,12 +27,12 @@ class PositionMap:
         self._bytes: list[int] | None = None
 
     def position(self, index: int) -> Position:
-        """Give the 1-based (line, column) of an index."""
+        """Return the 1-based (line, column) of an index."""
         line = bisect_right(self._starts, index)
         return line, index - self._starts[line - 1] + 1
 
     def index(self, line: int, column: int) -> int:
-        """Give the index of Lean's position: ``line`` from 1, ``column`` from 0 in code points.
+        """Return the index of Lean's position: ``line`` from 1, ``column`` from 0 in code points.
 
         A place outside the text becomes the nearest one inside it.
         """
@@ -41,7 +41,7 @@ class PositionMap:
         return min(self._starts[max(line, 1) - 1] + column, len(self.text))
 
     def index_of_byte(self, offset: int) -> int:
-        """Give the index of a byte offset into the UTF-8 text."""
+        """Return the index of a byte offset into the UTF-8 text."""
         if self._ascii:
             return min(offset, len(self.text))
         if self._bytes is None:
@@ -50,7 +50,7 @@ class PositionMap:
         return max(bisect_right(self._bytes, offset) - 1, 0)
 
     def index_of_utf16(self, line: int, unit: int) -> int:
-        """Give the index of an editor's position: ``line`` from 0, ``unit`` from 0 in UTF-16."""
+        """Return the index of an editor's position: ``line`` from 0, ``unit`` from 0 in UTF-16."""
         start = self.index(line + 1, 0)
         if self._ascii:
             return min(start + unit, len(self.text))

@@ -134,7 +134,7 @@ class SourceTheorem:
         return self.after[: ends[0].start] + "end\n" if ends else self.closing
 
     def with_proof(self, proof: str) -> str:
-        """Give the declaration with another proof, a tactic block.
+        """Return the declaration with another proof, a tactic block.
 
         Args:
             proof: Tactics, one a line; indentation within it is kept.
@@ -147,7 +147,7 @@ class SourceTheorem:
         return f"{self.head} := by\n{block}"
 
     def offset(self, position: Position) -> int:
-        """Give the index into the text of a 1-based line and column.
+        """Return the index into the text of a 1-based line and column.
 
         Raises:
             LeanError: If there is no such place.
@@ -165,12 +165,12 @@ class SourceTheorem:
         return start + column - 1
 
     def position(self, offset: int) -> Position:
-        """Give the 1-based line and column of an index into the text."""
+        """Return the 1-based line and column of an index into the text."""
         line = bisect_right(self._lines, offset)
         return line, offset - self._lines[line - 1] + 1
 
     def occurrences(self, text: str) -> list[Position]:
-        """Give every place in the declaration where a text begins.
+        """Return every place in the declaration where a text begins.
 
         Raises:
             LeanError: If the file ends before the declaration.
@@ -185,7 +185,7 @@ class SourceTheorem:
 
 
 def _keywords(text: str, *words: str) -> list[Token]:
-    """Give the places of keywords in a text: not in comments, strings or names."""
+    """Return the places of keywords in a text: not in comments, strings or names."""
     if words[0] not in text:  # most files have no `mutual`, and need not be read to the end
         return []
     found: list[Token] = []

@@ -216,7 +216,7 @@ class _Judge:
         return next(tried, None)
 
     def _rung(self, before: Distance, said: tuple[str, ...], after: GoalState) -> Rung | None:
-        """Give a rung below that of the state before which closes the state after the step."""
+        """Return a rung below that of the state before which closes the state after the step."""
         lower = [rung for rung in RUNGS if rung < before.rung]
         return lower[-1] if lower and self.asked.climbs(after, said, lower[-1]) else None
 

@@ -250,7 +250,7 @@ def _printed(server: Server, state: GoalState) -> list[Goal]:
 
 
 def canonical(goal: Goal) -> str:
-    """Give a text that two goals share exactly if they are printed alike but for names.
+    """Return a text that two goals share exactly if they are printed alike but for names.
 
     It tells whether a state that was opened is the one that was asked for by its text. What a step
     is worth is never read from it.

@@ -23,7 +23,7 @@ class Kept(Generic[V]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, find: Callable[[], V]) -> V:
-        """Give the answer of a key; ``find`` finds it where it is not known."""
+        """Return the answer of a key; ``find`` finds it where it is not known."""
         with self._lock:
             if key in self._found:
                 self._found.move_to_end(key)

@@ -29,7 +29,7 @@ RUNG_HEARTBEATS = 20_000
 
 
 def closing_tactic(rung: Rung) -> str:
-    """Give the tactic that closes all goals that a rung, or one below it, can close.
+    """Return the tactic that closes all goals that a rung, or one below it, can close.
 
     >>> closing_tactic(Rung.SIMP)
     'all_goals (first | rfl | assumption | trivial | simp_all)'

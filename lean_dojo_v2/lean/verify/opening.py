@@ -105,7 +105,7 @@ def _by_sorry(server: Server, source: SourceTheorem, played: str) -> GoalState:
 
 
 def _closing_brackets(text: str) -> str:
-    """Give what closes the brackets that a text leaves open; pairs that do not match are ignored.
+    """Return what closes the brackets that a text leaves open; pairs that do not match are ignored.
 
     >>> _closing_brackets("exact foo (bar ⟨1, by ")
     '⟩)'

@@ -241,7 +241,7 @@ def _kept_statement(
 
 
 def _statement_of(server: Server, source: SourceTheorem, sources: str, timeout: float) -> str:
-    """Give the digest of the theorem's own elaborated statement."""
+    """Return the digest of the theorem's own elaborated statement."""
     return str(
         _kept_statement(server, source, sources, lambda: _ask_statement(server, source, timeout))
     )
@@ -313,7 +313,7 @@ def _by_pantograph(
 
 
 def _stated(server: Server, source: SourceTheorem, timeout: float) -> list[str]:
-    """Give what Lean says that the theorem states."""
+    """Return what Lean says that the theorem states."""
     units = _inspected(server, source, f"{source.head} := by\n  sorry", timeout)
     return [message.data for message in units[1].messages]
 

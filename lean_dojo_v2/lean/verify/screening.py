@@ -66,7 +66,7 @@ class Refusal:
     detail: str
 
     def __str__(self) -> str:
-        """Give ``reason: detail``."""
+        """Return ``reason: detail``."""
         return f"{self.reason}: {self.detail}"
 
 

@@ -51,7 +51,7 @@ BatchReport: TypeAlias = Callable[[Sequence[tuple[str, Node, Sequence[Suggestion
 
 @attrs.define
 class BestFirstSearch:
-    """Searches proofs of many problems with one generator and a few engines.
+    """Searches for proofs of many problems with one generator and a few engines.
 
     Attributes:
         generator: Proposes tactics.

@@ -106,7 +106,7 @@ def _lay_out(tree: SearchTree, most: int) -> _Drawing:
 
 
 def _path(tree: SearchTree, node: Node) -> dict[int, Node]:
-    """Give a state and all that lie between it and the root."""
+    """Return a state and all that lie between it and the root."""
     path = {node.id: node}
     while node.parent is not None:
         node = tree.nodes[node.parent]
@@ -137,7 +137,7 @@ def _rows(drawn: dict[int, Node]) -> dict[int, float]:
 
 
 def _place(drawing: _Drawing, node: Node) -> tuple[float, float]:
-    """Give the upper left corner of a state's box."""
+    """Return the upper left corner of a state's box."""
     return _MARGIN + node.depth * _COLUMN, _MARGIN + _ROW * (drawing.row[node.id] + 0.6)
 
 

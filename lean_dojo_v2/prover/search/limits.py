@@ -1,4 +1,4 @@
-"""What a search may spend, and how it chooses."""
+"""The limits of a search, and its order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ HEARTBEATS = 20_000
 
 @attrs.frozen(kw_only=True)
 class Limits:
-    """What may be spent on one theorem.
+    """Limits of the search for one theorem.
 
     The limits are counts, so the same seeds give the same proofs on a slow, a fast and a busy
     machine. The seconds are a safety net: what they end is told in the result.

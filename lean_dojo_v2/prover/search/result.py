@@ -1,4 +1,4 @@
-"""What a proof search returns."""
+"""The result of a proof search."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class SearchResult:
         return f"{self.name}: no proof ({why}; {cost})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the result as plain data, without the tree."""
+        """Return the result as plain data, without the tree."""
         data = attrs.asdict(self, filter=lambda attribute, _: attribute.name != "tree")
         data["reason"] = None if self.reason is None else str(self.reason)
         return data

@@ -175,7 +175,7 @@ class TheoremSearch:
         self._ended_by_clock += isinstance(error, EngineTimeoutError)
 
     def _state(self, node: Node) -> GoalState:
-        """Give a node's state; one that is not in the engine any more is replayed."""
+        """Return a node's state; one that is not in the engine any more is replayed."""
         held = self._alive.get(node.id)
         if held is not None and self.server.holds(held):
             return held
@@ -260,7 +260,7 @@ class TheoremSearch:
         return bool(self._queue)
 
     def seed(self, node: Node) -> int:
-        """Give the seed of the draw of tactics at a state that :meth:`next_node` has just given."""
+        """Return the seed for sampling tactics at the state that :meth:`next_node` gave."""
         place = self.problem.place
         parts = (
             str(self.settings.seed),
@@ -293,7 +293,7 @@ class TheoremSearch:
                 self._alive.pop(distant.id, None)
 
     def prefix(self, node: Node) -> str:
-        """Give the tactics that led to a state, one a line."""
+        """Return the tactics that led to a state, one a line."""
         return "\n".join(self.tree.tactics(node))
 
     def add_time(self, seconds: float) -> None:
@@ -363,7 +363,7 @@ def _opening_failure(error: LeanError) -> Failure:
 
 
 def _best_first(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
-    """Give each tactic once, with its best log-probability, most probable first."""
+    """Return each tactic once, with its best log-probability, most probable first."""
     best: dict[str, Suggestion] = {}
     for suggestion in sorted(suggestions, key=lambda s: (-s.logprob, s.tactic)):
         best.setdefault(suggestion.tactic.strip(), suggestion)

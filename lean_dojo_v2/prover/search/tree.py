@@ -1,4 +1,4 @@
-"""The record of a search: every state that was reached, and how."""
+"""The record of a search: every state that it reached, and how."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lean_dojo_v2.atomic import atomic_write_bytes
 
 
 class NodeStatus(StrEnum):
-    """What became of a state."""
+    """The status of a state."""
 
     OPEN = "open"
     EXPANDED = "expanded"
@@ -84,7 +84,7 @@ class SearchTree:
         return node
 
     def tactics(self, node: Node) -> list[str]:
-        """Give the tactics from the root to a state."""
+        """Return the tactics from the root to a state."""
         path: list[str] = []
         current: Node | None = node
         while current is not None and current.parent is not None:
@@ -93,7 +93,7 @@ class SearchTree:
         return path[::-1]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the tree as plain data."""
+        """Return the tree as plain data."""
         return {"name": self.name, "nodes": [attrs.asdict(node) for node in self.nodes]}
 
     def save(self, path: Path | str) -> None:

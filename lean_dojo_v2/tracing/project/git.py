@@ -74,7 +74,7 @@ def without_password(url: str) -> str:
 
 
 def local_head(folder: Path) -> str | None:
-    """Give the commit of a folder that is the root of a git repository without changes.
+    """Return the commit of a folder that is the root of a git repository without changes.
 
     Returns:
         The full commit, or ``None`` if the folder is no such root, is changed, or has no commit.
@@ -96,7 +96,7 @@ def is_repository(folder: Path) -> bool:
 
 
 def origin(folder: Path) -> str | None:
-    """Give the address of the remote ``origin``, without password, if there is one."""
+    """Return the address of the remote ``origin``, without password, if there is one."""
     try:
         return without_password(run_git(["remote", "get-url", "origin"], folder=folder))
     except TraceError:
@@ -150,7 +150,7 @@ def _find(mirror: Path, revision: str) -> str | None:
 
 
 def resolve(url: str, revision: str) -> str:
-    """Give the full commit that a branch, a tag, a short or a full commit means now.
+    """Return the full commit that a branch, a tag, a short or a full commit means now.
 
     A full commit that is in the cache needs no network; a name is looked up again.
 
@@ -194,7 +194,7 @@ def _fetch(mirror: Path, url: str, commit: str | None) -> None:
 
 
 def checkout(url: str, commit: str) -> Path:
-    """Give a folder with the files of a commit; made once, in one step, without a ``.git``.
+    """Return a folder with the files of a commit; made once, in one step, without a ``.git``.
 
     Args:
         url: Where to clone from.

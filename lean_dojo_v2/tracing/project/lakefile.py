@@ -83,13 +83,13 @@ class LakeProject:
         return self.toolchain.rsplit(":", 1)[-1]
 
     def place_of(self, dependency: Dependency) -> PurePosixPath:
-        """Give the folder that Lake has a dependency in, relative to the project."""
+        """Return the folder that Lake has a dependency in, relative to the project."""
         if dependency.path is not None:
             return PurePosixPath(dependency.path)
         return self.packages_dir / dependency.name
 
     def sources(self) -> dict[str, PurePosixPath]:
-        """Give every source file of the libraries: module → path relative to the project.
+        """Return every source file of the libraries: module → path relative to the project.
 
         Raises:
             TraceError: If two files are the same module.
@@ -279,7 +279,7 @@ def _package(entry: Mapping[str, Any]) -> Dependency:
 
 
 def project_of(file: Path) -> Path | None:
-    """Give the folder of the Lake project that a file lies in; ``None`` if it lies in none."""
+    """Return the folder of the Lake project that a file lies in; ``None`` if it lies in none."""
     for folder in file.absolute().parents:
         if any((folder / name).is_file() for name in LAKEFILES):
             return folder

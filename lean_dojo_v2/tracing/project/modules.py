@@ -12,7 +12,7 @@ from lean_dojo_v2.lean.text.header import Header
 
 
 def module_path(module: str) -> PurePosixPath:
-    """Give a module's file, relative to its source folder.
+    """Return a module's file, relative to its source folder.
 
     >>> str(module_path("Sample.Logic"))
     'Sample/Logic.lean'
@@ -21,7 +21,7 @@ def module_path(module: str) -> PurePosixPath:
 
 
 def module_name(path: PurePosixPath | str) -> str:
-    """Give the module of a file, given relative to its source folder.
+    """Return the module of a file, given relative to its source folder.
 
     >>> module_name("Sample/Logic.lean")
     'Sample.Logic'
@@ -61,14 +61,14 @@ class ImportGraph:
         return cls(inside, circles)
 
     def order(self) -> list[str]:
-        """Give all modules, imported ones first, otherwise by name."""
+        """Return all modules, imported ones first, otherwise by name."""
         done: dict[str, None] = {}
         for root in sorted(self.imports):
             self._visit(root, done)
         return list(done)
 
     def closure(self, module: str) -> list[str]:
-        """Give what a module imports, directly or not, imported ones first, without itself."""
+        """Return what a module imports, directly or not, imported ones first, without itself."""
         done: dict[str, None] = {}
         self._visit(module, done)
         return [name for name in done if name != module]

@@ -30,7 +30,7 @@ class LeanArguments:
     targets: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
 
     def of(self, module: str) -> tuple[str, ...]:
-        """Give the arguments for a module, those that win at the end."""
+        """Return the arguments for a module, those that win at the end."""
         for roots, arguments in self.targets:
             if any(module == root or module.startswith(f"{root}.") for root in roots):
                 return (*self.package, *arguments)
@@ -65,7 +65,7 @@ def _arguments(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _options(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Give names and values of a TOML table, whose dotted names are tables, or of an array."""
+    """Yield names and values of a TOML table, whose dotted names are tables, or of an array."""
     if isinstance(value, list):
         for item in value:
             yield str(item["name"]), item["value"]

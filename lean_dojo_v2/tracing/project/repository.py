@@ -35,7 +35,7 @@ def _as_url(url: str | Path) -> str:
 
 
 def local_folder(url: str) -> Path | None:
-    """Give the folder that an address names, if it names one on this machine.
+    """Return the folder that an address names, if it names one on this machine.
 
     The sample projects lie in the package, wherever their addresses are used.
     """
@@ -51,7 +51,7 @@ def local_folder(url: str) -> Path | None:
 
 
 def local_file(url: str) -> Path | None:
-    """Give the Lean file that an address names, if it names one on this machine."""
+    """Return the Lean file that an address names, if it names one on this machine."""
     file = Path(url).expanduser()
     return file.absolute() if file.suffix == ".lean" and file.is_file() else None
 

@@ -19,7 +19,7 @@ from lean_dojo_v2.tracing.project.modules import module_name, module_path
 
 
 def project_of_file(file: Path) -> LakeProject:
-    """Give the project that a file is traced in: the one around it, or what it imports beside it.
+    """Return the project that a file is traced in: the one around it, or what it imports beside it.
 
     Args:
         file: The file, absolute.
@@ -55,7 +55,7 @@ def hash_of_file(file: Path) -> str:
 
 
 def _imported(file: Path) -> list[str]:
-    """Give a file's module and those beside it that it imports, directly or not."""
+    """Return a file's module and those beside it that it imports, directly or not."""
     found: dict[str, None] = {}
     pending = [file.stem]
     while pending:

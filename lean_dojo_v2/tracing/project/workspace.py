@@ -71,18 +71,18 @@ class Workspace:
         return [self.files[module] for module in self.graph.order()]
 
     def closure(self, module: str) -> list[SourceFile]:
-        """Give the files that a module imports, directly or not, imported ones first."""
+        """Return the files that a module imports, directly or not, imported ones first."""
         return [self.files[name] for name in self.graph.closure(module)]
 
     def imports_among(self, modules: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Give the direct imports of some modules, and of all that they import."""
+        """Return the direct imports of some modules, and of all that they import."""
         needed = set(modules)
         for module in list(needed):
             needed.update(self.graph.closure(module))
         return {module: self.graph.imports[module] for module in needed}
 
     def path_of(self, module: str) -> str | None:
-        """Give the file of any module, relative to the repository."""
+        """Return the file of any module, relative to the repository."""
         if module in self.files:
             return self.files[module].path
         root = module.split(".", maxsplit=1)[0]
@@ -95,7 +95,7 @@ class Workspace:
         return str(PurePosixPath(".lake/packages") / package / module_path(module))
 
     def imports_of(self, file: SourceFile) -> tuple[str, ...]:
-        """Give the paths of a file's direct imports."""
+        """Return the paths of a file's direct imports."""
         return tuple(path for name in file.header.modules if (path := self.path_of(name)))
 
     def foreign(self) -> tuple[str, str] | None:
@@ -149,7 +149,7 @@ def read_workspace(project: LakeProject, *, fetch: bool = False) -> Workspace:
 
 
 def _missing(*known: Mapping[str, SourceFile]) -> set[str]:
-    """Give the roots of imports that are not among the files, and do not come with Lean."""
+    """Return the roots of imports that are not among the files, and do not come with Lean."""
     present = {module for files in known for module in files}
     imported = {name for files in known for f in files.values() for name in f.header.modules}
     return {name.split(".")[0] for name in imported - present} - CORE_ROOTS

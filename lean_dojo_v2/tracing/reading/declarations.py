@@ -100,7 +100,7 @@ def _of_command(
 
 
 def _keyword_before(words: Sequence[Token], name: int) -> int | None:
-    """Give the index of the keyword that the name at ``name`` follows, or is."""
+    """Return the index of the keyword that the name at ``name`` follows, or is."""
     if words[name].text == "instance":  # a nameless one is named by its keyword
         return name
     index = name - 1
@@ -111,7 +111,7 @@ def _keyword_before(words: Sequence[Token], name: int) -> int | None:
 
 
 def _modifiers_before(words: Sequence[Token], keyword: int) -> tuple[int, int]:
-    """Give the indices of the first word with and without the docstring."""
+    """Return the indices of the first word with and without the docstring."""
     start = keyword
     while start > 0:
         before = start - 1

@@ -113,13 +113,13 @@ def _broken(
 
 
 def _failed(commands: Sequence[TracedCommand], errors: Iterable[Diagnostic]) -> list[int]:
-    """Give the indices of the commands that have an error; one in the header is in none."""
+    """Return the indices of the commands that have an error; one in the header is in none."""
     starts = [command.start for command in commands]
     return sorted({bisect_right(starts, error.start) - 1 for error in errors} - {-1})
 
 
 def _lost(text: str, commands: Sequence[TracedCommand], failed: Iterable[int]) -> Iterator[str]:
-    """Give the names, without namespaces, that commands with an error would have defined."""
+    """Yield the names, without namespaces, that commands with an error would have defined."""
     for index in failed:
         words = list(code_tokens(text, commands[index].start, commands[index].end))
         for keyword, name in pairwise(words):
@@ -183,7 +183,7 @@ class _FileReader:
         )
 
     def _not_constants(self, start: int, end: int) -> Iterator[str]:
-        """Give the identifiers of a stretch of the text that mean no constant, each once."""
+        """Yield the identifiers of a stretch of the text that mean no constant, each once."""
         seen: set[str] = set()
         for word in code_tokens(self.text, start, end):
             at = bisect_left(self.reference_starts, word.start)
@@ -228,7 +228,7 @@ class _FileReader:
         )
 
     def _used(self, step: ElaboratedTactic, theorem: str) -> Iterable[Reference]:
-        """Give the references inside a step that do not overlap, in order."""
+        """Yield the references inside a step that do not overlap, in order."""
         position = step.start
         for index in range(bisect_left(self.reference_starts, step.start), len(self.references)):
             reference = self.references[index]

@@ -54,7 +54,7 @@ class Ilean:
     usages: Mapping[Ident, tuple[Place, ...]]
 
     def position(self, ident: Ident) -> tuple[Position, Position] | None:
-        """Give start and end of a constant's name, where this module defines it.
+        """Return start and end of a constant's name, where this module defines it.
 
         The columns are UTF-16 units plus one, which are code points except after a character
         outside the Basic Multilingual Plane on the same line.
@@ -95,7 +95,7 @@ Home: TypeAlias = tuple[str, tuple[Position, Position] | None]
 
 
 def definitions(known: Ilean, places: PositionMap) -> Iterator[Definition]:
-    """Give the constants that a module defines, as indices into its text."""
+    """Yield the constants that a module defines, as indices into its text."""
     for ident, place in known.definitions.items():
         start, end = _span(place, places)
         yield Definition(user_name(ident.name), start, end, ident.name)

@@ -95,7 +95,7 @@ def is_info_tree(message: dict[str, Any]) -> bool:
 
 
 def nodes(text: str) -> Iterator[InfoNode]:
-    """Give the tactics and commands of one message, in the order of the text."""
+    """Yield the tactics and commands of one message, in the order of the text."""
     lines = text.split("\n")
     starts = [(i, match) for i, line in enumerate(lines) if (match := _NODE.match(line))]
     for (index, match), stop in zip(starts, [*(i for i, _ in starts[1:]), len(lines)], strict=True):
@@ -119,7 +119,7 @@ def nodes(text: str) -> Iterator[InfoNode]:
 def read_trees(
     messages: Iterable[dict[str, Any]], places: PositionMap
 ) -> tuple[list[TracedCommand], list[ElaboratedTactic]]:
-    """Give the commands of a file and the members of its tactic sequences."""
+    """Return the commands of a file and the members of its tactic sequences."""
     commands: list[TracedCommand] = []
     steps: list[ElaboratedTactic] = []
     for message in messages:
@@ -163,7 +163,7 @@ def _unpadded(lines: list[str]) -> list[str]:
 
 
 def read_problems(messages: Iterable[dict[str, Any]], places: PositionMap) -> list[Diagnostic]:
-    """Give the messages that are no info trees."""
+    """Return the messages that are no info trees."""
     problems: list[Diagnostic] = []
     for message in messages:
         start = message["pos"]

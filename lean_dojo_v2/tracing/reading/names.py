@@ -15,7 +15,7 @@ _PRIVATE = re.compile(r"_private\.(?:[^\s.]+\.)+?0\.")
 
 
 def user_name(name: str) -> str:
-    """Give a name as the user writes it: without the prefix that Lean gives private names.
+    """Return a name as the user writes it: without the prefix that Lean gives private names.
 
     >>> user_name("_private.Sample.Logic.0.Sample.helper")
     'Sample.helper'
@@ -24,7 +24,7 @@ def user_name(name: str) -> str:
 
 
 def resting_on_errors(files: Iterable[TracedFile]) -> set[str]:
-    """Give the constants with an error in them and all that rest on one, directly or not.
+    """Return the constants with an error in them and all that rest on one, directly or not.
 
     Lean takes a declaration with an error for proven, so that it can go on; what uses it, also
     unseen by ``simp``, proves nothing. Of a definition that failed there may be nothing at all, and
@@ -82,7 +82,7 @@ def _binds(words: list[str], index: int) -> bool:
 
 
 def _prefixes(name: str) -> Iterable[str]:
-    """Give a name and its prefixes: ``A.b.match_1`` is a part of ``A.b``."""
+    """Yield a name and its prefixes: ``A.b.match_1`` is a part of ``A.b``."""
     while name:
         yield name
         name = name.rpartition(".")[0]

@@ -143,7 +143,7 @@ class TracedTheorem:
     variables: tuple[str, ...] = ()
 
     def bound(self, file_path: str, url: str, commit: str) -> Theorem:
-        """Give the record of the theorem in a repository."""
+        """Return the record of the theorem in a repository."""
         return Theorem(
             self.full_name,
             file_path,

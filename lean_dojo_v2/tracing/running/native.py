@@ -166,7 +166,7 @@ class NativeLean:
         return next((p for base in self._search_path if (p := base / inner).is_file()), None)
 
     def _arguments_of(self, package: str) -> LeanArguments:
-        """Give what Lake builds the files of a package with; the project's own is ``""``.
+        """Return what Lake builds the files of a package with; the project's own is ``""``.
 
         Raises:
             TraceError: If its lakefile cannot be read.

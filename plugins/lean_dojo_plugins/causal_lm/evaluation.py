@@ -73,7 +73,7 @@ def mean_loss(
     max_length: int | None = 1024,
     too_long: TooLong | None = None,
 ) -> float | None:
-    """Give the mean negative log-likelihood per label token, in nats.
+    """Return the mean negative log-likelihood per label token, in nats.
 
     Args:
         model: A causal language model, PEFT or not; left as it was.

@@ -31,7 +31,7 @@ class DemoStage:
     seconds: float
 
     def row(self) -> dict[str, Any]:
-        """Give it as the report reads it."""
+        """Return it as the report reads it."""
         return {
             "stage": self.stage,
             "proved": {"held-out": self.share.proved},

@@ -39,5 +39,5 @@ class DemoSettings:
 
     @classmethod
     def quick(cls) -> Self:
-        """Give sizes that show every stage in two minutes, with hardly a gain."""
+        """Return sizes that show every stage in two minutes, with hardly a gain."""
         return cls(theorems=12, expansions=4, problems=20, steps=20, engines=1)

@@ -55,7 +55,7 @@ def gather(
     """Collect problems.
 
     Args:
-        sources: ``"training"``, ``"sorry"``, and JSONL files in miniF2F's form.
+        sources: ``"training"``, ``"sorry"``, and JSONL files in miniF2F's format.
         repositories: The traced repositories.
         projects: Folders of repositories by address; another one is taken from where it was
             traced, or cloned.
@@ -105,7 +105,7 @@ def _is_held_out(problem: BenchmarkProblem, secret: set[str]) -> bool:
 
 
 def _spoken(statement: str) -> str:
-    r"""Give what a declaration says: without modifiers, name, comments and layout.
+    r"""Return what a declaration says: without modifiers, name, comments and layout.
 
     >>> _spoken("private theorem a.b.{u} (n:Nat) : -- all\n    n = n :=")
     '( n : Nat ) : n = n'

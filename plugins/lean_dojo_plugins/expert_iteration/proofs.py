@@ -100,7 +100,7 @@ class FoundProof:
         return tuple(TracedTactic(tactic, before, after) for before, tactic, after in self.steps)
 
     def theorem(self, steps: Sequence[TracedTactic]) -> Theorem:
-        """Give the theorem with these steps of its proof, for a dataset formatter."""
+        """Return the theorem with these steps of its proof, for a dataset formatter."""
         return Theorem(
             self.full_name, self.file_path, self.start, self.end, self.url, self.commit,
             self.statement, tuple(steps),
@@ -109,7 +109,7 @@ class FoundProof:
 
 @attrs.frozen
 class ProofFile:
-    """A JSONL file of found proofs, only appended to; a half-written line is passed over.
+    """An append-only JSONL file of found proofs; an incomplete line is skipped.
 
     Attributes:
         path: The file.
@@ -122,7 +122,7 @@ class ProofFile:
         append_lines(self.path, [attrs.asdict(proof)])
 
     def read(self, rounds: int) -> dict[str, list[FoundProof]]:
-        """Give the distinct proofs of each problem that the first rounds found, oldest first.
+        """Return the distinct proofs of each problem that the first rounds found, oldest first.
 
         Raises:
             DataError: If a line is no such proof.
@@ -187,7 +187,7 @@ def chosen(
 
 
 def pairs_of(theorem: Theorem) -> Iterator[Pair]:
-    """Give the states and tactics of a traced theorem, without marks."""
+    """Yield the states and tactics of a traced theorem, without marks."""
     for tactic in theorem.traced_tactics:
         yield remove_marks(tactic.state_before).strip(), remove_marks(tactic.tactic).strip()
 
@@ -221,7 +221,7 @@ def negatives(problem: str, round_: int, tree: SearchTree) -> Iterator[dict[str,
 
 
 def _path(tree: SearchTree) -> list[tuple[Node, Node]]:
-    """Give the states of the proof, each with the next."""
+    """Return the states of the proof, each with the next."""
     node = next(node for node in tree.nodes if node.status is NodeStatus.SOLVED)
     path = []
     while node.parent is not None:

@@ -92,7 +92,7 @@ class Practises(Protocol):
         """Let the model go."""
 
     def searching_model(self) -> str:
-        """Give the model that searches now."""
+        """Return the model that searches now."""
 
     def make_prover(self) -> BaseProver:
         """Load the prover that searches now."""
@@ -178,7 +178,7 @@ class Rounds:
             atomic_write_text(file, json.dumps(mine, indent=2) + "\n")
 
     def steps(self, count: int) -> list[Round]:
-        """Give the rounds as steps of a curriculum."""
+        """Return the rounds as steps of a curriculum."""
         return [Round(f"round-{number}", self.practice.digest) for number in range(1, count + 1)]
 
     def export_merged_data(self, repositories: Sequence[Round], output_path: Path) -> None:
@@ -224,7 +224,7 @@ class Rounds:
         return AttemptFolder(self.folder / "rounds" / str(number))
 
     def _provers(self) -> Any:
-        """Give what makes the prover of an attempt; the model is loaded once."""
+        """Return what makes the prover of an attempt; the model is loaded once."""
         prover = self.trainer.make_prover()
 
         def with_seed(seed: int) -> Prover[Any, Any, Any]:
@@ -310,7 +310,7 @@ class Rounds:
         _say(f"round {number}: learning {learnt} steps of found proofs and {human} of human ones")
 
     def _human(self) -> Iterator[Theorem]:
-        """Give the theorems whose human proofs are learnt, too."""
+        """Yield the theorems whose human proofs are learnt, too."""
         if not self._exported:
             self.database.export_merged_data(list(self.repositories), self.data_path)
             self._exported = True
@@ -355,7 +355,7 @@ class _Counter:
 
 
 def config_of(trainer: Practises) -> ProverConfig:
-    """Give the limits of a trainer's searches."""
+    """Return the limits of a trainer's searches."""
     return ProverConfig(
         num_workers=trainer.engines,
         max_expansions=trainer.expansions,

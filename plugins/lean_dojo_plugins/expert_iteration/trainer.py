@@ -292,7 +292,7 @@ class ExpertIterationTrainer(SFTTrainer):
         self._used = False
 
     def searching_model(self) -> str:
-        """Give the model that searches now: the last round's, or the first one's."""
+        """Return the model that searches now: the last round's, or the first one's."""
         state = RunFolder(Path(self.output_dir)).load()
         if state is not None and state.finished:
             return self.output_dir

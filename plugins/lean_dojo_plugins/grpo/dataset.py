@@ -23,5 +23,5 @@ class GRPODataset(SplitDataset):
     default_formatter: ClassVar[str] = "tactic-prompt"
 
     def to_hf(self) -> datasets.Dataset:
-        """Give ``problem`` (the goal), ``prompt`` (system and user) and what rewards may read."""
+        """Return ``problem`` (the goal), ``prompt`` (system and user) and what rewards may read."""
         return datasets.Dataset.from_list(list(self.rows()))

@@ -284,7 +284,7 @@ class Stage:
         return TheoremProblem(SourceTheorem(text, row["full_name"], row["file_path"], start, end))
 
     def _lane(self, project: Path) -> tuple[Server, ThreadPoolExecutor]:
-        """Give the engines of a project in turn."""
+        """Return the engines of a project in turn."""
         if project not in self._lanes:
             self._lanes[project] = [
                 (

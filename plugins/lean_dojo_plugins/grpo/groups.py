@@ -98,7 +98,7 @@ process(es))'
 
 
 def _passes_per_generation(per_pass: int, trainer_args: Mapping[str, Any]) -> int | None:
-    """Give the backward passes that one generation feeds, where the user's settings say it."""
+    """Return the backward passes that one generation feeds, where the user's settings say it."""
     given = [name for name in _BATCH_SETTINGS[1:] if trainer_args.get(name) is not None]
     if len(given) > 1:
         raise ConfigError(f"trainer_args: give only one of {' and '.join(given)}")

@@ -112,7 +112,7 @@ def pack(input_ids: torch.Tensor, attention_mask: torch.Tensor, kept: int) -> Gr
 
 
 def score(model: Any, groups: Groups) -> tuple[torch.Tensor, torch.Tensor]:
-    """Give the log-probability and entropy of each completion token, ``(batch, completion)``."""
+    """Return the log-probability and entropy of each completion token, ``(batch, completion)``."""
     base = base_of(model)
     mask = groups.visible()
     if base.config.get_text_config()._attn_implementation == "eager":  # noqa: SLF001 - as above

@@ -89,7 +89,7 @@ class ProgressDataset:
         return len(self.examples)
 
     def to_hf(self) -> Dataset:
-        """Give a dataset in memory with the columns ``text`` and ``label``."""
+        """Return a dataset in memory with the columns ``text`` and ``label``."""
         return Dataset.from_dict(
             {
                 "text": [example.text for example in self.examples],
@@ -135,7 +135,7 @@ class ProgressDataset:
 
 
 def _place(theorem: str, seed: int) -> int:
-    """Give a theorem's place in the seed's order, a number of 64 bits."""
+    """Return a theorem's place in the seed's order, a number of 64 bits."""
     return int.from_bytes(hashlib.sha256(f"{seed}\n{theorem}".encode()).digest()[:8], "big")
 
 

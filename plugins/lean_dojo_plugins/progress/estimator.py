@@ -81,7 +81,7 @@ class ProgressModel:
 
     @torch.inference_mode()
     def outputs(self, texts: Sequence[str]) -> Array:
-        """Give the model's output for each input: steps, or a logit; shape ``(n,)``.
+        """Return the model's output for each input: steps, or a logit; shape ``(n,)``.
 
         Batches hold inputs of similar length, so that little is computed on padding.
         """

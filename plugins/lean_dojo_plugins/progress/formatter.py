@@ -22,11 +22,11 @@ class ProgressText:
     columns: ClassVar[tuple[str, ...]] = ("goal", "prefix", "tactic", "steps_remaining", "theorem")
 
     def rows(self, theorem: Theorem) -> Iterator[Row]:
-        """Give the rows of one theorem; none where its proof has a ``sorry``."""
+        """Yield the rows of one theorem; none where its proof has a ``sorry``."""
         for example in examples_of(theorem):
             row = example.to_dict()
             yield {column: row.get(column, "") for column in self.columns}
 
     def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:  # noqa: ARG002
-        """Give the model's input at the start of a proof, before any candidate."""
+        """Return the model's input at the start of a proof, before any candidate."""
         return [{"role": "user", "content": progress_text(goal, "", "")}]

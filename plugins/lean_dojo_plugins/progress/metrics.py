@@ -60,7 +60,7 @@ def binary_measures(logits: Array, labels: Array) -> dict[str, float]:
 
 
 def auc(scores: Array, labels: Array, groups: Sequence[str]) -> float:
-    """Give the share of pairs of a group, one of each outcome, that the scores order rightly.
+    """Return the share of pairs of a group, one of each outcome, that the scores order rightly.
 
     Only states of one theorem wait in one queue, so pairs of two groups say nothing.
 
@@ -88,12 +88,12 @@ def auc(scores: Array, labels: Array, groups: Sequence[str]) -> float:
 
 
 def compute_metrics(prediction: EvalPrediction) -> dict[str, float]:
-    """Give the measures in the form that transformers' ``Trainer`` asks for."""
+    """Return the measures in the form that transformers' ``Trainer`` asks for."""
     return measures(flat(prediction.predictions), flat(prediction.label_ids))
 
 
 def flat(values: Any) -> np.ndarray[Any, Any]:
-    """Give an array of shape ``(n,)`` or ``(n, 1)`` as ``(n,)``."""
+    """Return an array of shape ``(n,)`` or ``(n, 1)`` as ``(n,)``."""
     return np.asarray(values, dtype=float).reshape(-1)
 
 

@@ -49,7 +49,7 @@ class Target(Protocol):
         """
 
     def label(self, example: Example) -> Any:
-        """Give an example's label in the form that the loss takes."""
+        """Return an example's label in the form that the loss takes."""
 
     def measures(self, outputs: Array, labels: Array) -> dict[str, float]:
         """Compare the model's outputs with labels, both of shape ``(n,)``."""
@@ -61,10 +61,10 @@ class Target(Protocol):
         """Draw outputs against labels as an SVG file."""
 
     def text(self, step: Step) -> str:
-        """Give the model's input for a step of a search."""
+        """Return the model's input for a step of a search."""
 
     def distances(self, outputs: Array) -> Array:
-        """Give what a search adds to the cost of a state, for outputs of shape ``(n,)``."""
+        """Return what a search adds to the cost of a state, for outputs of shape ``(n,)``."""
 
 
 class Steps:
@@ -81,15 +81,15 @@ class Steps:
         return ProgressExample.read(row)
 
     def label(self, example: Example) -> float:
-        """Give the steps."""
+        """Return the steps."""
         return example.label
 
     def measures(self, outputs: Array, labels: Array) -> dict[str, float]:
-        """Give ``mse``, ``mae`` and ``within_one``."""
+        """Return ``mse``, ``mae`` and ``within_one``."""
         return measures(outputs, labels)
 
     def order(self, outputs: Array, examples: Sequence[Example]) -> dict[str, float]:  # noqa: ARG002
-        """Give nothing: these examples are the steps of one proof each."""
+        """Return nothing: these examples are the steps of one proof each."""
         return {}
 
     def draw(self, outputs: Array, labels: Array, path: Path) -> None:
@@ -97,11 +97,11 @@ class Steps:
         draw_predictions(outputs, labels, path)
 
     def text(self, step: Step) -> str:
-        """Give the documented input: the state before, the tactics so far, the candidate."""
+        """Return the documented input: the state before, the tactics so far, the candidate."""
         return progress_text(step.before, step.prefix, step.tactic)
 
     def distances(self, outputs: Array) -> Array:
-        """Give the steps themselves, none below 0."""
+        """Return the steps themselves, none below 0."""
         return np.maximum(outputs, 0.0)
 
 
@@ -126,15 +126,15 @@ class Solved:
         return CriticExample.read(row)
 
     def label(self, example: Example) -> list[float]:
-        """Give 1 or 0, in a list: the loss takes one column for each label."""
+        """Return 1 or 0, in a list: the loss takes one column for each label."""
         return [example.label]
 
     def measures(self, outputs: Array, labels: Array) -> dict[str, float]:
-        """Give ``cross_entropy``, ``accuracy`` and ``solved``, the share of solved states."""
+        """Return ``cross_entropy``, ``accuracy`` and ``solved``, the share of solved states."""
         return binary_measures(outputs, labels)
 
     def order(self, outputs: Array, examples: Sequence[Example]) -> dict[str, float]:
-        """Give ``auc``, and ``auc_logprob`` of the log-probability, which needs no critic."""
+        """Return ``auc``, and ``auc_logprob`` of the log-probability, which needs no critic."""
         labels = np.asarray([example.label for example in examples])
         theorems = [example.theorem for example in examples]
         logprobs = np.asarray([getattr(example, "logprob", 0.0) for example in examples])
@@ -148,11 +148,11 @@ class Solved:
         draw_calibration(outputs, labels, path)
 
     def text(self, step: Step) -> str:
-        """Give the state that the step leaves."""
+        """Return the state that the step leaves."""
         return state_text(step.after)
 
     def distances(self, outputs: Array) -> Array:
-        """Give minus the logarithm of the probability, from its logit."""
+        """Return minus the logarithm of the probability, from its logit."""
         return np.logaddexp(0.0, -outputs)
 
 

@@ -355,7 +355,7 @@ class ProgressTrainer:
         database: Database | None,
         data_path: Path | str | None,
     ) -> ProgressDataset:
-        """Give the dataset, made of proofs or searches where it is not given."""
+        """Return the dataset, made of proofs or searches where it is not given."""
         if self.target == SOLVED:
             if self.data_path is None:
                 raise UsageError(
@@ -381,7 +381,7 @@ class ProgressTrainer:
         return Path(self.data_path)
 
     def _trained_on(self, data_path: Path | str | None) -> ProgressDataset:
-        """Give the data of the run in the output folder, which its held-out part is of."""
+        """Return the data of the run in the output folder, which its held-out part is of."""
         exported = self._exported(data_path)
         if self.target == SOLVED or (self.data_path is None and exported.exists()):
             dataset = self._dataset(exported)

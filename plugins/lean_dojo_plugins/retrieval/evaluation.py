@@ -31,7 +31,7 @@ CORPUS = "corpus.jsonl"
 
 
 def dataset_folders(path: Path) -> list[Path]:
-    """Give the dataset folders at a path: itself, or its subfolders that hold a corpus.
+    """Return the dataset folders at a path: itself, or its subfolders that hold a corpus.
 
     Raises:
         DataError: If there is none.

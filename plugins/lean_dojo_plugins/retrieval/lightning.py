@@ -81,7 +81,7 @@ class EpochBar(pl.Callback):
 
 
 def step_folder(config: TrainingConfig, dir_name: str) -> Path:
-    """Give the checkpoint folder of a training step; a repository's name makes one folder."""
+    """Return the checkpoint folder of a training step; a repository's name makes one folder."""
     return config.get_checkpoint_dir() / paths.safe_name(dir_name)
 
 

@@ -52,7 +52,7 @@ class Row:
     scores: Scores
 
     def cells(self) -> tuple[str, ...]:
-        """Give the printed cells."""
+        """Return the printed cells."""
         unknown = "?" if self.method == "dense" else "-"
         scores = self.scores
         measured = (
@@ -74,7 +74,7 @@ class Row:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values."""
+        """Return plain values."""
         values = attrs.asdict(self, recurse=False)
         return {**values, "scores": self.scores.as_dict()}
 
@@ -109,7 +109,7 @@ class EvaluationReport(Evaluation):
         return self.model
 
     def __getitem__(self, dataset: str) -> dict[str, dict[str, float]]:  # type: ignore[override]
-        """Give the retriever's metrics of a dataset, by split, as the documents do."""
+        """Return the retriever's metrics of a dataset, by split, as the documents do."""
         found = {
             row.split: row.scores.as_dict()
             for row in self.rows
@@ -120,7 +120,7 @@ class EvaluationReport(Evaluation):
         return found
 
     def __str__(self) -> str:
-        """Give the table (Markdown), with notes."""
+        """Return the table (Markdown), with notes."""
         lines = [_HEADER, *(row.cells() for row in self.rows)]
         widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADER))]
 
@@ -152,7 +152,7 @@ class EvaluationReport(Evaluation):
         return notes
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values."""
+        """Return plain values."""
         return {"checkpoint": self.model, "rows": [row.to_dict() for row in self.rows]}
 
     def write(self, folder: Path) -> None:

@@ -70,7 +70,7 @@ class RetrievalRun:
         atomic_write_bytes(self.folder / FILE, orjson.dumps(values, option=orjson.OPT_INDENT_2))
 
     def checkpoint(self) -> Path | None:
-        """Give the newest checkpoint of the run: of the last finished step, else the start."""
+        """Return the newest checkpoint of the run: of the last finished step, else the start."""
         for name in reversed(self.finished):
             if name is not None:
                 return self.folder / name

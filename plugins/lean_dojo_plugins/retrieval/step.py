@@ -174,7 +174,7 @@ def _fit(step: RetrievalStep, model: PremiseRetriever, data: RetrievalDataModule
 
 
 def _resume_point(step: RetrievalStep, data: RetrievalDataModule) -> Path | None:
-    """Give the newest checkpoint of this very step on this very data, if it was killed."""
+    """Return the newest checkpoint of this very step on this very data, if it was killed."""
     # Beside the folder: Lightning warns of a folder that is not empty.
     record = step.run.folder / f"{step.name}.json"
     state = {"corpus": data.corpus.fingerprint, "items": len(data.train_items)}

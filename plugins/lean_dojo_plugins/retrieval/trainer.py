@@ -171,14 +171,14 @@ class RetrievalTrainer:
         return run
 
     def find_latest_checkpoint(self) -> Path | None:
-        """Give the checkpoint that was saved last, ``None`` where there is none.
+        """Return the checkpoint that was saved last, ``None`` where there is none.
 
         A file that is cut off is passed over with a warning.
         """
         return checkpoints.find_latest(self.output_dir)
 
     def find_best_checkpoint(self) -> Path | None:
-        """Give the checkpoint with the highest validation Recall@10, ``None`` without any.
+        """Return the checkpoint with the highest validation Recall@10, ``None`` without any.
 
         A file that is cut off is passed over with a warning.
         """
@@ -232,7 +232,7 @@ class RetrievalTrainer:
         return report
 
     def _dataset_path(self) -> Path:
-        """Give ``$RAID_DIR/data``, unless the data trained on lies elsewhere."""
+        """Return ``$RAID_DIR/data``, unless the data trained on lies elsewhere."""
         usual, trained_on = paths.data_dir(), self._trained_on
         if trained_on is None or usual.absolute() in trained_on.absolute().parents:
             return usual

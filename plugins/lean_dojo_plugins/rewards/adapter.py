@@ -71,7 +71,7 @@ def _text(completion: Any) -> str:
 
 
 def _content(content: Any) -> str:
-    """Give the text of a message; content may be a list of typed parts."""
+    """Return the text of a message; content may be a list of typed parts."""
     if content is None:
         return ""
     if isinstance(content, str):

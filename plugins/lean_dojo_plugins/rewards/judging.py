@@ -35,7 +35,7 @@ class Judge:
         self._lock = threading.Lock()
 
     def judgements(self, questions: Sequence[Question], timeout: float) -> list[Judgement]:
-        """Give the judgement of each question; waits for the engines.
+        """Return the judgement of each question; waits for the engines.
 
         Args:
             questions: States and tactics.

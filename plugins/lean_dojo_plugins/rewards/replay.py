@@ -165,7 +165,7 @@ def _checkout(url: str, commit: str) -> Path | None:
 
 @attrs.frozen
 class Judgement:
-    """What became of one tactic at one state.
+    """The outcome of one tactic at one state.
 
     Attributes:
         verdict: The verdict; ``None`` if the state cannot be opened.

@@ -22,7 +22,7 @@ _NAMES = (
 
 
 def shares(judgements: Sequence[Judgement]) -> dict[str, float]:
-    """Give the shares of a batch that are logged, always under the same names.
+    """Return the shares of a batch that are logged, always under the same names.
 
     A name that is absent from some batches would be averaged over the others only.
 

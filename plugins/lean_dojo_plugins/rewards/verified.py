@@ -159,7 +159,7 @@ class PantographVerified:
             self._engines.submit(spec.project, warm_up, spec, header=spec.header)
 
     def judgements(self, completions: Sequence[Any], **columns: Any) -> list[Judgement]:
-        """Give what Lean said of each completion, for listings.
+        """Return what Lean said of each completion, for listings.
 
         Raises:
             UsageError: If there is no column ``problem``.
@@ -169,13 +169,13 @@ class PantographVerified:
         return self._judge.judgements(questions, self.timeout)
 
     def score(self, judgement: Judgement) -> float | None:
-        """Give the reward of a judgement."""
+        """Return the reward of a judgement."""
         if judgement.verdict is None:
             return None
         return float(getattr(self, judgement.verdict.value))
 
     def close(self) -> None:
-        """Give the engines back, which other rewards may share; the next call starts others."""
+        """Release the engines, which other rewards may share; the next call starts new ones."""
         self._engines.close()
 
     def _questions(

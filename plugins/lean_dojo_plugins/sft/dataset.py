@@ -23,7 +23,7 @@ class SFTDataset(SplitDataset):
     default_formatter: ClassVar[str] = "tactic-chat"
 
     def to_hf(self) -> datasets.Dataset:
-        """Give one column ``messages``: system, user (the goal), assistant (the tactic)."""
+        """Return one column ``messages``: system, user (the goal), assistant (the tactic)."""
         message = {"role": datasets.Value("string"), "content": datasets.Value("string")}
         return datasets.Dataset.from_dict(
             {"messages": [[*row["prompt"], *row["completion"]] for row in self.rows()]},

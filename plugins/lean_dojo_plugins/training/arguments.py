@@ -93,7 +93,7 @@ def check_values(args: Mapping[str, Any], *, on_cpu: bool) -> None:
 
 
 def _primitives_of(hint: Any) -> Collection[type]:
-    """Give the primitive types that a hint allows; empty if it allows others too."""
+    """Return the primitive types that a hint allows; empty if it allows others too."""
     if typing.get_origin(hint) in {typing.Union, types.UnionType}:
         parts = typing.get_args(hint)
     else:

@@ -47,7 +47,7 @@ def formatted_rows(file: Path, formatter: DatasetFormatter) -> Iterator[dict[str
 
 
 def repository_name(repository: Any) -> str:
-    """Give ``owner-repo`` of a repository's address, with nothing that a file name may not have.
+    """Return ``owner-repo`` of a repository's address, with nothing that a file name may not have.
 
     >>> from types import SimpleNamespace
     >>> repository_name(SimpleNamespace(url="https://github.com/leanprover/std4.git", commit="c"))

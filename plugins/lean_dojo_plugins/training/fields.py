@@ -68,7 +68,7 @@ def not_negative(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
 
 
 def text_of_path(value: str | os.PathLike[str]) -> str:
-    """Give a path as text; anything else as it is, for the validator to refuse."""
+    """Return a path as text; anything else as it is, for the validator to refuse."""
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 

@@ -26,7 +26,7 @@ def looks_like_path(name: str) -> bool:
 
 
 def resolve_model(name: str | Path) -> str:
-    """Give the local folder or file that a name means, or the hub id as it is.
+    """Return the local folder or file that a name means, or the hub id as it is.
 
     ``shipped`` is the model that ships.
 
@@ -101,7 +101,7 @@ def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
 
 
 def hub_options(source: str) -> dict[str, Any]:
-    """Give the options with which ``from_pretrained`` does not wait for a hub that is out of reach.
+    """Return options with which ``from_pretrained`` does not wait for an unreachable hub.
 
     Without a network the libraries ask again and again, for about a minute and with a warning each
     time, before they say that there is no such model; what is cached needs no asking.

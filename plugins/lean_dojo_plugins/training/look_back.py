@@ -40,7 +40,7 @@ def look_back(trainer: Learner, step: CurriculumStep, data_path: Path) -> None:
 
 
 def read_matrix(folder: Path) -> Forgetting:
-    """Give what was measured after the earlier steps of a run.
+    """Return what was measured after the earlier steps of a run.
 
     Raises:
         DataError: If the file cannot be read.

@@ -28,7 +28,7 @@ class CardSubject(Protocol):
         """Return all settings that affect the result, as plain data."""
 
     def card(self) -> Mapping[str, str]:
-        """Give ``title``, ``does``, ``library``, ``task`` and ``formatter``."""
+        """Return ``title``, ``does``, ``library``, ``task`` and ``formatter``."""
 
 
 def write_model_card(folder: Path, trainer: CardSubject, steps: Sequence[FinishedStep]) -> None:

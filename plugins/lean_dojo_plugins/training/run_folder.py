@@ -232,7 +232,7 @@ class RunFolder:
 
 
 def trained_settings(folder: Path) -> Mapping[str, Any]:
-    """Give the settings that a folder's model was trained with; none where nothing says so."""
+    """Return the settings that a folder's model was trained with; none where nothing says so."""
     try:
         state = RunFolder(folder).load()
     except CheckpointError:  # a file of somebody else's
@@ -320,7 +320,7 @@ def check_same_run(state: RunState, trainer: str, settings: Mapping[str, Any], p
 
 
 def length_of(settings: Mapping[str, Any]) -> dict[str, float]:
-    """Give the settings that say how long each repository is trained on."""
+    """Return the settings that say how long each repository is trained on."""
     return {key: value for key, value in _flat(settings).items() if key in LONGER}
 
 

@@ -32,7 +32,7 @@ _ARGS_WITHOUT_EFFECT = {
 
 
 def plain_settings(trainer: Any) -> dict[str, Any]:
-    """Give every field of a trainer that shapes its result, JSON-ready.
+    """Return every field of a trainer that shapes its result, JSON-ready.
 
     Args:
         trainer: An attrs object.

@@ -126,7 +126,7 @@ def test_every_sorry_of_a_file_is_tried_and_whole_theorems_count(lean_dojo, warm
     }  # fmt: skip
     assert results[25, 38]["reason"] == "theorem-unfinished"
     assert results[25, 45]["reason"] in {"no-states-left", "expansion-limit"}
-    assert "it stands in a def" in results[21, 21]["detail"]
+    assert "it is in a def" in results[21, 21]["detail"]
     subprocess.run(["patch", "-p1", "-s", "x.lean", "x.patch"], check=True)
     filled = (warm / "x.lean").read_text()
     assert filled.count("sorry") == 4

@@ -95,7 +95,7 @@ class Status:
 
 
 def cache_folder() -> Path:
-    """Give the folder for downloaded engines; ``LEAN_DOJO_CACHE`` overrides the system's choice."""
+    """Return the folder for downloaded engines; ``LEAN_DOJO_CACHE`` overrides the default."""
     return user_cache().absolute() / "embedded"
 
 
@@ -109,7 +109,7 @@ def version_key() -> str:
 
 
 def find() -> Installation | None:
-    """Give the installation if it is there; touches neither network nor lock."""
+    """Return the installation if it is there; touches neither network nor lock."""
     path = cache_folder() / version_key()
     return Installation(path) if (path / _RECORD).is_file() else None
 

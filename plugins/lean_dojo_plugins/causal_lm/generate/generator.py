@@ -396,7 +396,7 @@ class CausalTacticGenerator:
         return torch.tensor(ids, device=device), torch.tensor(mask, device=device)
 
     def _text(self, tokens: list[int]) -> str:
-        """Give the first line of what the tokens say, up to the first that ends a tactic."""
+        """Return the first line of what the tokens say, up to the first that ends a tactic."""
         ends = set(self.ends.tolist())
         stop = next((i for i, token in enumerate(tokens) if token in ends), len(tokens))
         text = cast("str", self.tokenizer.decode(tokens[: stop + 1], skip_special_tokens=True))
@@ -404,7 +404,7 @@ class CausalTacticGenerator:
 
 
 def _seeds(seed: int | None, count: int) -> list[int]:
-    """Give seeds of goals that follow from one; from none, new ones each time."""
+    """Return seeds of goals that follow from one; from none, new ones each time."""
     generator = torch.Generator()
     generator.manual_seed(secrets.randbits(63) if seed is None else seed)
     return [int(one) for one in torch.randint(2**62, (count,), generator=generator)]

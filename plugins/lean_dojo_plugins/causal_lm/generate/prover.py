@@ -80,7 +80,7 @@ class HFProver(BaseProver):
 
     @property
     def generator(self) -> Sampler:
-        """What proposes tactics."""
+        """The generator of tactics."""
         return self._sampler
 
     def generate_whole_proof(self, theorem: Theorem | str) -> str:

@@ -8,6 +8,6 @@ from transformers import PreTrainedModel
 
 
 def base_of(model: Any) -> PreTrainedModel:
-    """Give the transformers model inside a PEFT model, or the model itself."""
+    """Return the transformers model inside a PEFT model, or the model itself."""
     inner = model.get_base_model() if hasattr(model, "peft_config") else model
     return cast("PreTrainedModel", inner)

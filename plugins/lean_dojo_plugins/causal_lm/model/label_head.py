@@ -125,7 +125,7 @@ def add_label_head(
 def label_log_probs(
     model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor, labels: torch.Tensor
 ) -> torch.Tensor:
-    """Give the log-probability of every label, on any device.
+    """Return the log-probability of every label, on any device.
 
     Args:
         model: A causal language model, PEFT or not.

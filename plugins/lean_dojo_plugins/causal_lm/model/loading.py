@@ -183,7 +183,7 @@ def _gguf(source: str) -> tuple[str, str | None]:
 
 
 def base_of_adapter(folder: str) -> str:
-    """Give the folder or hub id of the model that an adapter was trained on.
+    """Return the folder or hub id of the model that an adapter was trained on.
 
     Raises:
         CheckpointError: If it is not there any more.

@@ -24,7 +24,7 @@ SYSTEM = (
 
 
 def label_of(tactic: TracedTactic) -> str | None:
-    """Give the text to learn for one traced tactic, or ``None`` where there is none.
+    """Return the text to learn for one traced tactic, or ``None`` where there is none.
 
     A tactic of several lines is learnt as the line that leads to the same goals (``induction n with
     | zero => ?_ | succ n ih => ?_``, see :func:`lean_dojo_v2.data.one_line.one_line`). Skipped are
@@ -41,7 +41,7 @@ def label_of(tactic: TracedTactic) -> str | None:
 
 
 def goal_of(tactic: TracedTactic) -> str:
-    """Give the state before a tactic as the prompt shows it: without marks."""
+    """Return the state before a tactic as the prompt shows it: without marks."""
     return remove_marks(tactic.state_before).strip()
 
 
@@ -65,7 +65,7 @@ class TacticChat:
     columns: tuple[str, ...] = ("prompt", "completion")
 
     def rows(self, theorem: Theorem) -> Iterator[Row]:
-        """Give one row per tactic that can be learnt."""
+        """Yield one row per tactic that can be learnt."""
         for tactic in theorem.traced_tactics:
             label = label_of(tactic)
             if label is not None:
@@ -105,7 +105,7 @@ class TacticPrompt:
     )
 
     def rows(self, theorem: Theorem) -> Iterator[Row]:
-        """Give one row per state at which the human proof plays a learnable tactic."""
+        """Yield one row per state at which the human proof plays a learnable tactic."""
         played: list[str] = []
         for index, tactic in enumerate(theorem.traced_tactics):
             label = label_of(tactic)

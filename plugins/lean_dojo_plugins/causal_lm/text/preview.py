@@ -29,7 +29,7 @@ def preview(
     limit: int = 3,
     max_length: int | None = None,
 ) -> list[PreviewExample]:
-    """Give the first examples, rendered and tokenised as for training.
+    """Return the first examples, rendered and tokenised as for training.
 
     Rows with a ``completion`` are shown with their labels; rows of a prompt alone (GRPO) carry no
     loss, for there the model's own samples do.
@@ -73,7 +73,7 @@ def _one(tokeniser: Tokeniser, row: Row) -> TokenisedExample | None:
 def _tokens(
     tokenizer: PreTrainedTokenizerBase, example: TokenisedExample
 ) -> Iterator[PreviewToken]:
-    """Give the text that each token adds; tokens that share a character are given as one."""
+    """Yield the text that each token adds; tokens that share a character are given as one."""
     pairs = zip(example.input_ids, example.labels, strict=True)
     before: list[int] = []
     for loss, run in groupby(pairs, key=lambda pair: pair[1] != IGNORED):

@@ -25,7 +25,7 @@ _PROPOSITIONS = "pqrs"
 
 
 def renamed(step: StateAndTactic, copies: int, rng: random.Random) -> Iterator[StateAndTactic]:
-    r"""Give a step under other names.
+    r"""Yield a step under other names.
 
     Variables of one letter change places with others of the same type; propositions may also take
     a name that the step does not use. Hypotheses follow the variables that they are named after.
@@ -56,7 +56,7 @@ def renamed(step: StateAndTactic, copies: int, rng: random.Random) -> Iterator[S
 
 
 def _variables(state: str) -> dict[str, list[str]]:
-    """Give the variables of one letter, by their types; not those with another type elsewhere."""
+    """Return the variables of one letter, by their types; not those with another type elsewhere."""
     types: dict[str, set[str]] = {}
     for match in _HYPOTHESIS.finditer(state):
         for name in match[1].split():
@@ -114,7 +114,7 @@ class RenamedTacticChat(TacticChat):
     """Held-out tactics count once, as they were written."""
 
     def rows(self, theorem: Theorem) -> Iterator[Row]:
-        """Give each tactic that can be learnt as it is, then under other names."""
+        """Yield each tactic that can be learnt as it is, then under other names."""
         rng = random.Random(f"{theorem.file_path}\n{theorem.full_name}")
         for tactic in theorem.traced_tactics:
             label = label_of(tactic)

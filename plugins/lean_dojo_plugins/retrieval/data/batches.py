@@ -89,7 +89,7 @@ class TrainItems(Dataset[tuple[int, Numbers]]):
         return len(self.example_of)
 
     def __getitem__(self, key: Key) -> tuple[int, Numbers]:
-        """Give the item's number and its negatives for an epoch."""
+        """Return the item's number and its negatives for an epoch."""
         epoch, item = key
         example = int(self.example_of[item])
         negatives = sample_negatives(

@@ -71,7 +71,7 @@ class Visibility:
         return np.unpackbits(self.reach[file], count=self.num_files).view(np.bool_)
 
     def in_file(self, file: int, before: int) -> Numbers:
-        """Give the premises of ``file`` that end before the packed position ``before``."""
+        """Return the premises of ``file`` that end before the packed position ``before``."""
         first, last = self.file_starts[file], self.file_starts[file + 1]
         numbers: Numbers = first + np.flatnonzero(self.ends[first:last] <= before)
         return numbers
@@ -163,7 +163,7 @@ class Corpus:
         return len(self.names)
 
     def __getitem__(self, number: int) -> Premise:
-        """Give one premise as a record."""
+        """Return one premise as a record."""
         return Premise(
             full_name=self.names[number],
             code=self.codes[number],
@@ -173,11 +173,11 @@ class Corpus:
         )
 
     def file_number(self, path: str) -> int | None:
-        """Give a file's number, ``None`` if the corpus lacks it."""
+        """Return a file's number, ``None`` if the corpus lacks it."""
         return self._numbers.get(path)
 
     def path_of(self, number: int) -> str:
-        """Give the file of a premise."""
+        """Return the file of a premise."""
         return self.paths[int(self.visibility.file_of[number])]
 
     @property

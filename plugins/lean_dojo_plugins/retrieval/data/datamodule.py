@@ -40,7 +40,7 @@ class ResumableLoader(DataLoader[Any]):
     _resume = 0
 
     def __iter__(self) -> Iterator[TrainBatch]:  # type: ignore[override]
-        """Give the batches of the epoch that are not done yet."""
+        """Yield the batches of the epoch that are not done yet."""
         batches = self.batch_sampler
         assert isinstance(batches, LengthGroupedBatches)
         batches.start = self._done = self._resume
@@ -51,7 +51,7 @@ class ResumableLoader(DataLoader[Any]):
         self._done = 0
 
     def state_dict(self) -> dict[str, int]:
-        """Give the number of batches done in this epoch."""
+        """Return the number of batches done in this epoch."""
         return {"done": self._done % max(len(self), 1)}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
@@ -182,7 +182,7 @@ class RetrievalDataModule(pl.LightningDataModule):
         )
 
     def training_batches(self) -> LengthGroupedBatches:
-        """Give the order of the training items for this process."""
+        """Return the order of the training items for this process."""
         return LengthGroupedBatches(
             lengths=self.train_items.queries.lengths[self.train_items.example_of],
             batch_size=self.batch_size,
@@ -192,7 +192,7 @@ class RetrievalDataModule(pl.LightningDataModule):
         )
 
     def train_dataloader(self) -> ResumableLoader:
-        """Give the training loader of this process."""
+        """Return the training loader of this process."""
         items = self.train_items
         workers = spare_workers(self.num_workers)
         return ResumableLoader(
@@ -205,7 +205,7 @@ class RetrievalDataModule(pl.LightningDataModule):
         )
 
     def val_dataloader(self) -> DataLoader[Any]:
-        """Give this process's part of the validation states; no state goes to two processes."""
+        """Return this process's part of the validation states; no state goes to two processes."""
         rank = 0 if self.trainer is None else self.trainer.global_rank
         world = 1 if self.trainer is None else self.trainer.world_size
         lengths = self.val_queries.lengths
@@ -227,7 +227,7 @@ class RetrievalDataModule(pl.LightningDataModule):
 
 
 def spare_workers(wanted: int) -> int:
-    """Give the number of data-loading processes: as wanted, but one core stays for training."""
+    """Return the number of data-loading processes: as wanted, but one core stays for training."""
     spare = max((os.cpu_count() or 1) - 1, 0)
     if wanted > spare:
         log.info(

@@ -89,16 +89,16 @@ class RetrievalExamples:
         return len(self.files)
 
     def positives_of(self, example: int) -> Numbers:
-        """Give the positive premises of one tactic."""
+        """Return the positive premises of one tactic."""
         return self.positives[self.positive_starts[example] : self.positive_starts[example + 1]]
 
     def pairs(self) -> tuple[Numbers, Numbers]:
-        """Give the training items: for each (tactic, positive) the example and the premise."""
+        """Return the training items: for each (tactic, positive) the example and the premise."""
         counts = np.diff(self.positive_starts)
         return np.repeat(np.arange(len(self), dtype=np.int64), counts), self.positives
 
     def state_keys(self) -> npt.NDArray[np.uint64]:
-        """Give a 64-bit key of each state's text, ``uint64[E]``."""
+        """Return a 64-bit key of each state's text, ``uint64[E]``."""
         return np.array([text_key(state) for state in self.states], dtype=np.uint64)
 
 

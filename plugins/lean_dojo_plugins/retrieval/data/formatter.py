@@ -25,7 +25,7 @@ class PremisePairs:
     columns: tuple[str, ...] = ("state", "tactic", "premises")
 
     def rows(self, theorem: Theorem) -> Iterator[Row]:
-        """Give one row per tactic that has a goal before it."""
+        """Yield one row per tactic that has a goal before it."""
         for tactic in theorem.traced_tactics:
             if tactic.state_before.strip() in {"", NO_GOALS}:
                 continue
@@ -45,5 +45,5 @@ class PremisePairs:
         *,
         premises: Sequence[str] = (),  # noqa: ARG002 - the protocol's signature
     ) -> list[Message]:
-        """Give the query of a goal: the state itself, as one user turn."""
+        """Return the query of a goal: the state itself, as one user turn."""
         return [{"role": "user", "content": remove_marks(goal)}]

@@ -60,7 +60,7 @@ class TextTableBuilder:
             self._pack()
 
     def table(self) -> TextTable:
-        """Give the finished table."""
+        """Return the finished table."""
         self._pack()
         return TextTable(pa.concat_arrays(self._parts))
 
@@ -87,7 +87,7 @@ class PremiseTexts:
 
 
 def premise_text(full_name: str, code: str) -> str:
-    """Give a premise as the encoder reads it: its code with its name marked.
+    """Return a premise as the encoder reads it: its code with its name marked.
 
     The rule is ReProver's (Yang et al. 2023, "LeanDojo"): the longest suffix of the full name that
     stands in the code after white space becomes ``<a>full_name</a>``. Where the code does not say

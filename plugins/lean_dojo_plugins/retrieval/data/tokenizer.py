@@ -92,7 +92,7 @@ class HubTokenizer:
 
 
 def load_tokenizer(name: str) -> Tokenizer:
-    """Give the tokenizer of a model.
+    """Return the tokenizer of a model.
 
     Args:
         name: Hub id or folder. Whatever says ByT5 in its name, or in its

@@ -29,7 +29,7 @@ _TOKENIZER_FILES = ("tokenizer_config.json", "tokenizer.json", "spiece.model")
 
 
 def find_latest(folder: Path) -> Path | None:
-    """Give the checkpoint that was saved last in a folder or below it, ``None`` without any.
+    """Return the checkpoint that was saved last in a folder or below it, ``None`` without any.
 
     Files that are cut off are passed over with a warning.
     """
@@ -39,7 +39,7 @@ def find_latest(folder: Path) -> Path | None:
 
 
 def find_best(folder: Path) -> Path | None:
-    """Give the checkpoint with the highest ``Recall@10_val`` in its name.
+    """Return the checkpoint with the highest ``Recall@10_val`` in its name.
 
     Of equals the newest. Where no name says a recall, the latest checkpoint; ``None`` without any.
     Files that are cut off are passed over with a warning.
@@ -93,7 +93,7 @@ def recall_in_name(path: Path) -> float | None:
 
 
 def find_finished(folder: Path) -> Path | None:
-    """Give the checkpoint that ends a finished step's folder."""
+    """Return the checkpoint that ends a finished step's folder."""
     return max(folder.glob(f"{FINISHED}*.ckpt"), default=None)
 
 

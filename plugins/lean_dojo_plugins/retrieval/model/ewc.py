@@ -23,10 +23,10 @@ class Consolidated(Protocol):
     """What the Fisher information is computed of."""
 
     def named_parameters(self) -> Iterable[tuple[str, nn.Parameter]]:
-        """Give the parameters."""
+        """Return the parameters."""
 
     def similarity_loss(self, batch: TrainBatch) -> torch.Tensor:
-        """Give the loss of a batch, without any penalty."""
+        """Return the loss of a batch, without any penalty."""
 
 
 @attrs.frozen(eq=False)
@@ -58,7 +58,7 @@ class Consolidation:
         )
 
     def to_state(self) -> dict[str, Any]:
-        """Give what a checkpoint keeps."""
+        """Return what a checkpoint keeps."""
         return {"fisher": self.fisher, "anchor": self.anchor, "normalised": True}
 
     @classmethod

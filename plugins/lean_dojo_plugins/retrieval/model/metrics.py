@@ -26,7 +26,7 @@ class Scores:
     count: int
 
     def as_dict(self) -> dict[str, float]:
-        """Give the documented names: ``R@1``, ``R@10`` (percent) and ``MRR``."""
+        """Return the documented names: ``R@1``, ``R@10`` (percent) and ``MRR``."""
         return {"R@1": self.recall_at_1, "R@10": self.recall_at_10, "MRR": self.mrr}
 
 
@@ -59,7 +59,7 @@ class Tally:
         ]
 
     def scores(self) -> Scores:
-        """Give the means; all 0 where nothing was counted."""
+        """Return the means; all 0 where nothing was counted."""
         count = int(self.sums[3])
         first, tenth, reciprocal = (float(value) for value in self.sums[:3] / max(count, 1))
         return Scores(100 * first, 100 * tenth, reciprocal, count)

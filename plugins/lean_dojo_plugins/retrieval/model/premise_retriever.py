@@ -155,7 +155,7 @@ class PremiseRetriever(pl.LightningModule):
         return functional.normalize(mean.float(), dim=1)
 
     def embed_by_length(self, ids: torch.Tensor) -> torch.Tensor:
-        """Give what :meth:`embed` gives, encoding texts of like length together.
+        """Return what :meth:`embed` gives, encoding texts of like length together.
 
         The premises of a batch differ much in length; padding all to the longest would be most of
         the work.
@@ -170,17 +170,17 @@ class PremiseRetriever(pl.LightningModule):
         return torch.cat(parts)[torch.argsort(ordered)]
 
     def forward(self, batch: TrainBatch) -> torch.Tensor:
-        """Give the cosine of every state with every column, ``float32[B, C]``."""
+        """Return the cosine of every state with every column, ``float32[B, C]``."""
         queries = self.embed_by_length(batch["queries"])[batch["rows"]]
         premises = self.embed_by_length(batch["premises"])[batch["columns"]]
         return queries @ premises.T
 
     def similarity_loss(self, batch: TrainBatch) -> torch.Tensor:
-        """Give the mean squared error of the cosines against the labels, where they count."""
+        """Return the mean squared error of the cosines against the labels, where they count."""
         return weighted_mse(self(batch), batch)
 
     def training_step(self, batch: TrainBatch, batch_index: int) -> torch.Tensor:
-        """Give the loss of a batch, with the EWC penalty where it is on."""
+        """Return the loss of a batch, with the EWC penalty where it is on."""
         del batch_index
         # Through forward(): that is the call in which DDP gathers gradients.
         similarity = self(batch)
@@ -285,7 +285,7 @@ class PremiseRetriever(pl.LightningModule):
             self.consolidation = Consolidation.from_state(checkpoint["ewc"], self)
 
     def fingerprint(self) -> str:
-        """Give a digest of the encoder's weights; indexes are tied to it."""
+        """Return a digest of the encoder's weights; indexes are tied to it."""
         digest = hashlib.blake2b(
             f"{self.max_seq_len} {self.tokenizer_name}".encode(), digest_size=16
         )
@@ -311,7 +311,7 @@ def length_groups(sizes: list[int]) -> list[tuple[int, int]]:
 
 
 def weighted_mse(similarity: torch.Tensor, batch: TrainBatch) -> torch.Tensor:
-    """Give the mean squared error over the entries that count.
+    """Return the mean squared error over the entries that count.
 
     Without weights of 0 this is the plain mean over the B × B(1 + N) matrix.
     """
@@ -321,7 +321,7 @@ def weighted_mse(similarity: torch.Tensor, batch: TrainBatch) -> torch.Tensor:
 
 
 def plain_config(encoder: PreTrainedModel) -> dict[str, Any]:
-    """Give an encoder's configuration as plain values, as safe loading wants them."""
+    """Return an encoder's configuration as plain values, as safe loading wants them."""
     config = encoder.config.to_dict()
     return {
         key: value

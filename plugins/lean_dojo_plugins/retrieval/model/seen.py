@@ -46,7 +46,7 @@ class Seen:
         return theorems, int(np.isin(examples.state_keys(), self.states).sum())
 
     def to_state(self) -> dict[str, Any]:
-        """Give what a checkpoint keeps: plain tensors and strings."""
+        """Return what a checkpoint keeps: plain tensors and strings."""
         return {
             "theorems": torch.from_numpy(self.theorems.view(np.int64)),
             "states": torch.from_numpy(self.states.view(np.int64)),

@@ -29,7 +29,7 @@ class UsableAt:
     befores: Numbers
 
     def mask(self, queries: Numbers, premises: slice) -> torch.Tensor:
-        """Give the mask ``bool[q, p]`` of some queries and a range of premises."""
+        """Return the mask ``bool[q, p]`` of some queries and a range of premises."""
         seeing = self.visibility
         places, row_of = np.unique(
             np.stack([self.files[queries], self.befores[queries]]), axis=1, return_inverse=True

@@ -35,7 +35,7 @@ class BM25:
             self._index.index([words(text) for text in corpus.texts], show_progress=False)
 
     def top(self, state: str, usable: Numbers, k: int) -> list[int]:
-        """Give the best usable premises of a state, best first."""
+        """Return the best usable premises of a state, best first."""
         if not len(usable):
             return []
         known = [word for word in words(state) if word in self._index.vocab_dict]

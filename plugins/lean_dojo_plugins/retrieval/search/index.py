@@ -67,7 +67,7 @@ class PremiseIndex:
     def for_checkpoint(
         cls, checkpoint: Path | None, model: PremiseRetriever, corpus: Corpus
     ) -> PremiseIndex:
-        """Give the index beside a checkpoint; make and store it where it is missing or stale.
+        """Return the index beside a checkpoint; make and store it where it is missing or stale.
 
         Args:
             checkpoint: The model's file; ``None`` (a model from the hub): nothing is stored.
@@ -99,7 +99,7 @@ class PremiseIndex:
 
 
 def path_beside(checkpoint: Path, corpus: Corpus) -> Path:
-    """Give the place of an index: beside the checkpoint, one for each corpus."""
+    """Return the place of an index: beside the checkpoint, one for each corpus."""
     return checkpoint.with_name(f"{checkpoint.stem}.index-{corpus.fingerprint[:12]}.safetensors")
 
 

@@ -86,12 +86,12 @@ class RetrievalProver(BaseProver):
 
     @property
     def generator(self) -> TacticGenerator:
-        """What proposes tactics."""
+        """The generator of tactics."""
         return self._generator
 
     @property
     def premises(self) -> Premises:
-        """What retrieves premises."""
+        """The source of premises."""
         return self._premises
 
     def generate_whole_proof(self, theorem: Theorem | str) -> str:
@@ -121,7 +121,7 @@ class Premises:
         self.count = count
 
     def retrieve(self, goals: Sequence[str], places: Sequence[Place | None]) -> list[list[str]]:
-        """Give texts of premises; see :class:`lean_dojo_v2.prover.suggestion.PremiseSource`.
+        """Return texts of premises; see :class:`lean_dojo_v2.prover.suggestion.PremiseSource`.
 
         A theorem of a file that the corpus does not have may use every premise: Lean says no to
         what is not in scope.
@@ -155,7 +155,7 @@ class WithPremises:
         self.rows = formatter.rows
 
     def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:
-        """Give the conversation that asks for a tactic."""
+        """Return the conversation that asks for a tactic."""
         turns = list(self._formatter.prompt(goal, premises=premises))
         chosen: list[str] = []
         room = self._letters

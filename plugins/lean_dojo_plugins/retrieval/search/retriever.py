@@ -41,7 +41,7 @@ class Retrieved:
     score: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values."""
+        """Return plain values."""
         return {
             "full_name": self.premise.full_name,
             "path": self.path,

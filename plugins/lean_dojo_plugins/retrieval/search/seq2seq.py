@@ -86,7 +86,7 @@ class Seq2SeqGenerator:
         return found
 
     def input_ids(self, goal: str, premises: Sequence[str]) -> list[int]:
-        """Give the tokens of premises and goal, the premises best first, as many as fit."""
+        """Return the tokens of premises and goal, the premises best first, as many as fit."""
         end = self.tokenizer.eos_token_id
         state = self._encode(remove_marks(goal))[-(self.max_length - 1) :]
         room = self.max_length - 1 - len(state)
@@ -167,7 +167,7 @@ class _Drawn(LogitsProcessor):
 def _distinct(
     texts: Sequence[str], logprobs: Sequence[float], finished: Sequence[bool]
 ) -> list[Suggestion]:
-    """Give each complete tactic once, on one line; broken ones are left out."""
+    """Return each complete tactic once, on one line; broken ones are left out."""
     best: dict[str, float] = {}
     for text, logprob, whole in zip(texts, logprobs, finished, strict=False):
         tactic = remove_marks(text).strip()
