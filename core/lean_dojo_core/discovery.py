@@ -41,8 +41,7 @@ class PluginInfo:
 
     Attributes:
         name: ``"distribution:entry-point"``, unique per environment.
-        distribution: The distribution that provides
-        it; a file's name for a plugin that is one file.
+        distribution: The distribution that provides it; a file's name for a single-file plugin.
         version: The distribution's version.
         value: The manifest module.
         status: ``active``, ``disabled`` (by environment), ``failed`` or ``incompatible``.

@@ -47,8 +47,7 @@ def problem_of_row(
     Args:
         row: The row; ``None`` in a column is no value.
         benchmark: Where a name alone is looked up: a benchmark's name, a file in miniF2F's
-        format, or
-            a benchmark.
+            format, or a benchmark.
         project: Folder of a built Lean project for goals and statements.
 
     Raises:
