@@ -87,8 +87,8 @@ def _target(package: str, index: str | None) -> str:
         return package
     if listed.install.startswith("/") and not Path(listed.install).exists():
         raise UsageError(
-            f"{package} lies in the index's own source, which is not here ({listed.install}); get "
-            "that source and name the folder"
+            f"{package} is part of the index's own source, which is not here ({listed.install}); "
+            "get that source and name its folder"
         )
     return listed.install
 

@@ -228,7 +228,7 @@ class DynamicDatabase:
         """
         own = self.json_path
         if file_path is None and own is None:
-            raise UsageError("this database lies in memory: to_json() needs a path")
+            raise UsageError("this database is in memory: to_json() needs a path")
         if file_path is None or (own is not None and Path(file_path).resolve() == own.resolve()):
             self.storage.flush()
             return

@@ -168,7 +168,7 @@ class LeanProofEnvironment:
         if refused := self._spend():
             return refused
         if not self._steps:
-            return f"There is nothing to take back.\n{self._shown()}"
+            return f"There is nothing to undo.\n{self._shown()}"
         self._steps.pop()
         return self._shown()
 
@@ -204,7 +204,7 @@ class LeanProofEnvironment:
         """Count a call; say so if there was none left."""
         name = self._problem.name
         if self._calls >= self.max_calls:
-            return f"All {self.max_calls} calls for {name} are spent. The proof stays as it is."
+            return f"All {self.max_calls} calls for {name} are used up. The proof stays as it is."
         self._calls += 1
         return None
 

@@ -14,8 +14,8 @@ EXPLAINED = {
     "forgotten": "Mean loss of each earlier repository against its best value, in the metric's "
     "unit (Chaudhry et al. 2018); negative if they gained.",
     "train": "Theorems that trainers see.",
-    "val": "Theorems held out for choosing settings; a theorem keeps its split for ever.",
-    "test": "Theorems held out for the end; a theorem keeps its split for ever.",
+    "val": "Theorems held out for choosing settings; a theorem keeps its split forever.",
+    "test": "Theorems held out for the end; a theorem keeps its split forever.",
     "easy": "Theorems in the third with the fewest tactics, over all repositories.",
     "medium": "Theorems in the middle third by the number of tactics.",
     "hard": "Theorems in the third with the most tactics.",

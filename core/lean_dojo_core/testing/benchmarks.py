@@ -51,7 +51,7 @@ class BenchmarkSuite(ClassSuite):
         """A theorem of a repository, or a header of its own; never both."""
         for problem in self.problems():
             assert (problem.header is None) != (problem.theorem is None), (
-                f"{problem.full_name}: give either `theorem`, where it stands in a repository, or "
+                f"{problem.full_name}: give either `theorem`, its place in a repository, or "
                 "`header`, the text before it ('' for none)"
             )
 

@@ -109,7 +109,7 @@ class RaySlot:
         try:  # a killed actor has no time to stop its engine
             self._ray.get(actor.stop.remote(), timeout=_STOP_TIMEOUT)
         except (errors.RayActorError, errors.GetTimeoutError):
-            log.warning("an engine's actor did not stop by itself; it is killed")
+            log.warning("an engine's actor did not stop by itself, so it is killed")
         self._ray.kill(actor)
 
 

@@ -13,7 +13,7 @@ def lean_dojo_trainers() -> Iterator[TrainerSpec]:
     yield TrainerSpec(
         name="expert-iteration",
         target="lean_dojo_plugins.expert_iteration.trainer:ExpertIterationTrainer",
-        summary="Rounds of proof search without proofs, and fine-tuning on what Lean confirmed.",
+        summary="Rounds of proof search, and fine-tuning on the proofs that Lean confirmed.",
         required_columns=("prompt", "completion"),
         default_formatter="tactic-chat",
         prover="hf",

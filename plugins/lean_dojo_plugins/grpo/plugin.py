@@ -26,7 +26,7 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
     yield DatasetFormatterSpec(
         name="tactic-prompt",
         target="lean_dojo_plugins.causal_lm.text.formatters:TacticPrompt",
-        summary="Prompts without an answer, and what an exact replay of their state needs.",
+        summary="Prompts without an answer, with what an exact replay of their state needs.",
         columns=(
             "problem", "prompt", "url", "commit", "file_path", "full_name", "start", "end",
             "position", "tactic_index", "tactics_before", "tactic",

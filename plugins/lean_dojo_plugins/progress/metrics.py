@@ -129,7 +129,7 @@ def draw_calibration(logits: Array, labels: Array, path: Path, bins: int = 10) -
         label=f"{len(order)} states",
     )
     axes.set(
-        xlabel="predicted probability", ylabel="share that was solved", title="Held-out searches"
+        xlabel="predicted probability", ylabel="share of solved states", title="Held-out searches"
     )
     _save(figure, axes, path)
 

@@ -76,7 +76,7 @@ _KEPT, _HELD_OUT = "rows.arrow", "held-out.arrow"
 _MEASURED_AT_ONCE = 1024
 
 _OURS = "it is the trainer's own parameter"
-_BEST = "what is saved is the best checkpoint, and the error is measured once an epoch"
+_BEST = "the best checkpoint is saved, and the error is measured once per epoch"
 _WHOLE = "the error is measured on all held-out proofs at once"
 _PRECISION = "the precision follows from the device"
 

@@ -37,6 +37,6 @@ def lean_dojo_provers() -> Iterator[ProverSpec]:
     yield ProverSpec(
         name="retrieval",
         target="lean_dojo_plugins.retrieval.search.prover:RetrievalProver",
-        summary="A generator that reads, with every goal, the premises retrieved for it.",
+        summary="A generator that reads the premises retrieved for each goal.",
         model_setting="gen_ckpt_path",
     )

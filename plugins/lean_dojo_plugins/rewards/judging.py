@@ -139,4 +139,4 @@ def _settled(answer: Answer) -> Judgement:
     except (EngineLostError, EngineKilledError) as error:
         return Judgement(None, detail=str(error))
     except CancelledError:
-        return Judgement(None, detail="the engines were closed before this was judged")
+        return Judgement(None, detail="the engines were closed before this was checked")

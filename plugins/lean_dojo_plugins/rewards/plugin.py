@@ -23,7 +23,7 @@ def lean_dojo_reward_functions() -> Iterator[RewardFunctionSpec]:
     yield RewardFunctionSpec(
         name="pantograph-verified",
         target="lean_dojo_plugins.rewards.verified:PantographVerified",
-        summary="+1 only for a tactic that gets nearer to a proof which Lean has closed.",
+        summary="+1 only for a tactic that leads nearer to a proof that Lean has closed.",
         required_columns=("problem",),
         needs_lean=True,
     )

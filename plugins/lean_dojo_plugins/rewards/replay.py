@@ -109,8 +109,8 @@ class StateSpec:
             if goals and canonical(goals[0]) == canonical(traced[0].goal):
                 return point
         raise LeanError(
-            f"{replay.file_path}:{replay.start[0]}: {replay.full_name} does not reach the traced "
-            f"state any more; trace it again{said}"
+            f"{replay.file_path}:{replay.start[0]}: {replay.full_name} no longer reaches the "
+            f"traced state; trace it again{said}"
         )
 
 

@@ -32,6 +32,6 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
     yield DatasetFormatterSpec(
         name="tactic-chat-renamed",
         target="lean_dojo_plugins.causal_lm.text.renaming:RenamedTacticChat",
-        summary="Rows of tactic-chat, also under other names of their variables, for small data.",
+        summary="Rows of tactic-chat, also with renamed variables, for small data.",
         columns=("prompt", "completion"),
     )

@@ -70,10 +70,10 @@ def _not_on_hub(name: str) -> str:
             if isinstance(try_to_load_from_cache(name, file), str):
                 return ""
         if constants.HF_HUB_OFFLINE or not _can_be_asked(constants.ENDPOINT):
-            return "it is not in the cache, and the hub is out of reach"
+            return "it is not in the cache, and the hub cannot be reached"
         model_info(name, timeout=_PATIENCE)
     except RepositoryNotFoundError:
-        return "there is none of that name, or it is private (`hf auth login`)"
+        return "there is none with that name, or it is private (`hf auth login`)"
     except (HFValidationError, HfHubHTTPError, OSError) as error:
         return " ".join(str(error).split())[:200]
     return ""
@@ -96,7 +96,7 @@ def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
             ) from error
         raise TrainingError(
             f"{what} {source!r}: there is no such folder here, and the Hugging Face hub did not "
-            f"give it ({reason}). Check the name and the connection, or give a local folder."
+            f"provide it ({reason}). Check the name and the connection, or give a local folder."
         ) from error
 
 

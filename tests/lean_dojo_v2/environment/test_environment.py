@@ -156,10 +156,10 @@ def test_calls_are_counted(make):
     environment = make(max_calls=3, max_characters=20)
     environment.reset(**GOAL)
     assert "characters more)\nNothing was" in environment.tactic("exact foo")
-    assert environment.undo().startswith("There is nothing to take back.")
+    assert environment.undo().startswith("There is nothing to undo.")
     assert environment.tactic("intro n") == "n : Nat\n⊢ n + 0 = n"
     for call in (lambda: environment.tactic("rfl"), environment.undo, environment.state):
-        assert call() == "All 3 calls for goal are spent. The proof stays as it is."
+        assert call() == "All 3 calls for goal are used up. The proof stays as it is."
     assert environment.get_reward() == 0.0
 
 

@@ -204,7 +204,7 @@ def test_what_is_no_progress_model_is_refused(tmp_path, encoder):
         ({"trainer_args": {"fp16": True}}, "fp16 cannot be set: the precision"),
         (
             {"trainer_args": {"eval_strategy": "steps"}},
-            "eval_strategy cannot be set: what is saved",
+            "eval_strategy cannot be set: the best checkpoint is saved",
         ),
         ({"trainer_args": {"save_only_model": True}}, "save_only_model cannot be set: a killed"),
         ({"trainer_args": {"prediction_loss_only": True}}, "cannot be set: the error is measured"),

@@ -100,7 +100,7 @@ def test_lost_engines_leave_no_judgement(desk, loss):
     desk.error = loss
     [judged] = judge.judgements([(HERE, "a")], timeout=1)
     assert judged.verdict is None
-    assert judged.detail == (str(loss) or "the engines were closed before this was judged")
+    assert judged.detail == (str(loss) or "the engines were closed before this was checked")
 
 
 def test_old_judgements_make_room(desk):

@@ -48,7 +48,7 @@ def resolve_imports(
     if untraced:
         log.info(
             "%s: %d imported file(s) of dependencies were not traced, so their premises cannot be "
-            "retrieved; for example %s",
+            "retrieved, for example %s",
             source,
             len(untraced),
             min(untraced),

@@ -77,7 +77,7 @@ class HubTokenizer:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(name)
         except (OSError, ValueError) as error:
             raise TrainingError(
-                f"the tokenizer {name!r} cannot be loaded: {_first_line(error)}. Give a local "
+                f"the tokenizer {name!r} cannot be loaded: {_first_line(error)}. Use a local "
                 "folder, put it into the Hugging Face cache, or use 'google/byt5-small', which "
                 "needs no files"
             ) from error
