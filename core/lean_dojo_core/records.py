@@ -99,7 +99,7 @@ class Theorem:
         end: Where it ends.
         url: The repository.
         commit: The repository's commit.
-        theorem_statement: Source text of the statement, up to and with ``:=``; ``None`` where the
+        theorem_statement: Source text of the statement, up to and with ``:=``; ``None`` if the
             data does not say (files of LeanDojo 1.x).
         traced_tactics: The proof, in order; empty for a term-mode proof.
         difficulty_rating: ``exp(number of tactics)``; ``inf`` with a ``sorry``; ``None``

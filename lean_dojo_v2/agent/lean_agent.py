@@ -62,7 +62,7 @@ class LeanAgent(BaseAgent):
 
 
 def _exported(folder: Path) -> set[tuple[str, str]]:
-    """Return address and commit of what was exported to a folder; nothing where it is not said."""
+    """Return address and commit of the repositories exported to a folder; empty if unknown."""
     try:
         items = orjson.loads((folder / "metadata.json").read_bytes())["repositories"]
         return {(str(item["url"]), str(item["commit"])) for item in items}

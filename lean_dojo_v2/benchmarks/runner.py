@@ -26,7 +26,7 @@ from lean_dojo_v2.prover.search.drawing import save_drawing
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 
 SERVER_TIMEOUT = 300.0
-"""Seconds that an engine may take for anything else than a tactic: a safety net."""
+"""Seconds that an engine may take for anything other than a tactic: a safety net."""
 
 ProverFactory: TypeAlias = "Callable[[int], Prover[Any, Any, Any]]"
 """Makes a prover whose sampling has a seed."""

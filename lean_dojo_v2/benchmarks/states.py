@@ -61,7 +61,7 @@ class SearchedState:
             expansions: The limit; ``None`` for that of the search.
 
         Returns:
-            ``None`` where the search ended too early to tell: fewer were spent, and some state
+            ``None`` if the search ended too early to tell: fewer were spent, and some state
             below still waited.
         """
         if expansions is None:

@@ -81,7 +81,7 @@ def database_option(
 
     Args:
         *names: Of the option and its parameter; ``--database`` alone if not given.
-        default: ``None`` where a file's section ``run:`` may say it.
+        default: ``None`` if a file's section ``run:`` may say it.
     """
     return click.option(
         *(names or ("--database",)),

@@ -106,7 +106,7 @@ class ProverChoice:
 
     @property
     def said(self) -> str:
-        """Say who proves where nobody was named; empty where somebody was."""
+        """Say which prover runs if none was named; empty if one was."""
         if self.is_given:
             return ""
         if self.own_model is None:

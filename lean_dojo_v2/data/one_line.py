@@ -33,7 +33,7 @@ def one_line(tactic: str) -> str | None:
 
     Returns:
         The tactic itself if it is one line; a line that leads to the same goals, with ``?_`` for
-        what is proved inside; ``None`` where there is none: bullets and other blocks, whose steps
+        what is proved inside; ``None`` if there is none: bullets and other blocks, whose steps
         are steps themselves, and terms that are told apart by their lines.
 
     >>> one_line("induction n with\n| zero => rfl\n| succ n ih =>\n  simp\n  exact ih")

@@ -75,7 +75,7 @@ class LeanMessage:
 
     @classmethod
     def parse_all(cls, payloads: Iterable[Mapping[str, Any]] | None) -> list[Self]:
-        """Read several; none where the answer says nothing of them."""
+        """Read several; none if the answer says nothing of them."""
         return [cls.parse(payload) for payload in payloads or ()]
 
     def __str__(self) -> str:

@@ -72,7 +72,7 @@ def _instances(name: str, levels: str, binders: str, claim: str) -> Iterator[tup
 
 
 def both(first: str, second: str) -> str | None:
-    """Return the conjunction of two theorems as one; ``None`` where they cannot be read.
+    """Return the conjunction of two theorems as one; ``None`` if they cannot be read.
 
     >>> both("theorem a (n : Nat) : n = n :=", "theorem b : 1 = 1 :=")
     'theorem a_and_b : (∀ (n : Nat), n = n) ∧ 1 = 1 :='

@@ -40,7 +40,7 @@ class Completion:
 
     Attributes:
         text: The text.
-        tokens: Its tokens with their log-probabilities; ``None`` where the endpoint does not tell.
+        tokens: Its tokens with their log-probabilities; ``None`` if the endpoint does not tell.
     """
 
     text: str

@@ -35,7 +35,7 @@ class Proof:
         success: Whether Lean confirmed a proof.
         proof: The proof.
         reason: Why there is none.
-        expansions: States expanded; ``None`` where that was not recorded.
+        expansions: States expanded; ``None`` if that was not recorded.
     """
 
     stage: str

@@ -28,7 +28,7 @@ class RepositoryData:
         commit: Its commit.
         lean: Its version of Lean.
         engine: What traced it.
-        splits: Theorems in each split of the random strategy; empty where the split files are not
+        splits: Theorems in each split of the random strategy; empty if the split files are not
             at hand.
         grades: Theorems of each difficulty, by LeanAgent's thresholds.
         tactics: Traced tactics.

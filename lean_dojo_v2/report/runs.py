@@ -82,7 +82,7 @@ class Forgot:
     Attributes:
         name: Its folder.
         matrix: The matrix.
-        picture: The heat map; ``None`` where nothing could be measured.
+        picture: The heat map; ``None`` if nothing could be measured.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Figures of a run, drawn from the numbers it logged.
 
 Trainers leave them as pictures beside their models, and the report shows the same: each function
-takes the rows of a ``metrics.jsonl`` and gives a figure, or ``None`` where the rows lack what it
+takes the rows of a ``metrics.jsonl`` and gives a figure, or ``None`` if the rows lack what it
 shows.
 """
 

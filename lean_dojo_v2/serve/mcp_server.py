@@ -33,7 +33,7 @@ def make_mcp_server(
 
     Args:
         service: What answers; it is closed when the server ends.
-        retrieve: Finds the premises for a state, best first; ``None`` where there is no retriever.
+        retrieve: Finds the premises for a state, best first; ``None`` if there is no retriever.
     """
 
     @asynccontextmanager

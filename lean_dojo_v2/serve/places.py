@@ -25,7 +25,7 @@ def goals_at(server: Server, text: str, line: int, column: int, timeout: float) 
         timeout: Seconds that Lean may take.
 
     Returns:
-        ``tactic``, ``before`` and ``after``; all empty where no tactic stands at that place.
+        ``tactic``, ``before`` and ``after``; all empty if no tactic stands at that place.
 
     Raises:
         RequestError: The file cannot be opened, or has no such place.

@@ -118,7 +118,7 @@ class VerdictService:
         Raises:
             UsageError: No installed plugin offers it, or it reads a column that is not given.
             PluginLoadError: It cannot be loaded.
-            RewardError: It raised, took too long, or gave something else than a number each.
+            RewardError: It raised, took too long, or gave anything but one number each.
         """
         return await asyncio.to_thread(self._score, name, list(completions), columns)
 

@@ -42,7 +42,7 @@ class Capabilities:
 
     @property
     def unverified(self) -> tuple[str, ...]:
-        """The checks of a step that cannot be made with this engine; empty where all can.
+        """The checks of a step that cannot be made with this engine; empty if all can.
 
         >>> EMBEDDED.unverified
         ()

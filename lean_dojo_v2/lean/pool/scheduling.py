@@ -24,7 +24,7 @@ LOOK_AHEAD = 256
 PATIENCE = 16
 """How often the oldest request may be passed over for one with a warm header, for each engine."""
 JOIN_SECONDS = 10.0
-"""How long closing waits for a request that is busy with something else than its engine."""
+"""How long closing waits for a request that is busy with something other than its engine."""
 
 
 class Slot(Protocol):

@@ -24,7 +24,7 @@ def split_statement(text: str, start: int = 0, end: int | None = None) -> tuple[
 
     Returns:
         The index of the ``:=`` and the index after it, or the index after the statement and that
-        of the first alternative; ``None`` where there is neither.
+        of the first alternative; ``None`` if there is neither.
 
     >>> split_statement("theorem t (n := 1) : let m := n; m = n := by rfl")
     (39, 41)

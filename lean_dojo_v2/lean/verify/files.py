@@ -132,6 +132,6 @@ def _differs(
         if name not in found:
             return ProofOutcome(False, f"{name} is missing")
         if found[name]["kind"] != "theorem" or found[name]["statement"] != record["statement"]:
-            refusal = Refusal(Reason.STATEMENT, f"{name} states something else than asked for")
+            refusal = Refusal(Reason.STATEMENT, f"{name} states something other than the reference")
             return ProofOutcome(False, str(refusal), refusal)
     return None

@@ -186,7 +186,7 @@ def _by_extension(
     outcome = judge_declaration(found)
     sources = str(answer["sources"])
     if outcome.valid and found["statement"] != _statement_of(server, source, sources, timeout):
-        detail = f"{source.full_name} states something else than before"
+        detail = f"{source.full_name} states something other than before"
         return _refused(Refusal(Reason.STATEMENT, detail), outcome.axioms)
     return outcome
 
@@ -307,7 +307,7 @@ def _by_pantograph(
         return _refused(refusal, names)
     original = _kept_statement(server, source, "", lambda: _stated(server, source, timeout))
     if [m.data for m in statement.messages] != original:
-        detail = f"{source.full_name} states something else than before"
+        detail = f"{source.full_name} states something other than before"
         return _refused(Refusal(Reason.STATEMENT, detail), names)
     return ProofOutcome(True, axioms=names)
 

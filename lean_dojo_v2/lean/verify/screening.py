@@ -150,7 +150,7 @@ def screen(
         own_names: Names of the theorem that is being proved; citing one is refused.
 
     Returns:
-        The refusal, or ``None`` where the text shows no trick.
+        The refusal, or ``None`` if the text shows no trick.
 
     >>> str(screen("exact (sorry)"))
     "sorry: uses 'sorry'"

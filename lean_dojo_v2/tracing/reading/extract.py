@@ -61,7 +61,7 @@ The embedded engine's library says in which file a constant of Lean itself is, n
 """
 
 PathOf = Callable[[str], str | None]
-"""Gives the file of a module, relative to the repository; ``None`` where it cannot be told."""
+"""Gives the file of a module, relative to the repository; ``None`` if unknown."""
 
 
 def extract(

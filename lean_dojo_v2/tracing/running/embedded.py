@@ -85,7 +85,7 @@ def _ask(
 
 
 def _keep(answer: Mapping[str, Any], file: SourceFile, folder: Path) -> None:
-    """Put a compiled module beside its source; there is none where an import was not compiled."""
+    """Put a compiled module beside its source; there is none if an import was not compiled."""
     if "olean" in answer:
         path = folder / module_path(file.module).with_suffix(".olean")
         atomic_write_bytes(path, base64.b64decode(answer["olean"]))

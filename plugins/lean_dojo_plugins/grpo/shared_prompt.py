@@ -70,7 +70,7 @@ class Groups:
 
 
 def pack(input_ids: torch.Tensor, attention_mask: torch.Tensor, kept: int) -> Groups | None:
-    """Pack a batch whose prompts repeat; ``None`` where none does, so nothing would be saved.
+    """Pack a batch whose prompts repeat; ``None`` if none does, so nothing would be saved.
 
     Args:
         input_ids: ``(batch, length)``: prompts, padded on the left, and completions, padded on

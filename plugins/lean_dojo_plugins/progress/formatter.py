@@ -22,7 +22,7 @@ class ProgressText:
     columns: ClassVar[tuple[str, ...]] = ("goal", "prefix", "tactic", "steps_remaining", "theorem")
 
     def rows(self, theorem: Theorem) -> Iterator[Row]:
-        """Yield the rows of one theorem; none where its proof has a ``sorry``."""
+        """Yield the rows of one theorem; none if its proof has a ``sorry``."""
         for example in examples_of(theorem):
             row = example.to_dict()
             yield {column: row.get(column, "") for column in self.columns}

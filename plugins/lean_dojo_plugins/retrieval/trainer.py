@@ -171,7 +171,7 @@ class RetrievalTrainer:
         return run
 
     def find_latest_checkpoint(self) -> Path | None:
-        """Return the checkpoint that was saved last, ``None`` where there is none.
+        """Return the checkpoint that was saved last, ``None`` if there is none.
 
         A file that is cut off is passed over with a warning.
         """

@@ -118,7 +118,7 @@ class AdaptedReward:
             One number or ``None`` per completion.
 
         Raises:
-            RewardError: If the function raises, or gives something else than one number each.
+            RewardError: If the function raises, or gives anything but one number each.
         """
         items = self._items(completions)
         try:

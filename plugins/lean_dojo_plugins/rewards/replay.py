@@ -59,7 +59,7 @@ class StateSpec:
     Attributes:
         goal: The state as Lean printed it.
         project: The repository's folder, if it is known.
-        replay: What a replay needs; ``None`` where only the text is there.
+        replay: What a replay needs; ``None`` if only the text is there.
     """
 
     goal: str

@@ -101,7 +101,7 @@ class RunFolder:
         return self.path / STAGING
 
     def load(self) -> RunState | None:
-        """Read the state; ``None`` where no run has been.
+        """Read the state; ``None`` if there was no run.
 
         Raises:
             CheckpointError: If the file is not a state of ours.
@@ -232,7 +232,7 @@ class RunFolder:
 
 
 def trained_settings(folder: Path) -> Mapping[str, Any]:
-    """Return the settings that a folder's model was trained with; none where nothing says so."""
+    """Return the settings that a folder's model was trained with; empty if unknown."""
     try:
         state = RunFolder(folder).load()
     except CheckpointError:  # a file of somebody else's
@@ -332,7 +332,7 @@ def longer_by(state: RunState, settings: Mapping[str, Any]) -> dict[str, float]:
         settings: What is asked for now.
 
     Returns:
-        Settings of the transformers trainer: ``num_train_epochs`` or ``max_steps``; none where the
+        Settings of the transformers trainer: ``num_train_epochs`` or ``max_steps``; none if the
         run is as long as asked for, or was finished before lengths were noted.
     """
     before = state.finished[-1].length if state.finished else None

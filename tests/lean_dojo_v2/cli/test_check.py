@@ -46,7 +46,11 @@ def test_a_file_that_holds(lean_dojo, warm, type_in):
         ("theorem t : 1 = 2 := sorry\n", "sorry", "x.lean:1: t: sorry"),
         ("axiom oops : False\ntheorem t : 1 = 2 := oops.elim\n", "axiom", "the axiom oops"),
         ("theorem t : 1 = 2 := rfl\n", None, "x.lean:1:22: error: "),
-        ("theorem t (n : Nat) : n = n := rfl\n", "statement-changed", "t states something else"),
+        (
+            "theorem t (n : Nat) : n = n := rfl\n",
+            "statement-changed",
+            "t states something other than the reference",
+        ),
     ],
 )
 def test_a_file_that_does_not(lean_dojo, warm, text, reason, said):

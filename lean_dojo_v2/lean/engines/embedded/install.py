@@ -288,7 +288,7 @@ def _silent(step: str, done: int, total: int) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """Show an installation's progress on the terminal, or nothing where there is none."""
+    """Show an installation's progress on the terminal, or nothing if there is none."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

@@ -13,7 +13,7 @@ MASKED = {"sdpa", "eager"}
 
 
 def why_not_shared(model: Any) -> str | None:
-    """Say why a model cannot have prompts shared; ``None`` where it can.
+    """Say why a model cannot have prompts shared; ``None`` if it can.
 
     A mask of our own is for plain attention over the whole sequence: no sliding windows, no
     recurrent or linear layers, no attention kernel that makes its own mask.

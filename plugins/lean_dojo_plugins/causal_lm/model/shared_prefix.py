@@ -36,7 +36,7 @@ def can_share_prefix(model: Any) -> bool:
 
 
 def shared_length(model: PreTrainedModel, inputs: dict[str, Any], is_scored: torch.Tensor) -> int:
-    """Count the tokens that a batch can compute once; 0 where it is not worth it.
+    """Count the tokens that a batch can compute once; 0 if it is not worth it.
 
     Args:
         model: The model. A layer that is computed twice (checkpointing) keeps no keys and values;

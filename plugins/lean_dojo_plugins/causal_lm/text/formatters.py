@@ -24,7 +24,7 @@ SYSTEM = (
 
 
 def label_of(tactic: TracedTactic) -> str | None:
-    """Return the text to learn for one traced tactic, or ``None`` where there is none.
+    """Return the text to learn for one traced tactic, or ``None`` if there is none.
 
     A tactic of several lines is learnt as the line that leads to the same goals (``induction n with
     | zero => ?_ | succ n ih => ?_``, see :func:`lean_dojo_v2.data.one_line.one_line`). Skipped are
@@ -84,7 +84,7 @@ class TacticPrompt:
 
     Columns: ``problem`` (the goal as text), ``prompt`` (the conversation), ``url``, ``commit``,
     ``file_path``, ``full_name``, ``start`` and ``end`` (of the theorem), ``position`` (of the
-    tactic, ``[line, column]``, or ``None`` where the trace does not say), ``tactic_index``
+    tactic, ``[line, column]``, or ``None`` if the trace does not say), ``tactic_index``
     (0-based), ``tactics_before`` (every traced tactic before it, in order) and ``tactic`` (the one
     that the human proof uses).
     """

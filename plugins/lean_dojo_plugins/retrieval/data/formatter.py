@@ -11,7 +11,7 @@ from lean_dojo_core.records import NO_GOALS
 class PremisePairs:
     """One row per tactic: the state before it (the query) and the premises of the tactic.
 
-    ``premises`` is a list of ``{full_name, def_path, def_pos}``, each premise once, empty where the
+    ``premises`` is a list of ``{full_name, def_path, def_pos}``, each premise once, empty if the
     tactic uses none.
 
     >>> from lean_dojo_core import Annotation, TracedTactic

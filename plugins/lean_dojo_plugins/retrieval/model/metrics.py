@@ -59,7 +59,7 @@ class Tally:
         ]
 
     def scores(self) -> Scores:
-        """Return the means; all 0 where nothing was counted."""
+        """Return the means; all 0 if nothing was counted."""
         count = int(self.sums[3])
         first, tenth, reciprocal = (float(value) for value in self.sums[:3] / max(count, 1))
         return Scores(100 * first, 100 * tenth, reciprocal, count)
