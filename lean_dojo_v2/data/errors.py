@@ -10,7 +10,7 @@ from lean_dojo_core.errors import DatabaseError
 
 
 class NotInDatabaseError(DatabaseError, ValueError):
-    """A repository or theorem was asked for that the database does not hold."""
+    """The database does not contain the requested repository or theorem."""
 
 
 class MalformedError(ValueError):

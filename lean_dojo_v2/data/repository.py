@@ -48,7 +48,7 @@ def _length(items: list[Any]) -> str:
 
 @attrs.define(eq=False, slots=False)
 class Repository:
-    """One repository at one commit, traced. Two are equal if url and commit are.
+    """A traced repository at one commit. Two are equal if their url and commit are.
 
     Attributes:
         url: Its address, or a local path.
@@ -116,7 +116,7 @@ class Repository:
 
     @property
     def num_proven_theorems(self) -> int:
-        """Number of theorems whose proof was there."""
+        """Number of theorems that came with a proof."""
         return self._count("proven_theorems")
 
     @property

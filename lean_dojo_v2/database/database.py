@@ -69,7 +69,7 @@ class DynamicDatabase:
         return list(all_repositories(self.storage))
 
     def add_repository(self, repo: Repository) -> None:
-        """Add a traced repository; one that is there (same url and commit) is left as it is."""
+        """Add a traced repository, unless it is already there (same url and commit)."""
         repo.rate_theorems()
         if not self.storage.add(repo):
             _log.info("%s at %s is already in the database", repo.url, repo.commit)
@@ -148,7 +148,7 @@ class DynamicDatabase:
         return self.get_repository(traced.url, traced.commit) or traced
 
     def print_database_contents(self) -> None:
-        """Print one line a repository."""
+        """Print one line per repository."""
         click.echo(f"{self.json_path or 'in memory'}: {len(self.repositories)} repositories")
         for repo in self.repositories:
             click.echo(
@@ -264,7 +264,7 @@ class DynamicDatabase:
                     other.storage.update(repository)
 
     def close(self) -> None:
-        """Let go of the file; everything is stored already."""
+        """Close the file; everything is already stored."""
         self.storage.close()
 
     def __enter__(self) -> Self:

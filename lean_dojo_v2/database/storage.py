@@ -20,7 +20,7 @@ def is_sqlite_path(path: str | Path) -> bool:
 
 
 class Storage(Protocol):
-    """Where repositories lie. Each changing method takes effect at once, wholly or not at all.
+    """A store of repositories. Each changing method takes effect at once, completely or not at all.
 
     Several processes may use one file; a change is made to what lies there at that moment, so
     that none of them loses another's.
@@ -34,7 +34,7 @@ class Storage(Protocol):
         """Return ``(url, commit)`` of every repository, in the order they were added."""
 
     def get(self, key: RepositoryKey) -> Repository | None:
-        """Return a repository; the same object for as long as somebody holds it.
+        """Return a repository; the same object as long as it is in use.
 
         Raises:
             DatabaseError: If its record is damaged.
@@ -59,7 +59,7 @@ class Storage(Protocol):
         """Let everything read inside come from one moment."""
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
 
 
 def all_repositories(storage: Storage) -> Iterator[Repository]:

@@ -76,7 +76,7 @@ def state_text(state: str) -> str:
 
 @attrs.frozen
 class Gathered:
-    """What was found of searched states.
+    """Counts of the searched states.
 
     Attributes:
         kept: Examples written.

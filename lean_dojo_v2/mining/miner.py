@@ -86,7 +86,7 @@ class Miner:
             that are said the shortest.
         variants: Other proofs that are sought of what was proved.
         conjunctions: Theorems before it that a theorem is put together with.
-        budget: What may be spent on one proof.
+        budget: Limits for one proof.
         engines: Engines side by side.
     """
 

@@ -35,7 +35,7 @@ class MinedStep:
 
 @attrs.frozen
 class MiningLimits:
-    """What may be spent on one proof.
+    """Limits for one proof.
 
     Attributes:
         calls: Tactics tried.
@@ -67,7 +67,7 @@ class Player:
     _left: int = attrs.field(default=0, init=False)
 
     def prove(self, problem: Problem) -> list[MinedStep] | None:
-        """Search a proof; ``None`` without one. It is still to be checked as a whole.
+        """Search for a proof; ``None`` without one. It is still to be checked as a whole.
 
         Raises:
             LeanError: If the problem cannot be opened, or the engine is lost.

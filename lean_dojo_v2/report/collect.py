@@ -106,7 +106,7 @@ class Contents:
 
     @property
     def baselines(self) -> dict[str, tuple[int, int]]:
-        """What is there to be beaten: theorems proved, of how many."""
+        """The baselines to beat: theorems proved, of how many."""
         return {
             stage: (sum(proof.success for proof in proofs), len(proofs))
             for stage, proofs in self.proofs_by_stage.items()

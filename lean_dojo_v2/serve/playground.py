@@ -97,7 +97,7 @@ class Playground:
             return list(self.prover.generator.generate([goal], num_samples=samples)[0])
 
     async def search(self, service: VerdictService, question: SearchQuestion) -> Response:
-        """Search a proof; the answer is a line of JSON for every batch, the result in the last."""
+        """Search for a proof; one line of JSON per batch, the result in the last."""
         return StreamingResponse(self._events(service, question), media_type="application/x-ndjson")
 
     async def _events(

@@ -36,10 +36,10 @@ class ExportSource(Protocol):
     """The parts of a repository that an export needs, each as a stream."""
 
     def entries(self) -> Iterator[ExportEntry]:
-        """Return one entry a theorem, in stored order."""
+        """Return one entry per theorem, in stored order."""
 
     def lines(self) -> Iterator[bytes]:
-        """Return one JSON object a theorem, in the same order."""
+        """Return one JSON object per theorem, in the same order."""
 
     def imports(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Return each corpus file's path with the paths that it imports."""

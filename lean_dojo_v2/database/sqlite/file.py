@@ -43,7 +43,7 @@ if hasattr(os, "register_at_fork"):
 
 @attrs.define
 class SqliteFile:
-    """A database file and this process's connections to it, one a thread.
+    """A database file and this process's connections to it, one per thread.
 
     Write-ahead logging lets any number of processes read while one writes. It needs a local
     disk: the processes share memory through a file beside the database.
@@ -65,7 +65,7 @@ class SqliteFile:
     # --- reading -------------------------------------------------------------------------------
 
     def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
-        """Run a query and give all of its rows.
+        """Run a query and return all rows.
 
         Raises:
             DatabaseError: If SQLite cannot read the file.
@@ -131,7 +131,7 @@ class SqliteFile:
 
     @contextmanager
     def guard(self, place: str = "") -> Iterator[None]:
-        """Tell SQLite's errors as ours, with the file.
+        """Turn SQLite's errors into ours, with the file.
 
         Raises:
             DatabaseError: In place of SQLite's own errors.

@@ -174,7 +174,7 @@ class Connection:
                 self._process = None
 
     def retire(self) -> None:
-        """Stop the engine for good: calls from now on, and those that wait, fail."""
+        """Stop the engine permanently: waiting and later calls fail."""
         self._retired = True
         self.close()
 
@@ -253,7 +253,7 @@ class Connection:
     # -- requests ---------------------------------------------------------------------------------
 
     def run(self, cmd: str, payload: Payload, *, timeout: Seconds = None) -> dict[str, Any]:
-        """Send one command of the protocol and give its answer as it is, an error included.
+        """Send one command of the protocol and return its answer unchanged, even an error.
 
         Args:
             cmd: The command, for example ``"goal.start"``.
@@ -273,7 +273,7 @@ class Connection:
             return with_files(cmd, payload, lambda name, it: self._exchange(name, it, limit))
 
     def ask(self, cmd: str, payload: Payload, timeout: Seconds = None) -> dict[str, Any]:
-        """Send one command of the protocol, give its answer and raise its error.
+        """Send one command of the protocol, and return its answer or raise its error.
 
         Args:
             cmd: The command, for example ``"goal.start"``.
@@ -299,7 +299,7 @@ class Connection:
         return answer
 
     def gc(self, *, timeout: Seconds = None) -> None:
-        """Make the engine forget all goal states that nobody holds any more."""
+        """Make the engine forget all goal states that are no longer in use."""
         with self._lock:
             dropped = self._session.dropped
             ids = [dropped.popleft() for _ in range(len(dropped))]

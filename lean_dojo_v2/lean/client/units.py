@@ -150,7 +150,7 @@ class CheckTrackResult:
 
     @property
     def feedback(self) -> list[str]:
-        """What to tell whoever wrote the proofs: Lean's messages, then where they differ."""
+        """Feedback for the author of the proofs: Lean's messages, then the differences."""
         said = [str(message) for message in self.dst_messages]
         return said if self.failure is None else [*said, self.failure]
 

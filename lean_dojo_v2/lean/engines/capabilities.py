@@ -7,7 +7,7 @@ import attrs
 
 @attrs.frozen
 class Capabilities:
-    """What an engine can do beyond what every speaker of Pantograph's protocol can.
+    """What an engine can do beyond Pantograph's protocol.
 
     Attributes:
         tells_syntax: Gives the syntax tree of a tactic before it runs (``dojo.parse_tactic``).

@@ -42,7 +42,7 @@ def available_cores() -> int:
 
 @attrs.frozen
 class PoolConfig:
-    """What a pool is made of; plain data, so it may be pickled and sent to other processes.
+    """Configuration of a pool; plain data that can be pickled and sent to other processes.
 
     Attributes:
         size: Engines; one for each available core if not given.

@@ -26,7 +26,7 @@ FILE_TIMEOUT = 300.0
 
 @attrs.frozen
 class DeclarationOutcome:
-    """What became of one theorem of a file.
+    """The outcome for one theorem of a file.
 
     Attributes:
         name: Its full name.

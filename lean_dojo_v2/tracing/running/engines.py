@@ -35,7 +35,7 @@ Job: TypeAlias = Callable[..., Elaboration | None]
 
 
 class ImportedFileError(LeanError):
-    """What a file imports could not be elaborated."""
+    """An import of a file could not be elaborated."""
 
 
 class Engine(Protocol):

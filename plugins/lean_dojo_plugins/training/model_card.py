@@ -63,7 +63,7 @@ def write_model_card(folder: Path, trainer: CardSubject, steps: Sequence[Finishe
         "",
         "## Data",
         "",
-        "Each row was trained on together with those above it.",
+        "Each row was trained together with all rows above it.",
         "",
         "| repository | commit | rows of the merged set | optimiser steps |",
         "| --- | --- | ---: | ---: |",
