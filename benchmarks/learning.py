@@ -117,7 +117,7 @@ class Laboratory:
         settings = {"model_name": start, "batch_size": 32, "lr": self.options.grpo_lr, **settings}
         optimiser = {
             "max_steps": self.options.grpo_steps, "num_generations": 8,
-            "max_completion_length": 48, "logging_steps": 1, "save_steps": 10,
+            "max_completion_length": 48, "warmup_steps": 0.1, "logging_steps": 1, "save_steps": 10,
         }  # fmt: skip
         return self.train(arm, "grpo", self.sample(), settings, optimiser, *words)
 
