@@ -41,8 +41,9 @@ from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_plugins.training.data import formatted_rows, split_file
+from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.prover.shipped import shipped_model
+from lean_dojo_v2.prover.shipped import SHIPPED
 from lean_dojo_v2.sample import SAMPLE_PROJECTS, sample_database_path, sample_project_path
 
 Measured: TypeAlias = dict[str, Evaluation]
@@ -158,7 +159,7 @@ def gain(before: Measured, after: Measured) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--model", type=Path, help="start from this model", default=shipped_model())
+    parser.add_argument("--model", type=resolve_model, default=SHIPPED, help="start from it")
     parser.add_argument("--steps", type=int, default=60, help="optimiser steps of GRPO")
     parser.add_argument("--samples", type=int, default=4, help="tactics sampled at each goal")
     parser.add_argument("--lr", type=float, default=1e-4, help="learning rate of GRPO")
@@ -182,7 +183,7 @@ def run(work: Path, options: argparse.Namespace) -> None:
     start = time.perf_counter()
     both = export(work)
     untrained = build(work, options.seed)
-    tuned = options.model
+    tuned = Path(options.model)
     reward = verified_reward(both[0], options.engines)
 
     print(f"\nheld-out goals, {options.samples} samples each:")

@@ -12,7 +12,7 @@ import orjson
 
 from lean_dojo_v2.atomic import atomic_write_bytes
 
-ANY_TIME = {"folder", "seeds", "parts", "engines", "report"}
+ANY_TIME = {"folder", "seeds", "parts", "engines"}
 """Options that a call may change: what is there stays true."""
 
 
@@ -22,9 +22,14 @@ def say(text: str) -> None:
 
 
 def claimed(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """Read the options; refuse a ``folder`` that holds what other sizes gave."""
+    """Read the options; refuse a ``folder`` that holds what other sizes gave.
+
+    With ``--report`` nothing is run, so the sizes do not matter.
+    """
     options = parser.parse_args()
     options.folder = options.folder.absolute()
+    if options.report:
+        return options
     options.folder.mkdir(parents=True, exist_ok=True)
     sizes = {key: value for key, value in vars(options).items() if key not in ANY_TIME}
     mine = orjson.dumps(sizes, default=str, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
