@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lean_dojo_core import registry
-from lean_dojo_plugins.training.hub import resolve_model
+from lean_dojo_plugins.training.hub import looks_like_path
 from lean_dojo_plugins.training.reporting import PICTURE_FILE
 from lean_dojo_plugins.training.run_folder import FinishedStep
+from lean_dojo_v2.prover.shipped import named
 from lean_dojo_v2.runs import metrics
 
 _LIBRARIES = ("lean-dojo-v2", "torch", "transformers", "trl", "peft", "accelerate", "datasets")
@@ -41,11 +42,12 @@ def write_model_card(folder: Path, trainer: CardSubject, steps: Sequence[Finishe
     """
     settings, card = trainer.settings(), trainer.card()
     formatter = registry.dataset_formatters[card["formatter"]]
-    base = Path(trainer.model_name)
-    settings["model_name"] = base.name if base.exists() else trainer.model_name
+    name = trainer.model_name
+    is_local = looks_like_path(name) or Path(named(name)).exists()
+    settings["model_name"] = Path(name).name if is_local else name  # no paths of this machine
     front = ["---", f"library_name: {card['library']}"]
-    if not Path(resolve_model(trainer.model_name)).exists():  # it is one of the hub
-        front.append(f"base_model: {trainer.model_name}")
+    if not is_local:
+        front.append(f"base_model: {name}")
     tags = "tags: [lean4, theorem-proving, lean-dojo]"
     front += [f"pipeline_tag: {card['task']}", tags, "---"]
     total = sum(step.optimizer_steps for step in steps)
