@@ -32,8 +32,9 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import attrs
 import numpy as np
 import orjson
 from scipy.stats import bootstrap, permutation_test
@@ -65,6 +66,12 @@ LIMITS = ["--samples", "8", "--expansions", "16", "--visits", "2", "--no-automat
 """What every model may spend on a theorem when it is measured."""
 SEARCH = {"samples": 8, "expansions": 16, "visits": 2}
 """What practice may spend on one."""
+WITHIN = (1, 2, 4, 8, 16)
+"""Expansions, at which the report looks: a search that is cut short there found as much."""
+
+
+Outcomes: TypeAlias = dict[int, dict[str, bool]]
+"""For each seed which theorems were proved."""
 
 
 class Laboratory:
@@ -114,7 +121,7 @@ class Laboratory:
 
     def reinforce(self, arm: str, start: Path, *words: str, **settings: Any) -> Path:
         """Train with grpo."""
-        settings = {"model_name": start, "batch_size": 32, "lr": self.options.grpo_lr, **settings}
+        settings = {"model_name": start, "batch_size": 128, "lr": self.options.grpo_lr, **settings}
         optimiser = {
             "max_steps": self.options.grpo_steps, "num_generations": 8,
             "max_completion_length": 48, "warmup_steps": 0.1, "logging_steps": 1, "save_steps": 10,
@@ -202,17 +209,19 @@ def bench_folder(folder: Path, arm: str, seed: int) -> Path:
     return folder / "bench" / f"{arm}-{seed}"
 
 
-def outcomes(folder: Path, arm: str) -> dict[int, dict[str, bool]]:
-    """Say for each seed that was measured which theorems an arm proves."""
+def outcomes(folder: Path, arm: str, within: int = WITHIN[-1]) -> Outcomes:
+    """Say for each seed that was measured which theorems an arm proves in so many expansions."""
     found = {}
     for done in sorted((folder / "bench").glob(f"{arm}-*.measured")):
         seed = done.stem.removeprefix(f"{arm}-")
         if seed.isdigit():
-            found[int(seed)] = proved_by(AttemptFolder(done.with_suffix("")).attempts(PROVER))
+            attempts = AttemptFolder(done.with_suffix("")).attempts(PROVER)
+            cut = [attrs.evolve(a, success=a.success and a.expansions <= within) for a in attempts]
+            found[int(seed)] = proved_by(cut)
     return found
 
 
-def compared(ours: Mapping[int, dict[str, bool]], theirs: Mapping[int, dict[str, bool]]) -> Any:
+def compared(ours: Outcomes, theirs: Outcomes) -> Any:
     """Compare two arms over the seeds and theorems that both have.
 
     The difference of the shares proved, with the 95 % interval of a bootstrap over theorems, and
@@ -224,7 +233,10 @@ def compared(ours: Mapping[int, dict[str, bool]], theirs: Mapping[int, dict[str,
     p = 1.0
     if not np.array_equal(a, b):
         rng = np.random.default_rng(0)
-        p = float(permutation_test((a, b), _difference, permutation_type="samples", rng=rng).pvalue)
+        test = permutation_test(
+            (a, b), _difference, vectorized=True, permutation_type="samples", rng=rng
+        )
+        p = float(test.pvalue)
     each = [Comparison.of((ours[s][n], theirs[s][n]) for n in names) for s in seeds]
     return {"seeds": seeds, **_interval(a - b), "p": p, "p of each seed": [one.p for one in each]}
 
@@ -244,8 +256,8 @@ def _interval(values: np.ndarray) -> dict[str, float]:
     return {"points": 100 * mean, "low": 100 * low, "high": 100 * high}
 
 
-def _difference(a: np.ndarray, b: np.ndarray) -> float:
-    return float(np.mean(a - b))
+def _difference(a: np.ndarray, b: np.ndarray, axis: int = -1) -> Any:
+    return np.mean(a - b, axis=axis)
 
 
 COMPARISONS = (
@@ -257,8 +269,13 @@ COMPARISONS = (
 
 
 def report(folder: Path) -> dict[str, Any]:
-    """Give all that is measured so far."""
-    arms = {arm: outcomes(folder, arm) for arm in (*ARMS, *(f"problems-{n}" for n in COUNTS))}
+    """Give all that is measured so far, at each number of expansions."""
+    return {str(within): _report_within(folder, within) for within in WITHIN}
+
+
+def _report_within(folder: Path, within: int) -> dict[str, Any]:
+    names = (*ARMS, *(f"problems-{count}" for count in COUNTS))
+    arms = {arm: outcomes(folder, arm, within) for arm in names}
     arms = {arm: found for arm, found in arms.items() if found}
     return {
         "arms": {arm: _counts(found) for arm, found in arms.items()},
@@ -270,7 +287,7 @@ def report(folder: Path) -> dict[str, Any]:
     }
 
 
-def _counts(found: Mapping[int, dict[str, bool]]) -> dict[str, Any]:
+def _counts(found: Outcomes) -> dict[str, Any]:
     seeds = sorted(found)
     names = sorted(set.intersection(*(set(found[seed]) for seed in seeds)))
     proved = {str(seed): sum(found[seed].values()) for seed in seeds}
@@ -279,52 +296,83 @@ def _counts(found: Mapping[int, dict[str, bool]]) -> dict[str, Any]:
 
 def table(found: Mapping[str, Any]) -> str:
     """Write the report for people."""
-    lines = ["| arm | proved, seed by seed | of | share | 95 % interval |", "|---|---|---|---|---|"]
-    lines += _lines(
+    last = found[str(WITHIN[-1])]
+    text = _table(
+        ("arm", "proved, seed by seed", "of", "share", "95 % interval"),
         (
-            arm, ", ".join(map(str, one["proved"].values())), str(one["tried"]),
-            f"{one['points']:.1f} %", f"{one['low']:.1f} to {one['high']:.1f}",
-        )
-        for arm, one in found["arms"].items()
+            (
+                arm, ", ".join(map(str, one["proved"].values())), one["tried"],
+                f"{one['points']:.1f} %", f"{one['low']:.1f} to {one['high']:.1f}",
+            )
+            for arm, one in last["arms"].items()
+        ),
     )  # fmt: skip
-    lines += [
-        "",
-        "| compared | points | 95 % interval | p | p of each seed |",
-        "|---|---|---|---|---|",
-    ]
-    lines += _lines(
+    text += _table(
+        ("compared", "points", "95 % interval", "p", "p of each seed"),
         (
-            name, f"{one['points']:+.1f}", f"{one['low']:+.1f} to {one['high']:+.1f}",
-            f"{one['p']:.2g}", ", ".join(f"{p:.2g}" for p in one["p of each seed"]),
-        )
-        for name, one in found["comparisons"].items()
+            (
+                name, f"{one['points']:+.1f}", f"{one['low']:+.1f} to {one['high']:+.1f}",
+                f"{one['p']:.2g}", ", ".join(f"{p:.2g}" for p in one["p of each seed"]),
+            )
+            for name, one in last["comparisons"].items()
+        ),
     )  # fmt: skip
-    return "\n".join(lines) + "\n"
+    text += _table(
+        ("share within so many expansions, %", *WITHIN),
+        (
+            (arm, *(f"{found[str(n)]['arms'][arm]['points']:.1f}" for n in WITHIN))
+            for arm in last["arms"]
+        ),
+    )
+    return text + _table(
+        ("compared within so many", *WITHIN),
+        (
+            (name, *(_points(found[str(n)]["comparisons"][name]) for n in WITHIN))
+            for name in last["comparisons"]
+        ),
+    )
+
+
+def _points(one: Mapping[str, Any]) -> str:
+    return f"{one['points']:+.1f} ({one['low']:+.1f} to {one['high']:+.1f})"
+
+
+def _table(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n\n"
 
 
 def draw(found: Mapping[str, Any]) -> Figure:
-    """Draw what each arm proves: a bar with its interval, a point for each seed."""
-    arms = found["arms"]
-    figure, axes = new_figure(8, 0.6 + 0.36 * len(arms))
-    for place, (one, colour) in enumerate(zip(arms.values(), cycle(COLOURS), strict=False)):
+    """Draw what each arm proves, with its interval and its seeds, and how early it proves it."""
+    arms = found[str(WITHIN[-1])]["arms"]
+    figure, bars = new_figure(9, 1 + 0.36 * len(arms))
+    grid = figure.add_gridspec(1, 2, width_ratios=(3, 2))
+    bars.set_subplotspec(grid[0])
+    curves = figure.add_subplot(grid[1])
+    for place, ((arm, one), colour) in enumerate(zip(arms.items(), cycle(COLOURS), strict=False)):
         ends = [[one["points"] - one["low"]], [one["high"] - one["points"]]]
-        axes.barh(place, one["points"], color=colour, height=0.62, alpha=0.7)
-        axes.errorbar(one["points"], place, xerr=ends, color="black", capsize=4, linewidth=1.2)
+        bars.barh(place, one["points"], color=colour, height=0.62, alpha=0.7)
+        bars.errorbar(one["points"], place, xerr=ends, color="black", capsize=4, linewidth=1.2)
         points = [100 * proved / one["tried"] for proved in one["proved"].values()]
-        axes.plot(points, [place] * len(points), "o", color="black", markersize=3, alpha=0.6)
-    axes.set_yticks(range(len(arms)), list(arms))
-    axes.invert_yaxis()
-    axes.set_xlim(left=0)
-    axes.grid(axis="x", alpha=0.25)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    title = "Theorems proved, %: mean over the seeds, 95 % interval over theorems"
-    axes.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+        bars.plot(points, [place] * len(points), "o", color="black", markersize=3, alpha=0.6)
+        shares = [found[str(within)]["arms"][arm]["points"] for within in WITHIN]
+        curves.plot(range(len(WITHIN)), shares, "o-", color=colour, markersize=3, linewidth=1.6)
+    bars.set_yticks(range(len(arms)), list(arms))
+    bars.invert_yaxis()
+    bars.set_xlim(left=0)
+    bars.grid(axis="x", alpha=0.25)
+    curves.set_xticks(range(len(WITHIN)), list(map(str, WITHIN)))
+    curves.set_xlabel("expansions")
+    curves.set_ylim(bottom=0)
+    curves.grid(alpha=0.25)
+    for axes, title in (
+        (bars, "Theorems proved, %: mean of seeds, 95 % interval"),
+        (curves, "within so many expansions, %"),
+    ):
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_title(title, loc="left", fontsize="small", fontweight="bold")
     return figure
-
-
-def _lines(rows: Iterable[Sequence[str]]) -> list[str]:
-    return [f"| {' | '.join(row)} |" for row in rows]
 
 
 def main() -> None:
@@ -352,7 +400,7 @@ def main() -> None:
     found = report(folder)
     atomic_write_bytes(folder / "report.json", orjson.dumps(found, option=orjson.OPT_INDENT_2))
     atomic_write_text(folder / "report.md", table(found))
-    if found["arms"]:
+    if found[str(WITHIN[-1])]["arms"]:
         save(draw(found), folder / "report.svg")
     print(table(found))
 

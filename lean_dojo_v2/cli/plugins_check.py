@@ -34,7 +34,7 @@ def _complete(
     type=click.FloatRange(min=1),
     default=300.0,
     show_default=True,
-    help="Seconds that one check may take.",
+    help="Seconds that one check may take; the further checks of what takes longer are left out.",
 )
 @json_option
 @click.pass_context
@@ -76,14 +76,16 @@ def check(
 
 
 def limited(timeout: float) -> Guard:
-    """Make what gives up on a check after some seconds."""
+    """Make what gives up on an object after some seconds of a check."""
     from lean_dojo_v2.plugin_host.limits import OutOfTimeError, watched
 
     def guard(name: str, run: Callable[[], str | None]) -> str | None:
         try:
             return watched(run, name, timeout)
         except OutOfTimeError as error:
-            return f"it {error}; give it less to do, or raise --timeout"
+            raise TimeoutError(
+                f"it {error}; give it less to do, or raise --timeout (no further checks of it)"
+            ) from error
 
     return guard
 

@@ -17,7 +17,8 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_path
 from lean_dojo_v2.cli.options import commit_option, database_option, engine_option, json_option
 from lean_dojo_v2.cli.output import emit_json, note
-from lean_dojo_v2.cli.waiting import at_work, long_command
+from lean_dojo_v2.cli.waiting import long_command
+from lean_dojo_v2.runs.so_far import at_work
 
 if TYPE_CHECKING:
     from tqdm import tqdm

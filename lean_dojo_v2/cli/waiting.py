@@ -10,11 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO, TypeVar
 
+from lean_dojo_v2.runs.so_far import at_work, so_far
+
 SILENCE = 30.0
 """Seconds without a message after which one says that work goes on."""
-
-_so_far = {"words": ""}
-"""How far the command that runs has got; see :func:`at_work`."""
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
@@ -44,23 +43,19 @@ def long_command(*, goes_on: bool = True) -> Callable[[CommandT], CommandT]:
     return decorate
 
 
-def at_work(got_to: str) -> None:
-    """Note how far a long command has got: the next word that breaks a silence says it.
-
-    Args:
-        got_to: For example ``12 of 240 files``.
-    """
-    _so_far["words"] = got_to
-
-
 @contextlib.contextmanager
 def spoken(silence: float = SILENCE) -> Iterator[None]:
-    """Say on standard error that work goes on, whenever nothing was said for a while.
+    """Say on standard error that work goes on, and how far, whenever nothing was said for a while.
 
-    On a terminal there are progress bars, and nothing is added.
+    On a terminal there are progress bars, and nothing is added. Within a command that speaks
+    already, as the demo's are, that one goes on speaking.
     """
-    if sys.stderr is None or sys.stderr.isatty():
-        yield
+    at_work("")
+    if sys.stderr is None or sys.stderr.isatty() or isinstance(sys.stderr, _Heard):
+        try:
+            yield
+        finally:
+            at_work("")
         return
     heard = _Heard(sys.stderr)
     over = threading.Event()
@@ -70,8 +65,8 @@ def spoken(silence: float = SILENCE) -> Iterator[None]:
         while not over.wait(max(0.05, heard.last + silence - time.monotonic())):
             if time.monotonic() - heard.last >= silence:
                 with contextlib.suppress(OSError, ValueError):  # closed; nobody listens
-                    words = f": {_so_far['words']}" if _so_far["words"] else ""
                     seconds = time.monotonic() - begun
+                    words = f": {so_far()}" if so_far() else ""
                     heard.write(f"… still working after {seconds:.0f} s{words}\n")
                     heard.flush()
 

@@ -21,7 +21,7 @@ def check_distribution(distribution: str, guard: Guard = unguarded) -> Iterator[
 
     Args:
         distribution: Its name as pip knows it; a file's name for a plugin that is one file.
-        guard: Runs each check; it may give up on one.
+        guard: Runs each check; it may give up on an object.
 
     Yields:
         One finding per check as soon as it is known, the manifest's first.

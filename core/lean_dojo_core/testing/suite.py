@@ -158,7 +158,8 @@ def check_docstring(target: Any) -> None:
 
 
 Guard: TypeAlias = Callable[[str, Callable[[], str | None]], str | None]
-"""Runs one check, given what it is called, and gives its problem; it may give up on it."""
+"""Runs one check, given what it is called, and gives its problem. Its ``TimeoutError`` ends the
+checks of that object: what does not come back once would not for the next."""
 
 
 def unguarded(_name: str, run: Callable[[], str | None]) -> str | None:
@@ -190,10 +191,11 @@ def iter_suite(
     subject = f"{kind.kind} {suite.name}" if kind is not None else suite.name
     bases = reversed(suite.__mro__)
     tests = dict.fromkeys(name for base in bases for name in vars(base) if name.startswith("test_"))
+    check = "can_be_made"
     try:
         making = functools.partial(_problem, suite, "subject")
         if instance and (problem := guard(f"{subject}: can be made", making)):
-            yield Finding(subject, "can_be_made", problem)
+            yield Finding(subject, check, problem)
             return
         for name in tests:
             if instance or name in suite.without_instance:
@@ -201,6 +203,8 @@ def iter_suite(
                 called = f"{subject}: {check.replace('_', ' ')}"
                 problem = guard(called, functools.partial(_problem, suite, name))
                 yield Finding(subject, check, problem)
+    except TimeoutError as error:
+        yield Finding(subject, check, str(error))
     finally:
         suite.teardown_class()
 

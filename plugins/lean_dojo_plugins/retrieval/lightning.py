@@ -21,6 +21,7 @@ from lean_dojo_plugins.retrieval.model.hardware import choose_hardware
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.lean_agent.config import TrainingConfig
+from lean_dojo_v2.runs.so_far import at_work
 
 
 @contextmanager
@@ -54,24 +55,28 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
 
 class EpochBar(pl.Callback):
-    """A progress bar per epoch, on standard error and on a terminal only."""
+    """A progress bar per epoch, on standard error and on a terminal only; elsewhere words."""
 
     def __init__(self) -> None:
         self._bar: tqdm[Any] | None = None
+        self._epoch = ""
 
     def on_train_epoch_start(self, trainer: pl.Trainer, *_: Any) -> None:
         """Start the bar."""
         if trainer.is_global_zero:
             total = int(trainer.num_training_batches)
-            text = f"Epoch {trainer.current_epoch + 1}/{trainer.max_epochs}"
-            self._bar = tqdm(total=total, desc=text, unit="batch", disable=None)
+            self._epoch = f"Epoch {trainer.current_epoch + 1}/{trainer.max_epochs}"
+            self._bar = tqdm(total=total, desc=self._epoch, unit="batch", disable=None)
 
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any, **__: Any) -> None:
         """Move it on and show the loss."""
         if self._bar is not None:
             loss = trainer.callback_metrics.get("loss_train")
-            self._bar.set_postfix({} if loss is None else {"loss": f"{float(loss):.4f}"})
+            shown = {} if loss is None else {"loss": f"{float(loss):.4f}"}
+            self._bar.set_postfix(shown)
             self._bar.update()
+            words = [f"{self._epoch}, step {trainer.global_step}"]
+            at_work(", ".join(words + [f"{key} {value}" for key, value in shown.items()]))
 
     def on_train_epoch_end(self, *_: Any) -> None:
         """End it."""

@@ -22,6 +22,7 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from lean_dojo_v2.runs import figures, metrics
+from lean_dojo_v2.runs.so_far import at_work
 
 PICTURE_FILE = "loss.svg"
 
@@ -82,8 +83,25 @@ class TrainingBar(ProgressCallback):
 _SHOWN = ("loss", "reward")
 
 
+class StepsSoFar(TrainerCallback):
+    """Notes the step, which is said where there is no bar."""
+
+    def on_step_end(
+        self,
+        args: TrainingArguments,  # noqa: ARG002
+        state: TrainerState,
+        control: TrainerControl,  # noqa: ARG002
+        **kwargs: Any,  # noqa: ARG002
+    ) -> None:
+        """Note it, with the latest numbers."""
+        last = state.log_history[-1] if state.log_history else {}
+        numbers = [f"{key} {float(last[key]):.3g}" for key in _SHOWN if key in last]
+        at_work(", ".join([f"step {state.global_step} of {state.max_steps}", *numbers]))
+
+
 def show_only_a_bar(trainer: Trainer) -> None:
     """Have a trainer print nothing but its bar, and that on a terminal only."""
+    trainer.add_callback(StepsSoFar())
     trainer.remove_callback(PrinterCallback)
     if trainer.pop_callback(ProgressCallback) is not None:
         trainer.add_callback(TrainingBar())

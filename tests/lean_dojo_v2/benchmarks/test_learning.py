@@ -23,12 +23,18 @@ def learning(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return SimpleNamespace(**runpy.run_path(str(ROOT / "learning.py")))
 
 
-def measured(folder: Path, arm: str, seed: int, proved: set[int]) -> None:
+def measured(folder: Path, arm: str, seed: int, proved: set[int], expansions: int = 0) -> None:
     run = AttemptFolder(folder / "bench" / f"{arm}-{seed}")
     run.begin({"prover": {"label": arm}})
     nothing = dict.fromkeys([field.name for field in attrs.fields(Attempt)], 0)
     for number in range(40):
-        more = {"name": f"t{number}", "success": number in proved, "reason": None, "detail": ""}
+        more = {
+            "name": f"t{number}",
+            "success": number in proved,
+            "reason": None,
+            "detail": "",
+            "expansions": expansions,
+        }
         run.append("prover", Attempt(**(nothing | more)))
     run.path.with_suffix(".measured").touch()
 
@@ -40,7 +46,8 @@ def test_arms_are_compared_theorem_by_theorem_over_the_seeds_that_both_have(
         measured(tmp_path, "shipped", seed, set(range(10)))
         measured(tmp_path, "human", seed, set(range(22 + seed)))
     measured(tmp_path, "shipped", 2, set(range(10)))
-    found = learning.report(tmp_path)
+    every = learning.report(tmp_path)
+    found = every["16"]
     assert found["arms"]["human"]["proved"] == {"0": 22, "1": 23}
     compared = found["comparisons"]["human - shipped"]
     assert compared["seeds"] == [0, 1]
@@ -48,8 +55,8 @@ def test_arms_are_compared_theorem_by_theorem_over_the_seeds_that_both_have(
     assert compared["low"] > 10
     assert compared["p"] < 0.01
     assert compared["p of each seed"][0] == pytest.approx(2 * 0.5**12)
-    json.dumps(found)
-    table = learning.table(found)
+    json.dumps(every)
+    table = learning.table(every)
     assert "| human | 22, 23 | 40 | 56.2 % | " in table
     assert "| human - shipped | +31.2 |" in table
 
@@ -57,5 +64,14 @@ def test_arms_are_compared_theorem_by_theorem_over_the_seeds_that_both_have(
 def test_equal_arms_differ_by_nothing(learning: SimpleNamespace, tmp_path: Path) -> None:
     for arm in ("constant", "quarter"):
         measured(tmp_path, arm, 0, {1, 2})
-    compared = learning.report(tmp_path)["comparisons"]["constant - quarter"]
+    compared = learning.report(tmp_path)["16"]["comparisons"]["constant - quarter"]
     assert (compared["points"], compared["p"]) == (0.0, 1.0)
+
+
+def test_what_is_found_late_does_not_count_earlier(
+    learning: SimpleNamespace, tmp_path: Path
+) -> None:
+    measured(tmp_path, "quarter", 0, {1, 2}, expansions=3)
+    found = learning.report(tmp_path)
+    proved = [found[str(n)]["arms"]["quarter"]["proved"]["0"] for n in learning.WITHIN]
+    assert proved == [0, 0, 2, 2, 2]

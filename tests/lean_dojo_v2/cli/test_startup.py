@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import redirect_stderr
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from lean_dojo_v2.cli.waiting import spoken
+from lean_dojo_v2.runs.so_far import at_work, so_far
 from lean_dojo_v2.sample import sample_database_path
 
 Environment = Callable[..., dict[str, str]]
@@ -135,6 +137,15 @@ def test_a_long_silence_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
         print("a word", file=sys.stderr)
     assert re.match(r"… still working after \d+ s\n", listener.getvalue())
     assert "a word" in listener.getvalue()
+
+
+def test_of_two_commands_one_speaks_and_says_how_far_the_other_is() -> None:
+    with redirect_stderr(io.StringIO()) as listener, spoken(silence=0.05), spoken(silence=0.05):
+        at_work("step 3 of 8")
+        while listener.getvalue().count("\n") < 2:
+            time.sleep(0.01)
+    assert set(listener.getvalue().splitlines()) == {"… still working after 0 s: step 3 of 8"}
+    assert so_far() == ""
 
 
 def test_the_interrupt_signal_exits_with_130(environment: Environment) -> None:

@@ -169,6 +169,7 @@ def test_the_word_sorry_in_a_string_is_a_string(engine, theorem_in):
     assert check_proof(engine, source, "rfl").valid
 
 
+@pytest.mark.slow
 def test_what_a_theorem_states_follows_the_modules_that_it_imports(shared_project):
     module = shared_project / "Lib.lean"
     text = "import Lib\n\ntheorem small : Lib.size < 9 := by\n  decide\n"

@@ -105,15 +105,9 @@ def test_a_theorem_with_its_header(served):
     assert served.post("/v1/proof", {**unreadable, "proof": "rfl"}).status_code == 400
 
 
-@pytest.mark.parametrize(
-    "tricks",
-    [
-        pytest.param([*EFFECTS, *CHEATS], marks=pytest.mark.slow, id="all"),
-        pytest.param([*EFFECTS, *CHEATS][::25], id="some"),
-    ],
-)
-def test_the_hostile_table_earns_nothing(served, tricks):
-    for trick in tricks:
+@pytest.mark.slow
+def test_the_hostile_table_earns_nothing(served):
+    for trick in [*EFFECTS, *CHEATS]:
         proof = served.post("/v1/proof", {**WRONG, "proof": trick})
         assert proof.json().get("valid", False) is False, trick[:80]
         tactic = served.post("/v1/tactic", {**WRONG, "tactic": trick}).json()

@@ -198,6 +198,7 @@ def test_the_verified_reward_by_name_and_its_evaluation(traced_barn, model):
     trainer.rewards[0].function.close()
 
 
+@pytest.mark.slow
 def test_on_the_command_line(traced_barn, model, capsys):
     code = main([
         "train", "grpo", "--set", f"model_name={model}", "--set", "output_dir=outputs-cli",

@@ -1,0 +1,37 @@
+"""What a training that nobody watches says of itself."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from transformers import TrainerControl, TrainerState, TrainingArguments
+
+from lean_dojo_plugins.retrieval.lightning import EpochBar
+from lean_dojo_plugins.training.reporting import StepsSoFar
+from lean_dojo_v2.runs.so_far import so_far
+
+
+@pytest.mark.parametrize(
+    ("logged", "said"),
+    [([], "step 3 of 8"), ([{"loss": 0.51234, "epoch": 1.0}], "step 3 of 8, loss 0.512")],
+)
+def test_the_step_and_the_loss_are_noted(
+    logged: list[dict[str, float]], said: str, tmp_path: object
+) -> None:
+    state = TrainerState(global_step=3, max_steps=8, log_history=logged)
+    arguments = TrainingArguments(str(tmp_path), report_to="none")
+    StepsSoFar().on_step_end(arguments, state, TrainerControl())
+    assert so_far() == said
+
+
+def test_so_they_are_by_a_retriever() -> None:
+    trainer = SimpleNamespace(
+        is_global_zero=True, num_training_batches=2, current_epoch=0, max_epochs=3, global_step=1,
+        callback_metrics={"loss_train": 0.5},
+    )  # fmt: skip
+    bar = EpochBar()
+    bar.on_train_epoch_start(trainer)
+    bar.on_train_batch_end(trainer)
+    bar.on_train_epoch_end()
+    assert so_far() == "Epoch 1/3, step 1, loss 0.5000"
