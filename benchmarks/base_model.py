@@ -49,7 +49,7 @@ MOST_BYTES = 12_000_000
 CARD = """\
 # The model that ships
 
-A Llama of random weights that learnt to prove from Lean's own library alone; made by
+A Llama of random weights that learned to prove from Lean's own library alone; made by
 `make base-model`, seed {seed}. It writes the next tactic at a goal, for `lean-dojo prove`.
 
 **Data.** {statements} theorems of {modules} modules of Init and Std (Lean 4.28), each opened
@@ -69,12 +69,12 @@ together: what automation tries is tried at every state, besides what the model 
 |---|---|---|---|---|---|
 {table}
 
-MIT, as the package; learnt from Lean's library, which is Apache-2.0.
+MIT, as the package; learned from Lean's library, which is Apache-2.0.
 """
 
 
 def mine(folder: Path, options: argparse.Namespace) -> list[Mined]:
-    """Mine the modules that nobody measures with, and give the theorems that may be learnt."""
+    """Mine the modules that nobody measures with, and give the theorems that may be learned."""
     file = folder / "mined.jsonl"
     done = folder / "mined.done"
     if not done.exists():
@@ -109,7 +109,7 @@ def write_data(folder: Path, mined: list[Mined]) -> None:
 
 
 def build(folder: Path, mined: list[Mined], options: argparse.Namespace) -> Path:
-    """Make the model that nothing has been learnt by."""
+    """Make the model that nothing has been learned by."""
     from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 
     model = folder / "untrained"

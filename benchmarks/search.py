@@ -14,7 +14,7 @@ least twice as many.
 What is gained is the generator's time; where Lean takes the larger part (a tiny model with short
 tactics, ``--tokens 32``), there is less to gain. Without ``--model``, the generator is a small
 Llama with random weights, whose every batch is really computed, and common tactics stand in for
-what it would have learnt, so that Lean has work to do.
+what it would have learned, so that Lean has work to do.
 """
 
 from __future__ import annotations

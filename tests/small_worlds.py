@@ -26,8 +26,8 @@ def repository(
 ) -> Repository:
     """A repository with one premise per word and ``repeats`` theorems that use each.
 
-    The state names a word, so retrieval can be learnt: that of the premise, or with a ``shift``
-    that of another one, which contradicts what is learnt without.
+    The state names a word, so retrieval can be learned: that of the premise, or with a ``shift``
+    that of another one, which contradicts what is learned without.
     """
     url, commit = f"https://example.org/owner/{name}", (name * 40)[:40]
     base, main = f"{name}/Base.lean", f"{name}/Main.lean"

@@ -18,7 +18,7 @@ DEFAULT_OUTPUT = "raid/data/sample_leanprogress_dataset.jsonl"
 
 
 def examples_of_database(path: Path) -> Iterator[ProgressExample]:
-    """Yield the examples of the finished proofs in a database that may be learnt from.
+    """Yield the examples of the finished proofs in a database that may be learned from.
 
     The theorems that it holds out from training are left out, for a model that has seen their
     proofs would guide the search to them.

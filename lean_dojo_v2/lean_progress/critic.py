@@ -91,7 +91,7 @@ class Gathered:
     def __str__(self) -> str:
         """Say it in one sentence."""
         total = self.kept + self.held_out + self.undecided
-        text = f"{self.kept} of {total} searched states are learnt from"
+        text = f"{self.kept} of {total} searched states are learned from"
         if self.held_out:
             share = 100 * self.held_out / total
             text += f"; {self.held_out} ({share:.1f} %) are of held-out theorems"

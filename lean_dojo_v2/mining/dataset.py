@@ -58,7 +58,7 @@ def _for_training(theorem: Theorem, path: str) -> Theorem:
     """Give a theorem a place in the training split.
 
     A theorem's split follows from its names. Here whole modules are held out, and of the others
-    every theorem is learnt; so each gets the first number of its file that puts it there.
+    every theorem is learned; so each gets the first number of its file that puts it there.
     """
     places = (f"{path}{number or ''}.lean" for number in count())
     placed = (attrs.evolve(theorem, file_path=place) for place in places)

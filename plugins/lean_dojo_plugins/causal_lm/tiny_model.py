@@ -1,7 +1,7 @@
 """Build a language model of a few million parameters on the spot, without any download.
 
 A byte-level BPE tokenizer is trained on the texts at hand and a Llama model is initialised at
-random for its vocabulary. Trained for a minute or two, such a model has learnt one library's ways
+random for its vocabulary. Trained for a minute or two, such a model has learned one library's ways
 of proving, and nothing else: it shows and tests the whole path from traced data to checked proofs,
 where a real project starts from a pretrained model.
 """
@@ -38,7 +38,7 @@ learn nothing from it, and it would be two thirds of the tokens.
 _PIECES = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]|\s|[^\sA-Za-z0-9]"
 
 # Then `hp` and `hpq`, the usual names of hypotheses about `p` and `q`, are spelt out: a model that
-# has learnt to copy `p` and `q` from the goal can name them.
+# has learned to copy `p` and `q` from the goal can name them.
 _HYPOTHESES = r"^h(?=[a-z]{1,2}$)|(?<=^h)[a-z](?=[a-z]?$)|(?<=^h[a-z])[a-z]$"
 
 

@@ -16,7 +16,7 @@ class DemoSettings:
         samples: Tactics sampled per state.
         expansions: States expanded for a theorem at most.
         visits: How often a state may be expanded.
-        human_share: Share of the training theorems whose human proofs are learnt.
+        human_share: Share of the training theorems whose human proofs are learned.
         problems: Statements to practise on.
         steps: Optimiser steps of each training.
         batch: Examples a step.

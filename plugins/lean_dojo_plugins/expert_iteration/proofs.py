@@ -163,12 +163,12 @@ class NegativeFile:
 def chosen(
     found: dict[str, list[FoundProof]], limit: int | None, known: Iterable[Pair]
 ) -> Iterator[Theorem]:
-    """Choose what is learnt: of each problem its shortest proofs, and every pair once.
+    """Choose what is learned: of each problem its shortest proofs, and every pair once.
 
     Args:
         found: The proofs of each problem.
         limit: Proofs of one problem at most; ``None`` for all.
-        known: Pairs that are learnt anyway.
+        known: Pairs that are learned anyway.
 
     Yields:
         Theorems with those steps of the proofs that are new.

@@ -182,7 +182,7 @@ class Rounds:
         return [Round(f"round-{number}", self.practice.digest) for number in range(1, count + 1)]
 
     def export_merged_data(self, repositories: Sequence[Round], output_path: Path) -> None:
-        """Search the last of these rounds, as far as it is not done, and write what is learnt.
+        """Search the last of these rounds, as far as it is not done, and write what is learned.
 
         Args:
             repositories: The rounds so far.
@@ -287,13 +287,13 @@ class Rounds:
         if clock := row["ended_by_clock"]:
             _say(f"round {number}: a time limit, not a counted one, ended work on {clock} problems")
 
-    # --- what is learnt -------------------------------------------------------------------------
+    # --- what is learned -------------------------------------------------------------------------
 
     def _write_data(self, number: int, output_path: Path) -> None:
         found = self.proofs.read(number)
         names = {proof.full_name for proofs in found.values() for proof in proofs}
         known: set[Pair] = set()
-        human = learnt = 0
+        human = learned = 0
         with atomic_writer(output_path / "random" / "train.json") as stream:
             writer = ListWriter(stream)
             for theorem in self._human():
@@ -302,15 +302,15 @@ class Rounds:
                 if theorem.full_name in names:
                     known.update(pairs_of(theorem))
             for theorem in chosen(found, self.trainer.proofs_per_theorem, known):
-                learnt += len(theorem.traced_tactics)
+                learned += len(theorem.traced_tactics)
                 writer.write(export_line(theorem))
             writer.finish()
         if (metadata := self.data_path / METADATA).is_file():
             atomic_write_bytes(output_path / METADATA, metadata.read_bytes())
-        _say(f"round {number}: learning {learnt} steps of found proofs and {human} of human ones")
+        _say(f"round {number}: learning {learned} steps of found proofs and {human} of human ones")
 
     def _human(self) -> Iterator[Theorem]:
-        """Yield the theorems whose human proofs are learnt, too."""
+        """Yield the theorems whose human proofs are learned, too."""
         if not self._exported:
             self.database.export_merged_data(list(self.repositories), self.data_path)
             self._exported = True

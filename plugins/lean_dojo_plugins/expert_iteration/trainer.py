@@ -246,7 +246,7 @@ class ExpertIterationTrainer(SFTTrainer):
 
         Raises:
             EmptyDatasetError: If there is nothing to practise on, or nothing was proved and no
-                human data is learnt.
+                human data is learned.
             UsageError: If ``output_dir`` holds another run.
             GeneratorError: If the model does not answer at all, or not any more.
         """

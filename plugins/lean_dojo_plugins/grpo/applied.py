@@ -59,7 +59,7 @@ class Applied:
         if applied == 0:
             raise RewardError(
                 f"the reward {name} applied to none of the first {self._seen} completions, so "
-                f"nothing can be learnt from it; {why}. Remove it, or give it what it needs"
+                f"nothing can be learned from it; {why}. Remove it, or give it what it needs"
             )
         if 2 * applied < self._seen:
             _log.warning(

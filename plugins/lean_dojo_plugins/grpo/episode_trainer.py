@@ -56,7 +56,7 @@ class EpisodeTrainer(StepTrainer):
     """One curriculum step's trainer over whole proofs.
 
     Logs ``episodes/proved`` (share of all episodes that were played), ``episodes/steps`` (of those
-    learnt from, on average), ``episodes/teaching`` (share of the groups learnt from in which some
+    learned from, on average), ``episodes/teaching`` (share of the groups learned from in which some
     succeed and some do not) and ``episodes/replaced`` (share of the groups played that were
     replaced).
     """

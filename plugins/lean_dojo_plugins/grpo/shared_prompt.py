@@ -1,4 +1,4 @@
-"""Compute a prompt once for its group, when completions are written and when they are learnt.
+"""Compute a prompt once for its group, when completions are written and when they are learned.
 
 GRPO samples a group of completions of each prompt, so a batch holds each prompt as often as the
 group is large, and a prompt (a proof state) is many times as long as a tactic. Here a group is one

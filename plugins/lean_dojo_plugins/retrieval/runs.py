@@ -88,7 +88,7 @@ class RetrievalRun:
             for without in (_WITHOUT_EFFECT, _EARLIER)
         }
 
-    def learnt(self, curriculum: list[list[Any]], checkpoint: Path) -> list[FinishedStep]:
+    def learned(self, curriculum: list[list[Any]], checkpoint: Path) -> list[FinishedStep]:
         """Say what the run has been trained on up to a checkpoint, for its model card.
 
         Args:

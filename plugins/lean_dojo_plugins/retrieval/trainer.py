@@ -148,7 +148,7 @@ class RetrievalTrainer:
                 log.warning("%s is skipped: %s", _names(new), error)
                 checkpoint = None
             if checkpoint is not None and processes.is_main_process:
-                write_model_card(checkpoint.parent, self, run.learnt(curriculum, checkpoint))
+                write_model_card(checkpoint.parent, self, run.learned(curriculum, checkpoint))
             run.finish(checkpoint, last=last)
 
     def _run(

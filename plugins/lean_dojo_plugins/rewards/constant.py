@@ -11,8 +11,8 @@ import attrs
 class Constant:
     """The same number for every completion.
 
-    Every completion of a group then has advantage 0: nothing is learnt. Useful as a control, and to
-    run a training loop without Lean.
+    Every completion of a group then has advantage 0: nothing is learned. Useful as a control, and
+    to run a training loop without Lean.
 
     Attributes:
         value: The number.

@@ -28,7 +28,7 @@ def share_of_one(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
 
 
 def is_in_share(theorem: Theorem, share: float) -> bool:
-    """Whether a theorem is among that share of all whose human proofs are learnt.
+    """Whether a theorem is among that share of all whose human proofs are learned.
 
     The choice follows from the theorem's names alone, so that a larger share holds a smaller one.
     """

@@ -74,7 +74,7 @@ class SFTTrainer(CausalTrainer):
         kw_only=True,
         validator=share_of_one,
         metadata=about(
-            "Share of the training theorems whose human proofs are learnt; their names decide "
+            "Share of the training theorems whose human proofs are learned; their names decide "
             "which."
         ),
     )

@@ -1,4 +1,4 @@
-"""The model card: what the model is, what it has learnt from, with which settings and versions."""
+"""The model card: what the model is, what it has learned from, with which settings and versions."""
 
 from __future__ import annotations
 

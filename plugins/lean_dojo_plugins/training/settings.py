@@ -18,7 +18,7 @@ _WITHOUT_EFFECT = {
     "callbacks",
     "share_prompts",
 }
-# Settings of the library that change what is written and shown, not what is learnt.
+# Settings of the library that change what is written and shown, not what is learned.
 _ARGS_WITHOUT_EFFECT = {
     "dataloader_num_workers",
     "disable_tqdm",

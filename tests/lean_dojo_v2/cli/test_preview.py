@@ -44,12 +44,12 @@ def test_the_loss_of_sft_is_on_the_tactic_and_its_end(lean_dojo: Run, model: Pat
         for tactic in theorem.traced_tactics
     }
     for example in ran.json:
-        learnt = "".join(token["text"] for token in example["tokens"] if token["loss"])
+        learned = "".join(token["text"] for token in example["tokens"] if token["loss"])
         asked = "".join(token["text"] for token in example["tokens"] if not token["loss"])
-        assert learnt.removesuffix("<|end|>") in tactics
-        assert learnt.endswith("<|end|>")
+        assert learned.removesuffix("<|end|>") in tactics
+        assert learned.endswith("<|end|>")
         assert "⊢" in asked
-        assert "\ufffd" not in learnt + asked
+        assert "\ufffd" not in learned + asked
 
 
 def test_marks_stand_around_what_carries_loss(lean_dojo: Run, model: Path) -> None:

@@ -67,7 +67,7 @@ def test_an_endpoint_that_refuses_logprobs_and_n(endpoint):
     [found] = generator.generate(["⊢ p"], num_samples=2)
     assert len(found) == 2
     assert len(server.requests) == 4
-    generator.generate(["⊢ p"], num_samples=2)  # it has learnt that
+    generator.generate(["⊢ p"], num_samples=2)  # it has learned that
     assert len(server.requests) == 6
 
 

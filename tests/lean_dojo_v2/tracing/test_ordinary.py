@@ -34,7 +34,7 @@ def replayed(
 ) -> Iterator[str]:
     """Say which tactics do not lead from the traced state before them to the one after.
 
-    Nor, where they are of several lines, as the line that is learnt for them. A step that cites what
+    Nor, where they are of several lines, as the line that is learned for them. A step that cites what
     is to be proved, for recursion, is opened and not run: nobody may cite that.
     """
     for tactic in theorem.traced_tactics:

@@ -34,7 +34,7 @@ def test_chat_rows_hold_instruction_goal_and_tactic_without_marks():
         TracedTactic("simp", "", "no goals"),
     ],
 )
-def test_what_cannot_be_learnt_is_skipped_not_cut(tactic):
+def test_what_cannot_be_learned_is_skipped_not_cut(tactic):
     assert not list(TacticChat().rows(theorem(tactic)))
     assert not list(TacticPrompt().rows(theorem(tactic)))
 

@@ -1,4 +1,4 @@
-"""Rounds of search and training: what is practised on, found, learnt and written down."""
+"""Rounds of search and training: what is practised on, found, learned and written down."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_run(practise, tmp_path, database, capsys):
     first, second = lines(output / "rounds.jsonl")
     assert (first["tried"], first["proved"], first["new"]) == (6, 4, 4)
     assert (second["tried"], second["proved"], second["new"]) == (6, 4, 0)
-    assert second["distinct_proofs"] == 4  # found twice, learnt once
+    assert second["distinct_proofs"] == 4  # found twice, learned once
     assert trainer.searched == [trainer.model_name, trainer.output_dir]
     assert "round 1: 4 of 6 problems proved, 4 for the first time" in capsys.readouterr().err
 
@@ -65,12 +65,12 @@ def test_a_run(practise, tmp_path, database, capsys):
     assert (tactic, after.partition("⊢ ")[2]) == ("rw [hab]", "b = c")
     assert before.endswith("⊢ a = c")
 
-    learnt = list(read_theorems(output / "rounds" / "data" / "random" / "train.json"))
-    tactics = [t.tactic for one in learnt for t in one.traced_tactics]
+    learned = list(read_theorems(output / "rounds" / "data" / "random" / "train.json"))
+    tactics = [t.tactic for one in learned for t in one.traced_tactics]
     assert tactics.count("exact ⟨h.2, h.1⟩") == 1  # found
     assert tactics.count("exact h.2") == 1  # human
     assert tactics.count("rw [hab]") == 1  # both
-    [step] = [one for one in learnt if one.full_name == "gap_term"]
+    [step] = [one for one in learned if one.full_name == "gap_term"]
     assert [t.tactic for t in step.traced_tactics] == ["rfl"]
 
     negatives = lines(output / "negatives.jsonl")

@@ -1,4 +1,4 @@
-"""The difficulty schedule, what is learnt of the proofs, and settings that do not fit."""
+"""The difficulty schedule, what is learned of the proofs, and settings that do not fit."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ def test_short_proofs_and_every_pair_once(tmp_path):
     found = file.read(1)
     assert {name: len(proofs) for name, proofs in found.items()} == {"a": 2, "b": 1, "c": 1}
 
-    def learnt(limit, known=()):
+    def learned(limit, known=()):
         return [
             (one.full_name, [t.tactic for t in one.traced_tactics])
             for one in chosen(found, limit, known)
         ]
 
-    assert learnt(1) == [("a", ["z"]), ("b", ["w"]), ("c", ["x"])]
-    assert learnt(None) == [("a", ["z"]), ("a", ["x", "y"]), ("b", ["w"])]
-    assert learnt(1, [("s", "z"), ("s", "x")]) == [("b", ["w"])]
+    assert learned(1) == [("a", ["z"]), ("b", ["w"]), ("c", ["x"])]
+    assert learned(None) == [("a", ["z"]), ("a", ["x", "y"]), ("b", ["w"])]
+    assert learned(1, [("s", "z"), ("s", "x")]) == [("b", ["w"])]
     assert file.read(0) == {}
 
 

@@ -1,4 +1,4 @@
-"""A whole run: a model that has learnt a few proofs proves, and learns what it proved."""
+"""A whole run: a model that has learned a few proofs proves, and learns what it proved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole proofs as episodes: played with real Lean, compared within their groups, learnt."""
+"""Whole proofs as episodes: played with real Lean, compared within their groups, learned."""
 
 from __future__ import annotations
 

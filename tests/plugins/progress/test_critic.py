@@ -70,11 +70,11 @@ def lines(file: Path) -> list[CriticExample]:
     return [CriticExample.read(json.loads(line)) for line in file.read_text().splitlines()]
 
 
-def test_nothing_held_out_is_learnt_from_and_its_share_is_said(runs, tmp_path):
+def test_nothing_held_out_is_learned_from_and_its_share_is_said(runs, tmp_path):
     found = gather(runs, tmp_path / "critic.jsonl")
     assert (found.kept, found.held_out, found.undecided) == (80, 20, 0)
     assert str(found) == (
-        "80 of 100 searched states are learnt from; 20 (20.0 %) are of held-out theorems"
+        "80 of 100 searched states are learned from; 20 (20.0 %) are of held-out theorems"
     )
     examples = lines(tmp_path / "critic.jsonl")
     assert {one.theorem for one in examples} == {f"t{number}" for number in range(40)}

@@ -276,7 +276,7 @@ def test_it_trains_from_a_database_that_it_streams(tmp_path, encoder, monkeypatc
     examples = list(read_examples(tmp_path / "leanprogress.jsonl"))
     assert any(e.prefix for e in examples)
     assert (tmp_path / "out" / "model.safetensors").exists()
-    # Nothing held out is learnt from: this model guides the search for its proofs.
+    # Nothing held out is learned from: this model guides the search for its proofs.
     held_out = {
         f"{theorem.url}:{theorem.file_path}:{theorem.full_name}"
         for repository in database.repositories
@@ -285,9 +285,9 @@ def test_it_trains_from_a_database_that_it_streams(tmp_path, encoder, monkeypatc
     }
     assert len(held_out) > 100
     for file in ("sample.jsonl", "leanprogress.jsonl"):
-        learnt = {e.theorem for e in read_examples(tmp_path / file)}
-        assert learnt
-        assert not learnt & held_out
+        learned = {e.theorem for e in read_examples(tmp_path / file)}
+        assert learned
+        assert not learned & held_out
 
 
 @pytest.mark.slow

@@ -120,7 +120,7 @@ def test_the_documented_example_runs_on_a_cpu(database, repos, encoder_folder):
     assert rates.index(max(rates)) <= len(rates) / 10, "the warm-up is a tenth at most"
 
 
-def test_either_split_is_learnt_from(database, repos, make_config, tmp_path):
+def test_either_split_is_learned_from(database, repos, make_config, tmp_path):
     trainer = RetrievalTrainer(make_config(split_strategy="novel_premises", lambda_value=0))
     trainer.train(repos[:1], database, tmp_path / "data")
     rows = [row for row in trainer.evaluate(tmp_path / "data").rows if row.method == "dense"]

@@ -321,7 +321,7 @@ def test_rows_come_ready_to_train_on(data, tiny_model, tmp_path):
     assert all(len(row["input_ids"]) == len(row["labels"]) == row["length"] <= 400 for row in rows)
 
 
-def test_a_share_of_the_human_proofs_is_learnt(database, tiny_model, tmp_path, monkeypatch):
+def test_a_share_of_the_human_proofs_is_learned(database, tiny_model, tmp_path, monkeypatch):
     """A larger share holds a smaller one; what is measured on is not cut."""
 
     def export(self, repositories, given, data_path):

@@ -1,7 +1,7 @@
 """The prompts: one text for training and proving, as chat messages.
 
 Both built-in formatters ask with the same conversation, so a model trained by SFT or GRPO is
-prompted at proof time with the very text that it has learnt from.
+prompted at proof time with the very text that it has learned from.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ SYSTEM = (
 def label_of(tactic: TracedTactic) -> str | None:
     """Return the text to learn for one traced tactic, or ``None`` if there is none.
 
-    A tactic of several lines is learnt as the line that leads to the same goals (``induction n with
-    | zero => ?_ | succ n ih => ?_``, see :func:`lean_dojo_v2.data.one_line.one_line`). Skipped are
-    those without such a line, bullets for example, and tactics that give up.
+    A tactic of several lines is learned as the line that leads to the same goals
+    (``induction n with | zero => ?_ | succ n ih => ?_``, see
+    :func:`lean_dojo_v2.data.one_line.one_line`). Skipped are those without such a line, bullets
+    for example, and tactics that give up.
 
     >>> label_of(TracedTactic("rw [<a>Nat.add_comm</a>]", "⊢ a + b = b + a", "no goals"))
     'rw [Nat.add_comm]'
@@ -65,7 +66,7 @@ class TacticChat:
     columns: tuple[str, ...] = ("prompt", "completion")
 
     def rows(self, theorem: Theorem) -> Iterator[Row]:
-        """Yield one row per tactic that can be learnt."""
+        """Yield one row per tactic that can be learned."""
         for tactic in theorem.traced_tactics:
             label = label_of(tactic)
             if label is not None:

@@ -98,7 +98,7 @@ class RenamedTacticChat(TacticChat):
     r"""The rows of ``tactic-chat``, each also under other names of its variables.
 
     For small data, and models that start from nothing: a model that was pretrained on much text has
-    learnt to copy names already. The names follow from the theorem alone, so rows are repeatable.
+    learned to copy names already. The names follow from the theorem alone, so rows are repeatable.
 
     >>> from lean_dojo_core import TracedTactic
     >>> step = TracedTactic("exact hq", "p q : Prop\nhp : p\nhq : q\n⊢ q", "no goals")
@@ -114,7 +114,7 @@ class RenamedTacticChat(TacticChat):
     """Held-out tactics count once, as they were written."""
 
     def rows(self, theorem: Theorem) -> Iterator[Row]:
-        """Yield each tactic that can be learnt as it is, then under other names."""
+        """Yield each tactic that can be learned as it is, then under other names."""
         rng = random.Random(f"{theorem.file_path}\n{theorem.full_name}")
         for tactic in theorem.traced_tactics:
             label = label_of(tactic)

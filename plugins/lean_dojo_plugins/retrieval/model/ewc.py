@@ -1,4 +1,4 @@
-"""Elastic weight consolidation: what was learnt before resists change where it matters.
+"""Elastic weight consolidation: what was learned before resists change where it matters.
 
 Kirkpatrick et al. 2017, "Overcoming catastrophic forgetting in neural networks". Over several
 repositories the Fisher information adds up and the anchor is the latest model (Schwarz et al.
@@ -101,12 +101,12 @@ def normalised(fisher: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Scale Fisher information to a mean of 1 over all parameters.
 
     It is made of squared gradients of a mean squared error, which vanish as the fit improves: the
-    better a repository is learnt, the less its raw information would protect it. Scaled, it says
+    better a repository is learned, the less its raw information would protect it. Scaled, it says
     which weights matter, and ``lambda_value`` alone how much they are held.
     """
     total = sum(float(value.sum()) for value in fisher.values())
     mean = total / sum(value.numel() for value in fisher.values())
-    if not mean > 0:  # nothing has a gradient, or nothing was learnt from
+    if not mean > 0:  # nothing has a gradient, or nothing was learned from
         return dict(fisher)
     return {name: value / mean for name, value in fisher.items()}
 

@@ -112,7 +112,7 @@ class SelfTaught(SFTTrainer):
 def _merged(
     kept: list[tuple[dict[str, Any], str]], human: list[tuple[dict[str, Any], str]]
 ) -> list[tuple[dict[str, Any], str]]:
-    """Join both; what the model found that the human wrote, too, is learnt once."""
+    """Join both; what the model found that the human wrote, too, is learned once."""
     known = {(row["problem"], tactic) for row, tactic in kept}
     return [*kept, *(pair for pair in human if (pair[0]["problem"], pair[1]) not in known)]
 

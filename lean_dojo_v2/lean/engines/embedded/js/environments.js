@@ -66,7 +66,7 @@ function createEnvironments(rt, library, initializers) {
     const environment = rt.scope(() => rt.keep(load(key.split(' ').filter(Boolean))));
     indexCompiledFunctions(environment);
     imported.set(key, environment);
-    held.set(learnt(environment), environment);
+    held.set(learned(environment), environment);
     return environment;
   }
 
@@ -156,7 +156,7 @@ function createEnvironments(rt, library, initializers) {
     return [...found].sort().join(' ');
   }
   /** Notes what the modules of an environment import, and gives them all as one text, as `reached` does. */
-  function learnt(environment) {
+  function learned(environment) {
     return rt.scope(() => {
       const all = rt
         .arrayItems(rt.call('l_Lean_Environment_allImportedModuleNames', environment))
