@@ -21,7 +21,8 @@ from statistics import mean
 from typing import Any
 
 import orjson
-from learning import LIMITS, bench_folder, compared, outcomes
+from arms import bench_folder, compared, outcomes
+from learning import LIMITS
 from stages import claimed, command, say
 
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text

@@ -1,9 +1,9 @@
-"""What ``benchmarks/learning.py`` says of runs that are there."""
+"""What the benchmarks say of arms that were measured (``benchmarks/arms.py``)."""
 
 from __future__ import annotations
 
 import json
-import sys
+import runpy
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,14 +13,13 @@ import pytest
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 
 ROOT = Path(__file__).parents[3] / "benchmarks"
+ARMS = ("shipped", "human", "quarter", "constant")
+PAIRS = (("human", "shipped"), ("constant", "quarter"))
 
 
 @pytest.fixture
-def learning(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    import runpy
-
-    monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
-    return SimpleNamespace(**runpy.run_path(str(ROOT / "learning.py")))
+def arms() -> SimpleNamespace:
+    return SimpleNamespace(**runpy.run_path(str(ROOT / "arms.py")))
 
 
 def measured(folder: Path, arm: str, seed: int, proved: set[int], expansions: int = 0) -> None:
@@ -40,13 +39,13 @@ def measured(folder: Path, arm: str, seed: int, proved: set[int], expansions: in
 
 
 def test_arms_are_compared_theorem_by_theorem_over_the_seeds_that_both_have(
-    learning: SimpleNamespace, tmp_path: Path
+    arms: SimpleNamespace, tmp_path: Path
 ) -> None:
     for seed in (0, 1):
         measured(tmp_path, "shipped", seed, set(range(10)))
         measured(tmp_path, "human", seed, set(range(22 + seed)))
     measured(tmp_path, "shipped", 2, set(range(10)))
-    every = learning.report(tmp_path)
+    every = arms.report(tmp_path, ARMS, PAIRS)
     found = every["16"]
     assert found["arms"]["human"]["proved"] == {"0": 22, "1": 23}
     compared = found["comparisons"]["human - shipped"]
@@ -56,22 +55,20 @@ def test_arms_are_compared_theorem_by_theorem_over_the_seeds_that_both_have(
     assert compared["p"] < 0.01
     assert compared["p of each seed"][0] == pytest.approx(2 * 0.5**12)
     json.dumps(every)
-    table = learning.table(every)
+    table = arms.table(every)
     assert "| human | 22, 23 | 40 | 56.2 % | " in table
     assert "| human - shipped | +31.2 |" in table
 
 
-def test_equal_arms_differ_by_nothing(learning: SimpleNamespace, tmp_path: Path) -> None:
+def test_equal_arms_differ_by_nothing(arms: SimpleNamespace, tmp_path: Path) -> None:
     for arm in ("constant", "quarter"):
         measured(tmp_path, arm, 0, {1, 2})
-    compared = learning.report(tmp_path)["16"]["comparisons"]["constant - quarter"]
+    compared = arms.report(tmp_path, ARMS, PAIRS)["16"]["comparisons"]["constant - quarter"]
     assert (compared["points"], compared["p"]) == (0.0, 1.0)
 
 
-def test_what_is_found_late_does_not_count_earlier(
-    learning: SimpleNamespace, tmp_path: Path
-) -> None:
+def test_what_is_found_late_does_not_count_earlier(arms: SimpleNamespace, tmp_path: Path) -> None:
     measured(tmp_path, "quarter", 0, {1, 2}, expansions=3)
-    found = learning.report(tmp_path)
-    proved = [found[str(n)]["arms"]["quarter"]["proved"]["0"] for n in learning.WITHIN]
+    found = arms.report(tmp_path, ARMS, PAIRS)
+    proved = [found[str(n)]["arms"]["quarter"]["proved"]["0"] for n in arms.WITHIN]
     assert proved == [0, 0, 2, 2, 2]

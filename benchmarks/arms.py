@@ -1,0 +1,195 @@
+"""What arms of an experiment prove, compared theorem by theorem over seeds; read and drawn.
+
+An arm is a model, or a way of making one; each of its seeds was measured by ``lean-dojo bench``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import attrs
+import numpy as np
+from scipy.stats import bootstrap, permutation_test
+
+from lean_dojo_v2.benchmarks.attempts import AttemptFolder
+from lean_dojo_v2.benchmarks.statistics import Comparison
+from lean_dojo_v2.benchmarks.summary import PROVER, proved_by
+from lean_dojo_v2.runs.figures import COLOURS, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WITHIN = (1, 2, 4, 8, 16)
+"""Expansions, at which the report looks: a search that is cut short there found as much."""
+
+Outcomes: TypeAlias = dict[int, dict[str, bool]]
+"""For each seed which theorems were proved."""
+
+
+def bench_folder(folder: Path, arm: str, seed: int) -> Path:
+    """Give the folder of a measurement."""
+    return folder / "bench" / f"{arm}-{seed}"
+
+
+def outcomes(folder: Path, arm: str, within: int = WITHIN[-1]) -> Outcomes:
+    """Say for each seed that was measured which theorems an arm proves in so many expansions."""
+    found = {}
+    for done in sorted((folder / "bench").glob(f"{arm}-*.measured")):
+        seed = done.stem.removeprefix(f"{arm}-")
+        if seed.isdigit():
+            attempts = AttemptFolder(done.with_suffix("")).attempts(PROVER)
+            cut = [attrs.evolve(a, success=a.success and a.expansions <= within) for a in attempts]
+            found[int(seed)] = proved_by(cut)
+    return found
+
+
+def compared(ours: Outcomes, theirs: Outcomes) -> Any:
+    """Compare two arms over the seeds and theorems that both have.
+
+    The difference of the shares proved, with the 95 % interval of a bootstrap over theorems, and
+    the two-sided p-value of a permutation test over theorems; beside it each seed's exact test.
+    """
+    seeds = sorted(ours.keys() & theirs.keys())
+    names = sorted(set.intersection(*(set(arm[s]) for s in seeds for arm in (ours, theirs))))
+    a, b = (_means(arm, seeds, names) for arm in (ours, theirs))
+    p = 1.0
+    if not np.array_equal(a, b):
+        rng = np.random.default_rng(0)
+        test = permutation_test(
+            (a, b), _difference, vectorized=True, permutation_type="samples", rng=rng
+        )
+        p = float(test.pvalue)
+    each = [Comparison.of((ours[s][n], theirs[s][n]) for n in names) for s in seeds]
+    return {"seeds": seeds, **_interval(a - b), "p": p, "p of each seed": [one.p for one in each]}
+
+
+def _means(arm: Mapping[int, dict[str, bool]], seeds: Sequence[int], names: Sequence[str]) -> Any:
+    """Give for each theorem the share of the seeds that prove it."""
+    return np.array([np.mean([arm[seed][name] for seed in seeds]) for name in names])
+
+
+def _interval(values: np.ndarray) -> dict[str, float]:
+    """Give the mean over theorems in points, with the 95 % interval of a bootstrap."""
+    low = high = mean = float(np.mean(values))
+    if np.ptp(values):
+        rng = np.random.default_rng(0)
+        ends = bootstrap((values,), np.mean, method="percentile", rng=rng).confidence_interval
+        low, high = float(ends.low), float(ends.high)
+    return {"points": 100 * mean, "low": 100 * low, "high": 100 * high}
+
+
+def _difference(a: np.ndarray, b: np.ndarray, axis: int = -1) -> Any:
+    return np.mean(a - b, axis=axis)
+
+
+def report(
+    folder: Path, arms: Sequence[str], comparisons: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    """Give all that is measured so far, at each number of expansions."""
+    return {str(within): _report_within(folder, arms, comparisons, within) for within in WITHIN}
+
+
+def _report_within(
+    folder: Path, names: Sequence[str], comparisons: Sequence[tuple[str, str]], within: int
+) -> dict[str, Any]:
+    arms = {arm: outcomes(folder, arm, within) for arm in names}
+    arms = {arm: found for arm, found in arms.items() if found}
+    return {
+        "arms": {arm: _counts(found) for arm, found in arms.items()},
+        "comparisons": {
+            f"{ours} - {theirs}": compared(arms[ours], arms[theirs])
+            for ours, theirs in comparisons
+            if ours in arms and theirs in arms and arms[ours].keys() & arms[theirs].keys()
+        },
+    }
+
+
+def _counts(found: Outcomes) -> dict[str, Any]:
+    seeds = sorted(found)
+    names = sorted(set.intersection(*(set(found[seed]) for seed in seeds)))
+    proved = {str(seed): sum(found[seed].values()) for seed in seeds}
+    return {"proved": proved, "tried": len(names), **_interval(_means(found, seeds, names))}
+
+
+def table(found: Mapping[str, Any]) -> str:
+    """Write the report for people."""
+    last = found[str(WITHIN[-1])]
+    text = _table(
+        ("arm", "proved, seed by seed", "of", "share", "95 % interval"),
+        (
+            (
+                arm, ", ".join(map(str, one["proved"].values())), one["tried"],
+                f"{one['points']:.1f} %", f"{one['low']:.1f} to {one['high']:.1f}",
+            )
+            for arm, one in last["arms"].items()
+        ),
+    )  # fmt: skip
+    text += _table(
+        ("compared", "points", "95 % interval", "p", "p of each seed"),
+        (
+            (
+                name, f"{one['points']:+.1f}", f"{one['low']:+.1f} to {one['high']:+.1f}",
+                f"{one['p']:.2g}", ", ".join(f"{p:.2g}" for p in one["p of each seed"]),
+            )
+            for name, one in last["comparisons"].items()
+        ),
+    )  # fmt: skip
+    text += _table(
+        ("share within so many expansions, %", *WITHIN),
+        (
+            (arm, *(f"{found[str(n)]['arms'][arm]['points']:.1f}" for n in WITHIN))
+            for arm in last["arms"]
+        ),
+    )
+    return text + _table(
+        ("compared within so many", *WITHIN),
+        (
+            (name, *(_points(found[str(n)]["comparisons"][name]) for n in WITHIN))
+            for name in last["comparisons"]
+        ),
+    )
+
+
+def _points(one: Mapping[str, Any]) -> str:
+    return f"{one['points']:+.1f} ({one['low']:+.1f} to {one['high']:+.1f})"
+
+
+def _table(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n\n"
+
+
+def draw(found: Mapping[str, Any]) -> Figure:
+    """Draw what each arm proves, with its interval and its seeds, and how early it proves it."""
+    arms = found[str(WITHIN[-1])]["arms"]
+    figure, bars = new_figure(9, 1 + 0.36 * len(arms))
+    grid = figure.add_gridspec(1, 2, width_ratios=(3, 2))
+    bars.set_subplotspec(grid[0])
+    curves = figure.add_subplot(grid[1])
+    for place, ((arm, one), colour) in enumerate(zip(arms.items(), cycle(COLOURS), strict=False)):
+        ends = [[one["points"] - one["low"]], [one["high"] - one["points"]]]
+        bars.barh(place, one["points"], color=colour, height=0.62, alpha=0.7)
+        bars.errorbar(one["points"], place, xerr=ends, color="black", capsize=4, linewidth=1.2)
+        points = [100 * proved / one["tried"] for proved in one["proved"].values()]
+        bars.plot(points, [place] * len(points), "o", color="black", markersize=3, alpha=0.6)
+        shares = [found[str(within)]["arms"][arm]["points"] for within in WITHIN]
+        curves.plot(range(len(WITHIN)), shares, "o-", color=colour, markersize=3, linewidth=1.6)
+    bars.set_yticks(range(len(arms)), list(arms))
+    bars.invert_yaxis()
+    bars.set_xlim(left=0)
+    bars.grid(axis="x", alpha=0.25)
+    curves.set_xticks(range(len(WITHIN)), list(map(str, WITHIN)))
+    curves.set_xlabel("expansions")
+    curves.set_ylim(bottom=0)
+    curves.grid(alpha=0.25)
+    for axes, title in (
+        (bars, "Theorems proved, %: mean of seeds, 95 % interval"),
+        (curves, "within so many expansions, %"),
+    ):
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_title(title, loc="left", fontsize="small", fontweight="bold")
+    return figure
