@@ -1,8 +1,10 @@
 """Start the embedded engine: its sandbox, its stacks and its limits.
 
-Lean code is a guest here. Node's permission model lets it read the engine's own folders and
-nothing else; it may write nothing, start nothing and reach no network. Its environment is empty,
-so that no token can leak into an error message. The kernel keeps its memory below a limit.
+Lean code is a guest here. Node's permission model lets it read the engine's own folders and the
+project's, and nothing else; it may write nothing and start nothing. That model does not guard the
+network (Node 24), but this Lean is built without libuv and reaches none. Its environment has
+nothing of the user's, so that no token can leak into an error message. The kernel keeps its memory
+below a limit.
 """
 
 from __future__ import annotations
