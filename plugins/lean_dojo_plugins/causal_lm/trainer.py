@@ -39,6 +39,7 @@ from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lengths import TooLong
 from lean_dojo_plugins.training.loop import Loop
+from lean_dojo_plugins.training.only_run import only_run
 from lean_dojo_plugins.training.preflight import check_ready
 from lean_dojo_plugins.training.reporting import show_only_a_bar
 from lean_dojo_plugins.training.run_folder import RunFolder, RunState, check_same_run
@@ -347,7 +348,7 @@ class CausalTrainer:
 
         Raises:
             EmptyDatasetError: If no repository gives anything to learn from.
-            UsageError: If ``output_dir`` holds another run.
+            UsageError: If ``output_dir`` holds another run, or another process trains there.
         """
         repos = list(repos)
         if not repos:
@@ -355,7 +356,9 @@ class CausalTrainer:
         self.preflight()
         self._trained_on = Path(data_path)
         try:
-            Loop(self, repos, database, Path(data_path)).run()
+            loop = Loop(self, repos, database, Path(data_path))
+            with only_run(self.output_dir, loop.processes):
+                loop.run()
         except BaseException:
             self.forget_model()  # half trained; the next call starts from what is on disk
             raise

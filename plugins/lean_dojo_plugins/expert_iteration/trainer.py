@@ -23,6 +23,7 @@ from lean_dojo_plugins.training.fields import about
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.loop import Loop
+from lean_dojo_plugins.training.only_run import only_run
 from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
 from lean_dojo_v2.benchmarks.runner import local_server
@@ -258,14 +259,15 @@ class ExpertIterationTrainer(SFTTrainer):
         practice = gather(self.problems, known, self.projects, all_repositories(traced.storage))
         rounds = Rounds(self, known, traced, Path(data_path), practice)
         processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=_PATIENCE)
-        if processes.is_main_process:
-            rounds.begin()
         self._trained_on = Path(data_path)
         self._anew = self.start_from == BASE
         steps: list[Any] = rounds.steps(self.rounds)
         stands_in: Any = rounds  # for the database
         try:
-            Loop(self, steps, stands_in, rounds.folder / "rounds" / "data").run()
+            with only_run(self.output_dir, processes):
+                if processes.is_main_process:
+                    rounds.begin()
+                Loop(self, steps, stands_in, rounds.folder / "rounds" / "data").run()
         except EmptyDatasetError as error:
             raise EmptyDatasetError(
                 f"no proof was found in {self.rounds} rounds over {len(practice.problems)} "

@@ -38,6 +38,7 @@ from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.grouping import GroupingTrainer
 from lean_dojo_plugins.training.hub import fetch, resolve_model
 from lean_dojo_plugins.training.model_card import write_model_card
+from lean_dojo_plugins.training.only_run import only_run
 from lean_dojo_plugins.training.preflight import check_ready
 from lean_dojo_plugins.training.reporting import (
     ReportCallback,
@@ -240,24 +241,8 @@ class ProgressTrainer:
             EmptyDatasetError: If there is too little to train on.
         """
         self.preflight()
-        folder = RunFolder(Path(self.output_dir))
-        if self.processes.is_main_process:
-            self._open(folder, self._prepare(repos, database, data_path))
-        elif database is not None and self.target == STEPS:
-            self.data_path = self._exported(data_path)
-        self.processes.wait_for_everyone()
-        state = folder.load()
-        assert state is not None
-        longer = longer_by(state, self.settings())
-        if state.finished and not longer:
-            self._say(
-                f"{self.output_dir} already holds the finished model; resume=False trains anew"
-            )
-        else:
-            if longer:
-                self._say(f"{self.output_dir}: {said_longer(longer)}")
-            with bars_on_terminals_only():
-                self._fit(folder, state, longer)
+        with only_run(self.output_dir, self.processes):
+            self._train(repos, database, data_path)
         if self.processes.is_main_process:
             print(f"{self._aim.title} saved to {self.output_dir}")
             print(f"To use it in proof search: {HINT.format(path=self.output_dir)}")
@@ -348,6 +333,31 @@ class ProgressTrainer:
             return (ProgressExample(**row) for row in rows)
         kept, held_out = self._trained_on(data_path).split(self.eval_ratio, self.seed)
         return kept if split == "train" else held_out
+
+    def _train(
+        self,
+        repos: Sequence[Repository] | None,
+        database: Database | None,
+        data_path: Path | str | None,
+    ) -> None:
+        folder = RunFolder(Path(self.output_dir))
+        if self.processes.is_main_process:
+            self._open(folder, self._prepare(repos, database, data_path))
+        elif database is not None and self.target == STEPS:
+            self.data_path = self._exported(data_path)
+        self.processes.wait_for_everyone()
+        state = folder.load()
+        assert state is not None
+        longer = longer_by(state, self.settings())
+        if state.finished and not longer:
+            self._say(
+                f"{self.output_dir} already holds the finished model; resume=False trains anew"
+            )
+        else:
+            if longer:
+                self._say(f"{self.output_dir}: {said_longer(longer)}")
+            with bars_on_terminals_only():
+                self._fit(folder, state, longer)
 
     def _prepare(
         self,

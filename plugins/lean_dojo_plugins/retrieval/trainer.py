@@ -26,6 +26,7 @@ from lean_dojo_plugins.training.data import SPLITS
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_plugins.training.model_card import write_model_card
+from lean_dojo_plugins.training.only_run import only_run
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import require_writable
 from lean_dojo_v2.lean_agent.config import TrainingConfig
@@ -120,7 +121,18 @@ class RetrievalTrainer:
         )
         self._trained_on = folder
         curriculum = [[repo] for repo in repos] if self.config.single_repo else [list(repos)]
-        run = self._run(curriculum, model_checkpoint_path, processes)
+        with only_run(self.output_dir, processes):
+            run = self._run(curriculum, model_checkpoint_path, processes)
+            self._train(run, curriculum, database, folder, processes)
+
+    def _train(
+        self,
+        run: RetrievalRun,
+        curriculum: list[list[Any]],
+        database: Database,
+        folder: Path,
+        processes: PartialState,
+    ) -> None:
         so_far: list[Any] = []
         for number, new in enumerate(curriculum):
             so_far.extend(new)

@@ -1,0 +1,46 @@
+"""One run in a folder at a time: two would delete each other's checkpoints and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from accelerate import PartialState
+from filelock import FileLock, Timeout
+
+from lean_dojo_core.errors import UsageError
+
+LOCK = ".run.lock"
+PATIENCE = 10.0
+"""Seconds to wait: what loads a killed process's data ends a moment after it."""
+
+
+@contextmanager
+def only_run(folder: Path | str, processes: PartialState) -> Iterator[None]:
+    """Keep other runs out of an output folder; the main process does so for all of its run.
+
+    The system lets others in when the process ends, however it ends.
+
+    Args:
+        folder: The output folder.
+        processes: Those that train together.
+
+    Raises:
+        UsageError: If another run is at work there.
+    """
+    if not processes.is_main_process:
+        yield
+        return
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    lock = FileLock(Path(folder) / LOCK)
+    try:
+        lock.acquire(timeout=PATIENCE)
+    except Timeout as error:
+        raise UsageError(
+            f"another process is training in {folder}; wait for it, end it, or use another folder"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
