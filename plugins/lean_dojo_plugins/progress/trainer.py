@@ -26,7 +26,7 @@ from transformers import (
 from transformers.trainer_utils import PredictionOutput
 
 from lean_dojo_core import Database, Evaluation, Repository, registry
-from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.progress.dataset import ExampleRows, ProgressDataset, tokenised
 from lean_dojo_plugins.progress.metrics import Array, flat
 from lean_dojo_plugins.progress.targets import TARGETS, Target
@@ -265,6 +265,7 @@ class ProgressTrainer:
 
         Raises:
             UsageError: If no training file is known, or it is not the one that was trained on.
+            EmptyDatasetError: If the data have no example.
         """
         from lean_dojo_plugins.progress.estimator import ProgressModel
 
@@ -274,7 +275,9 @@ class ProgressTrainer:
         for some in chunks(self._measured(data_path, split), _MEASURED_AT_ONCE):
             outputs.append(model.outputs([example.text for example in some]))
             examples += some
-        found = np.concatenate([*outputs, np.zeros(0)])
+        if not examples:
+            raise EmptyDatasetError(f"there is nothing to measure on for the split {split!r}")
+        found = np.concatenate(outputs)
         labels = np.asarray([example.label for example in examples])
         return Evaluation(
             metrics={**self._aim.measures(found, labels), **self._aim.order(found, examples)},

@@ -10,7 +10,7 @@ from small_worlds import FRUIT, repository
 from transformers import BertForSequenceClassification
 
 from lean_dojo_core import Evaluation, registry
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core.errors import EmptyDatasetError, UsageError
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
 from lean_dojo_v2.agent import HFAgent
@@ -75,6 +75,13 @@ def test_progress_measures_on_the_test_split(make_trainer, tmp_path):
     found = make_trainer("progress").evaluate(tmp_path / "data", "test")
     assert found.split == "test"
     assert found.examples > 0
+
+
+def test_progress_has_no_error_on_nothing(make_trainer, tmp_path):
+    (tmp_path / "data" / "random").mkdir(parents=True)
+    (tmp_path / "data" / "random" / "test.json").write_text("[]")
+    with pytest.raises(EmptyDatasetError, match="nothing to measure on"):
+        make_trainer("progress").evaluate(tmp_path / "data", "test")
 
 
 class Silent:
