@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,12 @@ LONGER = {
     "trainer_args.max_steps": "max_steps",
 }
 """Settings that a run may go on with at a higher value, and the transformers trainer's for them."""
+_NO_FLAG = {
+    "data": "the data",
+    "practised theorems": "the theorems",
+    "reward_func": "the rewards",
+}
+"""What a run must have as before that no one flag gives."""
 _REPORTS = (
     "metrics.jsonl", "forgetting.json", "data.json", "environment.json",
     "forgetting.svg", "loss.svg", "rewards.svg", "verified.svg", "refusals.svg",
@@ -308,15 +315,39 @@ def check_same_run(state: RunState, trainer: str, settings: Mapping[str, Any], p
     others = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
     refused = [key for key in others if not _only_adds(key, before.get(key), now.get(key))]
     if refused:
-        differences = [f"{key} was {before.get(key)!r} and is {now.get(key)!r}" for key in refused]
-        flags = [f"--set {key}={json.dumps(before.get(key))}" for key in refused]
+        differences = [
+            f"{key} was {_said(before, key)} and is {_said(now, key)}" for key in refused
+        ]
         raise UsageError(
             f"output_dir {path} holds a run with other settings: {'; '.join(differences)}. To go "
-            f"on with it, use {' '.join(flags)}; or use another output_dir, or start anew "
-            "with --set "
-            "resume=false."
+            f"on with it, {_as_before(before, refused)}; or use another output_dir, or start anew "
+            "with --set resume=false."
         )
     return bool(others)
+
+
+def _said(settings: Mapping[str, Any], key: str) -> str:
+    return repr(settings[key]) if key in settings else "not set"
+
+
+def _as_before(before: Mapping[str, Any], keys: Sequence[str]) -> str:
+    """Say how to give these settings as a run had them.
+
+    >>> _as_before({"lr": 0.1, "data": "1f"}, ["lr", "data", "trainer_args.optim"])
+    'use --set lr=0.1, give the data as before, leave out trainer_args.optim'
+    """
+    flags = [
+        f" --set {shlex.quote(f'{key}={json.dumps(before[key], ensure_ascii=False)}')}"
+        for key in keys
+        if key in before and key not in _NO_FLAG
+    ]
+    return ", ".join(
+        [
+            *(["use" + "".join(flags)] if flags else []),
+            *(f"give {_NO_FLAG[key]} as before" for key in keys if key in _NO_FLAG),
+            *(f"leave out {key}" for key in keys if key not in before),
+        ]
+    )
 
 
 def length_of(settings: Mapping[str, Any]) -> dict[str, float]:

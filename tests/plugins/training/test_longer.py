@@ -19,10 +19,11 @@ def train(tmp_path, traced, tiny_model):
     database = DynamicDatabase(traced)
     repos = [r for r in database.repositories if "empty" not in r.url]
 
-    def run(repositories=1, steps=2, **options):
+    def run(repositories=1, steps=2, optim=None, **options):
+        optimiser = {} if optim is None else {"optim": optim}
         SFTTrainer(
             str(tiny_model), str(tmp_path / "out"), batch_size=2, device="cpu", report_to="none",
-            trainer_args={"max_steps": steps}, **options,
+            trainer_args={"max_steps": steps, **optimiser}, **options,
         ).train(repos[:repositories], database, tmp_path / "data")  # fmt: skip
         return RunFolder(tmp_path / "out").load()
 
@@ -54,6 +55,19 @@ def test_a_refused_change_names_the_flags(train):
         UsageError, match=r"lr was 2e-05 and is 0.1.*To go on with it, use --set lr=2e-05"
     ):
         train(lr=0.1)
+    with pytest.raises(
+        UsageError, match=r"max_length was 1024 and is 9; .*\.optim was not set.*; or use another"
+    ) as error:
+        train(max_length=9, optim="sgd")
+    assert "use --set max_length=1024, leave out trainer_args.optim;" in str(error.value)
+
+
+def test_a_flag_is_named_as_a_shell_takes_it(tmp_path):
+    state = RunState("T", {"lora_config": {"r": 2}, "reward_func": [["constant", 1.0, {}]]})
+    with pytest.raises(UsageError) as error:
+        check_same_run(state, "T", {"lora_config": None, "reward_func": []}, tmp_path)
+    said = """use --set 'lora_config={"r": 2}', give the rewards as before; or"""
+    assert said in str(error.value)
 
 
 def test_only_more_of_it_only_adds(tmp_path):
