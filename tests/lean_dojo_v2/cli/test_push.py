@@ -7,6 +7,8 @@ import json
 import huggingface_hub
 import pytest
 
+from lean_dojo_core.errors import UsageError
+
 
 @pytest.fixture
 def model(workplace):
@@ -83,7 +85,9 @@ def test_a_merged_adapter_says_what_the_adapter_says(lean_dojo, workplace):
     from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForCausalLM
 
+    from lean_dojo_plugins.causal_lm.model.loading import load_model
     from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
+    from lean_dojo_plugins.training.devices import choose_device
 
     build_tiny_model(["p q r ⊢ simp"] * 4, "base", hidden_size=32, layers=1, vocab_size=300)
     base = AutoModelForCausalLM.from_pretrained("base")
@@ -108,3 +112,19 @@ def test_a_merged_adapter_says_what_the_adapter_says(lean_dojo, workplace):
     assert again.code == 2
     assert "already exists" in again.err
     assert json.loads((workplace / "adapter-merged" / "config.json").read_text())
+
+    (workplace / "base").rename("gone")
+    ran = lean_dojo("merge-lora", "adapter", "-o", "other")
+    assert ran.code == 1
+    assert "Error: model 'base': there is no such folder here" in ran.err
+    (workplace / "gone").rename("base")
+    with pytest.raises(UsageError, match=r"lora_config.lora_dropout = 0.5, but the adapter"):
+        load_model("adapter", lora=LoraConfig(r=2, lora_dropout=0.5), device=choose_device("cpu"))
+    _set_base(workplace / "adapter" / "adapter_config.json", "./gone")
+    ran = lean_dojo("merge-lora", "adapter", "-o", "other")
+    assert ran.code == 1
+    assert "correct base_model_name_or_path in adapter_config.json" in ran.err
+
+
+def _set_base(file, name):
+    file.write_text(json.dumps({**json.loads(file.read_text()), "base_model_name_or_path": name}))

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from peft import LoraConfig
 
 ADAPTER_FILE = "adapter_config.json"
+_FIXED_BY_ADAPTER = (
+    "r", "lora_alpha", "target_modules", "lora_dropout", "use_rslora", "use_dora", "bias",
+)  # fmt: skip
 
 
 def load_tokenizer(name: str | Path) -> PreTrainedTokenizerBase:
@@ -196,12 +199,12 @@ def base_of_adapter(folder: str) -> str:
     except UsageError as error:
         raise CheckpointError(
             f"{folder}: its adapter was trained on the model {base}, which no longer exists; put "
-            "it back, or correct base_model_name_or_path in {ADAPTER_FILE}"
+            f"it back, or correct base_model_name_or_path in {ADAPTER_FILE}"
         ) from error
 
 
 def _check_same_adapter(found: Any, wanted: LoraConfig, folder: str) -> None:
-    for key in ("r", "lora_alpha", "target_modules"):
+    for key in _FIXED_BY_ADAPTER:
         ours, theirs = getattr(wanted, key), getattr(found, key)
         if ours is None:  # peft fills in the architecture's usual modules
             continue

@@ -18,6 +18,7 @@ from lean_dojo_plugins.causal_lm.model.loading import (
     load_tokenizer,
 )
 from lean_dojo_plugins.training.devices import choose_device
+from lean_dojo_plugins.training.hub import fetch
 from lean_dojo_v2.runs.files import STATE_FILE
 
 KEPT = (STATE_FILE, "metrics.jsonl", "evaluation.json", "README.md")
@@ -43,7 +44,8 @@ def merge_lora(adapter: Path, output: Path) -> str:
         raise UsageError(f"{adapter}: is not a LoRA adapter: it has no {ADAPTER_FILE}")
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise UsageError(f"{output} already exists; name another folder with -o")
-    config: Any = AutoConfig.from_pretrained(base_of_adapter(str(adapter)))
+    base = base_of_adapter(str(adapter))
+    config: Any = fetch(AutoConfig.from_pretrained, base, what="model")
     dtype = config.dtype if isinstance(config.dtype, torch.dtype) else torch.float32
     model: Any = load_model(adapter, device=choose_device("cpu"))
     model.to(dtype)
