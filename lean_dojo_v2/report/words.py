@@ -39,7 +39,7 @@ _METRICS = {
     "learning_rate": "Step size of the optimiser.",
     "epoch": "Passes over the data so far.",
     "step": "Optimiser steps so far.",
-    "num_tokens": "Tokens seen so far.",
+    "num_tokens": "Tokens seen so far, of the repository under way.",
     "mean_token_accuracy": "Share of the answer's tokens that were the most probable.",
     "lean/verified": EXPLAINED["verified"],
     "lean/solved": "Share of the sampled tactics that leave no goal.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -14,6 +15,7 @@ from trl.trainer import sft_trainer as trl_sft
 from trl.trainer.sft_config import SFTConfig
 
 from lean_dojo_core import Database, Repository
+from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
 from lean_dojo_plugins.causal_lm.model.muon import MuonWithAdamW
 from lean_dojo_plugins.causal_lm.model.shared_prefix import can_share_prefix
@@ -56,6 +58,7 @@ class SFTTrainer(CausalTrainer):
         "dataset_kwargs": "the rows come ready from the formatter",
         "dataset_text_field": "the rows come ready from the formatter",
         "truncation_mode": "goals that are too long are shortened, never the tactic",
+        "include_num_input_tokens_seen": "num_tokens is logged in any case",
         "shuffle_dataset": "every epoch is shuffled; see train_sampling_strategy",
     }
     required_columns: ClassVar[tuple[str, ...]] = ("prompt", "completion")
@@ -78,6 +81,13 @@ class SFTTrainer(CausalTrainer):
             "which."
         ),
     )
+
+    def __attrs_post_init__(self) -> None:
+        """Check what can be checked without loading a model."""
+        super().__attrs_post_init__()
+        for name, value in (("loss_type", "nll"), ("label_smoothing_factor", 0)):
+            if self.prompt_weight and self.trainer_args.get(name, value) != value:
+                raise ConfigError(f"trainer_args.{name} does not go with prompt_weight above 0")
 
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
         """Train on the repositories in their order; see :class:`CausalTrainer`."""
@@ -131,6 +141,15 @@ class _StepTrainer(GroupingTrainer, trl_sft.SFTTrainer):
     prompt_weight: float = 0.0
     uses_muon: bool = False
 
+    @property
+    def _total_train_tokens(self) -> int:
+        """Tokens so far; TRL's own count is not in the checkpoints and would begin anew."""
+        return int(self.state.num_input_tokens_seen)
+
+    @_total_train_tokens.setter
+    def _total_train_tokens(self, count: int) -> None:
+        self.state.num_input_tokens_seen = count
+
     def create_optimizer(self, model: torch.nn.Module | None = None) -> torch.optim.Optimizer:
         if not self.uses_muon:
             return super().create_optimizer(model)
@@ -146,18 +165,26 @@ class _StepTrainer(GroupingTrainer, trl_sft.SFTTrainer):
         return_outputs: bool = False,
         num_items_in_batch: Any = None,
     ) -> Any:
-        if not self.prompt_weight:
-            compute: Any = super().compute_loss
-            return compute(model, inputs, return_outputs, num_items_in_batch)
-        is_tactic = inputs["labels"] != IGNORED
-        labels = inputs["input_ids"].clone()
-        if (mask := inputs.get("attention_mask")) is not None:
-            labels[mask == 0] = IGNORED
-        if (positions := inputs.get("position_ids")) is not None:  # padding-free
-            labels[positions == 0] = IGNORED
-        outputs = model(**{**inputs, "labels": labels}, use_cache=False, fused_lm_head=True)
-        weights = torch.where(is_tactic, 1.0, self.prompt_weight)[:, 1:] * outputs.label_mask
-        loss = -(weights * outputs.log_probs).sum() / weights.sum()
-        if num_items_in_batch is not None:  # a batch's share of an optimiser step
-            loss = loss * is_tactic[:, 1:].sum() / num_items_in_batch
-        return (loss, outputs) if return_outputs else loss
+        compute: Any = super().compute_loss
+        scored = partial(_weighted, model, self.prompt_weight) if self.prompt_weight else model
+        return compute(scored, inputs, return_outputs, num_items_in_batch)
+
+
+def _weighted(
+    model: Any, prompt_weight: float, *, labels: torch.Tensor, **inputs: torch.Tensor
+) -> Any:
+    """Score the prompts, too; what TRL then counts and measures are the tactics' tokens alone."""
+    everything = inputs["input_ids"].clone()
+    if (mask := inputs.get("attention_mask")) is not None:
+        everything[mask == 0] = IGNORED
+    if (positions := inputs.get("position_ids")) is not None:  # padding-free
+        everything[positions == 0] = IGNORED
+    outputs = model(labels=everything, **inputs)
+    is_tactic = labels[:, 1:] != IGNORED
+    weights = torch.where(is_tactic, 1.0, prompt_weight) * outputs.label_mask
+    # TRL divides the sum by the number of the tactics' tokens, here or in an optimiser step.
+    outputs.log_probs = outputs.log_probs * weights * (is_tactic.sum() / weights.sum())
+    outputs.entropy = outputs.entropy * is_tactic
+    outputs.is_top1 = outputs.is_top1 & is_tactic
+    outputs.label_mask = is_tactic
+    return outputs

@@ -44,6 +44,33 @@ def test_prompts_weigh_as_they_are_told_to(tiny_model, tmp_path, padding_free):
     torch.testing.assert_close(share, found / 2)
 
 
+def test_what_is_logged_and_shared_out_is_as_without_a_weight(tiny_model, tmp_path, monkeypatch):
+    def build(**options):
+        trainer = SFTTrainer(
+            tiny_model, tmp_path / "out", batch_size=2, trainer_args={"bf16": False}, **options
+        )
+        step = CurriculumStep(0, 1, (), tmp_path / "step", 0, 1)
+        return trainer.build_step_trainer(Dataset.from_list(ROWS), step)
+
+    plain, weighted = build(), build(prompt_weight=0.25)
+    rows = [{k: row[k] for k in ("input_ids", "labels")} for row in ROWS]
+    logged = []
+    for built in (plain, weighted):
+        built.model.train()
+        built.state.num_input_tokens_seen = 100  # of the run that goes on
+        built.compute_loss(built.model, dict(built.data_collator(rows)))
+        logged.append({k: values[-1] for k, values in built._metrics["train"].items()})
+    assert logged[0] == pytest.approx(logged[1], rel=1e-5)
+    assert logged[0]["num_tokens"] == 108
+    assert logged[0]["entropy"] > 0
+
+    batch = weighted.data_collator(rows)
+    alone = weighted.compute_loss(weighted.model, dict(batch), num_items_in_batch=3)
+    monkeypatch.setattr(type(weighted.accelerator), "num_processes", 2)
+    of_two = weighted.compute_loss(weighted.model, dict(batch), num_items_in_batch=3)
+    torch.testing.assert_close(of_two, 2 * alone)  # the gradients of both are averaged
+
+
 def test_muon_is_an_optimiser_like_any_other(tiny_model, tmp_path, traced):
     database = DynamicDatabase(traced)
     trainer = SFTTrainer(
@@ -69,5 +96,9 @@ def test_muon_is_an_optimiser_like_any_other(tiny_model, tmp_path, traced):
 def test_settings_that_do_not_fit(tiny_model, tmp_path):
     with pytest.raises(ConfigError, match="prompt_weight must be a number of at least 0"):
         SFTTrainer(tiny_model, tmp_path / "out", prompt_weight=-1)
+    for args in ({"loss_type": "dft"}, {"label_smoothing_factor": 0.1}):
+        SFTTrainer(tiny_model, tmp_path / "out", trainer_args=args)
+        with pytest.raises(ConfigError, match="does not go with prompt_weight"):
+            SFTTrainer(tiny_model, tmp_path / "out", prompt_weight=0.5, trainer_args=args)
     with pytest.raises(ConfigError, match="muom"):
         SFTTrainer(tiny_model, tmp_path / "out", trainer_args={"optim": "muom"}).preflight()
