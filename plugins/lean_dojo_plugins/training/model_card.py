@@ -40,7 +40,7 @@ def write_model_card(folder: Path, trainer: CardSubject, steps: Sequence[Finishe
         trainer: What trained it.
         steps: The repositories that it has been trained on.
     """
-    settings, card = trainer.settings(), trainer.card()
+    settings, card = _without_paths(trainer.settings()), trainer.card()
     formatter = registry.dataset_formatters[card["formatter"]]
     name = trainer.model_name
     is_local = looks_like_path(name) or Path(named(name)).exists()
@@ -85,3 +85,12 @@ def write_model_card(folder: Path, trainer: CardSubject, steps: Sequence[Finishe
         "",
     ]
     (folder / "README.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _without_paths(value: Any) -> Any:
+    """Leave of every absolute path in plain settings its last part: the rest is this machine's."""
+    if isinstance(value, Mapping):
+        return {key: _without_paths(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_without_paths(one) for one in value]
+    return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else value
