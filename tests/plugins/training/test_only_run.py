@@ -40,9 +40,9 @@ def other(tmp_path, monkeypatch):
 
 
 def test_a_killed_run_lets_the_next_one_in(other, tmp_path):
-    with pytest.raises(UsageError, match="another process is training in"):
-        with only_run(tmp_path / "out", PartialState()):
-            pass
+    refused = pytest.raises(UsageError, match="another process is training in")
+    with refused, only_run(tmp_path / "out", PartialState()):
+        pass
     other.kill()
     other.wait()
     with only_run(tmp_path / "out", PartialState()):
