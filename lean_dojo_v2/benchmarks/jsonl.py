@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +13,7 @@ import orjson
 
 from lean_dojo_core.errors import UnreadableFileError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_v2.lean.text.lexer import code_tokens
+from lean_dojo_v2.lean.text.lexer import code_tokens, without_end
 from lean_dojo_v2.lean.text.statement import split_statement
 from lean_dojo_v2.paths import read_named
 
@@ -49,7 +50,7 @@ class JsonlBenchmark:
 
         Raises:
             UnreadableFileError: If there is no such file, or a line is not such an object, or its
-                statement no theorem.
+                statement no theorem, or two theorems have one name.
         """
         found = [
             self._problem(line, number)
@@ -57,7 +58,12 @@ class JsonlBenchmark:
             for number, line in enumerate(read_named(self.file).split(b"\n"), 1)
             if line.strip()
         ]
-        return [problem for problem in found if self.split in {None, problem.split}]
+        chosen = [problem for problem in found if self.split in {None, problem.split}]
+        names = Counter(problem.full_name for problem in chosen)
+        if twice := [name for name, count in names.items() if count > 1]:
+            message = f"has several theorems called {twice[0]!r}; results are counted by name"
+            raise UnreadableFileError(message, path=self.file)
+        return chosen
 
     def _problem(self, line: bytes, number: int) -> BenchmarkProblem:
         try:
@@ -131,7 +137,7 @@ def split_theorem(text: str, name: str | None = None) -> tuple[str, str, str]:
             continue
         if last is None or following.text.rpartition(".")[2] == last:
             found = split_statement(text, following.end)
-            end = len(text.rstrip()) if found is None else found[0]
-            statement = f"{text[word.start : end].rstrip()} :="
+            end = len(text) if found is None else found[0]
+            statement = f"{without_end(text[word.start : end])} :="
             return text[: word.start], statement, following.text
     raise UsageError("has no theorem" if name is None else f"has no theorem called {name!r}")

@@ -38,6 +38,7 @@ def unfenced(text: str) -> str:
     >>> unfenced("Sure!\n```lean\nintro n\nrfl\n```")
     'intro n\nrfl'
     """
+    text = text.replace("\r\n", "\n")
     match = _FENCE.search(text)
     return textwrap.dedent(match["body"] if match else text).strip("\n")
 

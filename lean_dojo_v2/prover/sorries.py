@@ -23,6 +23,8 @@ FILE_TIMEOUT = 300.0
 
 _PROVED = frozenset({"theorem", "lemma", "example"})
 _DECLARES = _PROVED | {"def", "abbrev", "instance", "opaque", "structure", "class", "mutual"}
+_NAMELESS = frozenset({"command", "instance", "mutual"})
+"""No name of its own needs to follow these."""
 _TERM_FOLLOWS = frozenset({":=", "from", "exact", "(", ",", "⟨", "<|", "$"})
 _EITHER_FOLLOWS = frozenset({"=>", "then", "else"})
 _PRIVATE = re.compile(r"_private\..*?\.\d+\.")
@@ -253,6 +255,8 @@ def _declaration(text: str, unit: CompilationUnit, file_path: str) -> UnprovedDe
     if keyword is None or keyword.text not in _PROVED:
         word = "command" if keyword is None else keyword.text
         trouble = f"it is in a {word}, not in a theorem: only the proof of a theorem can be checked"
+        if word in _NAMELESS:
+            full_name = f"{word}_at_line_{line}"
     elif keyword.text == "example":
         full_name = f"example_at_line_{line}"
         example = (full_name, keyword.start)

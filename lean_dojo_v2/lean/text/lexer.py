@@ -83,6 +83,18 @@ def code_tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[T
     return (t for t in tokens(text, start, end) if t.kind not in {"comment", "doc"})
 
 
+def without_end(text: str) -> str:
+    """Return the text without the white space and comments at its end.
+
+    >>> without_end("theorem t : 1 = 1 -- easy")
+    'theorem t : 1 = 1'
+    """
+    end = 0
+    for token in code_tokens(text):
+        end = token.end
+    return text[:end]
+
+
 def comment_end(text: str, start: int, stop: int) -> int:
     """Find the end of the block comment at ``start``; comments nest; an open one ends the text."""
     depth = 0

@@ -11,7 +11,7 @@ import attrs
 
 from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position, Theorem
-from lean_dojo_v2.lean.text.lexer import Token, code_tokens
+from lean_dojo_v2.lean.text.lexer import Token, code_tokens, without_end
 from lean_dojo_v2.lean.text.statement import split_statement
 
 _NOT_ALONE = frozenset({".", "`"})
@@ -96,14 +96,14 @@ class SourceTheorem:
                 "changed since it was traced. Trace it again."
             )
         if self.statement is not None and self.declaration.startswith(self.statement.rstrip()):
-            return self.statement.rstrip().removesuffix(":=").rstrip()
+            return without_end(self.statement.rstrip().removesuffix(":="))
         found = split_statement(self.declaration)
         if found is None:
             raise LeanError(
                 f"{self.file_path}:{self.start[0]}: {self.full_name} has no ':=' that a proof "
                 "could follow"
             )
-        return self.declaration[: found[0]].rstrip()
+        return without_end(self.declaration[: found[0]])
 
     @cached_property
     def own_names(self) -> tuple[str, ...]:

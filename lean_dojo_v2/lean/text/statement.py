@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, code_tokens
 
-_BINDING_WORDS = frozenset({"let", "have", "letI", "haveI", "let_fun", "show", "suffices"})
+_BINDING_WORDS = frozenset({"let", "have", "letI", "haveI", "let_fun"})
 
 
 def split_statement(text: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:

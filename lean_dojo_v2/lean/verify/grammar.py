@@ -33,12 +33,17 @@ _FORBIDDEN: tuple[tuple[Reason, re.Pattern[str]], ...] = tuple(
     )
 )
 
+_LET_REC = "Lean.Parser.Termination.suffix"
+"""The end of a `let rec`, with a clause in it or without. Only a whole proof may have one: a goal
+after a single tactic does not show whether the recursion ends."""
+
 
 def parse(
     server: Server,
     tactic: str,
     *,
     state: GoalState | None = None,
+    whole_proof: bool = False,
     own_names: Collection[str] = (),
     timeout: float | None = None,
 ) -> Refusal | None:
@@ -48,6 +53,7 @@ def parse(
         server: The engine.
         tactic: The text.
         state: The state it is for; its environment may know more syntax.
+        whole_proof: Allow `let rec`, as the whole theorem is elaborated afterwards.
         own_names: Names of the theorem that is being proved.
         timeout: Seconds that it may take.
 
@@ -65,9 +71,10 @@ def parse(
     answer = server.parse_tactic(tactic, state, timeout=timeout)
     if "parseError" in answer:
         raise TacticParseError(str(answer["parseError"]))
+    allowed = {_LET_REC} if whole_proof else set()
     for kind in answer["kinds"]:
         for reason, pattern in _FORBIDDEN:
-            if pattern.fullmatch(kind):
+            if kind not in allowed and pattern.fullmatch(kind):
                 return Refusal(reason, f"contains the syntax {kind}")
     # Names as Lean read them: escapes and joined spellings are gone.
     names = " ".join(name for name in answer["identifiers"] if name)

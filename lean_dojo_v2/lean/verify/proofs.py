@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.records import Goal, GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.client.units import CompilationUnit
 from lean_dojo_v2.lean.errors import (
@@ -23,6 +23,7 @@ from lean_dojo_v2.lean.errors import (
     TacticParseError,
 )
 from lean_dojo_v2.lean.messages import LeanMessage, Severity
+from lean_dojo_v2.lean.text.lexer import without_end
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.grammar import parse
 from lean_dojo_v2.lean.verify.kept import Kept
@@ -60,6 +61,7 @@ def check_proof(
     Raises:
         EngineLostError: If the engine died over it, or the time was up; the proof does not hold.
     """
+    proof = proof.replace("\r\n", "\n")  # as Lean reads it
     problem = judge_text(
         server, proof, source.own_names, lambda: open_theorem(server, source), timeout
     )
@@ -88,13 +90,23 @@ def judge_text(
     Raises:
         EngineLostError: If the engine died or the time was up.
     """
-    if refusal := screen(proof, whole_proof=True, own_names=own_names):
+    refusal = screen(proof, whole_proof=True, own_names=own_names)
+    if refusal is not None and refusal.reason is Reason.ITSELF:
+        own_names = not_hidden(own_names, open_state().goals[0])
+        refusal = screen(proof, whole_proof=True, own_names=own_names)
+    if refusal is not None:
         return _refused(refusal)
     try:
         refusal = _parse_block(server, proof, own_names, open_state, timeout)
     except TacticParseError as error:
         return ProofOutcome(False, f"not a block of tactics: {error}")
     return None if refusal is None else _refused(refusal)
+
+
+def not_hidden(own_names: Collection[str], goal: Goal) -> list[str]:
+    """Leave out names of a theorem that mean a hypothesis in its proof."""
+    hypotheses = {variable.name for variable in goal.variables}
+    return [name for name in own_names if name not in hypotheses]
 
 
 def _parse_block(
@@ -112,12 +124,14 @@ def _parse_block(
     """
     block = "(\n" + _indented(proof) + "\n)"
     try:
-        return parse(server, block, own_names=own_names, timeout=timeout)
+        return parse(server, block, whole_proof=True, own_names=own_names, timeout=timeout)
     except TacticParseError:
         # The file may have notation and macros of its own; opening the theorem costs more.
         state = open_state()
         try:
-            return parse(server, block, state=state, own_names=own_names, timeout=timeout)
+            return parse(
+                server, block, state=state, whole_proof=True, own_names=own_names, timeout=timeout
+            )
         except StaleStateError as error:
             raise EngineDiedError(f"The engine died while a proof was parsed: {error}") from error
 
@@ -160,7 +174,7 @@ def goal_source(expression: str, levels: Sequence[str] = ()) -> SourceTheorem:
         levels: The universe levels that it names.
     """
     universes = f".{{{', '.join(levels)}}}" if levels else ""
-    head = f"theorem _root_.{_GOAL_NAME}{universes} : {expression}"
+    head = f"theorem _root_.{_GOAL_NAME}{universes} : {without_end(expression)}"
     text = f"{head} := sorry"
     lines = text.split("\n")
     end = (len(lines), len(lines[-1]) + 1)

@@ -16,6 +16,8 @@ from enum import StrEnum
 
 import attrs
 
+from lean_dojo_v2.lean.text.lexer import tokens
+
 MAX_TACTIC_CHARS = 2_000
 MAX_PROOF_CHARS = 50_000
 MAX_NESTING = 60
@@ -146,7 +148,7 @@ def screen(
 
     Args:
         text: One tactic, or with ``whole_proof`` the lines of a tactic block.
-        whole_proof: Allow several lines and comments, and a greater length.
+        whole_proof: Allow several lines, comments with any word, and a greater length.
         own_names: Names of the theorem that is being proved; citing one is refused.
 
     Returns:
@@ -157,10 +159,11 @@ def screen(
     >>> screen("rw [Nat.add_comm]") is None
     True
     """
-    for check in (_shape, _characters, _structure, _words):
+    for check in (_shape, _characters, _structure):
         if refusal := check(text, whole_proof):
             return refusal
-    return _own_names(text, own_names)
+    code = _without_comments(text) if whole_proof else text
+    return _words(code) or _own_names(code, own_names)
 
 
 def _shape(text: str, whole_proof: bool) -> Refusal | None:
@@ -200,7 +203,18 @@ def _structure(text: str, whole_proof: bool) -> Refusal | None:
     return None
 
 
-def _words(text: str, whole_proof: bool) -> Refusal | None:  # noqa: ARG001 - one signature
+def _without_comments(text: str) -> str:
+    """Take comments out, which may use any word; beside a quotation mark none is sure to be one."""
+    if '"' in text or "«" in text:
+        return text
+    kept, position = "", 0
+    for token in tokens(text):
+        if token.kind == "comment" and not text[: token.start][-1:].strip():
+            kept, position = kept + text[position : token.start], token.end
+    return kept + text[position:]
+
+
+def _words(text: str) -> Refusal | None:
     if match := _PERCENT.search(text) or _INCLUDE.search(text):
         return Refusal(Reason.METAPROGRAM, f"uses {match[0]!r}")
     if match := _HASH_WORD.search(text):

@@ -31,6 +31,7 @@ from lean_dojo_v2.lean.verify.proofs import (
     check_declaration,
     check_goal_proof,
     check_proof,
+    not_hidden,
 )
 from lean_dojo_v2.lean.verify.screening import MALFORMED, Refusal, screen
 
@@ -82,9 +83,7 @@ def check_tactic(
         next asked.
     """
     text = tactic.strip()
-    # A hypothesis of the same name hides the theorem.
-    hypotheses = {variable.name for variable in state.goals[goal_index].variables}
-    own_names = [name for name in own_names if name not in hypotheses]
+    own_names = not_hidden(own_names, state.goals[goal_index])
     if refusal := screen(text, own_names=own_names):
         return _refused(refusal)
     try:

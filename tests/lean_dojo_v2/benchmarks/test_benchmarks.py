@@ -13,6 +13,7 @@ import pytest
 from lean_dojo_core import registry
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.benchmarks import JsonlBenchmark, problem_of
+from lean_dojo_v2.benchmarks.jsonl import split_theorem
 from lean_dojo_v2.benchmarks.source import project_of
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.splits import split_of
@@ -73,6 +74,12 @@ def test_a_file_in_minif2fs_form(engine: Server) -> None:
     assert JsonlBenchmark(FILE).name == "minif2f"
 
 
+@pytest.mark.parametrize("end", ["", "\n  := by sorry"])
+def test_a_statement_may_end_in_a_comment(end: str) -> None:
+    text = f"theorem t : True -- easy{end}"
+    assert split_theorem(text) == ("", "theorem t : True :=", "t")
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -92,6 +99,18 @@ def test_a_line_that_is_none(tmp_path: Path, line: str, message: str) -> None:
     file.write_text(f"{good}\n{line}\n")
     with pytest.raises(DataError, match=message):
         JsonlBenchmark(file).problems()
+
+
+def test_two_theorems_of_one_name_are_in_no_one_benchmark(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    rows = [
+        {"name": "a", "formal_statement": f"theorem a : {said}", "split": said}
+        for said in ("True", "1 = 1")
+    ]
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    with pytest.raises(DataError, match="several theorems called 'a'"):
+        JsonlBenchmark(file).problems()
+    assert len(JsonlBenchmark(file, split="True").problems()) == 1
 
 
 @pytest.mark.parametrize("name", ["held-out", "training", "sorry"])

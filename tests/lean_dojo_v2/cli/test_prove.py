@@ -103,6 +103,8 @@ def number : Nat := sorry
 
 macro "cheat" : tactic => `(tactic| sorry)
 
+instance : Inhabited Nat := ⟨sorry⟩
+
 theorem half : 2 + 2 = 4 ∧ 1 = 2 := ⟨sorry, sorry⟩
 end A
 """
@@ -115,7 +117,7 @@ def test_every_sorry_of_a_file_is_tried_and_whole_theorems_count(lean_dojo, warm
         "--write-patch", "x.patch",
     )  # fmt: skip
     assert ran.code == 0, ran.err
-    assert "x.lean: 10 sorry" in ran.err
+    assert "x.lean: 11 sorry" in ran.err
     assert "No model is named" not in ran.err
     results = {(one["line"], one["column"]): one for one in ran.json["sorries"]}
     assert ran.json["completed"] == ["A.both", "A.term", "A.inner", "A.arms", "example_at_line_19"]
@@ -124,12 +126,13 @@ def test_every_sorry_of_a_file_is_tried_and_whole_theorems_count(lean_dojo, warm
         ("A.both", 5), ("A.both", 6), ("A.term", 8), ("A.inner", 11), ("A.arms", 16),
         ("A.arms", 17), ("example_at_line_19", 19),
     }  # fmt: skip
-    assert results[25, 38]["reason"] == "theorem-unfinished"
-    assert results[25, 45]["reason"] in {"no-states-left", "expansion-limit"}
+    assert results[27, 38]["reason"] == "theorem-unfinished"
+    assert results[27, 45]["reason"] in {"no-states-left", "expansion-limit"}
     assert "it is in a def" in results[21, 21]["detail"]
+    assert results[25, 30]["theorem"] == "instance_at_line_25"
     subprocess.run(["patch", "-p1", "-s", "x.lean", "x.patch"], check=True)
     filled = (warm / "x.lean").read_text()
-    assert filled.count("sorry") == 4
+    assert filled.count("sorry") == 5
     (warm / "Proj" / "A").mkdir(parents=True)
     (warm / "Proj" / "lakefile.toml").write_text('name = "proj"\n[[lean_lib]]\nname = "A"\n')
     (warm / "Proj" / "A" / "B.lean").write_bytes(b"theorem t : 1 = 1 := by\r\n  sorry\r\n")

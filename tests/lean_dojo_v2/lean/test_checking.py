@@ -93,11 +93,33 @@ def source(theorem_in):
         ("odd_even", "intro n\nrfl"),
         ("last", "decide +kernel"),
         ("both", "refine ⟨?_, ?_⟩ <;> assumption"),
+        ("both", "-- the theorem, where both hold\r\nexact ⟨hp, hq⟩\r\n"),
+        (
+            "add_comm'",
+            "let rec go : (k : Nat) → k + m = m + k\n  | 0 => Nat.zero_add m\n"  # noqa: ISC004
+            "  | k + 1 => by rw [Nat.succ_add, go k]; rfl\nexact go n",
+        ),
     ],
 )
 def test_true_proofs_hold(engine, name, proof, source):
     outcome = check_proof(engine, source(name), proof)
     assert (outcome.valid, outcome.detail) == (True, "")
+
+
+@pytest.mark.parametrize("proof", ["exact hp", "apply hp"])
+def test_a_hypothesis_hides_the_theorem_of_its_name(engine, theorem_in, proof):
+    text = "namespace Zoo\ntheorem hp (p : Prop) (hp : p) : p := sorry\n\nend Zoo\n"
+    outcome = check_proof(engine, theorem_in(text, "Zoo.hp"), proof)
+    assert (outcome.valid, outcome.detail) == (True, "")
+
+
+def test_a_goal_may_end_in_a_comment(engine):
+    assert check_goal_proof(engine, "∀ n : Nat, n = n -- easy", "intro n; rfl").valid
+
+
+def test_a_local_recursion_has_to_end(engine, source):
+    proof = "let rec go (k : Nat) : double k = 3 := go k\nexact go 1"
+    assert "termination" in check_proof(engine, source("given_up"), proof).detail
 
 
 LED = """\

@@ -133,6 +133,36 @@ def test_a_tactic_of_the_name_of_the_theorem_cites_nothing(text):
     assert refusal.reason is Reason.ITSELF
 
 
+@pytest.mark.parametrize(
+    "proof",
+    [
+        "-- the case where n is 0; no sorry in the end\nrfl",
+        "/- the instance /- of the theorem -/ -/ rfl -- Foo.bar",
+        "intro n /- open -/\n  -- by foo\nsimp",
+    ],
+)
+def test_comments_of_a_whole_proof_may_use_any_word(proof):
+    assert screen(proof, whole_proof=True, own_names=("Foo.bar", "foo")) is None
+
+
+@pytest.mark.parametrize(
+    "proof",
+    [
+        "-- in words /- as here\nrun_tac x -- -/",
+        "/- /- -/ -/ run_tac x",
+        'exact s!"{ "--" }".foo; run_tac x',
+        's!"\n-- {run_tac x}"',
+        "exact «a\n --» run_tac x",
+        "exact h|--run_tac x",
+        "/-- a docstring: run_tac -/ rfl",
+    ],
+)
+def test_what_only_looks_like_a_comment_hides_nothing(proof):
+    refusal = screen(proof, whole_proof=True)
+    assert refusal is not None
+    assert refusal.reason is Reason.METAPROGRAM
+
+
 def test_a_whole_proof_may_have_lines_and_comments_but_no_tricks():
     proof = "intro n\n-- by induction\ninduction n\n· rfl\n· simp"
     assert screen(proof, whole_proof=True) is None

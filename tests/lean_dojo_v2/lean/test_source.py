@@ -64,6 +64,7 @@ def test_the_statement_ends_where_the_proof_begins(theorem, head):
         ("theorem t : ∀ x : Nat,\n  x = x", "\n  |0 => rfl\n  |_ + 1 => rfl"),
         ("theorem t : ∀ x : Nat × Nat, x = x", "\n  | ⟨a,\n     b⟩ => rfl"),
         ("@[simp, to_additive (attr := simp)] theorem t : True", " := trivial"),
+        ("theorem t (n : Nat) : n = show Nat from n", " := rfl"),
         ("theorem t : match n with\n  | 0 => True\n  | _ => True", " := by cases n <;> trivial"),
     ],
 )
@@ -72,6 +73,13 @@ def test_what_belongs_to_the_statement(statement, proof):
     end, begins = split_statement(text)
     assert without_comments(text[:end]) == without_comments(statement)
     assert text[begins:] == proof.strip().removeprefix(":=")
+
+
+@pytest.mark.parametrize("statement", [None, "theorem t : True -- note :=\n  :="])
+def test_a_comment_behind_the_statement_swallows_no_proof(statement):
+    text = "theorem t : True -- note :=\n  := trivial\n"
+    theorem = SourceTheorem(text, "t", "A.lean", (1, 1), (2, 13), statement)
+    assert theorem.with_proof("simp") == "theorem t : True := by\n  simp"
 
 
 def test_the_traced_statement_wins_where_it_is_that_of_the_file():

@@ -188,6 +188,7 @@ def test_whole_proofs(endpoint, say):
         ("rfl", "rfl"),
         ("```\nrfl\n```", "rfl"),
         ("```lean\n  intro n\n    rfl\n", "intro n\n  rfl"),
+        ("```lean\r\nintro n\r\nrfl\r\n```", "intro n\nrfl"),
         ("by simp", "by simp"),
         ("exact foo (by simp)", "exact foo (by simp)"),
         ("", ""),
