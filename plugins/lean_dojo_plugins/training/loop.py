@@ -25,6 +25,7 @@ from lean_dojo_plugins.training.learner import CurriculumStep, Learner
 from lean_dojo_plugins.training.lengths import TooLong, nothing_fits
 from lean_dojo_plugins.training.look_back import look_back, read_matrix
 from lean_dojo_plugins.training.model_card import write_model_card
+from lean_dojo_plugins.training.only_run import only_exporter
 from lean_dojo_plugins.training.reporting import (
     NoFinalCheckpoint,
     ReportCallback,
@@ -216,12 +217,13 @@ class Loop:
         """Export and format on the main process; every process reads what it wrote."""
         note = step.folder / STEP_FILE
         if self.processes.is_main_process:
-            self.database.export_merged_data(list(step.repositories), self.data_path)
-            copy_metadata(self.data_path, self.folder.path)
             record_environment(self.folder.path)
-            rows = formatted_rows(split_file(self.data_path), self.formatter)
             self.trainer.too_long = TooLong()
-            written = write_rows(self.trainer.prepare_rows(rows), step.folder / _ROWS_FILE)
+            with only_exporter(self.data_path):
+                self.database.export_merged_data(list(step.repositories), self.data_path)
+                copy_metadata(self.data_path, self.folder.path)
+                rows = formatted_rows(split_file(self.data_path), self.formatter)
+                written = write_rows(self.trainer.prepare_rows(rows), step.folder / _ROWS_FILE)
             told = {**attrs.asdict(written), **attrs.asdict(self.trainer.too_long)}
             keep_fitting_checkpoints(step.folder, told, step.processes)
         self.processes.wait_for_everyone()

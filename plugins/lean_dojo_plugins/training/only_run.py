@@ -1,4 +1,7 @@
-"""One run in a folder at a time: two would delete each other's checkpoints and numbers."""
+"""One run in a folder at a time: two would delete each other's checkpoints and numbers.
+
+Runs with output folders of their own may export to one folder, the documented default: in turn.
+"""
 
 from __future__ import annotations
 
@@ -44,3 +47,15 @@ def only_run(folder: Path | str, processes: PartialState) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def only_exporter(data_path: Path) -> Iterator[None]:
+    """Wait until no other run exports there: what is read then is what was exported.
+
+    Args:
+        data_path: Folder of the exported data.
+    """
+    data_path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(data_path.with_name(f".{data_path.name}.lock")):
+        yield

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from accelerate import PartialState
+from filelock import FileLock, Timeout
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
@@ -78,3 +79,18 @@ def test_every_trainer_leaves_the_other_run_alone(
         )
     assert (folder / "training_state.json").read_text() == "of the other run"
     assert other.poll() is None
+
+
+def test_runs_that_export_to_one_folder_do_so_in_turn(tmp_path, traced, tiny_model):
+    class Watched(DynamicDatabase):
+        def export_merged_data(self, repositories, path):
+            with pytest.raises(Timeout):
+                FileLock(path.with_name(f".{path.name}.lock")).acquire(timeout=0)
+            super().export_merged_data(repositories, path)
+
+    database = Watched(traced)
+    given = {"model_name": tiny_model, "output_dir": tmp_path / "out"}
+    trainer = registry.trainers["sft"].create(**given, trainer_args={"max_steps": 1})
+    trainer.train(database.repositories[:1], database, tmp_path / "data" / "merged")
+    with FileLock(tmp_path / "data" / ".merged.lock", timeout=0):
+        pass  # given back
