@@ -63,6 +63,34 @@ def test_another_statement_than_asked_for_is_refused(engine, text):
     assert found.refusal.reason == Reason.STATEMENT
 
 
+MATCHED = "def k : Nat → Nat := fun n => match n with | {}\n"
+INDEXED = "def {} (i : Fin 3) : Nat := [1, 2, 3][i.val]'(by simp)"
+HELPER = "def before : Nat → Nat := fun n => match n with | 0 => 5 | _ => 6\n"
+
+
+@pytest.mark.parametrize(
+    ("helper", "definition"),
+    [
+        (HELPER, MATCHED.format("0 => 1 | _ => 2")),
+        (INDEXED.format("before") + " + 1\n", INDEXED.format("k") + "\n"),
+    ],
+)
+def test_a_helper_may_have_the_same_match_or_inner_proof(engine, helper, definition):
+    # Lean takes the matcher and the proof that it made for the helper.
+    stated = definition + "theorem target : k 0 = 1 := "
+    found = check_file(engine, helper + stated + "rfl", reference=stated + "sorry")
+    assert (found.valid, found.detail) == (True, "")
+
+
+@pytest.mark.parametrize("cases", ["1 => 3 | _ => 1", "0 => 1 | _ => 3"])
+def test_a_helper_hides_no_other_definition(engine, cases):
+    target = "theorem target : k 0 = 1 := "
+    reference = f"{MATCHED.format('0 => 1 | _ => 2')}{target}sorry"
+    found = check_file(engine, HELPER + MATCHED.format(cases) + target + "rfl", reference=reference)
+    assert found.refusal is not None
+    assert found.refusal.reason == Reason.STATEMENT
+
+
 def test_a_missing_theorem_and_a_bad_reference_are_said(engine):
     found = check_file(engine, GOOD.replace("double_eq", "other"), reference=STATED)
     assert (found.valid, found.detail) == (False, "double_eq is missing")

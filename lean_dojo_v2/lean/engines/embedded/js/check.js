@@ -40,11 +40,7 @@ function checkCommands(engine) {
   }
 
   /** A digest of the project's own modules behind some imports. */
-  const sourcesDigest = (imports) =>
-    crypto
-      .createHash('sha256')
-      .update(JSON.stringify(engine.modules.fingerprint(imports)))
-      .digest('hex');
+  const sourcesDigest = (imports) => sha256(JSON.stringify(engine.modules.fingerprint(imports)));
 
   /**
    * Those of the added constants that stand in the text, with their place: Lean makes others by itself (equation lemmas,
@@ -107,24 +103,44 @@ function checkCommands(engine) {
     };
   }
 
-  /** A digest of a statement with all the definitions it rests on, so that a redefined symbol is a different statement. */
+  /**
+   * A digest of a statement with all the definitions it rests on, so that a redefined symbol is a different statement.
+   * Matchers and parts of proofs, which nobody wrote, go by what they say: Lean takes one that is there already, of
+   * whatever declaration.
+   */
   function statementDigest(env, library, type, universes) {
-    const digest = crypto.createHash('sha256').update(canonical(rt, type, universes));
     const isLocal = constants.isBeyond(library);
     const used = constants.closure(env, constants.usedIn(type), isLocal, constants.exactName);
-    for (const [key, { name, info }] of [...used].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      if (info === null || !isLocal(name)) continue;
+    const own = new Map([...used].filter(([, { name, info }]) => info !== null && isLocal(name)));
+    const labels = new Map();
+    const label = (name) => {
+      const key = constants.exactName(name);
+      if (!labels.has(key)) {
+        labels.set(key, rt.nameText(name)); // for what mentions itself
+        if (isUnwritten(env, own.get(key))) labels.set(key, sha256(content(own.get(key).info)));
+      }
+      return labels.get(key);
+    };
+    const content = (info) => {
       const parameters = constants.levelParams(info).map(rt.nameText);
       const parts = [
         constants.type(info),
         ...(constants.kind(info) === 'def' ? [constants.value(info)] : []),
       ];
-      digest.update(
-        `|${key}:${constants.kind(info)}:${parts.map((e) => canonical(rt, e, parameters)).join(':')}`,
-      );
-    }
-    return digest.digest('hex');
+      const texts = parts.map((e) => canonical(rt, e, parameters, label));
+      return `${constants.kind(info)}:${texts.join(':')}`;
+    };
+    const written = [...own]
+      .filter(([, entry]) => !isUnwritten(env, entry))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, { info }]) => `|${key}:${content(info)}`);
+    return sha256(canonical(rt, type, universes, label) + written.join(''));
   }
+  const isUnwritten = (env, entry) =>
+    entry !== undefined &&
+    ['def', 'theorem'].includes(constants.kind(entry.info)) &&
+    constants.declarationRange(env, entry.name) === null;
+  const sha256 = (text) => crypto.createHash('sha256').update(text).digest('hex');
 
   function constantRecord(env, name, info) {
     const implementedBy = rt.optional(rt.call('l_Lean_Compiler_getImplementedBy_x3f', env, name));

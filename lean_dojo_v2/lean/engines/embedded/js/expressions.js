@@ -167,8 +167,9 @@ function universeNames(rt, expressions) {
  * A text that two expressions share exactly if they are the same term up to names of binders and of universes: a table
  * of their different subterms in order of first completion, so its length is that of the shared term, not of the tree.
  * @param {string[]} universes the universe parameters in order; they are written by position
+ * @param {(name: number) => string} [nameOf] how constants are written
  */
-function canonical(rt, e, universes) {
+function canonical(rt, e, universes, nameOf = rt.nameText) {
   const table = new Map();
   const known = new Map();
   const position = new Map(universes.map((name, i) => [name, `u${i}`]));
@@ -213,7 +214,9 @@ function canonical(rt, e, universes) {
         id = enter(`sort ${level(rt.field(term, 0))}`);
         break;
       case EXPR.const:
-        id = enter(`const ${name(0)} ${rt.listItems(rt.field(term, 1)).map(level).join(' ')}`);
+        id = enter(
+          `const ${nameOf(rt.field(term, 0))} ${rt.listItems(rt.field(term, 1)).map(level).join(' ')}`,
+        );
         break;
       case EXPR.app:
         id = enter(`app ${part(0)} ${part(1)}`);
