@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tracemalloc
 
 import attrs
@@ -15,6 +16,7 @@ from lean_dojo_core.errors import DataError, EmptyDatasetError
 from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
 from lean_dojo_plugins.progress.formatter import ProgressText
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
+from lean_dojo_plugins.training.only_run import LOCK
 from lean_dojo_plugins.training.rows import CHUNK
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean_progress import create_sample_dataset
@@ -241,7 +243,9 @@ def test_an_earlier_dataset_stays_when_there_is_nothing_to_write(tmp_path, trace
             EmptyDatasetError, match="no theorem of the training split has a finished proof"
         ):
             trainer.train(None, DynamicDatabase(database), tmp_path)
-        assert sorted(tmp_path.iterdir()) == files
+        assert sorted({*tmp_path.iterdir()} - {tmp_path / "out"}) == files
+        assert [file.name for file in (tmp_path / "out").iterdir()] == [LOCK]
+        shutil.rmtree(tmp_path / "out")
     assert target.read_text() == "good\n"
 
 
