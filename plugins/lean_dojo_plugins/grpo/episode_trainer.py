@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -57,8 +58,8 @@ class EpisodeTrainer(StepTrainer):
 
     Logs ``episodes/proved`` (share of all episodes that were played), ``episodes/steps`` (of those
     learned from, on average), ``episodes/teaching`` (share of the groups learned from in which some
-    succeed and some do not) and ``episodes/replaced`` (share of the groups played that were
-    replaced).
+    succeed and some do not), ``episodes/replaced`` (share of the groups played that were replaced)
+    and ``time/episodes`` (seconds that playing a batch took, Lean included).
     """
 
     _stage: Stage
@@ -84,7 +85,9 @@ class EpisodeTrainer(StepTrainer):
         assert self.model is not None
         mode = "train" if self.model.training else "eval"
         size = int((self.num_generations if mode == "train" else self.num_generations_eval) or 1)
+        start = time.perf_counter()
         groups = self._play(inputs[::size], size)
+        self._clock("time/episodes", start)
         self._batch = batch = self._flatten(groups, size, mode)
         rows = [
             {"prompt": self._formatter.prompt(step.state), "problem": step.state, "proved": proved}
@@ -95,7 +98,9 @@ class EpisodeTrainer(StepTrainer):
             output = super()._generate_and_score_completions(rows)
         finally:
             self.rollout_func, self._batch = None, None
-        self._metrics[mode].pop("frac_reward_zero_std", None)  # of TRL's groups, which are not ours
+        # Of TRL's groups, which are not ours, and of its generation, which replays what was played.
+        for name in ("frac_reward_zero_std", "time/generation"):
+            self._metrics[mode].pop(name, None)
         output["advantages"] = self._advantages(batch, len(groups)).to(output["advantages"].device)
         return output
 

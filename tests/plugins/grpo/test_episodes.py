@@ -202,6 +202,8 @@ def test_a_run_learns_from_whole_proofs(
     row = next(one for one in logged if one.get("episodes/teaching") == 1.0)
     assert 0 < row["episodes/proved"] < 1
     assert row["rewards/whole-proof/mean"] > 0
+    assert row["time/episodes"] > 0
+    assert "time/generation" not in row
     assert torch.isfinite(torch.tensor(row["loss"]))
 
 
