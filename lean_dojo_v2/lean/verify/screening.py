@@ -204,13 +204,20 @@ def _structure(text: str, whole_proof: bool) -> Refusal | None:
 
 
 def _without_comments(text: str) -> str:
-    """Take comments out, which may use any word; beside a quotation mark none is sure to be one."""
+    """Take comments out, which may use any word, as far as each is sure to be one.
+
+    Beside a quotation mark none is. Behind another token (`//-1`, `<--1`) Lean may read on where
+    this finds a comment, and docstrings end elsewhere (`/--/`); what follows could hide there.
+    """
     if '"' in text or "«" in text:
         return text
     kept, position = "", 0
     for token in tokens(text):
-        if token.kind == "comment" and not text[: token.start][-1:].strip():
-            kept, position = kept + text[position : token.start], token.end
+        if token.kind not in {"comment", "doc"}:
+            continue
+        if token.kind == "doc" or text[max(token.start - 1, 0) : token.start].strip():
+            break
+        kept, position = kept + text[position : token.start], token.end
     return kept + text[position:]
 
 

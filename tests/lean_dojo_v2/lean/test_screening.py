@@ -155,6 +155,10 @@ def test_comments_of_a_whole_proof_may_use_any_word(proof):
         "exact «a\n --» run_tac x",
         "exact h|--run_tac x",
         "/-- a docstring: run_tac -/ rfl",
+        "have h : {x : Int //-1 = x} := ⟨-1, rfl⟩ -- -/ /-\nrun_tac x\n-- -/\nrfl",
+        "let x <--1 -- -/ /-\nrun_tac x\n-- -/",
+        "have h : {x : Int //--\n  -1 = x} := ⟨-1, rfl⟩ -- -/ /-\nrun_tac x\n-- -/\nrfl",
+        "let rec /--/ -- -/ go : True := by run_tac x\nexact go",
     ],
 )
 def test_what_only_looks_like_a_comment_hides_nothing(proof):
