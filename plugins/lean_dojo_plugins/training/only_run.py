@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 from lean_dojo_core.errors import UsageError
 
 LOCK = ".run.lock"
+EXPORT_LOCK = ".export.lock"
 PATIENCE = 10.0
 """Seconds to wait: what loads a killed process's data ends a moment after it."""
 
@@ -56,6 +57,6 @@ def only_exporter(data_path: Path) -> Iterator[None]:
     Args:
         data_path: Folder of the exported data.
     """
-    data_path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(data_path.with_name(f".{data_path.name}.lock")):
+    data_path.mkdir(parents=True, exist_ok=True)
+    with FileLock(data_path / EXPORT_LOCK):
         yield

@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.training import only_run as module
-from lean_dojo_plugins.training.only_run import LOCK, only_run
+from lean_dojo_plugins.training.only_run import EXPORT_LOCK, LOCK, only_exporter, only_run
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 
@@ -85,12 +85,18 @@ def test_runs_that_export_to_one_folder_do_so_in_turn(tmp_path, traced, tiny_mod
     class Watched(DynamicDatabase):
         def export_merged_data(self, repositories, path):
             with pytest.raises(Timeout):
-                FileLock(path.with_name(f".{path.name}.lock")).acquire(timeout=0)
+                FileLock(path / EXPORT_LOCK).acquire(timeout=0)
             super().export_merged_data(repositories, path)
 
     database = Watched(traced)
     given = {"model_name": tiny_model, "output_dir": tmp_path / "out"}
     trainer = registry.trainers["sft"].create(**given, trainer_args={"max_steps": 1})
     trainer.train(database.repositories[:1], database, tmp_path / "data" / "merged")
-    with FileLock(tmp_path / "data" / ".merged.lock", timeout=0):
+    with FileLock(tmp_path / "data" / "merged" / EXPORT_LOCK, timeout=0):
         pass  # given back
+
+
+def test_the_folder_of_the_data_may_be_this_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with only_exporter(Path()):
+        assert [file.name for file in tmp_path.iterdir()] == [EXPORT_LOCK]
