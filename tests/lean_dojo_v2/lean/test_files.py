@@ -91,6 +91,15 @@ def test_a_helper_hides_no_other_definition(engine, cases):
     assert found.refusal.reason == Reason.STATEMENT
 
 
+def test_a_theorem_that_a_definition_cites_may_be_proved_with_a_lemma(engine):
+    cited, defined = "theorem bound : 0 < [1, 2].length := ", "def k : Nat := [1, 2][0]'bound\n"
+    stated = "theorem target : k = 1 := "
+    reference = f"{cited}sorry\n{defined}{stated}sorry"
+    lemma = "theorem two : 0 < 2 := by decide\n"
+    found = check_file(engine, f"{lemma}{cited}two\n{defined}{stated}rfl", reference=reference)
+    assert (found.valid, found.detail) == (True, "")
+
+
 def test_a_missing_theorem_and_a_bad_reference_are_said(engine):
     found = check_file(engine, GOOD.replace("double_eq", "other"), reference=STATED)
     assert (found.valid, found.detail) == (False, "double_eq is missing")

@@ -110,7 +110,13 @@ function checkCommands(engine) {
    */
   function statementDigest(env, library, type, universes) {
     const isLocal = constants.isBeyond(library);
-    const used = constants.closure(env, constants.usedIn(type), isLocal, constants.exactName);
+    // How a theorem that is cited was proved says nothing.
+    const said = (info) => [
+      constants.type(info),
+      constants.kind(info) === 'theorem' ? null : constants.value(info),
+    ];
+    const roots = constants.usedIn(type);
+    const used = constants.closure(env, roots, isLocal, constants.exactName, said);
     const own = new Map([...used].filter(([, { name, info }]) => info !== null && isLocal(name)));
     const labels = new Map();
     const label = (name) => {

@@ -31,6 +31,7 @@ function createConstants(rt, isOfLibrary) {
   const type = (info) => rt.field(shared(info), 2);
   const levelParams = (info) => rt.listItems(rt.field(shared(info), 1));
   const value = (info) => (HAS_VALUE.has(kind(info)) ? rt.field(details(info), 1) : null);
+  const termsOf = (info) => [type(info), value(info)];
   const usedIn = (e) => rt.arrayItems(rt.call('l_Lean_Expr_getUsedConstants', e));
 
   /** A text that no other name has: programs can make names that Lean prints alike. */
@@ -153,9 +154,10 @@ function createConstants(rt, isOfLibrary) {
 
   /**
    * Everything that `roots` mention in types and values, transitively, as far as `follow` says so, themselves included.
+   * @param {(info: number) => (number|null)[]} [parts] the terms of a constant that are looked into
    * @returns {Map<string, {name: number, info: number|null}>} by their names, as `keyOf` writes them
    */
-  function closure(env, roots, follow, keyOf = rt.nameText) {
+  function closure(env, roots, follow, keyOf = rt.nameText, parts = termsOf) {
     const seen = new Map();
     const pending = [...roots];
     while (pending.length > 0) {
@@ -165,7 +167,7 @@ function createConstants(rt, isOfLibrary) {
       const info = find(env, name);
       seen.set(key, { name, info });
       if (info === null || !follow(name, info)) continue;
-      for (const e of [type(info), value(info)]) if (e !== null) pending.push(...usedIn(e));
+      for (const e of parts(info)) if (e !== null) pending.push(...usedIn(e));
       if (kind(info) === 'inductive') pending.push(...rt.listItems(rt.field(details(info), 4)));
     }
     return seen;
