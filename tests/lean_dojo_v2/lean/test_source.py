@@ -65,6 +65,8 @@ def test_the_statement_ends_where_the_proof_begins(theorem, head):
         ("theorem t : ∀ x : Nat × Nat, x = x", "\n  | ⟨a,\n     b⟩ => rfl"),
         ("@[simp, to_additive (attr := simp)] theorem t : True", " := trivial"),
         ("theorem t (n : Nat) : n = show Nat from n", " := rfl"),
+        ("theorem t (x : {x : Int //-1 = x}) : x = x", " := rfl"),
+        ("theorem t (x : Int) : x = 0 \\/-1 = -1", " := .inr rfl"),
         ("theorem t : match n with\n  | 0 => True\n  | _ => True", " := by cases n <;> trivial"),
     ],
 )
