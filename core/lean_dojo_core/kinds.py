@@ -1,8 +1,8 @@
 """The kinds of plugin, in one table for all code that deals with kinds.
 
-Discovery takes the hooks from it, the registry its mappings, ``testing`` the conformance suites,
-``lean-dojo plugins new`` the scaffolds. A new kind is one entry here, with its descriptor in
-``specs``, its protocol in ``protocols`` and its suite in ``testing``.
+Discovery takes the hooks from it, the registry its mappings, ``testing`` the conformance suites. A
+new kind is one entry here, with its descriptor in ``specs``, its protocol in ``protocols`` and its
+suite in ``testing``; what ``lean-dojo plugins new`` writes for it is the command's.
 """
 
 from __future__ import annotations
@@ -13,38 +13,20 @@ from typing import Any, NamedTuple
 from lean_dojo_core import protocols, specs
 
 
-class Scaffold(NamedTuple):
-    """What ``lean-dojo plugins new`` writes for a kind.
-
-    Attributes:
-        word: What the command calls the kind; also the folder of its templates.
-        summary: The summary of what is written, unless the user gives one.
-        use: The command line that uses it; ``$name`` stands for the name.
-    """
-
-    word: str
-    summary: str
-    use: str
-
-
 class Kind(NamedTuple):
     """One kind of plugin.
 
     Attributes:
         spec: Its descriptor, which knows the kind's name.
         protocol: What its targets are, or make.
-        suite: ``"module:class"`` of its conformance suite.
-        scaffold: What a new plugin of this kind looks like.
+        suite: Name of its conformance suite in ``lean_dojo_core.testing``.
         a_class: Whether a target must be a class, whose constructor's parameters are the settings.
-        formats: Whether it turns theorems into rows, which ``lean-dojo preview`` can show.
     """
 
     spec: type[specs.PluginSpec]
     protocol: type
     suite: str
-    scaffold: Scaffold
     a_class: bool = False
-    formats: bool = False
 
     @property
     def name(self) -> str:
@@ -90,61 +72,12 @@ def _has(target: Any, method: str) -> bool:
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind(
-            specs.TrainerSpec,
-            protocols.Trainer,
-            "lean_dojo_core.testing.trainers:TrainerSuite",
-            Scaffold(
-                "trainer",
-                "Fine-tunes on short tactics only.",
-                "lean-dojo train $name --set model_name=…",
-            ),
-            a_class=True,
-            formats=True,
-        ),
-        Kind(
-            specs.DatasetFormatterSpec,
-            protocols.DatasetFormatter,
-            "lean_dojo_core.testing.formatters:DatasetFormatterSuite",
-            Scaffold(
-                "formatter",
-                "Chat rows of the goal alone; the answer is the tactic.",
-                "lean-dojo train sft --formatter $name --set model_name=…",
-            ),
-            formats=True,
-        ),
-        Kind(
-            specs.RewardFunctionSpec,
-            protocols.RewardFunction,
-            "lean_dojo_core.testing.rewards:RewardFunctionSuite",
-            Scaffold(
-                "reward",
-                "Rewards tactics of few words.",
-                "lean-dojo train grpo --reward $name --set model_name=…",
-            ),
-        ),
-        Kind(
-            specs.ProverSpec,
-            protocols.Prover,
-            "lean_dojo_core.testing.provers:ProverSuite",
-            Scaffold("prover", "Tries a fixed list of tactics.", "lean-dojo prove --prover $name"),
-            a_class=True,
-        ),
-        Kind(
-            specs.BenchmarkSpec,
-            protocols.Benchmark,
-            "lean_dojo_core.testing.benchmarks:BenchmarkSuite",
-            Scaffold(
-                "benchmark", "Sums of the first numbers.", "lean-dojo show $name --kind benchmark"
-            ),
-            a_class=True,
-        ),
-        Kind(
-            specs.CommandSpec,
-            protocols.Command,
-            "lean_dojo_core.testing.commands:CommandSuite",
-            Scaffold("command", "Counts the theorems of a database.", "lean-dojo $name"),
-        ),
+        Kind(specs.TrainerSpec, protocols.Trainer, "TrainerSuite", a_class=True),
+        Kind(specs.DatasetFormatterSpec, protocols.DatasetFormatter, "DatasetFormatterSuite"),
+        Kind(specs.RewardFunctionSpec, protocols.RewardFunction, "RewardFunctionSuite"),
+        Kind(specs.ProverSpec, protocols.Prover, "ProverSuite", a_class=True),
+        Kind(specs.BenchmarkSpec, protocols.Benchmark, "BenchmarkSuite", a_class=True),
+        Kind(specs.CommandSpec, protocols.Command, "CommandSuite"),
     )
 }
 """Every kind by its name, in the order of listings."""

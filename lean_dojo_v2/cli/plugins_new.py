@@ -16,21 +16,43 @@ import click
 from lean_dojo_core import API_VERSION, registry
 from lean_dojo_core.errors import InvalidSpecError, UsageError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_core.kinds import KINDS, Kind
+from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.specs import PluginSpec
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.cli.output import note
 
 TRL_REWARD = "trl-reward"
 """Another way to write a reward: a function as TRL documents them."""
-SUMMARIES = {
-    TRL_REWARD: "Rewards completions that think before they answer.",
-    "trainer-from-scratch": "Learns which tactic goes with which goal, by counting.",
+WORDS = {
+    "trainer": KINDS["trainer"],
+    "formatter": KINDS["dataset-formatter"],
+    "reward": KINDS["reward-function"],
+    "prover": KINDS["prover"],
+    "benchmark": KINDS["benchmark"],
+    "command": KINDS["command"],
 }
-USES = {"trainer-from-scratch": "lean-dojo train $name"}
-"""Summaries of what is no kind of its own."""
-WORDS = {kind.scaffold.word: kind for kind in KINDS.values()}
-"""What the command calls each kind."""
+"""What the command calls each kind; also the folder of its templates."""
+SUMMARIES = {
+    "trainer": "Fine-tunes on short tactics only.",
+    "trainer-from-scratch": "Learns which tactic goes with which goal, by counting.",
+    "formatter": "Chat rows of the goal alone; the answer is the tactic.",
+    "reward": "Rewards tactics of few words.",
+    TRL_REWARD: "Rewards completions that think before they answer.",
+    "prover": "Tries a fixed list of tactics.",
+    "benchmark": "Sums of the first numbers.",
+    "command": "Counts the theorems of a database.",
+}
+"""The summary of what is written, unless the user gives one."""
+USES = {
+    "trainer": "lean-dojo train $name --set model_name=…",
+    "trainer-from-scratch": "lean-dojo train $name",
+    "formatter": "lean-dojo train sft --formatter $name --set model_name=…",
+    "reward": "lean-dojo train grpo --reward $name --set model_name=…",
+    "prover": "lean-dojo prove --prover $name",
+    "benchmark": "lean-dojo show $name --kind benchmark",
+    "command": "lean-dojo $name",
+}
+"""The command line that uses what is written."""
 
 
 @click.command(short_help="Write a new plugin: a distribution that installs and passes its tests.")
@@ -86,7 +108,7 @@ def new(
     words_of = {TRL_REWARD: "reward", "trainer-from-scratch": "trainer", "reward_lean": "reward"}
     word = words_of.get(template, template)
     kind = WORDS[word]
-    name, summary = normalise(name), summary or SUMMARIES.get(template, kind.scaffold.summary)
+    name, summary = normalise(name), summary or SUMMARIES.get(template, SUMMARIES[word])
     # The descriptor's own rules, so that what is written here also loads.
     try:
         PluginSpec(name=name, target="a:b", summary=summary)
@@ -107,7 +129,7 @@ def new(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists; name another folder with --output")
     values = _values(
-        kind, template, name=name, package=package, summary=summary, author=author or _user()
+        word, template, name=name, package=package, summary=summary, author=author or _user()
     )
     for path, file in _files(word, template, package).items():
         atomic_write_text(folder / path, Template(file.read_text("utf-8")).substitute(values))
@@ -157,7 +179,7 @@ def _check_package(package: str) -> None:
 
 
 def _values(
-    kind: Kind, template: str, *, name: str, package: str, summary: str, author: str
+    word: str, template: str, *, name: str, package: str, summary: str, author: str
 ) -> dict[str, str]:
     from importlib.metadata import version
 
@@ -165,12 +187,12 @@ def _values(
     return {
         "name": name,
         "package": package,
-        "class_name": _class_name(name, kind.scaffold.word),
+        "class_name": _class_name(name, word),
         "function_name": f"{package}_command",
-        "module": kind.scaffold.word,
-        "kind_words": kind.name.replace("-", " "),
+        "module": word,
+        "kind_words": WORDS[word].name.replace("-", " "),
         "summary": summary,
-        "use": Template(USES.get(template, kind.scaffold.use)).substitute(name=name),
+        "use": Template(USES.get(template, USES[word])).substitute(name=name),
         "bound": _bound(host),
         "host": host,
         "api": f"{API_VERSION[0]}.{API_VERSION[1]}",

@@ -13,7 +13,6 @@ import click
 
 from lean_dojo_core import Theorem, registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.preview import PreviewExample, Previews, PreviewToken
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.options import grouped, json_option
@@ -73,13 +72,12 @@ def _in_one_kind(name: str) -> bool:
 
 def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
     """Return what makes the examples: the trainer, if it can show them, or a formatter."""
-    kind = KINDS[entry.spec.kind]
-    if not kind.formats:
-        words = kind.name.replace("-", " ")
-        raise UsageError(f"{entry.name!r} is a {words}: it makes no examples")
+    kind = entry.spec.kind
+    if kind not in {registry.trainers.kind, registry.dataset_formatters.kind}:
+        raise UsageError(f"{entry.name!r} is a {kind.replace('-', ' ')}: it makes no examples")
     target = entry.load()
     if hasattr(target, "rows"):
-        owner = f"{kind.name} {entry.name!r}"
+        owner = f"{kind} {entry.name!r}"
         return construct(target, settings, owner=owner) if isinstance(target, type) else target
     if hasattr(target, "preview"):
         return make_trainer(entry, settings)

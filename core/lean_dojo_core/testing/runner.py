@@ -30,7 +30,7 @@ def check_distribution(distribution: str, guard: Guard = unguarded) -> Iterator[
     if not distribution.endswith(".py"):  # a file is no distribution
         yield from iter_suite(type("Manifest", (ManifestSuite,), settings), guard=guard)
     for kind, entries in registry.REGISTRIES.items():
-        suite = import_target(KINDS[kind].suite)
+        suite = import_target(f"lean_dojo_core.testing:{KINDS[kind].suite}")
         for entry in entries.entries():
             if normalise(entry.distribution) == normalise(distribution):
                 named = type("Named", (suite,), {"name": entry.qualified_name})
