@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lean_dojo_core.records import BenchmarkProblem, Evaluation, Theorem, TracedTactic
+    from lean_dojo_core.records import BenchmarkProblem, Theorem, TracedTactic
 
 Message: TypeAlias = dict[str, str]
 """A chat message: ``{"role": …, "content": …}``."""
@@ -64,7 +64,8 @@ class Trainer(Protocol):
     """A training objective.
 
     The constructor's parameters are the trainer's settings; ``lean-dojo show NAME`` lists them. A
-    trainer that is an attrs class gets help texts from the fields' ``metadata["help"]``.
+    trainer that is an attrs class gets help texts from the fields' ``metadata["help"]``. What else
+    it may have, commands ask for: see ``lean_dojo_v2.plugin_host.trainers``.
     """
 
     @property
@@ -79,30 +80,6 @@ class Trainer(Protocol):
             database: The database that holds their traced theorems.
             data_path: Folder for the exported data.
         """
-
-
-@runtime_checkable
-class Evaluates(Protocol):
-    """A trainer that can measure what it trained; optional."""
-
-    def evaluate(self, data_path: Path | str | None = None, split: str = "val") -> Evaluation:
-        """Measure the trained model or, before training, the start model.
-
-        Args:
-            data_path: Exported data; the training's own data if not given.
-            split: ``"val"``, ``"test"`` or ``"train"``.
-        """
-
-
-@runtime_checkable
-class Proves(Protocol):
-    """A trainer that says how to make its descriptor's ``prover`` from its model; optional.
-
-    For a trainer without this method, the prover gets ``output_dir`` as its model.
-    """
-
-    def prover_settings(self) -> Mapping[str, object]:
-        """Return settings of the prover, including its model."""
 
 
 @runtime_checkable

@@ -13,7 +13,6 @@ import click
 
 from lean_dojo_core import Theorem, registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_core.preview import PreviewExample, Previews, PreviewToken
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.options import grouped, json_option
 from lean_dojo_v2.cli.output import emit_json, note
@@ -27,6 +26,7 @@ from lean_dojo_v2.cli.run import (
 from lean_dojo_v2.cli.settings import SettingsCommand
 from lean_dojo_v2.cli.show import find_entry, kind_option
 from lean_dojo_v2.config import Settings, construct
+from lean_dojo_v2.plugin_host.trainers import PreviewExample, Previews, PreviewToken
 
 LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 

@@ -24,7 +24,6 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lean_dojo_core import Database, DatasetFormatter, Evaluation, Repository, Theorem, registry
 from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
-from lean_dojo_core.preview import PreviewExample
 from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows, mean_loss
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import load_model, load_tokenizer, print_parameters
@@ -45,6 +44,7 @@ from lean_dojo_plugins.training.reporting import show_only_a_bar
 from lean_dojo_plugins.training.run_folder import RunFolder, RunState, check_same_run
 from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_v2.paths import merged_data_dir
+from lean_dojo_v2.plugin_host.trainers import PreviewExample
 
 
 @attrs.define(slots=False, eq=False)

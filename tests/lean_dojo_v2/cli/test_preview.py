@@ -9,8 +9,8 @@ import attrs
 import pytest
 
 from lean_dojo_core import Theorem, registry
-from lean_dojo_core.preview import PreviewExample, PreviewToken
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.plugin_host.trainers import PreviewExample, PreviewToken
 
 Run = Callable[..., Any]
 pytestmark = pytest.mark.usefixtures("workplace")

@@ -9,13 +9,13 @@ from typing import cast
 from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_core import DatasetFormatter, Row, Theorem
-from lean_dojo_core.preview import PreviewExample, PreviewToken
 from lean_dojo_plugins.causal_lm.text.tokenisation import (
     IGNORED,
     TokenisedExample,
     Tokeniser,
     encode,
 )
+from lean_dojo_v2.plugin_host.trainers import PreviewExample, PreviewToken
 
 _INCOMPLETE = "\ufffd"
 """What a decoder writes for the first bytes of a character of several tokens."""
