@@ -71,23 +71,11 @@ class PluginInfo:
         return {distribution, point, f"{distribution}:{point}"}
 
 
-class Offer(NamedTuple):
-    """A descriptor and the plugin that offers it.
-
-    Attributes:
-        spec: The descriptor.
-        plugin: The plugin that offers it.
-    """
-
-    spec: PluginSpec
-    plugin: PluginInfo
-
-
 class Discovery(NamedTuple):
-    """All plugins of the environment and what the active ones offer."""
+    """All plugins of the environment, and each descriptor with the active plugin that offers it."""
 
     plugins: tuple[PluginInfo, ...]
-    offers: tuple[Offer, ...]
+    offers: tuple[tuple[PluginSpec, PluginInfo], ...]
 
     @property
     def failed(self) -> tuple[PluginInfo, ...]:
@@ -110,11 +98,11 @@ def discover() -> Discovery:
         UnreadableFileError: If the user's settings cannot be read.
     """
     infos: list[PluginInfo] = []
-    offers: list[Offer] = []
+    offers: list[tuple[PluginSpec, PluginInfo]] = []
     for info in _candidates():
-        loaded, specs = _load(info, offers) if info.status == "active" else (info, [])
+        loaded, specs = _load(info, infos) if info.status == "active" else (info, [])
         infos.append(loaded)
-        offers.extend(Offer(spec, loaded) for spec in specs)
+        offers.extend((spec, loaded) for spec in specs)
     found = Discovery(tuple(infos), tuple(offers))
     if os.environ.get(STRICT_VARIABLE, "").strip() not in {"", "0"} and found.failed:
         listing = "\n".join(f"  {info.name} {info.version}: {info.error}" for info in found.failed)
@@ -193,7 +181,7 @@ def _unmet_requirement(info: PluginInfo, host: str) -> str | None:
     return None
 
 
-def _load(info: PluginInfo, taken: Iterable[Offer]) -> tuple[PluginInfo, list[PluginSpec]]:
+def _load(info: PluginInfo, earlier: Iterable[PluginInfo]) -> tuple[PluginInfo, list[PluginSpec]]:
     start = time.perf_counter()
     try:
         # What a plugin prints while it loads must not end up in `--json` output.
@@ -202,7 +190,7 @@ def _load(info: PluginInfo, taken: Iterable[Offer]) -> tuple[PluginInfo, list[Pl
             if reason := _other_api(manifest):
                 return attrs.evolve(info, status="incompatible", error=reason), []
             specs = list(_offered(manifest, info))
-            _refuse_duplicates(info, specs, taken)
+            _refuse_duplicates(info, specs, earlier)
     except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
         text = str(error) or "no message"
         reason = text if isinstance(error, PluginError) else f"{type(error).__name__}: {text}"
@@ -295,15 +283,15 @@ def _refuse_unknown_hooks(callers: Mapping[str, pluggy.HookCaller]) -> None:
         )
 
 
-def _refuse_duplicates(info: PluginInfo, specs: list[PluginSpec], taken: Iterable[Offer]) -> None:
+def _refuse_duplicates(
+    info: PluginInfo, specs: list[PluginSpec], earlier: Iterable[PluginInfo]
+) -> None:
     """Within one distribution a name is unique, so that ``distribution:name`` always is."""
-    seen = {
-        (offer.spec.kind, offer.spec.name): offer.plugin.name
-        for offer in taken
-        if normalise(offer.plugin.distribution) == normalise(info.distribution)
-    }
+    mine = normalise(info.distribution)
+    siblings = [other for other in earlier if normalise(other.distribution) == mine]
+    seen = {offer: other.name for other in siblings for offer in other.offers}
     for spec in specs:
-        key = spec.kind, spec.name
-        if key in seen:
-            raise PluginError(f"{spec.kind} {spec.name!r} is already offered by {seen[key]}")
-        seen[key] = info.name
+        offer = f"{spec.kind} {spec.name}"
+        if offer in seen:
+            raise PluginError(f"{spec.kind} {spec.name!r} is already offered by {seen[offer]}")
+        seen[offer] = info.name

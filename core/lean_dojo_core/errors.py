@@ -7,10 +7,8 @@ The command line prints the message alone and exits with the class's ``exit_code
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import ClassVar
 
 
 class LeanDojoError(Exception):
@@ -27,9 +25,6 @@ class UsageError(LeanDojoError):
 
 class ConfigError(UsageError):
     """A configuration file or ``--set`` value has an unknown key or a wrong type."""
-
-
-# --- plugins -----------------------------------------------------------------------------------
 
 
 class PluginError(LeanDojoError):
@@ -64,9 +59,6 @@ class PluginDeprecationWarning(FutureWarning):
     """A plugin uses something that a later version will not have; the message names the plugin."""
 
 
-# --- data --------------------------------------------------------------------------------------
-
-
 class DataError(LeanDojoError):
     """A data file cannot be read as the expected kind of data.
 
@@ -77,8 +69,6 @@ class DataError(LeanDojoError):
     """
 
     def __init__(self, message: str, *, path: Path | str | None = None, place: str = "") -> None:
-        from pathlib import Path
-
         self.path = None if path is None else Path(path)
         self.place = place
         where = ", ".join(str(part) for part in (path, place) if part)
@@ -105,9 +95,6 @@ class UnknownSourceError(UsageError, TraceError):
     """The name given for a Lean repository is neither a folder nor an address."""
 
 
-# --- training ----------------------------------------------------------------------------------
-
-
 class TrainingError(LeanDojoError):
     """A training run cannot start or go on."""
 
@@ -118,9 +105,6 @@ class CheckpointError(TrainingError):
 
 class RewardError(TrainingError):
     """A reward function raised or returned something that is not one number per completion."""
-
-
-# --- Lean --------------------------------------------------------------------------------------
 
 
 class LeanError(LeanDojoError):

@@ -180,9 +180,9 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         """
         latest = {entry.name: entry for entry in self._overrides}
         found = [
-            Entry[SpecT, ObjectT](cast("SpecT", offer.spec), offer.plugin)
-            for offer in current().offers
-            if type(offer.spec) is self._kind.spec and offer.spec.name not in latest
+            Entry[SpecT, ObjectT](cast("SpecT", spec), plugin)
+            for spec, plugin in current().offers
+            if type(spec) is self._kind.spec and spec.name not in latest
         ]
         return [*found, *latest.values()]
 
@@ -216,13 +216,10 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
 
     def __contains__(self, name: object) -> bool:
         """Whether ``registry[name]`` would give an entry."""
-        if not isinstance(name, str):
-            return False
         try:
-            self[name]
+            return isinstance(name, str) and self[name] is not None
         except (UnknownNameError, AmbiguousNameError):
             return False
-        return True
 
     def entry_of(self, instance: object) -> Entry[SpecT, ObjectT] | None:
         """Return the entry of an object, found by its class or base classes.
