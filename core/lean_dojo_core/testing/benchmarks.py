@@ -12,12 +12,6 @@ class BenchmarkSuite(ClassSuite):
 
     Set ``name``; override ``make`` if it needs settings, such as a file. Whether Lean takes its
     theorems is for your own tests.
-
-    >>> from lean_dojo_core.testing import run_suite
-    >>> class TestSample(BenchmarkSuite):
-    ...     name = "sample"
-    >>> [finding for finding in run_suite(TestSample) if finding.problem]
-    []
     """
 
     _registry = registry.benchmarks

@@ -13,12 +13,6 @@ class CommandSuite(Suite):
     """Checks of a command.
 
     Set ``name``. What it does is for your own tests; ``click.testing.CliRunner`` helps.
-
-    >>> from lean_dojo_core.testing import run_suite
-    >>> class TestTrain(CommandSuite):
-    ...     name = "train"
-    >>> [finding for finding in run_suite(TestTrain) if finding.problem]
-    []
     """
 
     _registry = registry.commands

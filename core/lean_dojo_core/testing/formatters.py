@@ -23,12 +23,6 @@ class DatasetFormatterSuite(Suite):
 
     Set ``name``; override ``make`` if it needs options, and ``theorems`` if the sample theorems
     give it nothing to learn from.
-
-    >>> from lean_dojo_core.testing import run_suite
-    >>> class TestTacticChat(DatasetFormatterSuite):
-    ...     name = "tactic-chat"
-    >>> [finding for finding in run_suite(TestTacticChat) if finding.problem]
-    []
     """
 
     _registry = registry.dataset_formatters

@@ -1,16 +1,19 @@
-"""The conformance suite of a distribution's manifests and descriptors."""
+"""Check a distribution: its manifests and descriptors, and all that they offer."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 from lean_dojo_core import registry
-from lean_dojo_core.discovery import PluginInfo
+from lean_dojo_core.discovery import PluginInfo, import_target
+from lean_dojo_core.errors import PluginLoadError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements, normalise
-from lean_dojo_core.testing.suite import Suite
+from lean_dojo_core.kinds import KINDS
+from lean_dojo_core.testing.suite import Finding, Guard, Suite, iter_suite, unguarded
 
 HEAVY = (
     "accelerate", "datasets", "jax", "numpy", "pandas", "peft", "pytorch_lightning", "ray",
@@ -35,12 +38,6 @@ class ManifestSuite(Suite):
     """Checks of a distribution: its entry points, manifests and descriptors.
 
     Set ``distribution`` to the name under which pip knows it.
-
-    >>> from lean_dojo_core.testing import run_suite
-    >>> class TestManifest(ManifestSuite):
-    ...     distribution = "lean-dojo-v2"
-    >>> [f.problem for f in run_suite(TestManifest) if f.check == "manifest_is_light"]
-    [None]
     """
 
     distribution: ClassVar[str] = ""
@@ -100,7 +97,7 @@ class ManifestSuite(Suite):
 
     def test_summaries_fit_a_listing(self) -> None:
         """Every summary is one short line."""
-        for entry in self._entries():
+        for entry in _entries(self.distribution):
             length = len(entry.spec.summary)
             assert length <= SUMMARY_LENGTH, (
                 f"the summary of {entry.spec.kind} {entry.name!r} has {length} characters; use at "
@@ -109,7 +106,7 @@ class ManifestSuite(Suite):
 
     def test_names_are_its_own(self) -> None:
         """No other installed distribution offers the same name."""
-        for entry in self._entries():
+        for entry in _entries(self.distribution):
             kind = registry.REGISTRIES[entry.spec.kind]
             others = [
                 other.qualified_name
@@ -123,14 +120,41 @@ class ManifestSuite(Suite):
 
     def test_targets_load(self) -> None:
         """Every descriptor's target can be imported and fits its kind."""
-        for entry in self._entries():
+        for entry in _entries(self.distribution):
             entry.load()
 
-    def _entries(self) -> list[registry.Entry]:  # type: ignore[type-arg]
-        names = {info.name for info in self.plugins()}
-        return [
-            entry
-            for entries in registry.REGISTRIES.values()
-            for entry in entries.entries()
-            if entry.plugin.name in names
-        ]
+
+def check_distribution(distribution: str, guard: Guard = unguarded) -> Iterator[Finding]:
+    """Run every check that needs no help from the author.
+
+    Objects are made without options; where nobody but the author can make one (a trainer, whatever
+    has required settings) only the class is looked at.
+
+    Args:
+        distribution: Its name as pip knows it; a file's name for a plugin that is one file.
+        guard: Runs each check; it may give up on an object.
+
+    Yields:
+        One finding per check as soon as it is known, the manifest's first.
+    """
+    settings = {"distribution": distribution, "name": distribution}
+    if not distribution.endswith(".py"):  # a file is no distribution
+        yield from iter_suite(type("Manifest", (ManifestSuite,), settings), guard=guard)
+    for entry in _entries(distribution):
+        suite = import_target(f"lean_dojo_core.testing:{KINDS[entry.spec.kind].suite}")
+        named = type("Named", (suite,), {"name": entry.qualified_name})
+        try:
+            instance = suite.can_make(entry.load())
+        except PluginLoadError:  # the manifest's finding says why
+            continue
+        yield from iter_suite(named, instance=instance, guard=guard)
+
+
+def _entries(distribution: str) -> list[registry.Entry[Any, Any]]:
+    """List what a distribution offers."""
+    return [
+        entry
+        for entries in registry.REGISTRIES.values()
+        for entry in entries.entries()
+        if normalise(entry.distribution) == normalise(distribution)
+    ]

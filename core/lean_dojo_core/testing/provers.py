@@ -15,12 +15,6 @@ class ProverSuite(ClassSuite):
 
     Set ``name``; override ``make`` to make one with its model, if it has one. What it proves is for
     your own tests: they need Lean.
-
-    >>> from lean_dojo_core.testing import run_suite
-    >>> class TestAutomation(ProverSuite):
-    ...     name = "automation"
-    >>> [finding for finding in run_suite(TestAutomation) if finding.problem]
-    []
     """
 
     _registry = registry.provers

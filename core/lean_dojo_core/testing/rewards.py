@@ -22,12 +22,6 @@ class RewardFunctionSuite(Suite):
 
     Set ``name``; override ``make`` if it needs options, and ``columns`` if it reads columns of its
     own. A function that keeps a memory (a novelty bonus) is welcome: two fresh ones must agree.
-
-    >>> from lean_dojo_core.testing import run_suite
-    >>> class TestConstant(RewardFunctionSuite):
-    ...     name = "constant"
-    >>> [finding for finding in run_suite(TestConstant) if finding.problem]
-    []
     """
 
     _registry = registry.reward_functions

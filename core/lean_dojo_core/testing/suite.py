@@ -170,7 +170,14 @@ def unguarded(_name: str, run: Callable[[], str | None]) -> str | None:
 def run_suite(
     suite: type[Suite], *, instance: bool = True, guard: Guard = unguarded
 ) -> list[Finding]:
-    """Run a suite without pytest; see :func:`iter_suite`."""
+    """Run a suite without pytest; see :func:`iter_suite`.
+
+    >>> from lean_dojo_core.testing import RewardFunctionSuite
+    >>> class TestConstant(RewardFunctionSuite):
+    ...     name = "constant"
+    >>> [finding for finding in run_suite(TestConstant) if finding.problem]
+    []
+    """
     return list(iter_suite(suite, instance=instance, guard=guard))
 
 

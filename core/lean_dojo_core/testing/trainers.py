@@ -17,17 +17,6 @@ class TrainerSuite(ClassSuite):
 
     Set ``name`` and override ``make_in`` to make a trainer that writes to a folder. Whether it
     trains is for your own tests: it needs data and a model.
-
-    >>> from lean_dojo_core import registry
-    >>> from lean_dojo_core.testing import run_suite
-    >>> class TestMine(TrainerSuite):
-    ...     name = "mine"
-    >>> class Mine:
-    ...     def train(self, repos): ...
-    >>> with registry.trainers.override("mine", Mine):
-    ...     problems = [f.check for f in run_suite(TestMine, instance=False) if f.problem]
-    >>> "train_takes_the_documented_arguments" in problems
-    True
     """
 
     _registry = registry.trainers
