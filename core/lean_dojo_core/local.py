@@ -11,6 +11,8 @@ import os
 from pathlib import Path
 from typing import Any, cast
 
+from lean_dojo_core.errors import UnreadableFileError
+
 CONFIG_VARIABLE = "LEAN_DOJO_CONFIG_DIR"
 FOLDER_VARIABLE = "LEAN_DOJO_PLUGINS_DIR"
 FILE = "lean_dojo_plugins.py"
@@ -41,8 +43,6 @@ def read_settings() -> dict[str, Any]:
     if not file.is_file():
         return {}
     import json  # most have no such file
-
-    from lean_dojo_core.errors import UnreadableFileError
 
     hint = "repair the file, or remove it to load every plugin"
     try:

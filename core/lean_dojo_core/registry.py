@@ -283,8 +283,6 @@ def current() -> Discovery:
             ``LEAN_DOJO_STRICT_PLUGINS=1``, if a plugin does not load.
     """
     global _discovered, _discovering  # noqa: PLW0603 - one environment per process
-    if _discovered is not None:
-        return _discovered
     with _lock:
         if _discovering:
             raise PluginError(

@@ -12,13 +12,13 @@ from lean_dojo_core import registry
 from lean_dojo_core.protocols import DatasetFormatter, Row
 from lean_dojo_core.records import MARK_OPEN, Theorem
 from lean_dojo_core.testing.samples import ODD_THEOREMS, SAMPLE_THEOREMS
-from lean_dojo_core.testing.suite import Suite, check_docstring, explained
+from lean_dojo_core.testing.suite import DescribedSuite, explained
 
 GOAL = "a b : Nat\nh : a = b\n⊢ b = a"
 ROLES = {"system", "user", "assistant", "developer", "tool"}
 
 
-class DatasetFormatterSuite(Suite):
+class DatasetFormatterSuite(DescribedSuite):
     """Checks of a dataset formatter.
 
     Set ``name``; override ``make`` if it needs options, and ``theorems`` if the sample theorems
@@ -38,10 +38,6 @@ class DatasetFormatterSuite(Suite):
         chosen = self.theorems() if theorems is None else theorems
         used = self.subject if formatter is None else formatter
         return [row for theorem in chosen for row in used.rows(theorem)]
-
-    def test_has_a_docstring(self) -> None:
-        """The formatter has a docstring."""
-        check_docstring(self.subject)
 
     def test_gives_rows(self) -> None:
         """Ordinary theorems give rows."""
@@ -97,12 +93,9 @@ class DatasetFormatterSuite(Suite):
 
     def test_is_deterministic(self) -> None:
         """The same theorem gives the same rows, also from a fresh formatter."""
-        first = self.rows()
-        assert self.rows() == first, (
-            "the same theorems gave other rows the second time; seed what is random by the theorem"
-        )
-        assert self.rows(formatter=self.make()) == first, (
-            "a fresh formatter gives other rows; keep no state between theorems"
+        assert self.rows() == self.rows() == self.rows(formatter=self.make()), (
+            "the same theorems gave other rows the second time, or to a fresh formatter; seed what "
+            "is random by the theorem, and keep no state between theorems"
         )
 
     def test_pickles(self) -> None:

@@ -12,12 +12,12 @@ from typing import Any
 from lean_dojo_core import registry
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.testing.samples import ODD_COMPLETIONS, SAMPLE_THEOREMS
-from lean_dojo_core.testing.suite import Suite, check_docstring, close, explained
+from lean_dojo_core.testing.suite import DescribedSuite, close, explained
 
 COMPLETIONS = ("rfl", "simp", "rw [Nat.add_comm a b]", "exact sorry")
 
 
-class RewardFunctionSuite(Suite):
+class RewardFunctionSuite(DescribedSuite):
     """Checks of a reward function.
 
     Set ``name``; override ``make`` if it needs options, and ``columns`` if it reads columns of its
@@ -28,8 +28,10 @@ class RewardFunctionSuite(Suite):
 
     def columns(self, count: int) -> dict[str, list[Any]]:
         """Return the dataset columns for ``count`` completions; override to add yours."""
-        step = SAMPLE_THEOREMS[0].traced_tactics[0]
+        theorem = SAMPLE_THEOREMS[0]
+        step = theorem.traced_tactics[0]
         known: dict[str, Any] = {
+            **dict.fromkeys(self.entry.spec.required_columns if self.name else (), ""),
             "problem": step.state_before,
             "goal": step.state_before,
             "prompt": [{"role": "user", "content": step.state_before}],
@@ -37,15 +39,12 @@ class RewardFunctionSuite(Suite):
             "tactic": step.tactic,
             "tactics_before": [],
             "tactic_index": 0,
-            "theorem_statement": SAMPLE_THEOREMS[0].theorem_statement,
-            "full_name": SAMPLE_THEOREMS[0].full_name,
-            "file_path": SAMPLE_THEOREMS[0].file_path,
-            "url": SAMPLE_THEOREMS[0].url,
-            "commit": SAMPLE_THEOREMS[0].commit,
+            "theorem_statement": theorem.theorem_statement,
+            "full_name": theorem.full_name,
+            "file_path": theorem.file_path,
+            "url": theorem.url,
+            "commit": theorem.commit,
         }
-        needed = self.entry.spec.required_columns if self.name else ()
-        for column in needed:
-            known.setdefault(column, "")
         return {column: [value] * count for column, value in known.items()}
 
     def score(self, completions: list[str], function: Any = None) -> list[Any]:
@@ -64,10 +63,6 @@ class RewardFunctionSuite(Suite):
             "number per completion"
         )
         return list(result)
-
-    def test_has_a_docstring(self) -> None:
-        """The reward has a docstring."""
-        check_docstring(self.subject)
 
     def test_leaves_the_word_weight_free(self) -> None:
         """A file gives every reward a ``weight`` beside its own settings: its share in the sum."""

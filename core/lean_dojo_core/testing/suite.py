@@ -74,7 +74,28 @@ class Suite:
         close(Suite._made.pop(cls, None))
 
 
-class ClassSuite(Suite):
+class DescribedSuite(Suite):
+    """Checks of a kind that ``lean-dojo show`` describes in the words of its author."""
+
+    @property
+    def described(self) -> Any:
+        """What should have a docstring: the object, or its class."""
+        subject = self.subject
+        return subject if inspect.isclass(subject) or inspect.isroutine(subject) else type(subject)
+
+    def test_has_a_docstring(self) -> None:
+        """It has a docstring."""
+        described = self.described
+        own = vars(described).get("__doc__") if inspect.isclass(described) else described.__doc__
+        # attrs and dataclasses write a signature where there is no docstring.
+        if not own or not own.strip() or own.startswith(f"{described.__name__}("):
+            raise AssertionError(
+                f"{described.__module__}.{described.__qualname__} has no docstring; describe what "
+                "it does, its settings, and where the idea comes from: `lean-dojo show` prints this"
+            )
+
+
+class ClassSuite(DescribedSuite):
     """Checks of a kind whose targets are classes, with settings in their constructors."""
 
     without_instance: ClassVar[tuple[str, ...]] = (
@@ -94,9 +115,7 @@ class ClassSuite(Suite):
         """The registered class."""
         return self.entry.load()
 
-    def test_has_a_docstring(self) -> None:
-        """The class has a docstring."""
-        check_docstring(self.target)
+    described = target
 
     def test_settings_are_typed(self) -> None:
         """YAML files and ``--set`` are checked against the annotations."""
@@ -143,18 +162,6 @@ def explained(what: str, advice: str) -> Iterator[None]:
         yield
     except Exception as error:
         raise AssertionError(f"{what} ({type(error).__name__}: {error}); {advice}") from error
-
-
-def check_docstring(target: Any) -> None:
-    """Check that an object or its class has a docstring."""
-    described = target if inspect.isclass(target) or inspect.isroutine(target) else type(target)
-    own = vars(described).get("__doc__") if inspect.isclass(described) else described.__doc__
-    # attrs and dataclasses write a signature where there is no docstring.
-    if not own or not own.strip() or own.startswith(f"{described.__name__}("):
-        raise AssertionError(
-            f"{described.__module__}.{described.__qualname__} has no docstring; describe what it "
-            "does, its settings, and where the idea comes from: `lean-dojo show` prints this"
-        )
 
 
 Guard: TypeAlias = Callable[[str, Callable[[], str | None]], str | None]
