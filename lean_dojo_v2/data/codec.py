@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
@@ -80,12 +80,12 @@ def theorem_from_dict(data: Mapping[str, Any], *, url: str = "", commit: str = "
     if statement is not None and type(statement) is not str:
         raise MalformedError(f"not a string or null: {statement!r:.80}", "theorem_statement")
     return Theorem(
-        full_name=_text(data, "full_name"),
-        file_path=_text(data, "file_path"),
+        full_name=read_text(data, "full_name"),
+        file_path=read_text(data, "file_path"),
         start=_position(data, "start"),
         end=_position(data, "end"),
-        url=_text(data, "url", url),
-        commit=_text(data, "commit", commit),
+        url=read_text(data, "url", url),
+        commit=read_text(data, "commit", commit),
         theorem_statement=statement,
         traced_tactics=tuple(read_items(data, "traced_tactics", tactic_from_dict)),
         difficulty_rating=_rating(data.get("difficulty_rating")),
@@ -98,12 +98,12 @@ def tactic_from_dict(data: Mapping[str, Any]) -> TracedTactic:
     Raises:
         MalformedError: If a required key is missing or ill-typed.
     """
-    tactic = _text(data, "tactic")
+    tactic = read_text(data, "tactic")
     annotated = tactic
     premises: tuple[Annotation, ...] = ()
     match data.get("annotated_tactic"):
         case [str(annotated), [*items]] if items:
-            premises = tuple(_annotations(items))
+            premises = tuple(_read_all(items, annotation_from_dict, "annotated_tactic[1]"))
         case [str(annotated), *_] | str(annotated):
             pass
         case None | []:
@@ -112,21 +112,13 @@ def tactic_from_dict(data: Mapping[str, Any]) -> TracedTactic:
             raise MalformedError(f"not [text, [premise, …]]: {other!r:.80}", "annotated_tactic")
     return TracedTactic(
         tactic,
-        _text(data, "state_before"),
-        _text(data, "state_after"),
+        read_text(data, "state_before"),
+        read_text(data, "state_after"),
         annotated=annotated,
         premises=premises,
         start=_position(data, "start") if data.get("start") is not None else None,
         end=_position(data, "end") if data.get("end") is not None else None,
     )
-
-
-def _annotations(items: list[Any]) -> Iterable[Annotation]:
-    for index, item in enumerate(items):
-        try:
-            yield annotation_from_dict(item)
-        except MalformedError as error:
-            raise error.inside(f"annotated_tactic[1][{index}]") from error
 
 
 def annotation_from_dict(data: Mapping[str, Any]) -> Annotation:
@@ -135,11 +127,9 @@ def annotation_from_dict(data: Mapping[str, Any]) -> Annotation:
     Raises:
         MalformedError: If a required key is missing or ill-typed.
     """
-    if type(data) is not dict:
-        raise MalformedError(f"not an object: {data!r:.80}")
     start = _position(data, "def_pos")
     end = _position(data, "def_end_pos") if data.get("def_end_pos") is not None else start
-    return _annotation(_text(data, "full_name"), _text(data, "def_path"), start, end)
+    return _annotation(read_text(data, "full_name"), read_text(data, "def_path"), start, end)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -157,7 +147,7 @@ def premise_file_from_dict(data: Mapping[str, Any]) -> PremiseFile:
     if not isinstance(data, Mapping):
         raise MalformedError(f"not an object: {data!r:.80}")
     return PremiseFile(
-        path=_text(data, "path"),
+        path=read_text(data, "path"),
         imports=tuple(read_items(data, "imports", text_from_json)),
         premises=tuple(read_items(data, "premises", premise_from_dict)),
     )
@@ -170,11 +160,11 @@ def premise_from_dict(data: Mapping[str, Any]) -> Premise:
         MalformedError: If a required key is missing or ill-typed.
     """
     return Premise(
-        full_name=_text(data, "full_name"),
-        code=_text(data, "code", ""),
+        full_name=read_text(data, "full_name"),
+        code=read_text(data, "code", ""),
         start=_position(data, "start"),
         end=_position(data, "end"),
-        kind=_text(data, "kind", ""),
+        kind=read_text(data, "kind", ""),
     )
 
 
@@ -195,25 +185,32 @@ def read_items(data: Mapping[str, Any], key: str, read: Callable[[Any], _T]) -> 
     Raises:
         MalformedError: Naming the key and the index of a bad item.
     """
-    if not isinstance(data, Mapping):
-        raise MalformedError(f"not an object: {data!r:.80}")
     items = data.get(key)
     if items is None:
         return []
     if type(items) is not list and type(items) is not tuple:
         raise MalformedError(f"not a list: {items!r:.80}", key)
+    return _read_all(items, read, key)
+
+
+def _read_all(items: Sequence[Any], read: Callable[[Any], _T], place: str) -> list[_T]:
     result: list[_T] = []
     try:
         result.extend(map(read, items))
     except MalformedError as error:
-        raise error.inside(f"{key}[{len(result)}]") from error
+        raise error.inside(f"{place}[{len(result)}]") from error
     except (AttributeError, TypeError) as error:
         bad = items[len(result)]
-        raise MalformedError(f"not an object: {bad!r:.80}", f"{key}[{len(result)}]") from error
+        raise MalformedError(f"not an object: {bad!r:.80}", f"{place}[{len(result)}]") from error
     return result
 
 
-def _text(data: Mapping[str, Any], key: str, default: str | None = None) -> str:
+def read_text(data: Mapping[str, Any], key: str, default: str | None = None) -> str:
+    """Read a string, which may be missing or null if there is a default.
+
+    Raises:
+        MalformedError: Naming the key.
+    """
     value = data.get(key, default)
     if type(value) is str:
         return value

@@ -19,6 +19,7 @@ from lean_dojo_v2.data.codec import (
     premise_file_from_dict,
     premise_file_to_dict,
     read_items,
+    read_text,
     text_from_json,
     theorem_from_dict,
     theorem_to_dict,
@@ -37,6 +38,13 @@ THEOREM_LISTS: tuple[TheoremList, ...] = (
 )
 RepositoryKey: TypeAlias = tuple[str, str]
 """``(url, commit)``."""
+
+HEADER = ("url", "name", "commit", "lean_version", "lean_dojo_version")
+"""Its texts, as they are stored."""
+COUNTS = (
+    "total_theorems", "num_proven_theorems", "num_sorry_theorems", "num_sorry_theorems_proved",
+    "num_sorry_theorems_unproved", "num_premise_files", "num_premises", "num_files_traced",
+)  # fmt: skip
 
 LEAN_DOJO_VERSION = "4.20.0"
 """The data format's version, as LeanDojo-v2 1.x wrote it."""
@@ -250,23 +258,9 @@ class Repository:
 
     def header_to_dict(self) -> Json:
         """Everything but theorems, premises and files, in the keys of ``dynamic_database.json``."""
-        return {
-            "url": self.url,
-            "name": self.name,
-            "commit": self.commit,
-            "lean_version": self.lean_version,
-            "lean_dojo_version": self.lean_dojo_version,
-            "metadata": metadata_to_json(self.metadata),
-            "total_theorems": self.total_theorems,
-            "num_proven_theorems": self.num_proven_theorems,
-            "num_sorry_theorems": self.num_sorry_theorems,
-            "num_sorry_theorems_proved": self.num_sorry_theorems_proved,
-            "num_sorry_theorems_unproved": self.num_sorry_theorems_unproved,
-            "num_premise_files": self.num_premise_files,
-            "num_premises": self.num_premises,
-            "num_files_traced": self.num_files_traced,
-            "pr_url": self.pr_url,
-        }
+        data: Json = {name: getattr(self, name) for name in HEADER}
+        data["metadata"] = metadata_to_json(self.metadata)
+        return data | {name: getattr(self, name) for name in (*COUNTS, "pr_url")}
 
     def to_dict(self) -> Json:
         """Return the repository in the schema of ``dynamic_database.json``."""
@@ -291,10 +285,11 @@ class Repository:
         """
         if not isinstance(data, Mapping):
             raise MalformedError(f"not an object: {data!r:.80}")
-        header: dict[str, Any] = {key: _header(data, key) for key in ("url", "commit")}
-        for key in ("name", "lean_version", "lean_dojo_version"):
-            if data.get(key) is not None:
-                header[key] = _header(data, key)
+        header: dict[str, Any] = {
+            key: read_text(data, key)
+            for key in HEADER
+            if key in {"url", "commit"} or data.get(key) is not None
+        }
         metadata = data.get("metadata") or {}
         if not isinstance(metadata, Mapping):
             raise MalformedError(f"not an object: {metadata!r:.80}", "metadata")
@@ -306,9 +301,7 @@ class Repository:
         return cls(
             **header,
             metadata=dict(metadata),
-            proven_theorems=read_items(data, "proven_theorems", read_theorem),
-            sorry_theorems_proved=read_items(data, "sorry_theorems_proved", read_theorem),
-            sorry_theorems_unproved=read_items(data, "sorry_theorems_unproved", read_theorem),
+            **{name: read_items(data, name, read_theorem) for name in THEOREM_LISTS},
             premise_files=read_items(data, "premise_files", premise_file_from_dict),
             files_traced=read_items(data, "files_traced", text_from_json),
             pr_url=data.get("pr_url"),
@@ -355,12 +348,3 @@ def _same_place(one: Theorem, other: Theorem) -> bool:
 
 def _same_name(one: Theorem, other: Theorem) -> bool:
     return one.full_name == other.full_name and one.file_path == other.file_path
-
-
-def _header(data: Mapping[str, Any], key: str) -> str:
-    if key not in data:
-        raise MalformedError(f"the key {key!r} is missing")
-    try:
-        return text_from_json(data[key])
-    except MalformedError as error:
-        raise error.inside(key) from error

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 import attrs
@@ -17,7 +16,7 @@ from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.data.difficulty import easiest_first
 from lean_dojo_v2.data.errors import located
 from lean_dojo_v2.data.repository import Repository, log_proof, rated
-from lean_dojo_v2.database.export.source import ExportSource, MemorySource
+from lean_dojo_v2.database.export.source import ExportSource
 from lean_dojo_v2.database.export.write import write_merged_data
 from lean_dojo_v2.database.json.file import repositories_from_dict
 from lean_dojo_v2.database.json.lines import write_repositories
@@ -270,12 +269,7 @@ class DynamicDatabase:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -298,14 +292,13 @@ def export_merged_data(repositories: Sequence[Repository], output_path: str | Pa
     Raises:
         DatabaseError: If the corpus has a circle of imports, or a stored record is damaged.
     """
-    unique = list(dict.fromkeys(repositories))
-    write_merged_data(unique, [export_source(repo) for repo in unique], Path(output_path))
+    write_merged_data([*map(_export_source, dict.fromkeys(repositories))], Path(output_path))
 
 
-def export_source(repository: Repository) -> ExportSource:
+def _export_source(repository: Repository) -> ExportSource:
     """Return what an export reads of a repository, from its file if nothing of it was loaded."""
-    stored = getattr(repository, "stored_source", None)
-    return stored() if stored is not None else MemorySource(repository)
+    stored = getattr(repository, "export_source", None)
+    return ExportSource(repository) if stored is None else stored()
 
 
 def open_storage(path: Path) -> Storage:

@@ -1,10 +1,10 @@
-"""What an export reads from one repository, whether it lies in memory or in a file."""
+"""What an export reads from one repository."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import attrs
 
@@ -32,23 +32,34 @@ class ExportEntry(NamedTuple):
     novel_premises: int
 
 
-class ExportSource(Protocol):
-    """The parts of a repository that an export needs, each as a stream."""
+@attrs.frozen
+class ExportSource:
+    """The parts of a repository that an export needs, each as a stream.
+
+    Attributes:
+        repository: The repository, whose records are encoded as they are asked for.
+    """
+
+    repository: Repository
 
     def entries(self) -> Iterator[ExportEntry]:
         """Return one entry per theorem, in stored order."""
+        return map(export_entry, self.repository.iter_theorems())
 
     def lines(self) -> Iterator[bytes]:
         """Return one JSON object per theorem, in the same order."""
+        return map(export_line, self.repository.iter_theorems())
 
     def imports(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Return each corpus file's path with the paths that it imports."""
+        return ((file.path, file.imports) for file in self.repository.premise_files)
 
     def corpus_line(self) -> Callable[[str], bytes]:
         """Return a function from a corpus file's path to its JSON object."""
-
-    def files_traced(self) -> Iterator[str]:
-        """Return the paths of the traced files, in stored order."""
+        files: dict[str, PremiseFile] = {}
+        for file in self.repository.premise_files:
+            files.setdefault(file.path, file)
+        return lambda path: corpus_line(files[path])
 
 
 def export_entry(theorem: Theorem) -> ExportEntry:
@@ -70,36 +81,6 @@ def export_line(theorem: Theorem) -> bytes:
 def corpus_line(file: PremiseFile) -> bytes:
     """Write a file of the corpus as one line of ``corpus.jsonl``."""
     return dumps(premise_file_to_dict(file))
-
-
-@attrs.frozen
-class MemorySource:
-    """The export source of a repository that lies in memory."""
-
-    repository: Repository
-
-    def entries(self) -> Iterator[ExportEntry]:
-        """See :meth:`ExportSource.entries`."""
-        return map(export_entry, self.repository.iter_theorems())
-
-    def lines(self) -> Iterator[bytes]:
-        """See :meth:`ExportSource.lines`."""
-        return map(export_line, self.repository.iter_theorems())
-
-    def imports(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """See :meth:`ExportSource.imports`."""
-        return ((file.path, file.imports) for file in self.repository.premise_files)
-
-    def corpus_line(self) -> Callable[[str], bytes]:
-        """See :meth:`ExportSource.corpus_line`."""
-        files: dict[str, PremiseFile] = {}
-        for file in self.repository.premise_files:
-            files.setdefault(file.path, file)
-        return lambda path: corpus_line(files[path])
-
-    def files_traced(self) -> Iterator[str]:
-        """See :meth:`ExportSource.files_traced`."""
-        return iter(self.repository.files_traced)
 
 
 def _digest(text: str) -> bytes:

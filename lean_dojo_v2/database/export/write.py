@@ -17,9 +17,8 @@ import attrs
 
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
 from lean_dojo_v2.data.encode import dumps
-from lean_dojo_v2.data.metadata import metadata_to_json
-from lean_dojo_v2.data.repository import Repository
-from lean_dojo_v2.database.export.corpus import merged_corpus
+from lean_dojo_v2.data.imports import dependencies_first
+from lean_dojo_v2.data.repository import HEADER, Repository
 from lean_dojo_v2.database.export.source import ExportSource
 from lean_dojo_v2.database.export.splits import SPLITS, STRATEGIES
 
@@ -33,23 +32,21 @@ TOTALS = (
 )
 
 
-def write_merged_data(
-    repositories: Sequence[Repository], sources: Sequence[ExportSource], folder: Path
-) -> None:
+def write_merged_data(sources: Sequence[ExportSource], folder: Path) -> None:
     """Write splits, corpus, traced files and metadata; see ``export_merged_data``.
 
     Args:
-        repositories: In curriculum order, each once.
-        sources: What is to be read of each.
+        sources: Repositories in curriculum order, each once.
         folder: Made if it is missing.
 
     Raises:
         DatabaseError: If the corpus has a circle of imports, or a stored record is damaged.
     """
-    _write_splits(repositories, sources, folder)
+    repositories = [source.repository for source in sources]
+    _write_splits(sources, folder)
     with atomic_writer(folder / "corpus.jsonl") as stream:
-        stream.writelines(line + b"\n" for line in merged_corpus(sources))
-    files = dict.fromkeys(file for source in sources for file in source.files_traced())
+        stream.writelines(line + b"\n" for line in _merged_corpus(sources))
+    files = dict.fromkeys(file for repo in repositories for file in repo.iter_files_traced())
     with atomic_writer(folder / "traced_files.jsonl") as stream:
         stream.writelines(dumps({"traced_file_path": file}) + b"\n" for file in files)
     atomic_write_bytes(
@@ -58,30 +55,39 @@ def write_merged_data(
 
 
 def _metadata(repositories: Sequence[Repository]) -> dict[str, Any]:
+    headers = [repository.header_to_dict() for repository in repositories]
     return {
         "repositories": [
-            {
-                "url": repository.url,
-                "name": repository.name,
-                "commit": repository.commit,
-                "lean_version": repository.lean_version,
-                "lean_dojo_version": repository.lean_dojo_version,
-                "metadata": metadata_to_json(repository.metadata),
-            }
-            for repository in repositories
+            {name: header[name] for name in (*HEADER, "metadata")} for header in headers
         ],
-        **{name: sum(getattr(repo, name) for repo in repositories) for name in TOTALS},
+        **{name: sum(header[name] for header in headers) for name in TOTALS},
     }
+
+
+def _merged_corpus(sources: Sequence[ExportSource]) -> Iterator[bytes]:
+    """Yield the lines of ``corpus.jsonl``.
+
+    Each path once, taken from the first repository that has it; every file after the files
+    that it imports, otherwise in stored order. Imports that no repository holds stay named.
+    """
+    imports: dict[str, tuple[str, ...]] = {}
+    owner: dict[str, int] = {}
+    for index, source in enumerate(sources):
+        for path, imported in source.imports():
+            if path not in owner:
+                owner[path] = index
+                imports[path] = imported
+    readers = [source.corpus_line() for source in sources]
+    for path in dependencies_first(imports):
+        yield readers[owner[path]](path)
 
 
 # --- splits ------------------------------------------------------------------------------------
 
 
-def _write_splits(
-    repositories: Sequence[Repository], sources: Sequence[ExportSource], folder: Path
-) -> None:
+def _write_splits(sources: Sequence[ExportSource], folder: Path) -> None:
     with ExitStack() as stack:
-        index = stack.enter_context(closing(_index(repositories, sources)))
+        index = stack.enter_context(closing(_index(sources)))
         writers = {
             (strategy, split): ListWriter(
                 stack.enter_context(atomic_writer(folder / strategy / f"{split}.json"))
@@ -103,9 +109,7 @@ def _write_splits(
             writer.finish()
 
 
-def _index(
-    repositories: Sequence[Repository], sources: Sequence[ExportSource]
-) -> sqlite3.Connection:
+def _index(sources: Sequence[ExportSource]) -> sqlite3.Connection:
     """Note what decides about each record in a temporary database (a file, if it is large)."""
     index = sqlite3.connect("", isolation_level=None)
     index.execute("PRAGMA journal_mode = OFF")
@@ -118,8 +122,8 @@ def _index(
     index.executemany(
         "INSERT INTO entry (date, identity, name, random, novel_premises) VALUES (?, ?, ?, ?, ?)",
         (
-            (repository.date_processed.timestamp(), *entry)
-            for repository, source in zip(repositories, sources, strict=True)
+            (source.repository.date_processed.timestamp(), *entry)
+            for source in sources
             for entry in source.entries()
         ),
     )

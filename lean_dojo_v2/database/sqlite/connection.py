@@ -32,6 +32,10 @@ class _Connection(sqlite3.Connection):
 
     release: weakref.finalize[..., _Connection]
 
+    def close(self) -> None:
+        super().close()
+        self.release()
+
 
 def connect(path: Path) -> sqlite3.Connection:
     """Connect to an existing database."""
@@ -50,13 +54,6 @@ def connect(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA cache_size = -8192")
     return connection
-
-
-def disconnect(connection: sqlite3.Connection) -> None:
-    """Close a connection of :func:`connect`."""
-    connection.close()
-    if isinstance(connection, _Connection):
-        connection.release()
 
 
 def check_header_if_unused(path: Path) -> None:
@@ -81,11 +78,7 @@ def _file_id(path: Path) -> _FileId:
 
 
 def _check_header(path: Path) -> None:
-    """See without opening it whether a file is a whole database of ours.
-
-    Raises:
-        DatabaseError: If it is not; saying at which byte.
-    """
+    """See without opening it as one whether a file is a whole database of ours."""
     try:
         with path.open("rb") as stream:
             header = stream.read(100)

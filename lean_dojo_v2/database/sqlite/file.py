@@ -15,12 +15,7 @@ import attrs
 
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_v2.database.locking import PATIENCE, file_lock
-from lean_dojo_v2.database.sqlite.connection import (
-    check_header_if_unused,
-    connect,
-    disconnect,
-    file_size,
-)
+from lean_dojo_v2.database.sqlite.connection import check_header_if_unused, connect, file_size
 from lean_dojo_v2.database.sqlite.schema import create_database
 
 Row: TypeAlias = tuple[Any, ...]
@@ -127,7 +122,7 @@ class SqliteFile:
         """Close this thread's connection; the next query opens another."""
         held: tuple[int, sqlite3.Connection] | None = self._local.__dict__.pop("held", None)
         if held is not None and held[0] == os.getpid():
-            disconnect(held[1])
+            held[1].close()
 
     @contextmanager
     def guard(self, place: str = "") -> Iterator[None]:

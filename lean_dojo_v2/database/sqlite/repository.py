@@ -8,17 +8,38 @@ from pathlib import Path
 from typing import Any, cast
 
 import attrs
+import orjson
 
+from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import PremiseFile, Theorem
 from lean_dojo_v2.data.errors import located
 from lean_dojo_v2.data.repository import THEOREM_LISTS, Repository, TheoremList
-from lean_dojo_v2.database.export.source import ExportSource, MemorySource
-from lean_dojo_v2.database.sqlite.file import SqliteFile
+from lean_dojo_v2.database.export.source import ExportEntry, ExportSource
+from lean_dojo_v2.database.sqlite.file import Row, SqliteFile
 from lean_dojo_v2.database.sqlite.rows import premise_file_of_row, theorem_of_row
-from lean_dojo_v2.database.sqlite.source import StoredSource
 
 COLLECTIONS = (*THEOREM_LISTS, "premise_files", "files_traced")
 SORRY_LISTS = THEOREM_LISTS[1:]
+
+CHUNK = 256
+"""Rows read at a time: queries end quickly, so that no reader holds up the log's clean-up."""
+
+_ENTRIES = """
+SELECT position, identity, name, random, novel_premises FROM theorem
+WHERE repository = ? AND list = ? AND position > ? ORDER BY position LIMIT ?
+"""
+_THEOREMS = """
+SELECT position, {columns} FROM theorem JOIN theorem_record USING (id)
+WHERE repository = ? AND list = ? AND position > ? ORDER BY position LIMIT ?
+"""
+_PREMISE_FILES = """
+SELECT position, {columns} FROM premise_file
+WHERE repository = ? AND position > ? ORDER BY position LIMIT ?
+"""
+_TRACED_FILES = """
+SELECT position, path FROM traced_file
+WHERE repository = ? AND position > ? ORDER BY position LIMIT ?
+"""
 
 
 class StoredRepository(Repository):
@@ -26,7 +47,8 @@ class StoredRepository(Repository):
 
     Counts, :meth:`iter_theorems`, :meth:`get_theorem` and exports never load a collection
     whole. A collection that was touched is a list like any other; after changing it, call
-    :meth:`DynamicDatabase.update_repository`.
+    :meth:`DynamicDatabase.update_repository`. Whatever reads a stored record raises a
+    ``DatabaseError`` if that is damaged.
 
     Args:
         file: Where it lies.
@@ -49,7 +71,6 @@ class StoredRepository(Repository):
         self._as_read: dict[str, tuple[Any, ...]] = {}
         self.file = file
         self._row_id = row_id
-        self._stored = StoredSource(file, row_id, self.name)
 
     def __getattr__(self, name: str) -> Any:
         """Load a collection at its first touch."""
@@ -102,9 +123,9 @@ class StoredRepository(Repository):
         names = [field.name for field in attrs.fields(Repository)]
         return Repository(**{name: getattr(self, name) for name in names})
 
-    def is_loaded(self, name: str) -> bool:
-        """Tell whether a collection has been touched."""
-        return name in self.__dict__
+    def is_loaded(self, *names: str) -> bool:
+        """Tell whether one of these collections has been touched."""
+        return any(name in self.__dict__ for name in names)
 
     # --- counts --------------------------------------------------------------------------------
 
@@ -142,37 +163,40 @@ class StoredRepository(Repository):
 
     def difficulty_counts(self) -> Mapping[float | None, int]:
         """Return the number of theorems of each difficulty."""
-        if any(map(self.is_loaded, THEOREM_LISTS)):
+        if self.is_loaded(*THEOREM_LISTS):
             return super().difficulty_counts()
         sql = "SELECT difficulty, count(*) FROM theorem WHERE repository = ? GROUP BY difficulty"
         return dict(self.file.rows(sql, (self._row_id,)))
 
     # --- streams -------------------------------------------------------------------------------
 
-    def iter_list(self, name: TheoremList) -> Iterator[Theorem]:
-        """Yield the theorems of one of the three lists.
+    def rows(self, sql: str, *values: int) -> Iterator[Row]:
+        """Yield the rows of a query that takes ``(repository, *values, last position, number)``."""
+        last = -1
+        while rows := self.file.rows(sql, (self._row_id, *values, last, CHUNK), place=self.name):
+            yield from rows
+            last = rows[-1][0]
 
-        Raises:
-            DatabaseError: If a stored record is damaged.
-        """
+    def theorem_rows(self, columns: str, name: TheoremList) -> Iterator[Row]:
+        """Return position and columns of the theorems in one of the three lists."""
+        return self.rows(_THEOREMS.format(columns=columns), THEOREM_LISTS.index(name))
+
+    def iter_list(self, name: TheoremList) -> Iterator[Theorem]:
+        """Yield the theorems of one of the three lists."""
         if self.is_loaded(name):
             yield from getattr(self, name)
             return
-        for position, *row in self._stored.theorem_rows("line, extra, difficulty", name):
+        for position, *row in self.theorem_rows("line, extra, difficulty", name):
             with located(self.file.path, f"{self.name}, {name}[{position}]"):
                 theorem = theorem_of_row(*row)
             yield theorem
 
     def iter_premise_files(self) -> Iterator[PremiseFile]:
-        """Yield the files of the corpus in stored order.
-
-        Raises:
-            DatabaseError: If a stored record is damaged.
-        """
+        """Yield the files of the corpus in stored order."""
         if self.is_loaded("premise_files"):
             yield from self.premise_files
             return
-        for position, line in self._stored.premise_file_rows("line"):
+        for position, line in self.rows(_PREMISE_FILES.format(columns="line")):
             with located(self.file.path, f"{self.name}, premise_files[{position}]"):
                 file = premise_file_of_row(line)
             yield file
@@ -182,7 +206,8 @@ class StoredRepository(Repository):
         if self.is_loaded("files_traced"):
             yield from self.files_traced
             return
-        yield from self._stored.files_traced()
+        for _, path in self.rows(_TRACED_FILES):
+            yield path
 
     @property
     def get_all_theorems(self) -> list[Theorem]:
@@ -193,12 +218,8 @@ class StoredRepository(Repository):
     # --- look-up -------------------------------------------------------------------------------
 
     def get_theorem(self, full_name: str, file_path: str | Path) -> Theorem | None:
-        """Find a theorem by name and file; None if there is none.
-
-        Raises:
-            DatabaseError: If a stored record is damaged.
-        """
-        if any(map(self.is_loaded, THEOREM_LISTS)):
+        """Find a theorem by name and file; None if there is none."""
+        if self.is_loaded(*THEOREM_LISTS):
             return super().get_theorem(full_name, file_path)
         sql = (
             "SELECT line, extra, difficulty FROM theorem JOIN theorem_record USING (id) "
@@ -209,21 +230,65 @@ class StoredRepository(Repository):
             return theorem_of_row(*rows[0]) if rows else None
 
     def get_premise_file(self, path: str | Path) -> PremiseFile | None:
-        """Find a file of the corpus by its path; None if there is none.
-
-        Raises:
-            DatabaseError: If a stored record is damaged.
-        """
+        """Find a file of the corpus by its path; None if there is none."""
         if self.is_loaded("premise_files"):
             return super().get_premise_file(path)
-        line = self._stored.find_corpus_line(str(path))
+        line = self.find_corpus_line(str(path))
         with located(self.file.path, f"{self.name}, {path}"):
             return premise_file_of_row(line) if line is not None else None
 
+    def find_corpus_line(self, path: str) -> bytes | None:
+        """Return the line of the first file of the corpus with this path."""
+        sql = (
+            "SELECT line FROM premise_file WHERE repository = ? AND path = ? "
+            "ORDER BY position LIMIT 1"
+        )
+        rows = self.file.rows(sql, (self._row_id, path))
+        return rows[0][0] if rows else None
+
     # --- export --------------------------------------------------------------------------------
 
-    def stored_source(self) -> ExportSource:
+    def export_source(self) -> ExportSource:
         """Return what an export reads: the stored lines as they are, if nothing was loaded."""
-        if any(map(self.is_loaded, COLLECTIONS)):
-            return MemorySource(self)
-        return self._stored
+        return ExportSource(self) if self.is_loaded(*COLLECTIONS) else StoredSource(self)
+
+
+@attrs.frozen
+class StoredSource(ExportSource):
+    """The export source of a repository whose records are stored as an export writes them."""
+
+    repository: StoredRepository
+
+    def entries(self) -> Iterator[ExportEntry]:
+        """See :meth:`ExportSource.entries`."""
+        for number in range(len(THEOREM_LISTS)):
+            for _, *entry in self.repository.rows(_ENTRIES, number):
+                yield ExportEntry(*entry)
+
+    def lines(self) -> Iterator[bytes]:
+        """See :meth:`ExportSource.lines`."""
+        for name in THEOREM_LISTS:
+            for _, line in self.repository.theorem_rows("line", name):
+                yield line
+
+    def imports(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """See :meth:`ExportSource.imports`; a damaged record raises a ``DatabaseError``."""
+        stored = self.repository
+        for position, path, imports in stored.rows(_PREMISE_FILES.format(columns="path, imports")):
+            try:
+                yield path, tuple(orjson.loads(imports))
+            except orjson.JSONDecodeError as error:
+                place = f"{stored.name}, premise_files[{position}].imports"
+                message = f"a damaged record: {error}"
+                raise DatabaseError(message, path=stored.file.path, place=place) from error
+
+    def corpus_line(self) -> Callable[[str], bytes]:
+        """See :meth:`ExportSource.corpus_line`; without such a file it raises a DatabaseError."""
+        return self._corpus_line
+
+    def _corpus_line(self, path: str) -> bytes:
+        stored = self.repository
+        line = stored.find_corpus_line(path)
+        if line is None:
+            raise DatabaseError(f"{stored.name} lost its file {path}", path=stored.file.path)
+        return line

@@ -14,6 +14,7 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_v2.data.encode import dumps
 from lean_dojo_v2.data.metadata import metadata_to_json
 from lean_dojo_v2.data.repository import (
+    HEADER,
     THEOREM_LISTS,
     Repository,
     RepositoryKey,
@@ -32,7 +33,8 @@ from lean_dojo_v2.database.storage import missing
 
 UNPROVED = THEOREM_LISTS.index("sorry_theorems_unproved")
 
-_HEADER = "url, revision, name, lean_version, lean_dojo_version, metadata, pr_url"
+_COLUMNS = "url, name, revision, lean_version, lean_dojo_version, metadata, pr_url"
+"""Of ``HEADER``, and two more."""
 
 
 @attrs.define
@@ -66,24 +68,18 @@ class SqliteStorage:
         Raises:
             DatabaseError: If a stored record is damaged.
         """
-        sql = f"SELECT id, {_HEADER} FROM repository WHERE url = ? AND revision = ?"  # noqa: S608
+        sql = f"SELECT id, {_COLUMNS} FROM repository WHERE url = ? AND revision = ?"  # noqa: S608
         rows = self.file.rows(sql, key)
         if not rows:
             return None
-        row_id, url, commit, name, lean, lean_dojo, metadata, pr_url = rows[0]
+        row_id, *texts, metadata, pr_url = rows[0]
+        header = dict(zip(HEADER, texts, strict=True))
         try:
-            header = {
-                "url": url,
-                "commit": commit,
-                "name": name,
-                "lean_version": lean,
-                "lean_dojo_version": lean_dojo,
-                "metadata": orjson.loads(metadata),
-                "pr_url": pr_url,
-            }
+            header |= {"metadata": orjson.loads(metadata), "pr_url": pr_url}
         except orjson.JSONDecodeError as error:
+            place = f"{header['name']}, metadata"
             raise DatabaseError(
-                f"a damaged record: {error}", path=self.path, place=f"{name}, metadata"
+                f"a damaged record: {error}", path=self.path, place=place
             ) from error
         return StoredRepository(self.file, row_id, header, self._touch)
 
@@ -92,11 +88,10 @@ class SqliteStorage:
         if self._find(repository.key):
             return False
         with self.file.transaction() as connection:
-            columns = _header_columns(repository)
             row = connection.execute(
-                f"INSERT INTO repository ({_HEADER}) VALUES (?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
+                f"INSERT INTO repository ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
                 "ON CONFLICT DO NOTHING RETURNING id",
-                columns,
+                _columns(repository),
             ).fetchone()
             if row is None:
                 return False
@@ -108,9 +103,9 @@ class SqliteStorage:
         with self.file.transaction() as connection:
             row_id = self._row_id(repository.key)
             connection.execute(
-                f"UPDATE repository SET ({_HEADER}) = (?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
+                f"UPDATE repository SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
                 "WHERE id = ?",
-                (*_header_columns(repository), row_id),
+                (*_columns(repository), row_id),
             )
             update_contents(connection, self.file, row_id, repository)
 
@@ -170,13 +165,6 @@ class SqliteStorage:
         return found
 
 
-def _header_columns(repository: Repository) -> tuple[Any, ...]:
-    return (
-        repository.url,
-        repository.commit,
-        repository.name,
-        repository.lean_version,
-        repository.lean_dojo_version,
-        dumps(metadata_to_json(repository.metadata)),
-        repository.pr_url,
-    )
+def _columns(repository: Repository) -> tuple[Any, ...]:
+    texts = [getattr(repository, name) for name in HEADER]
+    return (*texts, dumps(metadata_to_json(repository.metadata)), repository.pr_url)

@@ -32,13 +32,19 @@ _INSERT_TRACED = "INSERT INTO traced_file (repository, position, path) VALUES (?
 def insert_contents(connection: sqlite3.Connection, repository: int, source: Repository) -> None:
     """Write all theorems, premises and files of a repository that has none stored yet."""
     for number, name in enumerate(THEOREM_LISTS):
-        placed = zip(count(), map(theorem_row, source.iter_list(name)))
-        insert_theorems(connection, repository, number, placed)
-    _insert_premise_files(connection, repository, source)
+        placed = enumerate(map(theorem_row, source.iter_list(name)))
+        _insert_theorems(connection, repository, number, placed)
+    connection.executemany(
+        _INSERT_PREMISES,
+        (
+            (repository, position, *premise_file_row(file))
+            for position, file in enumerate(source.iter_premise_files())
+        ),
+    )
     _insert_traced_files(connection, repository, source)
 
 
-def insert_theorems(
+def _insert_theorems(
     connection: sqlite3.Connection,
     repository: int,
     number: int,
@@ -56,18 +62,6 @@ def insert_theorems(
         connection.executemany(
             _INSERT_RECORD, ((new, row.line, row.extra) for new, _, row in batch)
         )
-
-
-def _insert_premise_files(
-    connection: sqlite3.Connection, repository: int, source: Repository
-) -> None:
-    connection.executemany(
-        _INSERT_PREMISES,
-        (
-            (repository, position, *premise_file_row(file))
-            for position, file in enumerate(source.iter_premise_files())
-        ),
-    )
 
 
 def _insert_traced_files(
@@ -142,7 +136,7 @@ def _update_theorems(
                 continue
             if not candidates:
                 last += 1
-                insert_theorems(connection, repository, number, [(last, row)])
+                _insert_theorems(connection, repository, number, [(last, row)])
                 continue
             stored = candidates.pop(0)
             if stored.digest != row.digest:
