@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from lean_dojo_core import registry
 
 
-def load(module: str, names: Collection[str], name: str, *, trainer: str) -> Any:
-    """Return a class of a built-in trainer's plugin.
+def attach(
+    module: str, names: Collection[str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Give a module's ``__getattr__`` and ``__dir__`` (PEP 562), as lazy_loader does.
 
     Args:
         module: The documented module, for the error message.
-        names: What it offers.
-        name: What is asked for: the trainer's class, or its dataset's (``…Dataset``), which lives
-            in the plugin's ``dataset`` module.
-        trainer: The built-in's name.
-
-    Raises:
-        AttributeError: If the module does not offer that name.
+        names: What it offers: of the built-in ``sft`` the class ``SFTTrainer``, or ``SFTDataset``,
+            which lives in the plugin's ``dataset`` module.
     """
-    if name not in names:
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
-    target = registry.builtin(registry.trainers, trainer)
-    if not name.endswith("Dataset"):
-        return target
-    package = target.__module__.rpartition(".")[0]
-    return getattr(importlib.import_module(f"{package}.dataset"), name)
+
+    def load(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        trainer = name.removesuffix("Dataset").removesuffix("Trainer").lower()
+        target = registry.builtin(registry.trainers, trainer)
+        if not name.endswith("Dataset"):
+            return target
+        package = target.__module__.rpartition(".")[0]
+        return getattr(importlib.import_module(f"{package}.dataset"), name)
+
+    return load, lambda: sorted(names)
