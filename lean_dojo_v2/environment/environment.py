@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import attrs
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.protocols import Benchmark
 from lean_dojo_v2.benchmarks.rows import RowProblem, problem_of_row
-from lean_dojo_v2.environment.playing import PlayedTactic, TacticLimits, begin, play
+from lean_dojo_v2.environment.playing import PlayedTactic, begin, play
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.errors import (
     EngineKilledError,
@@ -142,11 +143,10 @@ class LeanProofEnvironment:
         text = tactic.strip()
         try:
             made = self._ask(
-                play,
+                partial(play, heartbeats=self.heartbeats, timeout=self.timeout),
                 self._problem,
                 tuple(step.tactic for step in self._steps),
                 text,
-                TacticLimits(self.heartbeats, self.timeout),
             )
         except EngineTimeoutError as error:
             return self._error("took too long", str(error))

@@ -12,19 +12,6 @@ from lean_dojo_v2.prover.replay import raise_if_lost, replay
 
 
 @attrs.frozen
-class TacticLimits:
-    """What a tactic may take.
-
-    Attributes:
-        heartbeats: Of Lean (embedded engine); Lean's own limit if not given.
-        timeout: Seconds; a safety net.
-    """
-
-    heartbeats: int | None
-    timeout: float
-
-
-@attrs.frozen
 class PlayedTactic:
     """The outcome of one tactic.
 
@@ -60,7 +47,9 @@ def play(
     problem: Problem,
     tactics: tuple[str, ...],
     tactic: str,
-    limits: TacticLimits,
+    *,
+    heartbeats: int | None,
+    timeout: float,
 ) -> PlayedTactic:
     """Play a tactic after others; if it leaves no goal, check the proof as a whole.
 
@@ -69,20 +58,21 @@ def play(
         problem: What is to be proved.
         tactics: The tactics before it.
         tactic: The tactic: hostile input.
-        limits: What it may take.
+        heartbeats: Of Lean (embedded engine), for each tactic; ``None`` for Lean's own limit.
+        timeout: Seconds that it may take; a safety net.
 
     Raises:
         RequestError: The tactics before it do not lead there again.
         EngineLostError: The engine was lost; another one may succeed.
     """
-    before = replay(server, problem, tactics, heartbeats=limits.heartbeats)
+    before = replay(server, problem, tactics, heartbeats=heartbeats)
     outcome = check_tactic(
         server,
         before,
         tactic,
         own_names=problem.own_names,
-        heartbeats=limits.heartbeats,
-        timeout=limits.timeout,
+        heartbeats=heartbeats,
+        timeout=timeout,
     )
     raise_if_lost(outcome)
     if outcome.state is None:

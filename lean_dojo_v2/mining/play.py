@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import attrs
 
@@ -18,15 +19,8 @@ TACTIC_SECONDS = 20.0
 """A safety net; what a tactic may take is counted in heartbeats."""
 
 
-@attrs.frozen
-class MinedStep:
-    """A step of a proof.
-
-    Attributes:
-        before: The state, as Lean prints it.
-        tactic: The tactic.
-        after: The state after it.
-    """
+class MinedStep(NamedTuple):
+    """A step of a proof: the state as Lean prints it, the tactic, and the state after it."""
 
     before: str
     tactic: str

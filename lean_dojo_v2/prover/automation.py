@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.suggestion import Suggestion
 
@@ -51,14 +50,10 @@ class AutomationProver(BaseProver):
         config: Limits of the search.
     """
 
-    def __init__(self, config: ProverConfig | None = None) -> None:
-        super().__init__(config)
-        self._generator = Automation()
-
     @property
     def generator(self) -> Automation:
         """The generator of tactics."""
-        return self._generator
+        return Automation()
 
     def generate_whole_proof(self, theorem: Theorem | str) -> str:  # noqa: ARG002 - one for all
         """Write ``first | rfl | …``: the first of the tactics that closes the goal."""

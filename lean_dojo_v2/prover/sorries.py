@@ -138,44 +138,26 @@ class Sorry:
     column: int
     goal: str
 
+    def problem(self) -> Problem:
+        """Return what a prover works on: the theorem, or the ``sorry`` inside of its proof."""
+        whole = self.declaration.is_whole
+        return TheoremProblem(self.declaration.source) if whole else self
+
     @property
     def name(self) -> str:
         """The declaration's name, with the place where that does not say which."""
         name = self.declaration.name
         return name if len(self.declaration.sorries) == 1 else f"{name}:{self.line}:{self.column}"
 
-    def problem(self) -> Problem:
-        """Return what a prover works on."""
-        if self.declaration.is_whole:
-            return TheoremProblem(self.declaration.source)
-        return SorryProblem(self)
-
-
-@attrs.frozen
-class SorryProblem:
-    """A ``sorry`` inside of a proof, to be closed at its place.
-
-    Attributes:
-        sorry: The place.
-    """
-
-    sorry: Sorry
-
-    @property
-    def name(self) -> str:
-        """Its name in results."""
-        return self.sorry.name
-
     @property
     def place(self) -> Place:
         """Where its declaration stands."""
-        source = self.sorry.declaration.source
-        return Place(source.file_path, source.start)
+        return Place(self.declaration.source.file_path, self.declaration.source.start)
 
     @property
     def own_names(self) -> tuple[str, ...]:
         """Names of the theorem around it."""
-        return self.sorry.declaration.source.own_names
+        return self.declaration.source.own_names
 
     def open(self, server: Server) -> GoalState:
         """Open its goal.
@@ -184,8 +166,8 @@ class SorryProblem:
             LeanError: If Lean does not find it any more.
             EngineLostError: If the engine died or the time was up.
         """
-        declaration = self.sorry.declaration
-        start, _ = declaration.sorries[self.sorry.number]
+        declaration = self.declaration
+        start, _ = declaration.sorries[self.number]
         text = declaration.source.text[: declaration.start] + declaration.written
         place = len(text[: declaration.start + start].encode())
         for unit in _units(server, text):
@@ -200,7 +182,7 @@ class SorryProblem:
         refused = judge_text(server, proof, self.own_names, lambda: self.open(server), timeout)
         if refused is not None:
             return refused
-        return self.sorry.declaration.check(server, {self.sorry.number: proof}, timeout)[0]
+        return self.declaration.check(server, {self.number: proof}, timeout)[0]
 
 
 def find_sorries(server: Server, text: str, file_path: str) -> tuple[list[Sorry], list[str]]:
