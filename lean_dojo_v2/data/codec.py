@@ -6,6 +6,8 @@ Two forms of a position occur in real files and are read everywhere: the string 
 What real files also show, and what is made of it: no ``theorem_statement`` (None), no or null
 ``traced_tactics`` (empty), no ``annotated_tactic`` (the bare tactic), no ``def_end_pos`` (the
 start again), ``url`` a local path, the same premise twice in one tactic (kept).
+
+Every reader raises a ``MalformedError`` that names the key of what is missing or ill-typed.
 """
 
 from __future__ import annotations
@@ -42,9 +44,6 @@ def position_from_json(value: object) -> Position:
 
     >>> position_from_json("(1, 2)"), position_from_json([1, 2])
     ((1, 2), (1, 2))
-
-    Raises:
-        MalformedError: If it is neither.
     """
     if type(value) is list or type(value) is tuple:
         if len(value) == 2 and type(value[0]) is int and type(value[1]) is int:
@@ -72,9 +71,6 @@ def theorem_from_dict(data: Mapping[str, Any], *, url: str = "", commit: str = "
         data: The JSON object.
         url: Taken where the object does not say its own.
         commit: Likewise.
-
-    Raises:
-        MalformedError: If a required key is missing or ill-typed.
     """
     statement = data.get("theorem_statement")
     if statement is not None and type(statement) is not str:
@@ -93,11 +89,7 @@ def theorem_from_dict(data: Mapping[str, Any], *, url: str = "", commit: str = "
 
 
 def tactic_from_dict(data: Mapping[str, Any]) -> TracedTactic:
-    """Read one traced tactic.
-
-    Raises:
-        MalformedError: If a required key is missing or ill-typed.
-    """
+    """Read one traced tactic."""
     tactic = read_text(data, "tactic")
     annotated = tactic
     premises: tuple[Annotation, ...] = ()
@@ -122,11 +114,7 @@ def tactic_from_dict(data: Mapping[str, Any]) -> TracedTactic:
 
 
 def annotation_from_dict(data: Mapping[str, Any]) -> Annotation:
-    """Read one premise of a tactic.
-
-    Raises:
-        MalformedError: If a required key is missing or ill-typed.
-    """
+    """Read one premise of a tactic."""
     start = _position(data, "def_pos")
     end = _position(data, "def_end_pos") if data.get("def_end_pos") is not None else start
     return _annotation(read_text(data, "full_name"), read_text(data, "def_path"), start, end)
@@ -139,11 +127,7 @@ def _annotation(full_name: str, def_path: str, start: Position, end: Position) -
 
 
 def premise_file_from_dict(data: Mapping[str, Any]) -> PremiseFile:
-    """Read one file of a corpus or of a database.
-
-    Raises:
-        MalformedError: If a required key is missing or ill-typed.
-    """
+    """Read one file of a corpus or of a database."""
     if not isinstance(data, Mapping):
         raise MalformedError(f"not an object: {data!r:.80}")
     return PremiseFile(
@@ -154,11 +138,7 @@ def premise_file_from_dict(data: Mapping[str, Any]) -> PremiseFile:
 
 
 def premise_from_dict(data: Mapping[str, Any]) -> Premise:
-    """Read one premise of a corpus file.
-
-    Raises:
-        MalformedError: If a required key is missing or ill-typed.
-    """
+    """Read one premise of a corpus file."""
     return Premise(
         full_name=read_text(data, "full_name"),
         code=read_text(data, "code", ""),
@@ -169,22 +149,14 @@ def premise_from_dict(data: Mapping[str, Any]) -> Premise:
 
 
 def text_from_json(value: object) -> str:
-    """Read a string.
-
-    Raises:
-        MalformedError: If it is none.
-    """
+    """Read a string."""
     if type(value) is not str:
         raise MalformedError(f"not a string: {value!r:.80}")
     return value
 
 
 def read_items(data: Mapping[str, Any], key: str, read: Callable[[Any], _T]) -> list[_T]:
-    """Read a list that may be missing or null.
-
-    Raises:
-        MalformedError: Naming the key and the index of a bad item.
-    """
+    """Read a list that may be missing or null."""
     items = data.get(key)
     if items is None:
         return []
@@ -206,11 +178,7 @@ def _read_all(items: Sequence[Any], read: Callable[[Any], _T], place: str) -> li
 
 
 def read_text(data: Mapping[str, Any], key: str, default: str | None = None) -> str:
-    """Read a string, which may be missing or null if there is a default.
-
-    Raises:
-        MalformedError: Naming the key.
-    """
+    """Read a string, which may be missing or null if there is a default."""
     value = data.get(key, default)
     if type(value) is str:
         return value

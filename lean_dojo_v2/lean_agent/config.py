@@ -53,6 +53,11 @@ def _field(default: Any, text: str, validator: Any = None, *, kw_only: bool = Fa
     )
 
 
+def _added(default: Any, text: str, validator: Any = None) -> Any:
+    """Make a field beyond the documents."""
+    return _field(default, text, validator, kw_only=True)
+
+
 @attrs.define(slots=False)
 class TrainingConfig:
     """All settings of retriever training; each default is the documented one.
@@ -150,48 +155,37 @@ class TrainingConfig:
     seed: int = _field(3407, "Seed for everything random.", _at_least(0))
 
     # Beyond the documents
-    replay: bool = _field(
+    replay: bool = _added(
         True,
         "Train on all repositories so far, as documented; false: on the newest only, so that EWC "
         "alone works against forgetting.",
-        kw_only=True,
     )
-    split_strategy: Literal["random", "novel_premises"] = _field(
+    split_strategy: Literal["random", "novel_premises"] = _added(
         "random",
         "Split strategy for training: random, as documented, or novel_premises, whose test proofs "
         "use premises that no training proof uses. With novel_premises, training sees theorems "
         "that `bench` holds out: use it only to measure retrieval.",
         _one_of("random", "novel_premises"),
-        kw_only=True,
     )
-    cap_warmup: bool = _field(
-        True, "Never warm up for longer than a tenth of the training.", kw_only=True
-    )
-    gradient_checkpointing: bool = _field(
-        False, "Recompute activations: less memory, more time.", kw_only=True
-    )
-    checkpoint_every_n_steps: int | None = _field(
+    cap_warmup: bool = _added(True, "Never warm up for longer than a tenth of the training.")
+    gradient_checkpointing: bool = _added(False, "Recompute activations: less memory, more time.")
+    checkpoint_every_n_steps: int | None = _added(
         None,
         "Also save a checkpoint every N optimiser steps, to resume within an epoch.",
         _at_least(1),
-        kw_only=True,
     )
-    fisher_examples: int | None = _field(
+    fisher_examples: int | None = _added(
         None,
         "Estimate the Fisher information from this many training items; null: all.",
         _at_least(1),
-        kw_only=True,
     )
-    accelerator: Literal["auto", "cpu", "gpu"] = _field(
+    accelerator: Literal["auto", "cpu", "gpu"] = _added(
         "auto",
         "auto: GPUs if there are any; cpu: num_gpus is the number of CPU processes.",
         _one_of("auto", "cpu", "gpu"),
-        kw_only=True,
     )
-    checkpoint_dir: Path | None = _field(
-        None, "Folder of the checkpoints; null: raid/checkpoints.", kw_only=True
-    )
-    log_dir: Path | None = _field(None, "Folder of the logs; null: raid/logs.", kw_only=True)
+    checkpoint_dir: Path | None = _added(None, "Folder of the checkpoints; null: raid/checkpoints.")
+    log_dir: Path | None = _added(None, "Folder of the logs; null: raid/logs.")
 
     @classmethod
     def from_yaml(cls, path: Path | str) -> TrainingConfig:
@@ -297,23 +291,11 @@ class TrainingConfig:
 class ProverConfig:
     """Settings of the provers.
 
-    Attributes:
-        use_vllm: Kept from 1.x; every prover refuses true. Serve the model with ``vllm serve`` and
-            prove with ``ExternalProver``.
-        num_workers: Lean engines that check tactics in parallel.
-        timeout: Seconds per theorem; a safety net, for the other limits are counts.
-        max_expansions: Most states to expand per theorem; ``None``: no limit.
-        num_sampled_tactics: Tactics sampled per state.
-        debug: Log every step of the search.
-        batch_size: States expanded together.
-        visits: How often a state may be expanded, each time with new samples (this and what follows
-            is an addition to the documents, keyword-only).
-        revisit_cost: What each earlier visit costs a state that stays open for the next one.
-        heartbeats: Lean heartbeats that one tactic may use.
-        length_exponent: A path's log-probability is divided by its length to this power.
-        progress_weight: Weight of what a model of the ``progress`` trainer predicts.
-        temperature: Sampling temperature.
-        seed: Seed of the sampling.
+    The fields' help texts are in their attrs ``metadata["help"]``. The settings from ``visits`` on
+    are additions to the documents and keyword-only.
+
+    Raises:
+        ConfigError: For a value out of range; names the field.
     """
 
     use_vllm: bool = _field(
@@ -331,47 +313,36 @@ class ProverConfig:
     num_sampled_tactics: int = _field(64, "Tactics sampled per state.", _at_least(1))
     debug: bool = _field(False, "Log every step of the search.")
     batch_size: int = _field(12, "States expanded together.", _at_least(1))
-    visits: int = _field(
-        1,
-        "How often a state may be expanded, each time with new samples.",
-        _at_least(1),
-        kw_only=True,
+    visits: int = _added(
+        1, "How often a state may be expanded, each time with new samples.", _at_least(1)
     )
-    revisit_cost: float | None = _field(
+    revisit_cost: float | None = _added(
         None,
         "Cost of revisiting a state, per earlier visit and in units of log-probability; null: "
         "states are revisited only when all have been expanded.",
         _at_least(0),
-        kw_only=True,
     )
-    heartbeats: int | None = _field(
+    heartbeats: int | None = _added(
         20_000,
         "Lean heartbeats that one tactic may use (embedded engine); null: Lean's own limit.",
         _at_least(1),
-        kw_only=True,
     )
-    length_exponent: float = _field(
+    length_exponent: float = _added(
         0.0,
         "Divide a path's log-probability by its length to this power: 0 gives the sum, 1 the mean.",
         _at_least(0),
-        kw_only=True,
     )
-    progress_weight: float = _field(
+    progress_weight: float = _added(
         0.5,
         "Weight of the progress model's prediction, in units of log-probability: of each step that "
         "remains, or of a critic's -log probability that a proof follows.",
         _at_least(0),
-        kw_only=True,
     )
-    temperature: float | None = _field(
-        None,
-        "Sampling temperature; null: the prover's own.",
-        _at_least(0),
-        kw_only=True,
+    temperature: float | None = _added(
+        None, "Sampling temperature; null: the prover's own.", _at_least(0)
     )
-    seed: int = _field(
+    seed: int = _added(
         0,
         "Seed of the sampling: each draw depends on it, the theorem and the state's path.",
         _at_least(0),
-        kw_only=True,
     )
