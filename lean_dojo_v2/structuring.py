@@ -85,8 +85,7 @@ def _converter() -> cattrs.Converter:
     converter.register_structure_hook_func(_is_union, functools.partial(_union, converter))
     converter.register_structure_hook_func(_is_callable, _instance)
     converter.register_structure_hook_func(_is_literal, _literal)
-    converter.register_structure_hook_func(attrs.has, functools.partial(_record, converter))
-    converter.register_structure_hook_func(_is_dataclass, functools.partial(_record, converter))
+    converter.register_structure_hook_func(_is_record, _record)
     for test, factory in (
         (cols.is_sequence, cols.list_structure_factory),
         (cols.is_mapping, cols.mapping_structure_factory),
@@ -106,10 +105,8 @@ def _container(factory: Callable[..., Any], test: Callable[[Any], bool]) -> Call
     def make(annotation: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
         structure_items = factory(annotation, converter)
 
-        texts = test is cols.is_sequence and (typing.get_args(annotation) or (Any,))[0] in (
-            str,
-            Any,
-        )
+        item, *_ = typing.get_args(annotation) or (Any,)
+        texts = test is cols.is_sequence and item in (str, Any)
 
         def hook(value: Any, kind: Any) -> Any:
             if texts and isinstance(value, str):
@@ -140,8 +137,10 @@ def _is_literal(annotation: Any) -> bool:
     return typing.get_origin(annotation) is typing.Literal
 
 
-def _is_dataclass(annotation: Any) -> bool:
-    return isinstance(annotation, type) and dataclasses.is_dataclass(annotation)
+def _is_record(annotation: Any) -> bool:
+    return attrs.has(annotation) or (
+        isinstance(annotation, type) and dataclasses.is_dataclass(annotation)
+    )
 
 
 def _primitive(value: Any, kind: type) -> Any:
@@ -181,7 +180,7 @@ def _union(converter: cattrs.Converter, value: Any, kind: Any) -> Any:
     members = tuple(member for member in members if member is not type(None))
     if isinstance(value, Mapping):
         # The one member that takes a mapping says best what is wrong inside it.
-        records = [member for member in members if _takes_mapping(member)]
+        records = [one for one in members if _is_record(one) or cols.is_mapping(one)]
         if len(records) == 1:
             return converter.structure(value, records[0])
     # An exact match first: `3` is an int before it is a float.
@@ -193,13 +192,7 @@ def _union(converter: cattrs.Converter, value: Any, kind: Any) -> Any:
     raise WrongValue(f"expected {type_text(kind)}, got {_shown(value)}")
 
 
-def _takes_mapping(annotation: Any) -> bool:
-    if isinstance(annotation, type) and (attrs.has(annotation) or _is_dataclass(annotation)):
-        return True
-    return cols.is_mapping(annotation)
-
-
-def _record(converter: cattrs.Converter, value: Any, kind: Any) -> Any:
+def _record(value: Any, kind: Any) -> Any:
     """Build an attrs class or a dataclass (such as ``peft.LoraConfig``) from a mapping."""
     if isinstance(value, kind):
         return value
@@ -213,7 +206,10 @@ def _record(converter: cattrs.Converter, value: Any, kind: Any) -> Any:
         if key not in known:
             hint = suggestion(str(key), known)
             raise WrongValue(f"{kind.__name__} has no key {key!r}.{hint}", (str(key),))
-        arguments[key] = _inner(converter, item, known[key].annotation, key)
+        try:
+            arguments[key] = structure(item, known[key].annotation)
+        except WrongValue as error:
+            raise WrongValue(str(error), (key, *error.path)) from error
     missing = [name for name, part in known.items() if part.required and name not in arguments]
     if missing:
         raise WrongValue(f"{kind.__name__} needs {', '.join(missing)}")
@@ -221,18 +217,6 @@ def _record(converter: cattrs.Converter, value: Any, kind: Any) -> Any:
         return kind(**arguments)
     except (TypeError, ValueError) as error:
         raise WrongValue(f"{kind.__name__} refuses this: {error}") from error
-
-
-def _inner(converter: cattrs.Converter, value: Any, annotation: Any, key: str | int) -> Any:
-    try:
-        return converter.structure(value, annotation)
-    except WrongValue as error:
-        raise WrongValue(str(error), (key, *error.path)) from error
-    except cattrs.BaseValidationError as error:
-        problem = _first_problem(error)
-        raise WrongValue(str(problem), (key, *problem.path)) from error
-    except cattrs.StructureHandlerNotFoundError as error:
-        raise WrongValue(f"{type_text(annotation)} cannot be written in a file", (key,)) from error
 
 
 def _first_problem(error: BaseException, path: tuple[str | int, ...] = ()) -> WrongValue:
@@ -256,8 +240,5 @@ def _shown(value: Any) -> str:
         return "nothing (null)"
     text = repr(value)
     text = text if len(text) <= 60 else f"{text[:57]}…"
-    return (
-        text
-        if isinstance(value, Sequence | Mapping) and not isinstance(value, str)
-        else (f"{text} ({type(value).__name__})")
-    )
+    has_parts = isinstance(value, Sequence | Mapping) and not isinstance(value, str)
+    return text if has_parts else f"{text} ({type(value).__name__})"

@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 class BaseAgent(ABC):
     """Traces repositories into a database, trains on them, proves their ``sorry`` theorems.
 
-    A subclass gives a ``trainer``, says whether dependencies are built, and sets up the prover.
+    A subclass gives a ``trainer``, sets up the prover, and may want dependencies traced too.
 
     Args:
         database_path: The database; JSON, or SQLite by its suffix. An existing one is continued.
@@ -66,9 +66,9 @@ class BaseAgent(ABC):
         self.only: Sequence[Task] | None = None
         """What ``prove`` tries in place of the ``sorry`` theorems without a proof."""
 
-    @abstractmethod
     def _get_build_deps(self) -> bool:
         """Say whether the dependencies of a repository are traced too."""
+        return False
 
     @abstractmethod
     def _setup_prover(self) -> None:

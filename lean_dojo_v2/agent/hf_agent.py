@@ -33,8 +33,5 @@ class HFAgent(BaseAgent):
         self.trainer = trainer
         self.training_config = training_config
 
-    def _get_build_deps(self) -> bool:
-        return False
-
     def _setup_prover(self) -> None:
         self.prover = prover_of(self._trainer(), self.prover_config)

@@ -39,9 +39,6 @@ class ProverAgent(BaseAgent):
         """
         raise UsageError(f"{type(self).__name__} does not train; use HFAgent or LeanAgent")
 
-    def _get_build_deps(self) -> bool:
-        return False
-
     def _setup_prover(self) -> None:
         if self.prover is None:
             self.prover = self._make_prover(self.prover_config)

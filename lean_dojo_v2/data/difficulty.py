@@ -50,32 +50,17 @@ def thresholds(ratings: Mapping[float | None, int]) -> tuple[float, float]:
     Raises:
         EmptyDatasetError: (a ValueError) if no theorem has a finite difficulty.
     """
-    finite = sorted(
-        (rating, count)
-        for rating, count in ratings.items()
-        if rating is not None and math.isfinite(rating)
-    )
+    import numpy as np
+
+    finite = {r: n for r, n in ratings.items() if r is not None and math.isfinite(r) and n}
     if not finite:
         raise EmptyDatasetError(
             "no theorem with a finished proof to rate: the database is empty, or all of its "
             "theorems are sorry or without tactics. Add a traced repository first."
         )
-    return _percentile(finite, 0.33), _percentile(finite, 0.67)
-
-
-def _percentile(ordered: list[tuple[float, int]], fraction: float) -> float:
-    rank = fraction * (sum(count for _, count in ordered) - 1)
-    below = _at(ordered, math.floor(rank))
-    above = _at(ordered, math.ceil(rank))
-    return below + (above - below) * (rank - math.floor(rank))
-
-
-def _at(ordered: list[tuple[float, int]], rank: int) -> float:
-    for value, count in ordered:
-        if rank < count:
-            return value
-        rank -= count
-    return ordered[-1][0]
+    every = np.repeat(list(finite), list(finite.values()))
+    low, high = np.quantile(every, (0.33, 0.67))
+    return float(low), float(high)
 
 
 def category(rating: float | None, limits: tuple[float, float]) -> Category:

@@ -63,12 +63,7 @@ class TheoremProblem:
         return self.source.own_names
 
     def open(self, server: Server) -> GoalState:
-        """Open the goal of its statement.
-
-        Raises:
-            LeanError: If the file's context or the statement does not elaborate.
-            EngineLostError: If the engine died or the time was up.
-        """
+        """Open the goal of its statement."""
         return open_theorem(server, self.source)
 
     def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
@@ -91,12 +86,7 @@ class GoalProblem:
     own_names: tuple[str, ...] = ()
 
     def open(self, server: Server) -> GoalState:
-        """Open the goal.
-
-        Raises:
-            RequestError: If it is no proposition that Lean can read.
-            EngineLostError: If the engine died or the time was up.
-        """
+        """Open the goal; a ``RequestError`` says that it is no proposition that Lean can read."""
         return server.goal_start(self.expression)
 
     def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:

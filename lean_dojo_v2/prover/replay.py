@@ -32,7 +32,8 @@ class Opens(Protocol):
         """Open it, without itself in scope.
 
         Raises:
-            LeanError: If Lean cannot.
+            LeanError: If Lean cannot: its file, or what is to be proved, does not elaborate.
+            EngineLostError: If the engine died or the time was up.
         """
 
 

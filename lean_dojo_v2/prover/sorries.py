@@ -160,12 +160,7 @@ class Sorry:
         return self.declaration.source.own_names
 
     def open(self, server: Server) -> GoalState:
-        """Open its goal.
-
-        Raises:
-            LeanError: If Lean does not find it any more.
-            EngineLostError: If the engine died or the time was up.
-        """
+        """Open its goal; a ``LeanError`` may also say that Lean does not find it any more."""
         declaration = self.declaration
         start, _ = declaration.sorries[self.number]
         text = declaration.source.text[: declaration.start] + declaration.written

@@ -110,34 +110,21 @@ class _Lane:
 
 @attrs.define(eq=False)
 class _Task:
-    """A theorem that is being searched.
-
-    Attributes:
-        index: Its number.
-        run: Its search.
-        lane: Its engine.
-        found: The states that Lean has reached for it since its cohort's last turn.
-    """
+    """A theorem that is being searched."""
 
     index: int
     run: TheoremSearch
     lane: _Lane
-    found: list[Child] = attrs.Factory(list)
+    found: list[Child] = attrs.Factory(list)  # by Lean, since its cohort's last turn
 
 
 @attrs.define(eq=False)
 class _Cohort:
-    """Theorems that take turns together.
+    """Theorems that take turns together."""
 
-    Attributes:
-        waiting: Those that are not opened yet, in order.
-        active: Those that are, in order: a batch at most.
-        busy: How many of them are with Lean.
-    """
-
-    waiting: deque[tuple[int, Problem]]
-    active: list[_Task] = attrs.Factory(list)
-    busy: int = 0
+    waiting: deque[tuple[int, Problem]]  # not opened yet, in order
+    active: list[_Task] = attrs.Factory(list)  # opened, in order: a batch at most
+    busy: int = 0  # how many of them are with Lean
 
 
 class _Pass:

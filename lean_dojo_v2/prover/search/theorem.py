@@ -9,6 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import attrs
 
@@ -75,7 +76,8 @@ class TheoremSearch:
                 state = self._open_root()
             except LeanError as error:
                 self._note_clock(error)
-                self._fail(_opening_failure(error), str(error))
+                lost = isinstance(error, (EngineUnavailableError, EngineLostError))
+                self.fail(Failure.ENGINE if lost else Failure.CANNOT_OPEN, str(error))
                 return []
             root = self.tree.add(None, "", str(state), 0.0, 0.0)
             self._alive[root.id] = state
@@ -96,7 +98,7 @@ class TheoremSearch:
                 self._try_all(node, _best_first(suggestions), children)
             except (EngineUnavailableError, EngineLostError) as error:
                 self._note_clock(error)
-                self._fail(Failure.ENGINE, str(error))
+                self.fail(Failure.ENGINE, str(error))
             except LeanError as error:
                 # A tactic that worked before fails in the replay, for example at a time limit. What
                 # was found until then stays: those states count as seen and come no other way.
@@ -144,9 +146,7 @@ class TheoremSearch:
         return True
 
     def _try(self, node: Node, tactic: str) -> TacticOutcome:
-        """TheoremSearch a tactic.
-
-        A tactic whose engine dies gets one more try: the engine may have died of something else.
+        """Try a tactic; if its engine dies, once more: that may have died of something else.
 
         Raises:
             LeanError: If the state, lost with its engine, cannot be reached again.
@@ -232,11 +232,11 @@ class TheoremSearch:
         if self.result is not None:
             return None
         if self._is_over():
-            self._fail(Failure.TIMED_OUT, f"no proof within {self.limits.seconds:g} s")
+            self.fail(Failure.TIMED_OUT, f"no proof within {self.limits.seconds:g} s")
         elif limit is not None and self._expansions >= limit:
-            self._fail(Failure.EXPANSIONS, f"no proof within {limit} expansions")
+            self.fail(Failure.EXPANSIONS, f"no proof within {limit} expansions")
         elif not self._queue and not self._queue_again():
-            self._fail(Failure.EXHAUSTED, "every state that was reached has been expanded")
+            self.fail(Failure.EXHAUSTED, "every state that was reached has been expanded")
         else:
             self._expansions += 1
             node = heapq.heappop(self._queue)[2]
@@ -305,11 +305,6 @@ class TheoremSearch:
         """Time spent on it so far."""
         return self._spent + (0.0 if self._since is None else time.monotonic() - self._since)
 
-    def fail(self, reason: Failure, detail: str) -> None:
-        """End the search from outside."""
-        if self.result is None:
-            self._fail(reason, detail)
-
     def stop(self) -> None:
         """Try no further tactics; may be called from any thread."""
         self._stopped = True
@@ -327,39 +322,24 @@ class TheoremSearch:
     def _is_over(self) -> bool:
         return self._stopped or self.seconds > self.limits.seconds
 
-    def _fail(self, reason: Failure, detail: str) -> None:
+    def fail(self, reason: Failure, detail: str) -> None:
+        """End the search without a proof."""
+        self._ended_by_clock += reason is Failure.TIMED_OUT
         self._end(success=False, reason=reason, detail=detail)
 
-    def _end(
-        self,
-        *,
-        success: bool,
-        tactics: tuple[str, ...] | None = None,
-        proof: str | None = None,
-        reason: Failure | None = None,
-        detail: str = "",
-    ) -> None:
+    def _end(self, **outcome: Any) -> None:
         self._alive.clear()
         self.result = SearchResult(
             name=self.problem.name,
-            success=success,
-            tactics=tactics,
-            proof=proof,
-            reason=reason,
-            detail=detail,
+            **outcome,
             expansions=self._expansions,
             samples=self._samples,
             lean_calls=self._lean_calls,
             refused_proofs=self._refused,
-            ended_by_clock=self._ended_by_clock + (reason is Failure.TIMED_OUT),
+            ended_by_clock=self._ended_by_clock,
             seconds=self.seconds,
             tree=self.tree,
         )
-
-
-def _opening_failure(error: LeanError) -> Failure:
-    lost = isinstance(error, (EngineUnavailableError, EngineLostError))
-    return Failure.ENGINE if lost else Failure.CANNOT_OPEN
 
 
 def _best_first(suggestions: Sequence[Suggestion]) -> list[Suggestion]:

@@ -49,8 +49,8 @@ class Node:
     logprob: float
     depth: int
     priority: float
-    status: NodeStatus = NodeStatus.OPEN
-    failures: Counter[str] = attrs.Factory(Counter)
+    status: NodeStatus = attrs.field(default=NodeStatus.OPEN, converter=NodeStatus)
+    failures: Counter[str] = attrs.field(factory=Counter, converter=Counter)
     failed: dict[str, str] = attrs.Factory(dict)
     expansions: list[int] = attrs.Factory(list)
 
@@ -103,17 +103,7 @@ class SearchTree:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SearchTree:
         """Read what :meth:`to_dict` gave."""
-        nodes = [
-            Node(
-                **{
-                    **node,
-                    "status": NodeStatus(node["status"]),
-                    "failures": Counter(node["failures"]),
-                }
-            )
-            for node in data["nodes"]
-        ]
-        return cls(data["name"], nodes)
+        return cls(data["name"], [Node(**node) for node in data["nodes"]])
 
     @classmethod
     def load(cls, path: Path | str) -> SearchTree:
