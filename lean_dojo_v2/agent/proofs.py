@@ -26,18 +26,7 @@ def _pair(value: Sequence[int]) -> Position:
 
 @attrs.frozen
 class ProvedTheorem:
-    """A theorem that was ``sorry`` and has a proof that Lean confirmed.
-
-    Attributes:
-        url: Its repository.
-        commit: The repository's commit.
-        file_path: Its file.
-        full_name: Its name.
-        start: Where it starts in the file.
-        end: Where it ends.
-        statement: Its statement, up to and with ``:=``.
-        proof: The tactic block.
-    """
+    """A theorem that was ``sorry``, with a proof (a tactic block) that Lean confirmed."""
 
     url: str
     commit: str
@@ -65,11 +54,7 @@ class ProvedTheorem:
 
 @attrs.frozen
 class ProofLog:
-    """A JSONL file of proofs that is only appended to.
-
-    Attributes:
-        path: The file.
-    """
+    """A JSONL file of proofs that is only appended to."""
 
     path: Path
 

@@ -12,14 +12,6 @@ from pathlib import Path
 
 from lean_dojo_core.errors import UsageError
 
-__all__ = [
-    "SAMPLE_PROJECTS",
-    "SAMPLE_URLS",
-    "packaged_project",
-    "sample_database_path",
-    "sample_project_path",
-]
-
 _HERE = Path(__file__).resolve().parent
 
 #: The folder of each sample project, by its name.
@@ -48,8 +40,7 @@ def sample_project_path(name: str = "sample") -> Path:
         return _HERE / SAMPLE_PROJECTS[name]
     except KeyError:
         known = ", ".join(sorted(SAMPLE_PROJECTS))
-        msg = f"no sample project is called {name!r}; there are: {known}"
-        raise UsageError(msg) from None
+        raise UsageError(f"no sample project is called {name!r}; there are: {known}") from None
 
 
 def packaged_project(url: str) -> Path | None:

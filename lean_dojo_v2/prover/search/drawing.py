@@ -36,19 +36,12 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @attrs.frozen
 class _Drawing:
-    """Which states are drawn, and where.
-
-    Attributes:
-        tree: The tree.
-        drawn: The states that are drawn, by number.
-        row: Their rows; a state stands halfway between its first and its last child.
-        proof: Numbers of the states on the way to the proof.
-    """
+    """Which states are drawn, and where, by their numbers."""
 
     tree: SearchTree
     drawn: dict[int, Node]
-    row: dict[int, float]
-    proof: frozenset[int]
+    row: dict[int, float]  # a state stands halfway between its first and its last child
+    proof: frozenset[int]  # the states on the way to the proof
 
 
 def draw(tree: SearchTree, *, most: int = 200) -> str:
