@@ -298,10 +298,13 @@ class Repository:
         def read_theorem(item: Mapping[str, Any]) -> Theorem:
             return rated(theorem_from_dict(item, url=header["url"], commit=header["commit"]))
 
+        lists: dict[str, Any] = {
+            name: read_items(data, name, read_theorem) for name in THEOREM_LISTS
+        }
         return cls(
             **header,
+            **lists,
             metadata=dict(metadata),
-            **{name: read_items(data, name, read_theorem) for name in THEOREM_LISTS},
             premise_files=read_items(data, "premise_files", premise_file_from_dict),
             files_traced=read_items(data, "files_traced", text_from_json),
             pr_url=data.get("pr_url"),
