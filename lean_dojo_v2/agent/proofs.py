@@ -80,15 +80,12 @@ class ProofLog:
                 ) from error
 
 
-def patched_files(root: Path, proofs: Iterable[ProvedTheorem]) -> dict[str, str]:
-    """Put proofs into the files of a repository.
+def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:
+    """Return proofs as a unified diff that ``git apply`` takes in their repository's folder.
 
     Args:
-        root: The repository's folder; nothing in it is changed.
+        root: The folder; nothing in it is changed.
         proofs: Proofs of its theorems; of several for one theorem, the last counts.
-
-    Returns:
-        The new text of every file that changes, by its path.
 
     Raises:
         UsageError: If a file is missing.
@@ -97,11 +94,14 @@ def patched_files(root: Path, proofs: Iterable[ProvedTheorem]) -> dict[str, str]
     by_file: dict[str, dict[Position, ProvedTheorem]] = defaultdict(dict)
     for proof in proofs:
         by_file[proof.file_path][proof.start] = proof
-    return {path: _patched(root, path, found) for path, found in sorted(by_file.items())}
+    patches = []
+    for path, found in sorted(by_file.items()):
+        text = _read(root / path)
+        patches.append(file_patch(text, _patched(text, path, found), path))
+    return "".join(patches)
 
 
-def _patched(root: Path, file_path: str, proofs: Mapping[Position, ProvedTheorem]) -> str:
-    text = _read(root / file_path)
+def _patched(text: str, file_path: str, proofs: Mapping[Position, ProvedTheorem]) -> str:
     line_end = "\r\n" if "\r\n" in text else "\n"
     # From the end of the file to its start, so that positions stay right.
     for _, proof in sorted(proofs.items(), reverse=True):
@@ -119,11 +119,3 @@ def _read(file: Path) -> str:
         return file.read_bytes().decode("utf-8")
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
-
-
-def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:
-    """Return the proofs as a unified diff that ``git apply`` takes in the repository's folder."""
-    return "".join(
-        file_patch(_read(root / path), new, path)
-        for path, new in patched_files(root, proofs).items()
-    )

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import attrs
 
@@ -31,11 +31,7 @@ from lean_dojo_v2.data.metadata import date_from_metadata, metadata_to_json, nam
 TheoremList: TypeAlias = Literal[
     "proven_theorems", "sorry_theorems_proved", "sorry_theorems_unproved"
 ]
-THEOREM_LISTS: tuple[TheoremList, ...] = (
-    "proven_theorems",
-    "sorry_theorems_proved",
-    "sorry_theorems_unproved",
-)
+THEOREM_LISTS: tuple[TheoremList, ...] = get_args(TheoremList)
 RepositoryKey: TypeAlias = tuple[str, str]
 """``(url, commit)``."""
 

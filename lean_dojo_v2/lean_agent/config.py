@@ -3,6 +3,7 @@
 # ruff: noqa: RUF009 - `_field` is attrs.field with the help text as its second argument
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,26 +24,22 @@ ONE_YEAR_SECONDS = 31_449_600
 
 
 def _at_least(minimum: float, *, unless: float | None = None) -> Any:
-    def check(config: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-        if value is None or value == unless:
-            return
-        if isinstance(value, (bool, str)) or value < minimum:
-            extra = "" if unless is None else f" (or {unless})"
-            raise ConfigError(
-                f"{type(config).__name__}.{attribute.name}: {value!r} should be a number of at "
-                f"least {minimum}{extra}"
-            )
+    def fits(value: Any) -> bool:
+        return value in (None, unless) or not (isinstance(value, (bool, str)) or value < minimum)
 
-    return check
+    extra = "" if unless is None else f" (or {unless})"
+    return _should_be(f"a number of at least {minimum}{extra}", fits)
 
 
 def _one_of(*choices: str) -> Any:
+    return _should_be(f"one of {', '.join(choices)}", choices.__contains__)
+
+
+def _should_be(what: str, fits: Callable[[Any], bool]) -> Any:
     def check(config: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-        if value not in choices:
-            raise ConfigError(
-                f"{type(config).__name__}.{attribute.name}: {value!r} should be one of "
-                f"{', '.join(choices)}"
-            )
+        if not fits(value):
+            name = f"{type(config).__name__}.{attribute.name}"
+            raise ConfigError(f"{name}: {value!r} should be {what}")
 
     return check
 

@@ -121,12 +121,7 @@ def state_files(source: Path) -> list[StateFile]:
 def examples_of_searches(
     states: Iterator[SearchedState], within: int | None
 ) -> Iterator[CriticExample]:
-    """Yield an example for every state whose outcome is known.
-
-    Args:
-        states: The states.
-        within: The limit on expansions; see :meth:`SearchedState.solved_within`.
-    """
+    """Yield an example for every state whose outcome is known ``within`` so many expansions."""
     for one in states:
         if (solved := one.solved_within(within)) is not None:
             yield CriticExample(one.state, solved, one.theorem, one.logprob)

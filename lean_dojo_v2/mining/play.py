@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import attrs
 
@@ -25,6 +25,10 @@ class MinedStep(NamedTuple):
     before: str
     tactic: str
     after: str
+
+
+_Closed: TypeAlias = tuple[list[MinedStep], GoalState]
+"""The steps that close a goal, and the state in which the others are left."""
 
 
 @attrs.frozen
@@ -71,8 +75,8 @@ class Player:
         found = self._close(state, self.budget.depth)
         return None if found is None else found[0]
 
-    def _close(self, state: GoalState, depth: int) -> tuple[list[MinedStep], GoalState] | None:
-        """Close the first goal; give the steps, and the state in which the others are left."""
+    def _close(self, state: GoalState, depth: int) -> _Closed | None:
+        """Close the first goal."""
         goal = state.goals[0]
         ways = self._hinted(closers(goal))
         apart = self._hinted(moves(goal)) if depth else []
@@ -94,23 +98,19 @@ class Player:
             return self.chance.random() < 0.5
         return apart[0] in self.hints and ways[0] not in self.hints
 
-    def _at_once(
-        self, state: GoalState, tactics: Sequence[str]
-    ) -> tuple[list[MinedStep], GoalState] | None:
+    def _at_once(self, state: GoalState, tactics: Sequence[str]) -> _Closed | None:
         for tactic in tactics:
             after = self._play(state, tactic)
             if after is not None and len(after.goals) == len(state.goals) - 1:
-                return [MinedStep(str(state), tactic, _text(after))], after
+                return [MinedStep(str(state), tactic, str(after))], after
         return None
 
-    def _apart(
-        self, state: GoalState, tactics: Sequence[str], depth: int
-    ) -> tuple[list[MinedStep], GoalState] | None:
+    def _apart(self, state: GoalState, tactics: Sequence[str], depth: int) -> _Closed | None:
         for tactic in tactics:
             after = self._play(state, tactic)
             if after is None:
                 continue
-            steps = [MinedStep(str(state), tactic, _text(after))]
+            steps = [MinedStep(str(state), tactic, str(after))]
             others = len(state.goals) - 1
             free = tactic.startswith("intro")  # an introduction takes nothing apart
             while after is not None and len(after.goals) > others:
@@ -140,7 +140,3 @@ class Player:
             raise
         except LeanError:
             return None
-
-
-def _text(state: GoalState) -> str:
-    return "no goals" if state.is_solved else str(state)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from lean_dojo_core import Message, registry
+from lean_dojo_core import DatasetFormatter, Message, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
@@ -59,6 +59,7 @@ class Completion:
         return total
 
 
+@attrs.define(eq=False)
 class ExternalGenerator:
     """Samples tactics from an OpenAI-compatible endpoint.
 
@@ -67,9 +68,9 @@ class ExternalGenerator:
     time-out, status 408, 409, 429 or 5xx) are repeated with growing pauses. An endpoint that
     refuses ``logprobs`` or ``n``, and answers without, is asked without from then on.
 
-    Args:
+    Attributes:
         model_name: Name of the model at the endpoint.
-        formatter: Dataset formatter that makes the prompt.
+        formatter: Name of the dataset formatter that makes the prompt.
         temperature: Sampling temperature.
         max_tokens: Tokens of one tactic at most.
         timeout: Seconds that one request may take.
@@ -77,27 +78,20 @@ class ExternalGenerator:
         workers: Requests at a time.
     """
 
-    def __init__(
-        self,
-        model_name: str = DEFAULT_MODEL,
-        *,
-        formatter: str = "tactic-chat",
-        temperature: float = 0.8,
-        max_tokens: int = 96,
-        timeout: float = 120.0,
-        max_retries: int = 5,
-        workers: int = 8,
-    ) -> None:
-        self.model_name = model_name
-        self.temperature = temperature
-        self.max_tokens = max_tokens
-        self._timeout = timeout
-        self._max_retries = max_retries
-        self._workers = workers
-        self._formatter = registry.dataset_formatters[formatter].create()
-        self._client: OpenAI | None = None
-        self._wants_logprobs = True
-        self._wants_many = True
+    model_name: str = DEFAULT_MODEL
+    formatter: str = attrs.field(default="tactic-chat", kw_only=True)
+    temperature: float = attrs.field(default=0.8, kw_only=True)
+    max_tokens: int = attrs.field(default=96, kw_only=True)
+    timeout: float = attrs.field(default=120.0, kw_only=True)
+    max_retries: int = attrs.field(default=5, kw_only=True)
+    workers: int = attrs.field(default=8, kw_only=True)
+    _formatter: DatasetFormatter = attrs.field(init=False)
+    _client: OpenAI | None = attrs.field(default=None, init=False)
+    _wants_logprobs: bool = attrs.field(default=True, init=False)
+    _wants_many: bool = attrs.field(default=True, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._formatter = registry.dataset_formatters[self.formatter].create()
 
     def generate(
         self, goals: Sequence[str], *, num_samples: int, premises: Sequence[Sequence[str]] = ()
@@ -117,7 +111,7 @@ class ExternalGenerator:
         prompts = [
             self._formatter.prompt(goal, premises=p) for goal, p in zip(goals, given, strict=True)
         ]
-        with ThreadPoolExecutor(self._workers) as executor:
+        with ThreadPoolExecutor(self.workers) as executor:
             answers = [executor.submit(self.complete, prompt, num_samples) for prompt in prompts]
         found: list[list[Suggestion]] = []
         failures: list[EndpointError] = []
@@ -214,8 +208,8 @@ class ExternalGenerator:
             self._client = openai.OpenAI(
                 api_key=key,
                 base_url=address or None,
-                timeout=self._timeout,
-                max_retries=self._max_retries,
+                timeout=self.timeout,
+                max_retries=self.max_retries,
             )
         return self._client
 

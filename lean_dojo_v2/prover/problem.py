@@ -39,11 +39,7 @@ class Problem(Opens, Protocol):
 
 @attrs.frozen
 class TheoremProblem:
-    """A theorem of a file, to be proved in its file's context.
-
-    Attributes:
-        source: The theorem and its file's text.
-    """
+    """A theorem of a file, to be proved in its file's context."""
 
     source: SourceTheorem
 

@@ -21,18 +21,17 @@ held out at one step of a curriculum is never trained on at a later one, whateve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from lean_dojo_core.records import NO_GOALS, Theorem
 
 Split: TypeAlias = Literal["train", "val", "test"]
 Strategy: TypeAlias = Literal["random", "novel_premises"]
 
-SPLITS: tuple[Split, ...] = ("train", "val", "test")
-STRATEGIES: tuple[Strategy, ...] = ("random", "novel_premises")
+SPLITS: tuple[Split, ...] = get_args(Split)
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 HELD_OUT_SPLITS = frozenset({"val", "valid", "validation", "test"})
 """Splits that nobody trains on, as databases and files of problems call them."""
@@ -97,14 +96,12 @@ def same_address(url: str) -> str:
 
 def uses_held_out_premise(theorem: Theorem) -> bool:
     """Tell whether an exported tactic of the theorem uses a held-out premise."""
-    return any(is_held_out(name) for name in _premise_names(theorem))
-
-
-def _premise_names(theorem: Theorem) -> Iterable[str]:
-    for tactic in theorem.traced_tactics:
-        if tactic.state_before != NO_GOALS:
-            for premise in tactic.premises:
-                yield premise.full_name
+    return any(
+        is_held_out(premise.full_name)
+        for tactic in theorem.traced_tactics
+        if tactic.state_before != NO_GOALS
+        for premise in tactic.premises
+    )
 
 
 @lru_cache(maxsize=1 << 16)

@@ -146,7 +146,8 @@ class JsonStorage:
                     keep_proofs(held, stored)
                 else:
                     keep_proofs(stored, held)
-                    _adopt(held, stored)
+                    for field in attrs.fields(Repository):
+                        setattr(held, field.name, getattr(stored, field.name))
             self._repositories = fresh
             self._stamp = stamp
 
@@ -158,12 +159,6 @@ class JsonStorage:
         except FileNotFoundError:
             return None
         return (status.st_mtime_ns, status.st_size, status.st_ino)
-
-
-def _adopt(repository: Repository, content: Repository) -> None:
-    """Give a repository object the content of another."""
-    for field in attrs.fields(Repository):
-        setattr(repository, field.name, getattr(content, field.name))
 
 
 def keep_proofs(winner: Repository, other: Repository) -> None:

@@ -41,7 +41,8 @@ class SqliteFile:
     """A database file and this process's connections to it, one per thread.
 
     Write-ahead logging lets any number of processes read while one writes. It needs a local
-    disk: the processes share memory through a file beside the database.
+    disk: the processes share memory through a file beside the database. What SQLite cannot do
+    raises a ``DatabaseError`` that names the file.
 
     Attributes:
         path: The file; made if it is missing or has no bytes.
@@ -60,21 +61,13 @@ class SqliteFile:
     # --- reading -------------------------------------------------------------------------------
 
     def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
-        """Run a query and return all rows.
-
-        Raises:
-            DatabaseError: If SQLite cannot read the file.
-        """
+        """Run a query and return all rows."""
         with self.guard(place):
             return self._connection().execute(sql, tuple(values)).fetchall()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Let every query inside see the same state, whatever others write meanwhile.
-
-        Raises:
-            DatabaseError: If SQLite cannot read the file.
-        """
+        """Let every query inside see the same state, whatever others write meanwhile."""
         with self.guard():
             connection = self._connection()
             if connection.in_transaction:
@@ -126,11 +119,7 @@ class SqliteFile:
 
     @contextmanager
     def guard(self, place: str = "") -> Iterator[None]:
-        """Turn SQLite's errors into ours, with the file.
-
-        Raises:
-            DatabaseError: In place of SQLite's own errors.
-        """
+        """Turn SQLite's errors into ours, with the file."""
         try:
             yield
         except sqlite3.Error as error:

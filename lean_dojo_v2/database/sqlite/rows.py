@@ -1,4 +1,7 @@
-"""Theorems and corpus files as rows of the SQLite schema."""
+"""Theorems and corpus files as rows of the SQLite schema.
+
+What decodes a row raises a ``MalformedError`` if that is damaged.
+"""
 
 from __future__ import annotations
 
@@ -70,11 +73,7 @@ def _extra(theorem: Theorem) -> bytes | None:
 
 
 def theorem_of_row(line: bytes, extra: bytes | None, rating: float | None) -> Theorem:
-    """Decode a theorem.
-
-    Raises:
-        MalformedError: If the row is damaged.
-    """
+    """Decode a theorem."""
     try:
         data = orjson.loads(line)
         if extra is not None:
@@ -96,11 +95,7 @@ def premise_file_row(file: PremiseFile) -> tuple[str, int, bytes, bytes]:
 
 
 def premise_file_of_row(line: bytes) -> PremiseFile:
-    """Decode a corpus file.
-
-    Raises:
-        MalformedError: If the row is damaged.
-    """
+    """Decode a corpus file."""
     try:
         return premise_file_from_dict(orjson.loads(line))
     except orjson.JSONDecodeError as error:

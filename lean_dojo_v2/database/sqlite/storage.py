@@ -63,11 +63,7 @@ class SqliteStorage:
         return [(url, commit) for url, commit in rows]
 
     def get(self, key: RepositoryKey) -> Repository | None:
-        """See :meth:`Storage.get`.
-
-        Raises:
-            DatabaseError: If a stored record is damaged.
-        """
+        """See :meth:`Storage.get`."""
         sql = f"SELECT id, {_COLUMNS} FROM repository WHERE url = ? AND revision = ?"  # noqa: S608
         rows = self.file.rows(sql, key)
         if not rows:

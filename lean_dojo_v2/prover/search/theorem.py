@@ -41,13 +41,7 @@ class Child:
 
 
 class TheoremSearch:
-    """One theorem's search; ``open`` and ``apply`` run in its engine's thread, the rest outside.
-
-    Args:
-        problem: What to prove.
-        server: The engine where its states live.
-        settings: Limits, order and seed.
-    """
+    """One theorem's search; ``open`` and ``apply`` run in its engine's thread, the rest outside."""
 
     def __init__(self, problem: Problem, server: Server, settings: SearchSettings) -> None:
         self.problem = problem
@@ -273,13 +267,7 @@ class TheoremSearch:
         return int.from_bytes(digest[:8], "big") >> 1  # torch takes 63 bits
 
     def push(self, child: Child, distance: float | None) -> None:
-        """Put a new state into the queue.
-
-        Args:
-            child: The state.
-            distance: How far the estimator says that it is from the end of its proof, if there
-                is one.
-        """
+        """Put a new state into the queue; its distance from a proof is what an estimator says."""
         depth = child.parent.depth + 1
         priority = -child.logprob / depth**self.settings.length_exponent
         if distance is not None:
