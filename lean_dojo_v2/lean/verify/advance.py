@@ -17,25 +17,18 @@ text.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import attrs
 
 from lean_dojo_v2.lean.client.records import GoalState, Site
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import (
-    EngineLostError,
-    EngineTimeoutError,
-    LeanError,
-    StaleStateError,
-)
+from lean_dojo_v2.lean.errors import EngineLostError, LeanError, StaleStateError
 from lean_dojo_v2.lean.verify.digests import digest
 from lean_dojo_v2.lean.verify.kept import Kept
 from lean_dojo_v2.lean.verify.ladder import RUNG_HEARTBEATS, RUNGS, Rung, closing_tactic
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.points import ProofPoint
 from lean_dojo_v2.lean.verify.proofs import ALLOWED_AXIOMS, PROOF_TIMEOUT
-from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, check_tactic
+from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, check_tactic, unanswered
 
 REST_HEARTBEATS = 100_000
 """Heartbeats that the rest of a traced proof may take at another state."""
@@ -92,65 +85,104 @@ def judge_step(
     if outcome.state is None:
         return outcome
     try:
-        asked = _Asked(server, point.key, timeout)
-        return _Judge(asked, point, tactic.strip()).judge(outcome, outcome.state)
+        return _Judge(server, point, timeout).judge(outcome, outcome.state, tactic.strip())
     except (EngineLostError, StaleStateError) as error:
-        # Nothing is known of the step then: "unproven" would be a judgement.
-        return attrs.evolve(
-            outcome,
-            verdict=Verdict.TIMED_OUT,
-            state=None,
-            detail=str(error),
-            engine_died=not isinstance(error, EngineTimeoutError),
-        )
+        return unanswered(error)  # "unproven" would be a judgement
 
 
 def distance(server: Server, point: ProofPoint, *, timeout: float = TACTIC_TIMEOUT) -> Distance:
-    """Find out how far a point is from its end; the answer is kept.
-
-    Args:
-        server: The engine that holds the point's state.
-        point: The point.
-        timeout: Seconds that Lean may take for each call.
-
-    Raises:
-        EngineLostError: The engine died or the time was up.
-    """
-    asked = _Asked(server, point.key, timeout)
-    return _distances.get(point.key, lambda: asked.distance(point))
+    """Find out how far a point, whose state the engine holds, is from its end; that is kept."""
+    return _distances.get(point.key, _Judge(server, point, timeout).distance)
 
 
 @attrs.frozen
-class _Asked:
-    """Asks an engine what closes the states of one point."""
+class _Judge:
+    """Asks an engine about one point: what closes the states there, and what a tactic is worth."""
 
     server: Server
-    key: Hashable
+    point: ProofPoint
     timeout: float
 
-    def says(self, state: GoalState) -> tuple[str, ...]:
+    def judge(self, outcome: TacticOutcome, after: GoalState, tactic: str) -> TacticOutcome:
+        """Judge an accepted tactic by the state after it."""
+        if after.is_solved:
+            return self._solved(outcome, tactic)
+        if after.owed:
+            return _unproven(outcome, f"leaves a hidden goal open:\n{after.owed}")
+        said = self._says(after)
+        if said == self.point.said:
+            return _unproven(outcome, "changes nothing")
+        before = distance(self.server, self.point, timeout=self.timeout)
+        if (resume := self._rest(before, said, after)) is not None:
+            found = self._certified(outcome, Verdict.ADVANCED, (tactic,), resume)
+            if found.advances:
+                return found
+        if (rung := self._rung(before, said, after)) is not None:
+            tactics = (tactic, closing_tactic(rung))
+            return self._certified(outcome, Verdict.ADVANCED, tactics, None)
+        return _unproven(outcome, "no proof through it is known that is nearer to its end")
+
+    def distance(self) -> Distance:
+        """Find out how far the point is from its end."""
+        point = self.point
+        lengths = range(1, min(len(point.rest), MAX_STEPS) + 1)
+        steps = next((n for n in lengths if self._closes(point.state, point.rest[-n])), None)
+        rungs = (r for r in RUNGS if self._climbs(point.state, point.said, r))
+        rung = next(rungs, Rung.UNKNOWN)
+        own = None if point.own is None else self._run(point.state, point.own, REST_HEARTBEATS)
+        return Distance(steps, rung, None if own is None else self._says(own))
+
+    def _solved(self, outcome: TacticOutcome, tactic: str) -> TacticOutcome:
+        found = self._certified(outcome, Verdict.SOLVED, (tactic,), None)
+        sees_all = self.server.capabilities.opens_tactics
+        if found.advances or sees_all or len(self.point.rest) < 2:
+            return found
+        # The engine may have shown one goal of several: then the traced proof has to go on.
+        going_on = self._certified(outcome, Verdict.ADVANCED, (tactic,), 1)
+        return going_on if going_on.advances else found
+
+    def _rest(self, before: Distance, said: tuple[str, ...], after: GoalState) -> int | None:
+        """Find an end of the traced proof that closes the state after the step, and is nearer."""
+        rests = self.point.rest
+        own = [1] if said == before.own_next and len(rests) > 1 else []
+        steps = before.steps or 0
+        nearer = range(len(rests) - steps + 1, len(rests))[:MAX_RESTS]
+        tried = (i for i in dict.fromkeys([*own, *nearer]) if self._closes(after, rests[i]))
+        return next(tried, None)
+
+    def _rung(self, before: Distance, said: tuple[str, ...], after: GoalState) -> Rung | None:
+        """Return a rung below that of the state before which closes the state after the step."""
+        lower = [rung for rung in RUNGS if rung < before.rung]
+        return lower[-1] if lower and self._climbs(after, said, lower[-1]) else None
+
+    def _certified(
+        self, outcome: TacticOutcome, verdict: Verdict, tactics: tuple[str, ...], resume: int | None
+    ) -> TacticOutcome:
+        """Have Lean check the whole proof, its kernel included."""
+        if self.point.finish is not None:
+            # A whole check elaborates the file's context, too.
+            patience = max(self.timeout, PROOF_TIMEOUT)
+            try:
+                whole = self.point.finish(self.server, tactics, resume, patience)
+            except (EngineLostError, StaleStateError):
+                raise
+            except LeanError as error:
+                return _unproven(outcome, f"the whole proof cannot be checked: {error}")
+            if not whole.valid:
+                return _unproven(outcome, f"the whole proof does not hold: {whole.detail}")
+        return attrs.evolve(outcome, verdict=verdict)
+
+    def _says(self, state: GoalState) -> tuple[str, ...]:
         return digest(self.server, state, timeout=self.timeout).goals
 
-    def distance(self, point: ProofPoint) -> Distance:
-        lengths = range(1, min(len(point.rest), MAX_STEPS) + 1)
-        steps = next((n for n in lengths if self.closes(point.state, point.rest[-n])), None)
-        rungs = (r for r in RUNGS if self.climbs(point.state, point.said, r))
-        return Distance(steps, next(rungs, Rung.UNKNOWN), self._own_next(point))
-
-    def _own_next(self, point: ProofPoint) -> tuple[str, ...] | None:
-        """Say what the goals are after the traced proof's own tactic."""
-        after = None if point.own is None else self._run(point.state, point.own, REST_HEARTBEATS)
-        return None if after is None else self.says(after)
-
-    def climbs(self, state: GoalState, said: tuple[str, ...], rung: Rung) -> bool:
+    def _climbs(self, state: GoalState, said: tuple[str, ...], rung: Rung) -> bool:
         """Whether a rung closes a state; its tactics name nothing, so what is said decides."""
+        return _closed.get(
+            (self.point.key, said, rung),
+            lambda: self._closes(state, closing_tactic(rung), RUNG_HEARTBEATS),
+        )
 
-        def find() -> bool:
-            return self.closes(state, closing_tactic(rung), RUNG_HEARTBEATS)
-
-        return _closed.get((self.key, said, rung), find)
-
-    def closes(self, state: GoalState, tactic: str, heartbeats: int = REST_HEARTBEATS) -> bool:
+    def _closes(self, state: GoalState, tactic: str, heartbeats: int = REST_HEARTBEATS) -> bool:
         """Whether a tactic of ours leaves nothing open."""
         after = self._run(state, tactic, heartbeats)
         return after is not None and after.is_solved
@@ -169,74 +201,6 @@ class _Asked:
             raise
         except LeanError:
             return None
-
-
-@attrs.frozen
-class _Judge:
-    """Judges one accepted tactic."""
-
-    asked: _Asked
-    point: ProofPoint
-    tactic: str
-
-    def judge(self, outcome: TacticOutcome, after: GoalState) -> TacticOutcome:
-        if after.is_solved:
-            return self._solved(outcome)
-        if after.owed:
-            return _unproven(outcome, f"leaves a hidden goal open:\n{after.owed}")
-        said = self.asked.says(after)
-        if said == self.point.said:
-            return _unproven(outcome, "changes nothing")
-        before = distance(self.asked.server, self.point, timeout=self.asked.timeout)
-        if (resume := self._rest(before, said, after)) is not None:
-            found = self._certified(outcome, Verdict.ADVANCED, (self.tactic,), resume)
-            if found.advances:
-                return found
-        if (rung := self._rung(before, said, after)) is not None:
-            tactics = (self.tactic, closing_tactic(rung))
-            return self._certified(outcome, Verdict.ADVANCED, tactics, None)
-        return _unproven(outcome, "no proof through it is known that is nearer to its end")
-
-    def _solved(self, outcome: TacticOutcome) -> TacticOutcome:
-        found = self._certified(outcome, Verdict.SOLVED, (self.tactic,), None)
-        sees_all = self.asked.server.capabilities.opens_tactics
-        if found.advances or sees_all or len(self.point.rest) < 2:
-            return found
-        # The engine may have shown one goal of several: then the traced proof has to go on.
-        going_on = self._certified(outcome, Verdict.ADVANCED, (self.tactic,), 1)
-        return going_on if going_on.advances else found
-
-    def _rest(self, before: Distance, said: tuple[str, ...], after: GoalState) -> int | None:
-        """Find an end of the traced proof that closes the state after the step, and is nearer."""
-        rests = self.point.rest
-        own = [1] if said == before.own_next and len(rests) > 1 else []
-        steps = before.steps or 0
-        nearer = range(len(rests) - steps + 1, len(rests))[:MAX_RESTS]
-        tried = (i for i in dict.fromkeys([*own, *nearer]) if self.asked.closes(after, rests[i]))
-        return next(tried, None)
-
-    def _rung(self, before: Distance, said: tuple[str, ...], after: GoalState) -> Rung | None:
-        """Return a rung below that of the state before which closes the state after the step."""
-        lower = [rung for rung in RUNGS if rung < before.rung]
-        return lower[-1] if lower and self.asked.climbs(after, said, lower[-1]) else None
-
-    def _certified(
-        self, outcome: TacticOutcome, verdict: Verdict, tactics: tuple[str, ...], resume: int | None
-    ) -> TacticOutcome:
-        """Have Lean check the whole proof, its kernel included."""
-        if self.point.finish is not None:
-            asked = self.asked
-            try:
-                # A whole check elaborates the file's context, too.
-                patience = max(asked.timeout, PROOF_TIMEOUT)
-                whole = self.point.finish(asked.server, tactics, resume, patience)
-            except (EngineLostError, StaleStateError):
-                raise
-            except LeanError as error:
-                return _unproven(outcome, f"the whole proof cannot be checked: {error}")
-            if not whole.valid:
-                return _unproven(outcome, f"the whole proof does not hold: {whole.detail}")
-        return attrs.evolve(outcome, verdict=verdict)
 
 
 def _unproven(outcome: TacticOutcome, detail: str) -> TacticOutcome:

@@ -41,16 +41,10 @@ class StateDigest:
 
 
 def digest(server: Server, state: GoalState, *, timeout: float | None = None) -> StateDigest:
-    """Ask an engine what a state says.
-
-    Args:
-        server: The engine that holds the state.
-        state: The state.
-        timeout: Seconds it may take, in place of the server's.
+    """Ask an engine what a state says; ``timeout`` takes the place of the server's.
 
     Raises:
         StaleStateError: The state belongs to an engine that is gone.
-        EngineLostError: The engine died or the time was up.
     """
     if not server.holds(state):
         raise StaleStateError(f"Goal state {state.state_id} belongs to an engine that is gone.")

@@ -31,40 +31,20 @@ class GoalTextError(LeanError):
     """This text does not say enough to start from; replay the theorem from its file."""
 
 
-@attrs.frozen
-class GoalText:
-    """One printed goal.
-
-    Attributes:
-        variables: Its hypotheses, oldest first, one a name.
-        target: What is to be shown.
-        case: Its case tag, if it has one.
-    """
-
-    variables: tuple[Variable, ...]
-    target: str
-    case: str | None = None
-
-    @property
-    def goal(self) -> Goal:
-        """The same as a goal record without an engine's id."""
-        return Goal("", list(self.variables), self.target, name=self.case)
-
-
-def parse_state(text: str) -> list[GoalText]:
+def parse_state(text: str) -> list[Goal]:
     r"""Read a state as Lean prints it.
 
     Args:
         text: Goals separated by blank lines; premise marks are stripped.
 
     Returns:
-        The goals; none for ``no goals``.
+        The goals, without an engine's ids; none for ``no goals``.
 
     Raises:
         GoalTextError: If the text is not a printed state.
 
     >>> [goal] = parse_state("case inl\nn m : Nat\nh : n = m\n⊢ m = n")
-    >>> goal.case, [v.name for v in goal.variables], goal.target
+    >>> goal.name, [v.name for v in goal.variables], goal.target
     ('inl', ['n', 'm', 'h'], 'm = n')
     """
     text = remove_marks(text).strip("\n")
@@ -73,7 +53,7 @@ def parse_state(text: str) -> list[GoalText]:
     return [_parse_goal(block) for block in re.split(r"\n\s*\n", text) if block.strip()]
 
 
-def _parse_goal(block: str) -> GoalText:
+def _parse_goal(block: str) -> Goal:
     items: list[str] = []
     for line in block.split("\n"):
         if line.startswith((" ", "\t")) and items:
@@ -87,7 +67,7 @@ def _parse_goal(block: str) -> GoalText:
     if not items or not items[-1].startswith("⊢ "):
         raise GoalTextError(f"no line that starts with '⊢' in the goal {block!r:.200}")
     variables = [variable for item in items[:-1] for variable in _parse_hypothesis(item)]
-    return GoalText(tuple(variables), _one_line(items[-1][2:]), case)
+    return Goal("", variables, _one_line(items[-1][2:]), name=case)
 
 
 def _parse_hypothesis(item: str) -> list[Variable]:
@@ -105,11 +85,8 @@ def _one_line(text: str) -> str:
     return re.sub(r"\s*\n\s*", " ", text).strip()
 
 
-def statement(goal: GoalText) -> tuple[str, list[str]]:
-    r"""Turn a goal into a closed expression.
-
-    Args:
-        goal: The printed goal.
+def statement(goal: Goal) -> tuple[str, list[str]]:
+    r"""Turn a printed goal into a closed expression.
 
     Returns:
         The expression, and the universe levels that it names.
@@ -136,7 +113,8 @@ def statement(goal: GoalText) -> tuple[str, list[str]]:
         else:
             binders.append(f"∀ ({name} : {kind}), ")
     expression = "".join(binders) + _substitute(goal.target, names)
-    return expression, _levels(texts)
+    levels = [match[1] or match[0] for text in texts for match in _LEVEL.finditer(text)]
+    return expression, list(dict.fromkeys(levels))
 
 
 def _writable(variables: Sequence[Variable]) -> dict[str, str]:
@@ -159,11 +137,6 @@ def _substitute(text: str, names: dict[str, str]) -> str:
     return _NAME.sub(lambda match: names.get(match[0], match[0]), text)
 
 
-def _levels(texts: Sequence[str]) -> list[str]:
-    found = [m[1] or m[0] for text in texts for m in _LEVEL.finditer(text)]
-    return list(dict.fromkeys(found))
-
-
 @attrs.frozen
 class Start:
     """How a proof of a printed goal begins.
@@ -181,11 +154,7 @@ class Start:
 
 
 def start_of(text: str, *, first_only: bool = False) -> Start:
-    r"""Say how a proof of a printed state begins.
-
-    Args:
-        text: The state as Lean printed it.
-        first_only: Take the first goal of several; otherwise several goals are refused.
+    r"""Say how a proof of a printed state begins; the arguments are those of :func:`open_goal`.
 
     Raises:
         GoalTextError: If the text does not say enough.
@@ -193,22 +162,14 @@ def start_of(text: str, *, first_only: bool = False) -> Start:
     >>> start_of("n : Nat\nh✝ : n = 0\n⊢ 0 = n").intros
     ('intro n', 'intro')
     """
-    goal = _only_goal(text, first_only)
-    expression, levels = statement(goal)
-    intros = tuple(
-        f"intro {v.name}" if v.name and INACCESSIBLE not in v.name else "intro"
-        for v in goal.variables
-    )
-    return Start(expression, tuple(levels), intros)
-
-
-def _only_goal(text: str, first_only: bool) -> GoalText:
     goals = parse_state(text)
     if not goals:
         raise GoalTextError("the state has no goals")
     if len(goals) > 1 and not first_only:
         raise GoalTextError(f"{len(goals)} goals may share metavariables")
-    return goals[0]
+    expression, levels = statement(goals[0])
+    intros = ("intro" if v.inaccessible else f"intro {v.name}" for v in goals[0].variables)
+    return Start(expression, tuple(levels), tuple(intros))
 
 
 def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalState:
@@ -228,8 +189,8 @@ def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalSta
         GoalTextError: If the text does not say enough.
         EngineLostError: If the engine dies or the time is up.
     """
-    goal = _only_goal(text, first_only)
     start = start_of(text, first_only=first_only)
+    goal = parse_state(text)[0]
     try:
         state = server.goal_start(start.expression, levels=start.levels)
         for tactic in start.intros:
@@ -239,7 +200,7 @@ def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalSta
     except LeanError as error:
         raise GoalTextError(f"Lean cannot read the printed goal again: {error}") from error
     opened = state.goals if goal.variables else _printed(server, state)
-    if [canonical(g) for g in opened] != [canonical(goal.goal)]:
+    if [canonical(g) for g in opened] != [canonical(goal)]:
         raise GoalTextError("the printed goal, read again, is another one")
     return state
 

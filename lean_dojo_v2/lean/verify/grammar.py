@@ -63,7 +63,6 @@ def parse(
     Raises:
         TacticParseError: If it is not exactly one tactic.
         StaleStateError: If the state belongs to an engine that is gone.
-        EngineLostError: If the engine died or the time was up.
     """
     if not server.capabilities.tells_syntax:
         _refuse_sequence(server, tactic, timeout)
@@ -90,7 +89,6 @@ def _refuse_sequence(server: Server, tactic: str, timeout: float | None) -> None
 
     Raises:
         TacticParseError: It is a sequence of tactics.
-        EngineLostError: The engine died or the time was up.
     """
     try:
         rest = server.env_parse(tactic, timeout=timeout)[1]

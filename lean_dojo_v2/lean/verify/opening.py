@@ -21,13 +21,8 @@ _STAND_IN = "all_goals "
 def open_theorem(server: Server, source: SourceTheorem) -> GoalState:
     """Open the goal of a theorem in its file's context, without itself in scope.
 
-    Args:
-        server: An engine; with the repository as ``project_path`` if the file imports from it.
-        source: The theorem and its file.
-
     Raises:
         LeanError: If the statement does not elaborate.
-        EngineLostError: If the engine died or the time was up.
     """
     declaration = f"{source.head} := by\n  "
     state = _state_at(server, source, declaration, f"skip{source.closing}")
@@ -41,16 +36,10 @@ def open_theorem(server: Server, source: SourceTheorem) -> GoalState:
 
 
 def open_exact(server: Server, source: SourceTheorem, position: Position) -> GoalState:
-    """Open the state in which a theorem's own proof plays a tactic, by replaying it.
-
-    Args:
-        server: As for :func:`open_theorem`.
-        source: The theorem and its file.
-        position: Where the tactic starts in the file.
+    """Open the state in which a theorem's own proof plays the tactic that starts at a position.
 
     Raises:
         LeanError: If there is no tactic at that place.
-        EngineLostError: If the engine died or the time was up.
     """
     start, place = source.offset(source.start), source.offset(position)
     if not start <= place < source.offset(source.end):

@@ -26,14 +26,10 @@ class Finish(Protocol):
     def __call__(
         self, server: Server, tactics: tuple[str, ...], resume: int | None, timeout: float
     ) -> ProofOutcome:
-        """Check it.
+        """Check it with ``tactics`` in the place of the point's own one.
 
-        Args:
-            server: The engine.
-            tactics: What stands in the place of the point's tactic.
-            resume: From which of the traced block's tactics on the traced proof follows (0 is the
-                point's own); ``None`` for none of them.
-            timeout: Seconds that Lean may take.
+        ``resume`` says from which of the traced block's tactics on the traced proof follows (0 is
+        the point's own); ``None`` for none of them.
         """
 
 
@@ -63,16 +59,10 @@ class ProofPoint:
 
 
 def theorem_point(server: Server, source: SourceTheorem, position: Position) -> ProofPoint:
-    """Open the point at which a theorem's own proof plays a tactic.
-
-    Args:
-        server: An engine; with the repository as ``project_path`` if the file imports from it.
-        source: The theorem and its file.
-        position: Where the tactic starts in the file.
+    """Open the point at which a theorem's own proof plays the tactic that starts at a position.
 
     Raises:
         LeanError: If there is no tactic at that place.
-        EngineLostError: If the engine died or the time was up.
     """
     state = open_exact(server, source, position)
     text, end = source.text, source.offset(source.end)
@@ -101,16 +91,10 @@ def theorem_point(server: Server, source: SourceTheorem, position: Position) -> 
 
 
 def goal_point(server: Server, text: str, *, first_only: bool = True) -> ProofPoint:
-    """Open a goal from its text.
-
-    Args:
-        server: An engine that has imported what the goal speaks of.
-        text: The state as Lean printed it.
-        first_only: Open the first goal of several; otherwise several goals are refused.
+    """Open a goal from its text; the arguments are those of :func:`.goal_text.open_goal`.
 
     Raises:
         GoalTextError: If the text does not say enough.
-        EngineLostError: If the engine dies or the time is up.
     """
     state = open_goal(server, text, first_only=first_only)
     return _bare(server, state, start_of(text, first_only=first_only))
@@ -121,7 +105,6 @@ def expression_point(server: Server, expression: str) -> ProofPoint:
 
     Raises:
         RequestError: If it is no proposition that Lean can read.
-        EngineLostError: If the engine died or the time was up.
     """
     return _bare(server, server.goal_start(expression), Start(expression, (), ()))
 

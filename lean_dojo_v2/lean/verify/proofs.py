@@ -77,18 +77,8 @@ def judge_text(
 ) -> ProofOutcome | None:
     """Say what the text of a proof alone has against it, before Lean runs it.
 
-    Args:
-        server: The engine.
-        proof: A tactic block: hostile input.
-        own_names: Names that it may not cite.
-        open_state: Opens the state that it is for, where the syntax of the file is needed.
-        timeout: Seconds that Lean may take.
-
-    Returns:
-        ``None`` if nothing.
-
-    Raises:
-        EngineLostError: If the engine died or the time was up.
+    It may not cite ``own_names``. ``open_state`` opens the state that it is for, where the syntax
+    of the file is needed.
     """
     refusal = screen(proof, whole_proof=True, own_names=own_names)
     if refusal is not None and refusal.reason is Reason.ITSELF:
@@ -120,7 +110,6 @@ def _parse_block(
 
     Raises:
         TacticParseError: If it does not parse, in the file's own syntax either.
-        EngineLostError: If the engine died or the time was up.
     """
     block = "(\n" + _indented(proof) + "\n)"
     try:
@@ -139,14 +128,7 @@ def _parse_block(
 def check_declaration(
     server: Server, source: SourceTheorem, declaration: str, *, timeout: float = PROOF_TIMEOUT
 ) -> ProofOutcome:
-    """Check a declaration that is to take a theorem's place.
-
-    Args:
-        server: The engine.
-        source: The theorem and its file.
-        declaration: The whole declaration; its text has passed the screening of its proof.
-        timeout: Seconds that Lean may take.
-    """
+    """Check a whole declaration that is to take a theorem's place; its proof has been screened."""
     if server.capabilities.tells_declarations:
         return _by_extension(server, source, declaration + source.rest_of_block, timeout)
     return _by_pantograph(server, source, declaration, timeout)
@@ -155,24 +137,12 @@ def check_declaration(
 def check_goal_proof(
     server: Server, expression: str, proof: str, *, timeout: float = PROOF_TIMEOUT
 ) -> ProofOutcome:
-    """Check a proof of a bare goal in the server's environment, with all that it has loaded.
-
-    Args:
-        server: The engine.
-        expression: The goal.
-        proof: A tactic block: hostile input.
-        timeout: Seconds that Lean may take.
-    """
+    """Check a proof of a bare goal in the server's environment, with all that it has loaded."""
     return check_proof(server, goal_source(expression), proof, timeout=timeout)
 
 
 def goal_source(expression: str, levels: Sequence[str] = ()) -> SourceTheorem:
-    """Make a theorem of a bare goal, in the server's environment.
-
-    Args:
-        expression: The goal.
-        levels: The universe levels that it names.
-    """
+    """Make a theorem of a bare goal and the universe levels that it names."""
     universes = f".{{{', '.join(levels)}}}" if levels else ""
     head = f"theorem _root_.{_GOAL_NAME}{universes} : {without_end(expression)}"
     text = f"{head} := sorry"
@@ -198,11 +168,12 @@ def _by_extension(
     if refusal := _strangers(answer["new_constants"], found["lean_name"]):
         return _refused(refusal)
     outcome = judge_declaration(found)
-    sources = str(answer["sources"])
-    if outcome.valid and found["statement"] != _statement_of(server, source, sources, timeout):
-        detail = f"{source.full_name} states something other than before"
-        return _refused(Refusal(Reason.STATEMENT, detail), outcome.axioms)
-    return outcome
+    if not outcome.valid:
+        return outcome
+    original = _kept_statement(
+        server, source, str(answer["sources"]), lambda: _ask_statement(server, source, timeout)
+    )
+    return outcome if found["statement"] == original else _restated(source, outcome.axioms)
 
 
 def judge_declaration(found: Mapping[str, Any]) -> ProofOutcome:
@@ -242,11 +213,7 @@ def _kept_statement(
 ) -> Any:
     """Find out once what a theorem states.
 
-    Args:
-        server: The engine.
-        source: The theorem.
-        sources: A digest of the project's modules that its file imports: they may change.
-        find: Asks the engine.
+    ``sources`` is a digest of the project's modules that its file imports: they may change.
     """
     if not source.header:  # what a server has loaded may change
         return find()
@@ -254,14 +221,8 @@ def _kept_statement(
     return _statements.get(key, find)
 
 
-def _statement_of(server: Server, source: SourceTheorem, sources: str, timeout: float) -> str:
-    """Return the digest of the theorem's own elaborated statement."""
-    return str(
-        _kept_statement(server, source, sources, lambda: _ask_statement(server, source, timeout))
-    )
-
-
 def _ask_statement(server: Server, source: SourceTheorem, timeout: float) -> str:
+    """Return the digest of the theorem's own elaborated statement."""
     given_up = f"{source.head} := by\n  sorry{source.closing}"
     found = _dojo_check(server, source, given_up, timeout)["declarations"][source.full_name]
     if not found["exists"]:
@@ -321,8 +282,7 @@ def _by_pantograph(
         return _refused(refusal, names)
     original = _kept_statement(server, source, "", lambda: _stated(server, source, timeout))
     if [m.data for m in statement.messages] != original:
-        detail = f"{source.full_name} states something other than before"
-        return _refused(Refusal(Reason.STATEMENT, detail), names)
+        return _restated(source, names)
     return ProofOutcome(True, axioms=names)
 
 
@@ -381,6 +341,11 @@ def _reason_of(axiom: str) -> Reason:
         return Reason.SORRY
     native = axiom.rpartition(".")[2] in {"ofReduceBool", "ofReduceNat", "trustCompiler"}
     return Reason.NATIVE if native else Reason.AXIOM
+
+
+def _restated(source: SourceTheorem, axioms: tuple[str, ...]) -> ProofOutcome:
+    detail = f"{source.full_name} states something other than before"
+    return _refused(Refusal(Reason.STATEMENT, detail), axioms)
 
 
 def _refused(refusal: Refusal, axioms: tuple[str, ...] = ()) -> ProofOutcome:

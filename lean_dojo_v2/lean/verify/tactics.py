@@ -97,15 +97,17 @@ def check_tactic(
         )
     except TacticParseError as error:
         return TacticOutcome(Verdict.UNPARSED, detail=str(error))
-    except TacticFailure as error:
+    except (TacticFailure, RequestError) as error:
         return TacticOutcome(Verdict.FAILED, detail=str(error))
-    except EngineTimeoutError as error:
-        return TacticOutcome(Verdict.TIMED_OUT, detail=str(error))
     except (EngineLostError, StaleStateError) as error:
-        return TacticOutcome(Verdict.TIMED_OUT, detail=str(error), engine_died=True)
-    except RequestError as error:
-        return TacticOutcome(Verdict.FAILED, detail=str(error))
+        return unanswered(error)
     return TacticOutcome(Verdict.SOLVED if after.is_solved else Verdict.UNPROVEN, after)
+
+
+def unanswered(error: EngineLostError | StaleStateError) -> TacticOutcome:
+    """Return the outcome of a tactic whose engine is lost: nothing more is known of it then."""
+    died = not isinstance(error, EngineTimeoutError)
+    return TacticOutcome(Verdict.TIMED_OUT, detail=str(error), engine_died=died)
 
 
 def _refused(refusal: Refusal) -> TacticOutcome:

@@ -106,7 +106,7 @@ class StateSpec:
             # What counts is the state: the text of a tactic may stand in several places, also in
             # such where nothing is open.
             goals = point.state.goals
-            if goals and canonical(goals[0]) == canonical(traced[0].goal):
+            if goals and canonical(goals[0]) == canonical(traced[0]):
                 return point
         raise LeanError(
             f"{replay.file_path}:{replay.start[0]}: {replay.full_name} no longer reaches the "

@@ -13,12 +13,12 @@ def test_all_parts_of_a_state_are_read():
         "ih : ∀ (k : Nat),\n    k = k\n⊢ x =\n  n + m\n\ncase zero\n⊢ True"
     )
     succ, zero = parse_state(text)
-    assert succ.case == "succ"
+    assert succ.name == "succ"
     assert [v.name for v in succ.variables] == ["α", "inst✝", "n", "m", "x", "ih"]
     assert succ.variables[4].v == "n + m"
     assert succ.variables[5].t == "∀ (k : Nat), k = k"
     assert succ.target == "x = n + m"
-    assert (zero.case, zero.variables, zero.target) == ("zero", (), "True")
+    assert (zero.name, zero.variables, zero.target) == ("zero", [], "True")
     assert parse_state("no goals") == []
 
 
@@ -57,7 +57,7 @@ def test_a_printed_goal_opens_as_itself(engine, text):
     state = open_goal(engine, text)
     from lean_dojo_v2.lean.verify.goal_text import canonical
 
-    assert [canonical(goal) for goal in state.goals] == [canonical(parse_state(text)[0].goal)]
+    assert [canonical(goal) for goal in state.goals] == [canonical(parse_state(text)[0])]
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_a_traced_state_opens_from_its_text_as_itself_or_not_at_all(server, proj
                 refused += 1
             else:
                 opened += 1
-                assert [canonical(goal) for goal in state.goals] == [canonical(goals[0].goal)]
+                assert [canonical(goal) for goal in state.goals] == [canonical(goals[0])]
     assert opened > 0.75 * (opened + refused)
 
 
