@@ -50,10 +50,8 @@ class TraceCache:
     def key(self, file: SourceFile, closure: Iterable[SourceFile], imports: Iterable[str]) -> str:
         """Return the key of a file's result.
 
-        Args:
-            file: The file.
-            closure: The project files that it imports, directly or not.
-            imports: Paths of its direct imports.
+        ``closure`` are the project files that it imports, directly or not, ``imports`` the paths
+        of its direct imports.
         """
         digest = sha256()
         for part in (FORMAT, self._engine, self._state, *imports, ""):

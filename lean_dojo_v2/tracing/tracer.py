@@ -131,14 +131,9 @@ def trace_files(
     report: Progress,
     total: int | None = None,
 ) -> dict[str, TracedFile]:
-    """Trace files, those that are known from the cache; the result is by module.
+    """Trace files of a workspace, those that are known from the cache; the result is by module.
 
-    Args:
-        files: What to trace.
-        workspace: Them and what they import.
-        engine: What elaborates them.
-        report: Called after each.
-        total: What is reported as the number of all files, if they are not all.
+    ``total`` is reported as the number of all files, if they are not all.
     """
     state = engine.state()
     cache = TraceCache(engine.identity, state)

@@ -280,7 +280,4 @@ def _package(entry: Mapping[str, Any]) -> Dependency:
 
 def project_of(file: Path) -> Path | None:
     """Return the folder of the Lake project that a file lies in; ``None`` if it lies in none."""
-    for folder in file.absolute().parents:
-        if any((folder / name).is_file() for name in LAKEFILES):
-            return folder
-    return None
+    return next(filter(find_lakefile, file.absolute().parents), None)

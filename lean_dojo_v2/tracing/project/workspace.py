@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import attrs
 
-from lean_dojo_core.errors import EngineUnavailableError, TraceError
+from lean_dojo_core.errors import TraceError
 from lean_dojo_v2.lean.text.header import Header, parse_header
 from lean_dojo_v2.lean.text.source import read_source
 from lean_dojo_v2.tracing.project import git
@@ -201,13 +201,3 @@ def _read(
             unusable[str(shown / path)] = f"it cannot be read: {error.strerror}"
         else:
             yield SourceFile(module, str(shown / path), text, parse_header(text), package)
-
-
-def refuse_foreign(module: str, path: str) -> EngineUnavailableError:
-    """Say that the embedded engine cannot import a module, and what to do."""
-    return EngineUnavailableError(
-        f"{path} imports {module}, and the embedded Lean engine has only Lean's own library and "
-        "sources, no Mathlib and no compiled packages. Trace with the project's own Lean: "
-        "install it with elan (https://elan.lean-lang.org), run `lake exe cache get` (Mathlib) "
-        "and `lake build` in the project, then use --engine native (or LEAN_DOJO_ENGINE=native)."
-    )

@@ -142,14 +142,7 @@ def _premise(declaration: Declaration, text: str, places: PositionMap) -> Premis
 
 
 class _FileReader:
-    """Reads theorems out of one file's elaboration.
-
-    Args:
-        text: The file.
-        places: Its positions.
-        elaboration: What the engine said.
-        path_of: Where modules are.
-    """
+    """Reads theorems out of one file's elaboration; the arguments are those of :func:`extract`."""
 
     def __init__(
         self, text: str, places: PositionMap, elaboration: Elaboration, path_of: PathOf

@@ -104,12 +104,8 @@ def definitions(known: Ilean, places: PositionMap) -> Iterator[Definition]:
 def references(known: Ilean, places: PositionMap, home: Callable[[Ident], Home]) -> list[Reference]:
     """Give the identifiers of a module that mean constants, as indices into its text, in its order.
 
-    Lean writes them in the order of a hash table, which says nothing.
-
-    Args:
-        known: The module.
-        places: Its text.
-        home: Where constants are defined that the module does not define itself.
+    Lean writes them in the order of a hash table, which says nothing. ``home`` says where constants
+    are defined that the module does not define itself.
     """
     found: list[Reference] = []
     for ident, uses in known.usages.items():

@@ -143,23 +143,17 @@ def _goals(lines: Sequence[str]) -> tuple[str, str]:
     The syntax comes first and its strings may hold any line; ``before`` is therefore the last line
     of that shape that an ``after`` follows.
     """
-    after = max((i for i, line in enumerate(lines) if _starts(line, "after")), default=None)
-    if after is None:
+    after = max((i for i, line in enumerate(lines) if _starts(line, "after")), default=-1)
+    before = max((i for i in range(after) if _starts(lines[i], "before")), default=-1)
+    if before < 0:
         return "", ""
-    before = max((i for i in range(after) if _starts(lines[i], "before")), default=None)
-    if before is None:
-        return "", ""
-    first, second = list(lines[before:after]), list(lines[after:])
-    first[0], second[0] = first[0].removeprefix("before"), second[0].removeprefix("after")
-    return "\n".join(_unpadded(first)), "\n".join(_unpadded(second))
+    first, second = "\n".join(lines[before:after]), "\n".join(lines[after:])
+    first, second = first.removeprefix("before"), second.removeprefix("after")
+    return first.removeprefix(" "), second.removeprefix(" ")
 
 
 def _starts(line: str, word: str) -> bool:
     return line in {word, f"{word} ", f"{word} no goals"}
-
-
-def _unpadded(lines: list[str]) -> list[str]:
-    return [lines[0].removeprefix(" "), *lines[1:]]
 
 
 def read_problems(messages: Iterable[dict[str, Any]], places: PositionMap) -> list[Diagnostic]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from lean_dojo_v2.lean.text.lexer import PART, code_tokens
 from lean_dojo_v2.tracing.reading.records import TracedFile
@@ -37,7 +37,7 @@ def resting_on_errors(files: Iterable[TracedFile]) -> set[str]:
     lost: dict[str, frozenset[str]] = {}
     for file in files:
         unsound.update(file.broken)
-        lost[file.path] = _lost_in(file, lost)
+        lost[file.path] = frozenset(file.lost).union(*(lost.get(path, ()) for path in file.imports))
         unsound.update(
             theorem.constant
             for theorem in file.theorems
@@ -47,11 +47,6 @@ def resting_on_errors(files: Iterable[TracedFile]) -> set[str]:
             if unsound and any(not unsound.isdisjoint(_prefixes(name)) for name in used):
                 unsound.add(constant)
     return unsound
-
-
-def _lost_in(file: TracedFile, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    nothing: frozenset[str] = frozenset()
-    return nothing.union(file.lost, *(known.get(path, nothing) for path in file.imports))
 
 
 def names_lost(statement: str, lost: Iterable[str]) -> bool:

@@ -41,11 +41,8 @@ def elaborate(
 ) -> Elaboration:
     """Have an engine elaborate a file; what it imports, the engine reads from its project folder.
 
-    Args:
-        server: The engine.
-        file: The file.
-        timeout: Seconds that it may take.
-        keep: The project folder, if others import the file: it is compiled there then.
+    It may take ``timeout`` seconds. If others import the file, ``keep`` is the project folder: it
+    is compiled there then.
 
     Raises:
         RequestError: If the engine refuses the file (its imports, for example).

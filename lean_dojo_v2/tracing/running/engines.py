@@ -18,7 +18,7 @@ from lean_dojo_v2.lean.engines.embedded import install
 from lean_dojo_v2.lean.engines.selection import EngineName, select
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig, available_cores
 from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile
-from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, refuse_foreign
+from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace
 from lean_dojo_v2.tracing.reading.records import Elaboration
 from lean_dojo_v2.tracing.running import embedded
 from lean_dojo_v2.tracing.running.native import NativeLean
@@ -74,7 +74,14 @@ class EmbeddedEngine:
 
     def __init__(self, workspace: Workspace, jobs: int | None, timeout: float) -> None:
         if foreign := workspace.foreign():
-            raise refuse_foreign(*foreign)
+            module, path = foreign
+            raise EngineUnavailableError(
+                f"{path} imports {module}, and the embedded Lean engine has only Lean's own "
+                "library and sources, no Mathlib and no compiled packages. Trace with the "
+                "project's own Lean: install it with elan (https://elan.lean-lang.org), run "
+                "`lake exe cache get` (Mathlib) and `lake build` in the project, then use "
+                "--engine native (or LEAN_DOJO_ENGINE=native)."
+            )
         self._workspace = workspace
         self._jobs = jobs
         self._timeout = timeout

@@ -55,11 +55,6 @@ _ANSWER_TIMEOUT = 1800.0
 """Seconds for a question that Lake answers at once, unless a toolchain is fetched before."""
 
 
-def has_lake() -> bool:
-    """Whether ``lake`` can be run here."""
-    return shutil.which("lake") is not None
-
-
 class NativeLean:
     """The Lean of a project.
 
@@ -72,7 +67,7 @@ class NativeLean:
     """
 
     def __init__(self, project: LakeProject, build_timeout: float = 24 * 3600) -> None:
-        if not has_lake():
+        if shutil.which("lake") is None:
             raise EngineUnavailableError(
                 "tracing with the project's own Lean needs `lake` on PATH; install it with elan "
                 "(https://elan.lean-lang.org)"
