@@ -10,7 +10,6 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
 import orjson
@@ -97,12 +96,7 @@ class Connection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -273,12 +267,7 @@ class Connection:
             return with_files(cmd, payload, lambda name, it: self._exchange(name, it, limit))
 
     def ask(self, cmd: str, payload: Payload, timeout: Seconds = None) -> dict[str, Any]:
-        """Send one command of the protocol, and return its answer or raise its error.
-
-        Args:
-            cmd: The command, for example ``"goal.start"``.
-            payload: Its fields.
-            timeout: Seconds to wait, in place of the server's.
+        """Send one command as :meth:`run` does, and return its answer or raise its error.
 
         Raises:
             RequestParseError: Some text in the request is not Lean.

@@ -43,7 +43,7 @@ class ProcessGroups:
         with self._lock:
             self._stopped = True
             for process in self._running:
-                _kill(process)
+                kill_group(process)
 
     @contextmanager
     def _started(self, argv: Sequence[str], cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
@@ -64,14 +64,15 @@ class ProcessGroups:
                 try:
                     yield process
                 except BaseException:  # too late, or Ctrl-C, which does not reach another group
-                    _kill(process)
+                    kill_group(process)
                     raise
         finally:
             with self._lock:
                 self._running.discard(process)
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process that leads a group, and what it started."""
     if process.returncode is None:  # as long as it is not reaped, its number is nobody else's
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

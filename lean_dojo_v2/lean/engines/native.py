@@ -47,13 +47,7 @@ def find_repl() -> Path | None:
 
 
 def lake_lean_path(project: Path) -> str:
-    """Ask Lake where the project's compiled modules lie.
-
-    Args:
-        project: The folder with the lakefile.
-
-    Returns:
-        The value for ``LEAN_PATH``.
+    """Ask Lake where the project's compiled modules lie: the value for ``LEAN_PATH``.
 
     Raises:
         EngineUnavailableError: Lake is not there, fails, or takes longer than five minutes.
@@ -132,13 +126,9 @@ def native_plan(
     lean_path: str | None = None,
     core_options: Sequence[str] = (),
 ) -> LaunchPlan:
-    """Say how to start the native engine.
+    """Say how to start the native engine, with the arguments of :func:`.selection.engine_plan`.
 
-    Args:
-        imports: Modules to import.
-        project: The Lake project, built; its toolchain is the one in its folder.
-        lean_path: Where compiled modules lie; asked from Lake when not given.
-        core_options: Options of Lean, each ``name=value``.
+    The project has to be built. Without ``lean_path``, Lake is asked where compiled modules lie.
 
     Raises:
         EngineUnavailableError: There is no ``pantograph-repl``, or Lake cannot tell the path.

@@ -21,6 +21,7 @@ import attrs
 import psutil
 
 from lean_dojo_v2.lean.engines.capabilities import NATIVE, Capabilities
+from lean_dojo_v2.lean.engines.groups import kill_group
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     EngineLostError,
@@ -144,7 +145,7 @@ class EngineProcess:
     def kill(self) -> None:
         """Kill the process, from any thread; a thread that waits for an answer learns of it."""
         if self.alive:
-            _kill_group(self._process)
+            kill_group(self._process)
 
     def close(self) -> None:
         """Stop the process and wait for its end. Safe to call twice, not during a request."""
@@ -341,13 +342,6 @@ def _watched(pid: int) -> psutil.Process | None:
         return None  # it ended at once; the caller finds out when it reads
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        process.kill()  # does nothing to a process that was reaped
-
-
 def _stop(process: subprocess.Popen[bytes], owner: int) -> None:
     """Kill the process group and reap it. Runs at the latest when the interpreter shuts down."""
     if os.getpid() != owner:
@@ -355,7 +349,7 @@ def _stop(process: subprocess.Popen[bytes], owner: int) -> None:
     # Also when its leader has ended: what that started may live on in its group. The group's
     # number is free for others only once the leader is reaped, so it is killed before that.
     if process.returncode is None:
-        _kill_group(process)
+        kill_group(process)
         process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 from lean_dojo_core.errors import EngineUnavailableError, UsageError
 from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
@@ -78,11 +78,9 @@ def select(
     Raises:
         UsageError: There is no engine of that name.
     """
-    match chosen_engine(engine):
-        case "native":
-            return "native"
-        case "embedded":
-            return "embedded"
+    chosen = chosen_engine(engine)
+    if chosen != "auto":
+        return chosen
     names_its_own = project is not None and (project / "lean-toolchain").is_file()
     if needs_native or (names_its_own and find_repl() is not None):
         return "native"
@@ -104,11 +102,7 @@ def is_core(module: str) -> bool:
 
 
 def foreign_module(imports: Sequence[str], project: Path | None) -> tuple[str, str] | None:
-    """Find a module that core Lean has not and the project itself has not.
-
-    Args:
-        imports: Modules that the engine is asked to import.
-        project: A project whose files are looked at, dependencies left out.
+    """Find an import, of the engine or of a project's own files, that neither they nor Lean have.
 
     Returns:
         The module and where it is imported, or ``None``.
@@ -133,7 +127,7 @@ def header_imports(path: Path) -> list[str]:
     return list(parse_header(text).imports)
 
 
-def chosen_engine(engine: str) -> str:
+def chosen_engine(engine: str) -> EngineName:
     """Say which engine is asked for: ``LEAN_DOJO_ENGINE`` takes the place of ``auto``.
 
     Raises:
@@ -144,7 +138,7 @@ def chosen_engine(engine: str) -> str:
         name, source = os.environ.get(VARIABLE) or "auto", VARIABLE
     if name not in get_args(EngineName):
         raise UsageError(f"{source}={name!r} is not an engine; use auto, native or embedded.")
-    return name
+    return cast("EngineName", name)
 
 
 def _root(module: str) -> str:

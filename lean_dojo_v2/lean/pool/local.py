@@ -19,7 +19,6 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeVar, TypeVarTuple
 
 import attrs
@@ -144,12 +143,7 @@ class EnginePool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __reduce__(self) -> tuple[type[Self], tuple[PoolConfig]]:

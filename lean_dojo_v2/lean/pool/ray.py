@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from lean_dojo_core.errors import UsageError
@@ -48,7 +49,7 @@ class RayEnginePool(EnginePool):
             raise UsageError(f"{option} cannot be set: the pool manages its actors.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.config, self.resources)
+        return partial(type(self), self.config, resources=self.resources), ()
 
     def _make_slot(self) -> Slot:
         return RaySlot(self.config, self.resources)
@@ -137,10 +138,6 @@ class EngineActor:
     def stop(self) -> None:
         """Stop the engine for good, also during a request."""
         self._slot.interrupt()
-
-
-def _rebuild(config: PoolConfig, resources: dict[str, Any]) -> RayEnginePool:
-    return RayEnginePool(config, resources=resources)
 
 
 def _ray() -> Any:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -50,6 +50,9 @@ class ProjectEngines:
     Args:
         make: Makes the pool of a repository's folder; ``None`` stands for goals without one.
         kept: How many pools stay open.
+
+    Attributes:
+        users: How many take part in them.
     """
 
     def __init__(self, make: Callable[[Path | None], EnginePool], kept: int) -> None:
@@ -58,6 +61,7 @@ class ProjectEngines:
         self._open: OrderedDict[Path | None, _Open] = OrderedDict()
         self._lock = threading.Lock()
         self._given_back = False
+        self.users = 0
 
     @property
     def projects(self) -> list[Path | None]:
@@ -74,11 +78,7 @@ class ProjectEngines:
         header: str | None = None,
         name: str | None = None,
     ) -> Future[R]:
-        """Queue a request with the pool of a repository; see :meth:`EnginePool.submit`.
-
-        Raises:
-            EngineUnavailableError: If no Lean engine can serve the repository.
-        """
+        """Queue a request, see :meth:`SharedEngines.submit`."""
         # Under one lock, so that close() comes before both or after both.
         with self._lock:
             if self._given_back:
@@ -136,6 +136,7 @@ class SharedEngines:
     def __init__(self, config: PoolConfig, kept: int = 2) -> None:
         self.config = config
         self.kept = kept
+        self._key = f"{config} {kept}"
         self._engines: ProjectEngines | None = None
         _parts.add(self)
 
@@ -159,12 +160,7 @@ class SharedEngines:
     ) -> Future[R]:
         """Queue a request with the pool of a repository, ``None`` for goals without one.
 
-        Args:
-            project: The repository's folder.
-            fn: Called with a server and ``args``.
-            *args: Its arguments.
-            header: Requests with equal headers go to the same engine where that is possible.
-            name: What errors call the request.
+        The other arguments are those of :meth:`EnginePool.submit`.
 
         Raises:
             EngineUnavailableError: If no Lean engine can serve the repository.
@@ -190,10 +186,9 @@ class SharedEngines:
             engines, self._engines = self._engines, None
             if engines is None:
                 return
-            _users[id(engines)] -= 1
-            last = not _users[id(engines)]
+            engines.users -= 1
+            last = not engines.users
             if last:
-                del _users[id(engines)]
                 _shared.pop(self._key, None)  # who comes now must not get what is being closed
         if last:
             engines.give_back()
@@ -207,23 +202,13 @@ class SharedEngines:
                     engines = _shared[self._key] = ProjectEngines(
                         lambda project: EnginePool(config, project_path=project), self.kept
                     )
-                    _users[id(engines)] = 0
-                _users[id(engines)] += 1
+                engines.users += 1
                 self._engines = engines
             return self._engines
-
-    @property
-    def _key(self) -> str:
-        return f"{self.config} {self.kept}"
-
-    def _forget(self) -> None:
-        self._engines = None
 
 
 _lock = threading.Lock()
 _shared: weakref.WeakValueDictionary[str, ProjectEngines] = weakref.WeakValueDictionary()
-_users: Counter[int] = Counter()
-"""How many take part in engines, by their ``id``."""
 _parts: weakref.WeakSet[SharedEngines] = weakref.WeakSet()
 
 
@@ -232,9 +217,8 @@ def _begin_anew() -> None:
     global _lock  # noqa: PLW0603 - a lock that another thread of the parent held stays locked
     _lock = threading.Lock()
     _shared.clear()
-    _users.clear()
     for part in list(_parts):
-        part._forget()  # noqa: SLF001 - a part of the class
+        part._engines = None  # noqa: SLF001 - a part of the class
 
 
 if hasattr(os, "register_at_fork"):

@@ -33,7 +33,7 @@ class SourceTheorem:
             of the server that is asked about it.
 
     Raises:
-        LeanError: If the positions lie outside the text.
+        LeanError: Where its text is asked for, and the positions lie outside the file.
     """
 
     text: str = attrs.field(repr=False)
@@ -58,29 +58,17 @@ class SourceTheorem:
 
     @cached_property
     def before(self) -> str:
-        """The file up to the declaration: its context, without itself.
-
-        Raises:
-            LeanError: If the file ends before the declaration.
-        """
+        """The file up to the declaration: its context, without itself."""
         return self.text[: self.offset(self.start)]
 
     @cached_property
     def declaration(self) -> str:
-        """The declaration's own text.
-
-        Raises:
-            LeanError: If the file ends before the declaration.
-        """
+        """The declaration's own text."""
         return self.text[self.offset(self.start) : self.offset(self.end)]
 
     @cached_property
     def after(self) -> str:
-        """The file behind the declaration.
-
-        Raises:
-            LeanError: If the file ends before the declaration.
-        """
+        """The file behind the declaration."""
         return self.text[self.offset(self.end) :]
 
     @cached_property
@@ -134,10 +122,7 @@ class SourceTheorem:
         return self.after[: ends[0].start] + "end\n" if ends else self.closing
 
     def with_proof(self, proof: str) -> str:
-        """Return the declaration with another proof, a tactic block.
-
-        Args:
-            proof: Tactics, one a line; indentation within it is kept.
+        """Return the declaration with another proof: tactics, one a line, indented as they are.
 
         Raises:
             LeanError: As :attr:`head`.
@@ -170,13 +155,9 @@ class SourceTheorem:
         return line, offset - self._lines[line - 1] + 1
 
     def occurrences(self, text: str) -> list[Position]:
-        """Return every place in the declaration where a text begins.
-
-        Raises:
-            LeanError: If the file ends before the declaration.
-        """
-        start, end = self.offset(self.start), self.offset(self.end)
-        found = re.finditer(f"(?={re.escape(text)})", self.text[start:end])
+        """Return every place in the declaration where a text begins."""
+        start = self.offset(self.start)
+        found = re.finditer(f"(?={re.escape(text)})", self.declaration)
         return [self.position(start + match.start()) for match in found]
 
     @cached_property

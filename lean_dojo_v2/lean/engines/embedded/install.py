@@ -54,18 +54,9 @@ class Installation:
 
     Attributes:
         path: Its folder.
-        lean_version: The version of Lean.
-        package: The npm package and version that it was made from.
     """
 
     path: Path
-    lean_version: str = LEAN_VERSION
-    package: str = f"{PACKAGE}@{VERSION}"
-
-    @property
-    def program(self) -> Path:
-        """The patched JavaScript glue; ``lean.wasm`` lies beside it."""
-        return self.path / "bin" / "lean.js"
 
     @property
     def library(self) -> Path:
@@ -132,7 +123,7 @@ def install(progress: Progress | None = None, archive: Path | str | None = None)
     found = find()
     if found is not None:
         return found
-    report = progress or _silent
+    report: Progress = progress or (lambda *_: None)
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -228,12 +219,9 @@ def _fetch(scratch: Path, report: Progress) -> Path:
 
 
 def _check_integrity(archive: Path, report: Progress) -> None:
-    digest = hashlib.sha512()
-    size = archive.stat().st_size
+    report("checking", 0, 0)
     with archive.open("rb") as stream:
-        while chunk := stream.read(_COPY_CHUNK):
-            digest.update(chunk)
-            report("checking", stream.tell(), size)
+        digest = hashlib.file_digest(stream, "sha512")
     found = "sha512-" + base64.b64encode(digest.digest()).decode()
     if found != INTEGRITY:
         raise EngineUnavailableError(
@@ -282,10 +270,6 @@ def _wanted(
         report("unpacking", stream.tell(), size)
 
 
-def _silent(step: str, done: int, total: int) -> None:
-    """Report to nobody."""
-
-
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
     """Show an installation's progress on the terminal, or nothing if there is none."""
@@ -293,11 +277,9 @@ def progress_bar() -> Iterator[Progress]:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _silent
-        return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as shown:
+    silent = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=silent) as shown:
         task = shown.add_task("Lean", total=None)
 
         def report(step: str, done: int, total: int) -> None:

@@ -44,11 +44,8 @@ def embedded_plan(
 ) -> LaunchPlan:
     """Say how to start the embedded engine, installing it first if need be.
 
-    Args:
-        imports: Modules of Init, Std or Lean to import.
-        project: A folder that the engine may read.
-        core_options: Options of Lean, each ``name=value``.
-        memory_limit_mb: Megabytes that the kernel lets it have.
+    The arguments are those of :func:`.selection.engine_plan`, the imports modules of Init, Std or
+    Lean. The engine may read the folder ``project``; the kernel keeps its memory to the limit.
 
     Raises:
         EngineUnavailableError: It is not installed and cannot be, or this system cannot run it.
