@@ -22,7 +22,6 @@ from lean_dojo_v2.lean.engines.process import EngineProcess, LaunchPlan
 from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan, is_core
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
-    EngineLostError,
     EngineMemoryError,
     EngineProtocolError,
     RequestError,
@@ -351,19 +350,12 @@ class Connection:
         answer = process.request(line, timeout, cmd)
         try:
             decoded = orjson.loads(answer)
-        except orjson.JSONDecodeError as error:
-            raise self._not_protocol(process, cmd, answer) from error
+        except orjson.JSONDecodeError:
+            decoded = None
         if not isinstance(decoded, dict):
-            raise self._not_protocol(process, cmd, answer)
+            said = answer[:300].decode(errors="replace")
+            happening = f"answered {cmd} with something that is not JSON: {said!r}"
+            process.fail(EngineProtocolError, happening)
         if decoded.get("error") == _FATAL:
             process.bury(cmd, str(decoded.get("desc")))
         return decoded
-
-    def _not_protocol(self, process: EngineProcess, cmd: str, answer: bytes) -> EngineLostError:
-        log = process.log_tail
-        self.close()
-        said = answer[:300].decode(errors="replace")
-        return EngineProtocolError(
-            f"The {self._plan.what} answered {cmd} with something that is not JSON: {said!r}. "
-            "It was stopped." + (f"\nIts last words:\n{log[-2000:]}" if log else "")
-        )

@@ -73,11 +73,8 @@ def serial_tactic(tactic: Tactic) -> dict[str, Any]:
 def limited_tactic(tactic: Tactic, options: Mapping[str, int], *, beside: bool) -> dict[str, Any]:
     """Return Pantograph's fields for a tactic that runs under options of Lean.
 
-    Args:
-        tactic: The tactic.
-        options: The options, for example ``{"maxHeartbeats": 50000}``.
-        beside: Whether the engine takes them beside the tactic. They are written before it where
-            it does not, if the tactic is a text.
+    Where the engine does not take them ``beside`` the tactic, they are written before one that is a
+    text.
     """
     fields = serial_tactic(tactic)
     if options and beside:

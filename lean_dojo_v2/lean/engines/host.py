@@ -23,15 +23,9 @@ _MAGIC = b"lean-dojo state\n"
 
 
 def with_files(cmd: str, payload: Fields, ask: Callable[[str, Fields], Answer]) -> Answer:
-    """Send one request; do for the engine what it names files for.
+    """Send one request with ``ask``; do for the engine what it names files for.
 
-    Args:
-        cmd: The command.
-        payload: Its fields, as Pantograph's REPL takes them.
-        ask: Sends one request to the engine and gives its answer, an error included.
-
-    Returns:
-        The answer, as Pantograph's REPL gives it.
+    Fields and answer are those of Pantograph's REPL. ``ask`` gives answers, errors included.
     """
     handler = _HANDLERS.get(cmd)
     if handler is None:

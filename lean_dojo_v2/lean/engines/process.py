@@ -121,15 +121,12 @@ class EngineProcess:
         return self._log.decode(errors="replace").strip()
 
     def request(self, line: bytes, timeout: float | None, what: str) -> bytes:
-        """Send one line and wait for one line.
+        """Send one line and wait for one line, both without their newlines.
 
         Args:
-            line: The request, without its newline.
+            line: The request.
             timeout: Seconds to wait; ``None`` waits for ever.
             what: The request's name, for error messages.
-
-        Returns:
-            The answer, without its newline.
 
         Raises:
             EngineLostError: The engine died, did not answer in time, outgrew its memory or spoke
@@ -194,12 +191,12 @@ class EngineProcess:
     def _check_limits(self, deadline: float | None, timeout: float | None, what: str) -> None:
         if self.memory_limit_mb is not None and self.memory_mb > self.memory_limit_mb:
             used = self.memory_mb
-            self._fail(
+            self.fail(
                 EngineMemoryError,
                 f"grew to {used:.0f} MB at {what}; its limit is {self.memory_limit_mb} MB",
             )
         if deadline is not None and time.monotonic() >= deadline:
-            self._fail(EngineTimeoutError, f"did not answer {what} within {timeout:g} s")
+            self.fail(EngineTimeoutError, f"did not answer {what} within {timeout:g} s")
 
     def _write_some(self, to_write: memoryview, poll: select.poll, what: str) -> memoryview:
         try:
@@ -224,7 +221,7 @@ class EngineProcess:
         if end < 0:
             self._unread += chunk
             if len(self._unread) > self.answer_limit:
-                self._fail(
+                self.fail(
                     EngineProtocolError,
                     f"answered {what} with more than {self.answer_limit} bytes",
                 )
@@ -259,7 +256,7 @@ class EngineProcess:
             if not self._unread:
                 self.bury(what)
         said = self._unread[:200].decode(errors="replace")
-        self._fail(EngineProtocolError, f"spoke out of turn before {what}: {said!r}")
+        self.fail(EngineProtocolError, f"spoke out of turn before {what}: {said!r}")
 
     def _expect_ready(self, timeout: float) -> None:
         try:
@@ -269,7 +266,7 @@ class EngineProcess:
             raise
         if line != READY:
             said = line[:200].decode(errors="replace")
-            self._fail(EngineProtocolError, f"did not start with {READY.decode()!r}: {said!r}")
+            self.fail(EngineProtocolError, f"did not start with {READY.decode()!r}: {said!r}")
 
     # -- the end ----------------------------------------------------------------------------------
 
@@ -291,13 +288,14 @@ class EngineProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._drain_log()
         kind = EngineMemoryError if OUT_OF_MEMORY in self.log_tail.lower() else EngineDiedError
-        self._fail(kind, f"{_ending(code)} at {what}{reason and f' ({reason})'}")
+        self.fail(kind, f"{_ending(code)} at {what}{reason and f' ({reason})'}")
 
     def _drain_log(self) -> None:
         while self._read_log():
             pass
 
-    def _fail(self, kind: type[EngineLostError], happening: str) -> NoReturn:
+    def fail(self, kind: type[EngineLostError], happening: str) -> NoReturn:
+        """Stop the process and raise an error that says what happened, with its last words."""
         self._drain_log()
         self.close()
         tail = self.log_tail

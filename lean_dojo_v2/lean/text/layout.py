@@ -32,15 +32,12 @@ class Sequence:
 
 
 def rest_of_block(text: str, start: int, end: int) -> Sequence:
-    r"""Find the tactics that follow one in its block.
+    r"""Find a tactic and those after it in its block.
 
     Args:
         text: A file.
         start: Where the tactic begins.
         end: Where its declaration ends.
-
-    Returns:
-        The tactic and those after it.
 
     >>> text = "by\n  intro x\n  · simp; rfl\n  exact foo\n    x"
     >>> rest = rest_of_block(text, 5, len(text))

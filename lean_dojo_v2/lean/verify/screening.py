@@ -159,9 +159,8 @@ def screen(
     >>> screen("rw [Nat.add_comm]") is None
     True
     """
-    for check in (_shape, _characters, _structure):
-        if refusal := check(text, whole_proof):
-            return refusal
+    if refusal := _shape(text, whole_proof) or _characters(text) or _structure(text, whole_proof):
+        return refusal
     code = _without_comments(text) if whole_proof else text
     return _words(code) or _own_names(code, own_names)
 
@@ -177,7 +176,7 @@ def _shape(text: str, whole_proof: bool) -> Refusal | None:
     return None
 
 
-def _characters(text: str, whole_proof: bool) -> Refusal | None:  # noqa: ARG001 - one signature
+def _characters(text: str) -> Refusal | None:
     for character in text:
         category = unicodedata.category(character)
         if category in {"Cc", "Cf", "Cs", "Co", "Cn"} and character not in "\n\t":

@@ -29,12 +29,7 @@ _AS_COMMITTED = ("core.autocrlf=false", "core.bare=false", *_NO_LFS)
 def run_git(
     arguments: Sequence[str], *, folder: Path | None = None, index: Path | None = None
 ) -> str:
-    """Run git and give what it prints.
-
-    Args:
-        arguments: The arguments after ``git``.
-        folder: Where to run it.
-        index: An index file to use instead of the repository's own.
+    """Run git in a folder and give what it prints; ``index`` takes the place of its own index file.
 
     Raises:
         TraceError: If there is no git, or git fails; the message is git's own.
@@ -74,11 +69,7 @@ def without_password(url: str) -> str:
 
 
 def local_head(folder: Path) -> str | None:
-    """Return the commit of a folder that is the root of a git repository without changes.
-
-    Returns:
-        The full commit, or ``None`` if the folder is no such root, is changed, or has no commit.
-    """
+    """Return the full commit of a folder, if it is the root of a git repository without changes."""
     try:
         root = run_git(["rev-parse", "--show-toplevel"], folder=folder)
         if Path(root).resolve() != folder.resolve():
@@ -194,11 +185,7 @@ def _fetch(mirror: Path, url: str, commit: str | None) -> None:
 
 
 def checkout(url: str, commit: str) -> Path:
-    """Return a folder with the files of a commit; made once, in one step, without a ``.git``.
-
-    Args:
-        url: Where to clone from.
-        commit: The full commit.
+    """Return a folder with the files of a full commit; made once, in one step, without a ``.git``.
 
     Raises:
         TraceError: If the repository cannot be cloned or has no such commit.

@@ -38,10 +38,7 @@ class LeanArguments:
 
 
 def read_arguments(configuration: Mapping[str, Any]) -> LeanArguments:
-    """Read the arguments out of a package's configuration.
-
-    Args:
-        configuration: What ``lakefile.toml`` says.
+    """Read the arguments out of what a package's ``lakefile.toml`` says.
 
     Raises:
         TypeError: If a value is not what it should be; or ``AttributeError``, ``KeyError``.

@@ -172,11 +172,7 @@ class LeanGitRepo:
 
 
 def content_hash(folder: Path) -> str:
-    """Hash the files of a folder that decide what tracing gives: sources and Lake's files.
-
-    Returns:
-        40 hexadecimal digits, like a commit.
-    """
+    """Hash what decides what tracing gives, sources and Lake's files; 40 hexadecimal digits."""
     digest = sha256()
     names = {TOOLCHAIN_FILE, MANIFEST, *LAKEFILES}
     for path in sorted(folder.rglob("*")):

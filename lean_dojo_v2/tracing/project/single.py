@@ -19,10 +19,7 @@ from lean_dojo_v2.tracing.project.modules import module_name, module_path
 
 
 def project_of_file(file: Path) -> LakeProject:
-    """Return the project that a file is traced in: the one around it, or what it imports beside it.
-
-    Args:
-        file: The file, absolute.
+    """Return the project that an absolute file is traced in: the one around it, or what it imports.
 
     Raises:
         TraceError: If the files of the project around it cannot be read.

@@ -99,13 +99,10 @@ class Workspace:
         return tuple(path for name in file.header.modules if (path := self.path_of(name)))
 
     def foreign(self) -> tuple[str, str] | None:
-        """Find an import of another package whose source is not at hand.
+        """Find an import of another package whose source is not at hand, and the importing file.
 
         A module that the repository itself should have, and has not, is the affair of the files
         that import it.
-
-        Returns:
-            The module, and the file that imports it.
         """
         own = {f.module.split(".")[0] for f in self.files.values() if not f.package}
         for file in self.all:
@@ -119,9 +116,7 @@ class Workspace:
 def read_workspace(project: LakeProject, *, fetch: bool = False) -> Workspace:
     """Read the files of a project and those of its dependencies that it imports.
 
-    Args:
-        project: The project.
-        fetch: Clone dependencies that Lake has not fetched.
+    With ``fetch``, dependencies that Lake has not fetched are cloned.
 
     Raises:
         TraceError: If the project has no file, or none that can be read.

@@ -272,11 +272,7 @@ def _usable(text: str, references: Iterable[Reference]) -> list[Reference]:
 
 
 def dedent(tactic: str, column: int) -> str:
-    r"""Move a tactic of several lines to the left margin, so that it can be run by itself.
-
-    Args:
-        tactic: Its text as it stands in the file.
-        column: Column of its first character, from 0.
+    r"""Move a tactic of several lines from its column to the left margin, to be run by itself.
 
     >>> dedent("cases h with\n    | inl a => exact a", 4)
     'cases h with\n| inl a => exact a'

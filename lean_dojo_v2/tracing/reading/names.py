@@ -28,10 +28,8 @@ def resting_on_errors(files: Iterable[TracedFile]) -> set[str]:
 
     Lean takes a declaration with an error for proven, so that it can go on; what uses it, also
     unseen by ``simp``, proves nothing. Of a definition that failed there may be nothing at all, and
-    a statement that names it then speaks of any variable of that name.
-
-    Args:
-        files: The files of a project, imported ones first.
+    a statement that names it then speaks of any variable of that name. The files of the project are
+    given with imported ones first.
     """
     unsound: set[str] = set()
     lost: dict[str, frozenset[str]] = {}

@@ -124,14 +124,17 @@ class EmbeddedEngine:
         lost: dict[str, LeanError] = {}
         while order.is_active():
             for module in order.get_ready():
+                file = self._workspace.files[module]
                 keep = folder if module in imported else None
                 job: Job = partial(embedded.elaborate, keep=keep)
                 if module not in wanted:
                     job = partial(embedded.compile_module, keep=folder)
                 if broken := next((name for name in imports[module] if name in lost), None):
-                    running[_failed(lost[broken])] = module
-                else:
-                    running[self._submit(pool, job, self._workspace.files[module])] = module
+                    future = _failed(lost[broken])
+                else:  # files with the same imports go to the same engine, which has them
+                    header = " ".join(sorted(file.header.modules))
+                    future = pool.submit(job, file, self._timeout, header=header, name=file.path)
+                running[future] = module
             finished = wait(running, return_when=FIRST_COMPLETED).done
             order.done(*(running[future] for future in finished))
             for future in finished:
@@ -142,11 +145,6 @@ class EmbeddedEngine:
                 outcome = failure or future.result()
                 if outcome is not None and module in wanted:
                     yield file, outcome
-
-    def _submit(self, pool: EnginePool, job: Job, file: SourceFile) -> Future[Elaboration | None]:
-        """Queue a file; those with the same imports go to the same engine, which has them."""
-        header = " ".join(sorted(file.header.modules))
-        return pool.submit(job, file, self._timeout, header=header, name=file.path)
 
 
 class NativeEngine:
@@ -179,16 +177,12 @@ class NativeEngine:
                 waiting = {
                     pool.submit(self._lean.elaborate, file, self._timeout): file for file in files
                 }
-                yield from _results(waiting)
+                for future in as_completed(waiting):
+                    yield waiting[future], _failure(future) or future.result()
             except BaseException:  # Ctrl-C among them, which reaches none of the processes
                 pool.shutdown(wait=False, cancel_futures=True)
                 self._lean.stop()
                 raise
-
-
-def _results(waiting: dict[Future[Elaboration], SourceFile]) -> Outcomes:
-    for future in as_completed(waiting):
-        yield waiting[future], _failure(future) or future.result()
 
 
 def _failed(error: LeanError) -> Future[Elaboration | None]:

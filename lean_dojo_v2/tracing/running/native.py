@@ -56,11 +56,7 @@ _ANSWER_TIMEOUT = 1800.0
 
 
 class NativeLean:
-    """The Lean of a project.
-
-    Args:
-        project: The project.
-        build_timeout: Seconds that ``lake build`` may take.
+    """The Lean of a project; ``build_timeout`` are the seconds that ``lake build`` may take.
 
     Raises:
         EngineUnavailableError: There is no Lake, or no Lean that is new enough.

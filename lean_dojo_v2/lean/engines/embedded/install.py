@@ -152,11 +152,7 @@ def status() -> Status:
 
 
 def remove() -> list[Path]:
-    """Delete every version of the embedded engine.
-
-    Returns:
-        The folders that were deleted.
-    """
+    """Delete every version of the embedded engine, and return their folders."""
     folder = cache_folder()
     if not folder.is_dir():
         return []
