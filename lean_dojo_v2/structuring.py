@@ -126,11 +126,7 @@ def _is_union(annotation: Any) -> bool:
 
 
 def _is_callable(annotation: Any) -> bool:
-    return (
-        annotation is Callable
-        or typing.get_origin(annotation) is Callable
-        or (annotation is typing.Callable)
-    )
+    return (typing.get_origin(annotation) or annotation) is Callable
 
 
 def _is_literal(annotation: Any) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import orjson
+
 from lean_dojo_core.errors import DatabaseError
 
 
@@ -36,13 +38,15 @@ class MalformedError(ValueError):
 
 @contextmanager
 def located(path: Path | str | None, place: str = "") -> Iterator[None]:
-    """Turn a :class:`MalformedError` into a :class:`DatabaseError` that names file and place.
+    """Turn what decoding raises into a :class:`DatabaseError` that names file and place.
 
     Raises:
-        DatabaseError: In place of a :class:`MalformedError`.
+        DatabaseError: In place of a :class:`MalformedError`, or where a record is not JSON.
     """
     try:
         yield
+    except orjson.JSONDecodeError as error:
+        raise DatabaseError(f"a damaged record: {error}", path=path, place=place) from error
     except MalformedError as error:
         inner = error.inside(place) if place else error
         raise DatabaseError(inner.message, path=path, place=inner.place) from error

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -243,10 +244,11 @@ class Repository:
 
     def _locate(self, theorem: Theorem, lists: tuple[TheoremList, ...]) -> tuple[TheoremList, int]:
         """Find a theorem by its identity, else by file and name alone."""
-        for same in (_same_place, _same_name):
+        for key in (attrgetter("identity"), attrgetter("full_name", "file_path")):
+            wanted = key(theorem)
             for name in lists:
                 for index, candidate in enumerate(getattr(self, name)):
-                    if same(candidate, theorem):
+                    if key(candidate) == wanted:
                         return name, index
         raise not_found(theorem, self, lists)
 
@@ -339,11 +341,3 @@ def not_found(
         f"{repository.name} at {repository.commit[:12]} has no theorem {theorem.full_name} "
         f"of {theorem.file_path}{among}"
     )
-
-
-def _same_place(one: Theorem, other: Theorem) -> bool:
-    return one.full_name == other.full_name and one.identity == other.identity
-
-
-def _same_name(one: Theorem, other: Theorem) -> bool:
-    return one.full_name == other.full_name and one.file_path == other.file_path

@@ -180,12 +180,8 @@ class ExternalGenerator:
     def _ways(self, count: int) -> list[tuple[bool, bool]]:
         """Give with what to ask (``logprobs``, ``n``), one after the other until one is taken."""
         logprobs, many = self._wants_logprobs, self._wants_many
-        ways = [(logprobs, many)]
-        if logprobs:
-            ways.append((False, many))
-        if many and count > 1:
-            ways.append((False, False))
-        return ways
+        ways = [(logprobs, many), (False, many), (False, many and count == 1)]
+        return list(dict.fromkeys(ways))
 
     def _failure(self, error: Exception) -> EndpointError:
         return EndpointError(

@@ -12,11 +12,12 @@ import orjson
 
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import PremiseFile, Theorem
+from lean_dojo_v2.data.codec import premise_file_from_dict
 from lean_dojo_v2.data.errors import located
 from lean_dojo_v2.data.repository import THEOREM_LISTS, Repository, TheoremList
 from lean_dojo_v2.database.export.source import ExportEntry, ExportSource
 from lean_dojo_v2.database.sqlite.file import Row, SqliteFile
-from lean_dojo_v2.database.sqlite.rows import premise_file_of_row, theorem_of_row
+from lean_dojo_v2.database.sqlite.rows import theorem_of_row
 
 COLLECTIONS = (*THEOREM_LISTS, "premise_files", "files_traced")
 SORRY_LISTS = THEOREM_LISTS[1:]
@@ -198,7 +199,7 @@ class StoredRepository(Repository):
             return
         for position, line in self.rows(_PREMISE_FILES.format(columns="line")):
             with located(self.file.path, f"{self.name}, premise_files[{position}]"):
-                file = premise_file_of_row(line)
+                file = premise_file_from_dict(orjson.loads(line))
             yield file
 
     def iter_files_traced(self) -> Iterator[str]:
@@ -235,7 +236,7 @@ class StoredRepository(Repository):
             return super().get_premise_file(path)
         line = self.find_corpus_line(str(path))
         with located(self.file.path, f"{self.name}, {path}"):
-            return premise_file_of_row(line) if line is not None else None
+            return None if line is None else premise_file_from_dict(orjson.loads(line))
 
     def find_corpus_line(self, path: str) -> bytes | None:
         """Return the line of the first file of the corpus with this path."""
@@ -275,12 +276,10 @@ class StoredSource(ExportSource):
         """See :meth:`ExportSource.imports`; a damaged record raises a ``DatabaseError``."""
         stored = self.repository
         for position, path, imports in stored.rows(_PREMISE_FILES.format(columns="path, imports")):
-            try:
-                yield path, tuple(orjson.loads(imports))
-            except orjson.JSONDecodeError as error:
-                place = f"{stored.name}, premise_files[{position}].imports"
-                message = f"a damaged record: {error}"
-                raise DatabaseError(message, path=stored.file.path, place=place) from error
+            place = f"{stored.name}, premise_files[{position}].imports"
+            with located(stored.file.path, place):
+                imported = tuple(orjson.loads(imports))
+            yield path, imported
 
     def corpus_line(self) -> Callable[[str], bytes]:
         """See :meth:`ExportSource.corpus_line`; without such a file it raises a DatabaseError."""

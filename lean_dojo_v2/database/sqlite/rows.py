@@ -1,7 +1,4 @@
-"""Theorems and corpus files as rows of the SQLite schema.
-
-What decodes a row raises a ``MalformedError`` if that is damaged.
-"""
+"""Theorems and corpus files as rows of the SQLite schema."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import attrs
 import orjson
 
 from lean_dojo_core.records import NO_GOALS, PremiseFile, Theorem
-from lean_dojo_v2.data.codec import premise_file_from_dict, tactic_to_dict, theorem_from_dict
+from lean_dojo_v2.data.codec import tactic_to_dict, theorem_from_dict
 from lean_dojo_v2.data.encode import dumps
 from lean_dojo_v2.data.errors import MalformedError
 from lean_dojo_v2.data.repository import rated
@@ -73,7 +70,7 @@ def _extra(theorem: Theorem) -> bytes | None:
 
 
 def theorem_of_row(line: bytes, extra: bytes | None, rating: float | None) -> Theorem:
-    """Decode a theorem."""
+    """Decode a theorem; a ``MalformedError`` says that the row is damaged."""
     try:
         data = orjson.loads(line)
         if extra is not None:
@@ -92,11 +89,3 @@ def theorem_of_row(line: bytes, extra: bytes | None, rating: float | None) -> Th
 def premise_file_row(file: PremiseFile) -> tuple[str, int, bytes, bytes]:
     """Encode a corpus file as the columns path, num_premises, imports, line."""
     return (file.path, len(file.premises), dumps(file.imports), corpus_line(file))
-
-
-def premise_file_of_row(line: bytes) -> PremiseFile:
-    """Decode a corpus file."""
-    try:
-        return premise_file_from_dict(orjson.loads(line))
-    except orjson.JSONDecodeError as error:
-        raise MalformedError(f"a damaged record: {error}") from error

@@ -9,9 +9,9 @@ from typing import Any
 import attrs
 import orjson
 
-from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.data.encode import dumps
+from lean_dojo_v2.data.errors import located
 from lean_dojo_v2.data.metadata import metadata_to_json
 from lean_dojo_v2.data.repository import (
     HEADER,
@@ -70,13 +70,8 @@ class SqliteStorage:
             return None
         row_id, *texts, metadata, pr_url = rows[0]
         header = dict(zip(HEADER, texts, strict=True))
-        try:
+        with located(self.path, f"{header['name']}, metadata"):
             header |= {"metadata": orjson.loads(metadata), "pr_url": pr_url}
-        except orjson.JSONDecodeError as error:
-            place = f"{header['name']}, metadata"
-            raise DatabaseError(
-                f"a damaged record: {error}", path=self.path, place=place
-            ) from error
         return StoredRepository(self.file, row_id, header, self._touch)
 
     def add(self, repository: Repository) -> bool:
