@@ -18,6 +18,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
+import orjson
+
+from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import (
     NO_GOALS,
     Annotation,
@@ -32,6 +35,9 @@ from lean_dojo_v2.data.errors import MalformedError
 Json: TypeAlias = dict[str, Any]
 PositionForm: TypeAlias = Callable[[Position], Any]
 """``str`` for ``"(1, 2)"``, ``list`` for ``[1, 2]``."""
+
+INFINITE = b"1e999"
+"""Infinity as valid JSON: every reader that takes doubles gives ``inf`` for it."""
 
 _T = TypeVar("_T")
 _POSITION = re.compile(
@@ -215,6 +221,27 @@ def _rating(value: object) -> float | None:
 
 
 # --- writing -----------------------------------------------------------------------------------
+
+
+def dumps(value: Any, *, indented: bool = False) -> bytes:
+    """Write a value as UTF-8, on one line or indented; so does every file of a database.
+
+    Raises:
+        DatabaseError: If it holds what JSON cannot say.
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indented else None)
+    except orjson.JSONEncodeError as error:
+        raise DatabaseError(f"cannot be written as JSON: {error}") from error
+
+
+def dump_theorem(theorem: Theorem) -> bytes:
+    """Write a theorem as one line of ``dynamic_database.json``."""
+    data = theorem_to_dict(theorem)
+    rating = theorem.difficulty_rating
+    if rating is not None and math.isinf(rating):
+        data["difficulty_rating"] = orjson.Fragment(INFINITE)
+    return dumps(data)
 
 
 def theorem_to_dict(theorem: Theorem, *, position: PositionForm = str) -> Json:

@@ -27,7 +27,6 @@ from lean_dojo_v2.data.codec import (
 )
 from lean_dojo_v2.data.difficulty import difficulty
 from lean_dojo_v2.data.errors import MalformedError, NotInDatabaseError
-from lean_dojo_v2.data.metadata import date_from_metadata, metadata_to_json, name_of_url
 
 TheoremList: TypeAlias = Literal[
     "proven_theorems", "sorry_theorems_proved", "sorry_theorems_unproved"
@@ -310,6 +309,40 @@ class Repository:
 
 
 # --- helpers -----------------------------------------------------------------------------------
+
+
+def name_of_url(url: str) -> str:
+    """Return ``owner/repo`` for a repository's address, or the last folder of a local path.
+
+    >>> name_of_url("https://github.com/durant42040/lean4-example.git")
+    'durant42040/lean4-example'
+    """
+    parts = [part for part in re.split(r"[/\\:]+", url.removesuffix(".git")) if part]
+    return "/".join(parts[-2:] if "://" in url or url.startswith("git@") else parts[-1:]) or url
+
+
+def date_from_metadata(metadata: Mapping[str, Any]) -> datetime:
+    """Read ``date_processed``; the beginning of time if it is missing.
+
+    Raises:
+        MalformedError: If it is there and is not an ISO date.
+    """
+    value = metadata.get("date_processed")
+    if value is None or value == "":
+        return datetime.min.replace(tzinfo=UTC)
+    try:
+        date = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+    except (TypeError, ValueError) as error:
+        raise MalformedError(f"not an ISO date: {value!r}", "metadata.date_processed") from error
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def metadata_to_json(metadata: Mapping[str, Any]) -> Json:
+    """Return metadata with its dates as ISO strings."""
+    return {
+        key: value.isoformat() if isinstance(value, datetime) else value
+        for key, value in metadata.items()
+    }
 
 
 def log_proof(log_file: str | Path, theorem: Theorem) -> None:

@@ -15,8 +15,7 @@ from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
-from lean_dojo_v2.prover.search.best_first import BestFirstSearch
-from lean_dojo_v2.prover.search.display import print_batch
+from lean_dojo_v2.prover.search.best_first import BestFirstSearch, print_batch
 from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.prover.suggestion import PremiseSource, ProgressEstimator, TacticGenerator

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import attrs
 
 from lean_dojo_core.records import PremiseFile, Theorem
-from lean_dojo_v2.data.codec import exported_theorem, premise_file_to_dict
-from lean_dojo_v2.data.encode import dumps
+from lean_dojo_v2.data.codec import dumps, exported_theorem, premise_file_to_dict
 from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database.export.splits import SPLITS, novel_premises_split_of, split_of
 

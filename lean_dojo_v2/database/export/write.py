@@ -16,7 +16,7 @@ from typing import IO, Any
 import attrs
 
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
-from lean_dojo_v2.data.encode import dumps
+from lean_dojo_v2.data.codec import dumps
 from lean_dojo_v2.data.imports import dependencies_first
 from lean_dojo_v2.data.repository import HEADER, Repository
 from lean_dojo_v2.database.export.source import ExportSource

@@ -21,12 +21,14 @@ import orjson
 
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.data.codec import (
+    INFINITE,
+    dump_theorem,
+    dumps,
     premise_file_from_dict,
     premise_file_to_dict,
     text_from_json,
     theorem_from_dict,
 )
-from lean_dojo_v2.data.encode import INFINITE, dump_theorem, dumps
 from lean_dojo_v2.data.errors import MalformedError
 from lean_dojo_v2.data.repository import THEOREM_LISTS, Repository, rated
 

@@ -13,7 +13,7 @@ import attrs
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.atomic import atomic_writer
-from lean_dojo_v2.data.encode import dump_theorem
+from lean_dojo_v2.data.codec import dump_theorem
 from lean_dojo_v2.data.repository import Repository, RepositoryKey
 from lean_dojo_v2.database.json.file import read_repositories
 from lean_dojo_v2.database.json.lines import write_repositories

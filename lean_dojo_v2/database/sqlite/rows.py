@@ -9,8 +9,7 @@ import attrs
 import orjson
 
 from lean_dojo_core.records import NO_GOALS, PremiseFile, Theorem
-from lean_dojo_v2.data.codec import tactic_to_dict, theorem_from_dict
-from lean_dojo_v2.data.encode import dumps
+from lean_dojo_v2.data.codec import dumps, tactic_to_dict, theorem_from_dict
 from lean_dojo_v2.data.errors import MalformedError
 from lean_dojo_v2.data.repository import rated
 from lean_dojo_v2.database.export.source import ExportEntry, corpus_line, export_entry, export_line

@@ -10,14 +10,14 @@ import attrs
 import orjson
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.data.encode import dumps
+from lean_dojo_v2.data.codec import dumps
 from lean_dojo_v2.data.errors import located
-from lean_dojo_v2.data.metadata import metadata_to_json
 from lean_dojo_v2.data.repository import (
     HEADER,
     THEOREM_LISTS,
     Repository,
     RepositoryKey,
+    metadata_to_json,
     not_found,
 )
 from lean_dojo_v2.database.sqlite.file import SqliteFile

@@ -16,6 +16,7 @@ Lean confirms counts.
 from __future__ import annotations
 
 import inspect
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -295,3 +296,15 @@ class _Pass:
         for task, _ in batch:
             task.run.add_time(share)
         return suggestions
+
+
+def print_batch(batch: Sequence[tuple[str, Node, Sequence[Suggestion]]]) -> None:
+    """Print to standard error which states are expanded, and with what."""
+    for name, node, suggestions in batch:
+        goal = node.state.rpartition("\n")[2]
+        print(
+            f"{name}: depth {node.depth}, log-probability {node.logprob:.2f}: {goal}",
+            file=sys.stderr,
+        )
+        for suggestion in sorted(suggestions, key=lambda s: -s.logprob)[:5]:
+            print(f"  {suggestion.logprob:8.2f}  {suggestion.tactic}", file=sys.stderr)
