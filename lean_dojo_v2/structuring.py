@@ -49,8 +49,6 @@ def structure(value: Any, annotation: Any) -> Any:
     """
     try:
         return _converter().structure(value, annotation)
-    except WrongValue:
-        raise
     except cattrs.BaseValidationError as error:
         raise _first_problem(error) from error
     except cattrs.StructureHandlerNotFoundError as error:
@@ -72,9 +70,6 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f" It has: {', '.join(folded.values()) or 'none'}."
 
 
-_REFUSALS = (WrongValue, cattrs.BaseValidationError, cattrs.StructureHandlerNotFoundError)
-
-
 @functools.cache
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True)
@@ -82,7 +77,7 @@ def _converter() -> cattrs.Converter:
     for kind in (str, int, float, bool):
         converter.register_structure_hook(kind, _primitive)
     converter.register_structure_hook(Path, _path)
-    converter.register_structure_hook_func(_is_union, functools.partial(_union, converter))
+    converter.register_structure_hook_func(_is_union, _union)
     converter.register_structure_hook_func(_is_callable, _instance)
     converter.register_structure_hook_func(_is_literal, _literal)
     converter.register_structure_hook_func(_is_record, _record)
@@ -169,7 +164,7 @@ def _literal(value: Any, kind: Any) -> Any:
     raise WrongValue(f"expected {type_text(kind)}, got {_shown(value)}")
 
 
-def _union(converter: cattrs.Converter, value: Any, kind: Any) -> Any:
+def _union(value: Any, kind: Any) -> Any:
     members = typing.get_args(kind)
     if value is None and type(None) in members:
         return None
@@ -178,12 +173,12 @@ def _union(converter: cattrs.Converter, value: Any, kind: Any) -> Any:
         # The one member that takes a mapping says best what is wrong inside it.
         records = [one for one in members if _is_record(one) or cols.is_mapping(one)]
         if len(records) == 1:
-            return converter.structure(value, records[0])
+            return structure(value, records[0])
     # An exact match first: `3` is an int before it is a float.
     for member in sorted(members, key=lambda member: type(value) is not member):
         try:
-            return converter.structure(value, member)
-        except _REFUSALS:
+            return structure(value, member)
+        except WrongValue:
             continue
     raise WrongValue(f"expected {type_text(kind)}, got {_shown(value)}")
 

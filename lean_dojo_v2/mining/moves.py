@@ -107,13 +107,10 @@ def _of_hypothesis(variable: Variable, names: set[str]) -> Iterator[str]:
         yield f"obtain ⟨{value}, {_fresh('h', names)}⟩ := {name}"
     elif split_outside(kind, " ∨ ")[1:]:
         yield f"rcases {name} with {name} | {name}"
-    elif any(re.fullmatch(r"\w+", side) for side in _sides(kind)):
-        yield f"subst {name}"
-
-
-def _sides(equation: str) -> list[str]:
-    sides = split_outside(equation, " = ")
-    return sides if len(sides) == 2 else []
+    else:
+        sides = split_outside(kind, " = ")
+        if len(sides) == 2 and any(re.fullmatch(r"\w+", side) for side in sides):
+            yield f"subst {name}"
 
 
 def _of_target(target: str, names: set[str]) -> Iterator[str]:

@@ -38,7 +38,8 @@ def mutations(statement: str) -> Iterator[tuple[str, str]]:
         sides = split_outside(claim, sign)
         if len(sides) == 2 and not split_outside(claim, " → ")[1:]:
             swapped = f"{sides[1]}{sign}{sides[0]}"
-            yield "symm", f"theorem {name}_symm{levels}{_before(binders)} : {swapped} :="
+            before = f" {binders}" if binders else ""
+            yield "symm", f"theorem {name}_symm{levels}{before} : {swapped} :="
             break
     yield from _instances(name, levels, binders, claim)
 
@@ -97,7 +98,3 @@ def _parts(statement: str) -> tuple[str, str, str, str] | None:
     if len(sides) != 2:
         return None
     return head[1], head[2] or "", sides[0].strip(), sides[1].strip()
-
-
-def _before(binders: str) -> str:
-    return f" {binders}" if binders else ""

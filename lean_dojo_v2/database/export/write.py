@@ -23,13 +23,9 @@ from lean_dojo_v2.database.export.source import ExportSource
 from lean_dojo_v2.database.export.splits import SPLITS, STRATEGIES
 
 TOTALS = (
-    "total_theorems",
-    "num_proven_theorems",
-    "num_sorry_theorems",
-    "num_premise_files",
-    "num_premises",
-    "num_files_traced",
-)
+    "total_theorems", "num_proven_theorems", "num_sorry_theorems", "num_premise_files",
+    "num_premises", "num_files_traced",
+)  # fmt: skip
 
 
 def write_merged_data(sources: Sequence[ExportSource], folder: Path) -> None:

@@ -21,6 +21,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -92,11 +93,8 @@ class BestFirstSearch:
         """
         if not servers:
             raise UsageError("a search needs at least one Lean server")
-        search = _Pass(self, problems, servers, on_batch)
-        try:
+        with closing(_Pass(self, problems, servers, on_batch)) as search:
             yield from search.results()
-        finally:
-            search.close()
 
 
 class _Lane:
@@ -275,7 +273,12 @@ class _Pass:
         if self.search.progress is None or not found:
             return [None] * len(found)
         steps = [
-            Step(child.parent.state, run.prefix(child.parent), child.tactic, str(child.state))
+            Step(
+                before=child.parent.state,
+                prefix="\n".join(run.tree.tactics(child.parent)),
+                tactic=child.tactic,
+                after=str(child.state),
+            )
             for run, child in found
         ]
         return self.search.progress.predict(steps)

@@ -280,10 +280,6 @@ class TheoremSearch:
             for _, _, distant in sorted(self._queue)[KEPT_STATES // 2 :]:
                 self._alive.pop(distant.id, None)
 
-    def prefix(self, node: Node) -> str:
-        """Return the tactics that led to a state, one a line."""
-        return "\n".join(self.tree.tactics(node))
-
     def add_time(self, seconds: float) -> None:
         """Count time that was spent for this theorem outside, on generating its tactics."""
         self._spent += seconds
