@@ -72,15 +72,19 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 @functools.cache
 def _converter() -> cattrs.Converter:
-    converter = cattrs.Converter(forbid_extra_keys=True)
-    converter.register_structure_hook_func(lambda kind: kind is object, lambda value, _: value)
+    converter = cattrs.Converter()
     for kind in (str, int, float, bool):
         converter.register_structure_hook(kind, _primitive)
     converter.register_structure_hook(Path, _path)
-    converter.register_structure_hook_func(_is_union, _union)
-    converter.register_structure_hook_func(_is_callable, _instance)
-    converter.register_structure_hook_func(_is_literal, _literal)
-    converter.register_structure_hook_func(_is_record, _record)
+    hooks: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], Any]], ...] = (
+        (lambda kind: kind is object, lambda value, _: value),
+        (lambda kind: typing.get_origin(kind) in {typing.Union, types.UnionType}, _union),
+        (lambda kind: typing.get_origin(kind) is typing.Literal, _literal),
+        (lambda kind: (typing.get_origin(kind) or kind) is Callable, _instance),
+        (_is_record, _record),
+    )
+    for fits, hook in hooks:
+        converter.register_structure_hook_func(fits, hook)
     for test, factory in (
         (cols.is_sequence, cols.list_structure_factory),
         (cols.is_mapping, cols.mapping_structure_factory),
@@ -99,7 +103,6 @@ def _container(factory: Callable[..., Any], test: Callable[[Any], bool]) -> Call
 
     def make(annotation: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
         structure_items = factory(annotation, converter)
-
         item, *_ = typing.get_args(annotation) or (Any,)
         texts = test is cols.is_sequence and item in (str, Any)
 
@@ -114,18 +117,6 @@ def _container(factory: Callable[..., Any], test: Callable[[Any], bool]) -> Call
         return hook
 
     return make
-
-
-def _is_union(annotation: Any) -> bool:
-    return typing.get_origin(annotation) in {typing.Union, types.UnionType}
-
-
-def _is_callable(annotation: Any) -> bool:
-    return (typing.get_origin(annotation) or annotation) is Callable
-
-
-def _is_literal(annotation: Any) -> bool:
-    return typing.get_origin(annotation) is typing.Literal
 
 
 def _is_record(annotation: Any) -> bool:
