@@ -34,7 +34,7 @@ from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training.data import formatted_rows, split_file
-from lean_dojo_plugins.training.loop import CurriculumStep
+from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.sample import sample_database_path
 

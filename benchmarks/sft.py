@@ -46,7 +46,7 @@ from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.sft.trainer import SFTTrainer
-from lean_dojo_plugins.training.loop import CurriculumStep
+from lean_dojo_plugins.training.learner import CurriculumStep
 
 LORA = {"r": 16, "lora_alpha": 32, "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj"]}
 

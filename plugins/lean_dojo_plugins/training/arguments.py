@@ -76,10 +76,6 @@ def check_trainer_args(
 def check_values(args: Mapping[str, Any], *, on_cpu: bool) -> None:
     """Refuse values with which a causal language model cannot be trained, or not gone on with.
 
-    Args:
-        args: Settings by name.
-        on_cpu: Whether the training runs on a CPU.
-
     Raises:
         ConfigError: Names the key and says why.
     """

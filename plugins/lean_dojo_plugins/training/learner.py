@@ -14,6 +14,7 @@ from lean_dojo_core import DatasetFormatter, Repository
 from lean_dojo_plugins.training.data import repository_name
 from lean_dojo_plugins.training.devices import Device
 from lean_dojo_plugins.training.lengths import TooLong
+from lean_dojo_plugins.training.model_card import CardSubject
 
 
 @attrs.frozen
@@ -49,10 +50,9 @@ class CurriculumStep:
         return repository_name(self.repository)
 
 
-class Learner(Protocol):
+class Learner(CardSubject, Protocol):
     """A trainer as the curriculum's loop sees it."""
 
-    model_name: str
     output_dir: str
     resume: bool
     look_back: int
@@ -63,9 +63,6 @@ class Learner(Protocol):
     @property
     def chosen_device(self) -> Device:
         """Where it runs."""
-
-    def settings(self) -> dict[str, Any]:
-        """Return all settings that affect the result, as plain data."""
 
     def reports(self) -> Sequence[str]:
         """Name the loggers."""
@@ -88,14 +85,7 @@ class Learner(Protocol):
         checkpoint: Path | None,
         target: Path,
     ) -> int:
-        """Train one step and save the model to a folder.
-
-        Args:
-            dataset: Its rows.
-            step: Which step it is.
-            callbacks: The room's own, for metrics and checkpoints.
-            checkpoint: Where to go on from.
-            target: Folder for the model, and on the main process for what belongs to it.
+        """Train one step, from a checkpoint if there is one, and save the model to ``target``.
 
         Returns:
             Steps of the optimiser, those before ``checkpoint`` among them.
@@ -109,6 +99,3 @@ class Learner(Protocol):
 
     def forget_model(self) -> None:
         """Release the model; the next use loads it again."""
-
-    def card(self) -> Mapping[str, str]:
-        """Describe the model for the model card; see :mod:`.model_card`."""

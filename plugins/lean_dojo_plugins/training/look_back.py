@@ -18,15 +18,10 @@ _Repository: TypeAlias = tuple[str, str]
 
 
 def look_back(trainer: Learner, step: CurriculumStep, data_path: Path) -> None:
-    """Measure the model on held-out tactics of every repository so far.
+    """Measure the model on held-out tactics of every repository up to the step that has just ended.
 
     Adds a row to ``forgetting.json`` in the trainer's output folder and draws it anew. The
     training's random numbers are left alone.
-
-    Args:
-        trainer: Its model has just been trained.
-        step: The step that has just ended.
-        data_path: Folder of the step's merged data.
     """
     wanted = {(str(r.url), str(r.commit)): _named(r) for r in step.repositories}
     rows = held_out_rows(
@@ -55,14 +50,7 @@ def _named(repository: Repository) -> str:
 def held_out_rows(
     data_path: Path, formatter: DatasetFormatter, repositories: list[_Repository], *, limit: int
 ) -> dict[_Repository, list[dict[str, Any]]]:
-    """Collect the first held-out rows of each repository, as a stream over the split files.
-
-    Args:
-        data_path: Folder of merged data.
-        formatter: Makes the rows.
-        repositories: Addresses and commits.
-        limit: Rows of each repository at most.
-    """
+    """Collect the first held-out rows of each repository, as a stream over the split files."""
     rows: dict[_Repository, list[dict[str, Any]]] = {key: [] for key in repositories}
     for split in SPLITS:
         for theorem in read_theorems(split_file(data_path, split)):

@@ -47,20 +47,11 @@ from lean_dojo_plugins.training.run_folder import (
 from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata
 
-__all__ = ["CurriculumStep", "Loop"]
-
 _ROWS_FILE = "rows.arrow"
 
 
 class Loop:
-    """Runs a trainer's curriculum.
-
-    Args:
-        trainer: What to run.
-        repos: The repositories, in order.
-        database: Exports them.
-        data_path: Where to.
-    """
+    """Runs a trainer's curriculum."""
 
     def __init__(
         self, trainer: Learner, repos: list[Repository], database: Database, data_path: Path
@@ -89,19 +80,18 @@ class Loop:
         """
         state = self._open()
         done = self._already_done(state)
-        if done == len(self.repos) and (longer := longer_by(state, self.trainer.settings())):
+        is_done = done == len(self.repos)
+        longer = longer_by(state, self.trainer.settings()) if is_done else {}
+        if longer:
             self._say(f"{self.folder.path}: {said_longer(longer)}")
-            with bars_on_terminals_only():
-                self._run_step(state, self._step(len(self.repos) - 1, state, longer))
-            self.reporter.close()
-            return
-        if done == len(self.repos):
+            done -= 1  # the last repository comes once more
+        elif is_done:
             self._say(
                 f"{self.folder.path}: already trained on all {done} repositories; resume=False "
                 "trains anew"
             )
             return
-        if done:
+        elif done:
             self._say(f"{self.folder.path}: going on after {done} finished repositories")
         bar = tqdm(
             total=len(self.repos),
@@ -112,7 +102,7 @@ class Loop:
         try:
             with bar, bars_on_terminals_only():
                 for index in range(done, len(self.repos)):
-                    self._run_step(state, self._step(index, state))
+                    self._run_step(state, self._step(index, state, longer))
                     bar.update()
         finally:
             self.reporter.close()
@@ -161,9 +151,7 @@ class Loop:
             "another output_dir, or resume=False to start anew."
         )
 
-    def _step(
-        self, index: int, state: RunState, longer: Mapping[str, float] | None = None
-    ) -> CurriculumStep:
+    def _step(self, index: int, state: RunState, longer: Mapping[str, float]) -> CurriculumStep:
         number = len(state.finished) + len(self.skipped)
         return CurriculumStep(
             index=index,
@@ -172,7 +160,7 @@ class Loop:
             folder=self.folder.step_folder(number, repository_name(self.repos[index])),
             seed=self.trainer.seed + number,
             processes=self.processes.num_processes,
-            longer=longer or {},
+            longer=longer,
         )
 
     def _run_step(self, state: RunState, step: CurriculumStep) -> None:
@@ -200,11 +188,7 @@ class Loop:
             self.trainer.finish_step()
             if self.trainer.look_back:
                 look_back(self.trainer, step, self.data_path)
-            write_model_card(
-                self.folder.staging,
-                self.trainer,
-                [*state.finished, *finished],
-            )
+            write_model_card(self.folder.staging, self.trainer, [*state.finished, *finished])
             self.folder.publish(state, finished)
             self._say(f"{place}: saved to {self.folder.path}")
         self.processes.wait_for_everyone()

@@ -33,13 +33,7 @@ class CardSubject(Protocol):
 
 
 def write_model_card(folder: Path, trainer: CardSubject, steps: Sequence[FinishedStep]) -> None:
-    """Write ``README.md`` beside a model.
-
-    Args:
-        folder: The model's folder.
-        trainer: What trained it.
-        steps: The repositories that it has been trained on.
-    """
+    """Write ``README.md`` beside a model, with the repositories that it has been trained on."""
     settings, card = _without_paths(trainer.settings()), trainer.card()
     formatter = registry.dataset_formatters[card["formatter"]]
     name = trainer.model_name

@@ -26,10 +26,6 @@ def only_run(folder: Path | str, processes: PartialState) -> Iterator[None]:
 
     The system lets others in when the process ends, however it ends.
 
-    Args:
-        folder: The output folder.
-        processes: Those that train together.
-
     Raises:
         UsageError: If another run is at work there.
     """
@@ -39,24 +35,18 @@ def only_run(folder: Path | str, processes: PartialState) -> Iterator[None]:
     Path(folder).mkdir(parents=True, exist_ok=True)
     lock = FileLock(Path(folder) / LOCK)
     try:
-        lock.acquire(timeout=PATIENCE)
+        held = lock.acquire(timeout=PATIENCE)
     except Timeout as error:
         raise UsageError(
             f"another process is training in {folder}; wait for it, end it, or use another folder"
         ) from error
-    try:
+    with held:
         yield
-    finally:
-        lock.release()
 
 
 @contextmanager
 def only_exporter(data_path: Path) -> Iterator[None]:
-    """Wait until no other run exports there: what is read then is what was exported.
-
-    Args:
-        data_path: Folder of the exported data.
-    """
+    """Wait until no other run exports there: what is read then is what was exported."""
     data_path.mkdir(parents=True, exist_ok=True)
     with FileLock(data_path / EXPORT_LOCK):
         yield

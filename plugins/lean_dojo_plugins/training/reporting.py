@@ -10,15 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-from transformers import (
-    PrinterCallback,
-    ProgressCallback,
-    Trainer,
-    TrainerCallback,
-    TrainerControl,
-    TrainerState,
-    TrainingArguments,
-)
+from transformers import PrinterCallback, ProgressCallback, Trainer, TrainerCallback, TrainerState
 from transformers.utils import logging as transformers_logging
 
 from lean_dojo_v2.runs import figures, metrics
@@ -33,10 +25,16 @@ def bars_on_terminals_only() -> Iterator[None]:
 
     With them goes a warning that TRL's use of transformers raises and no user can act upon.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
-        with _no_bars():
+    hidden = not sys.stderr.isatty() and transformers_logging.is_progress_bar_enabled()
+    if hidden:
+        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
             yield
+    finally:
+        if hidden:
+            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 @contextmanager
@@ -50,30 +48,14 @@ def errors_only() -> Iterator[None]:
         transformers_logging.set_verbosity(level)
 
 
-@contextmanager
-def _no_bars() -> Iterator[None]:
-    if sys.stderr.isatty() or not transformers_logging.is_progress_bar_enabled():
-        yield
-        return
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
-
-
 class TrainingBar(ProgressCallback):
     """transformers' bar, with the latest numbers behind it instead of dictionaries on stdout."""
 
     def on_log(
-        self,
-        args: TrainingArguments,  # noqa: ARG002
-        state: TrainerState,
-        control: TrainerControl,  # noqa: ARG002
-        logs: dict[str, Any] | None = None,
-        **kwargs: Any,  # noqa: ARG002
+        self, args: Any, state: TrainerState, control: Any, logs: Any = None, **kwargs: Any
     ) -> None:
         """Show the loss and the reward; everything is in the metrics file."""
+        del args, control, kwargs
         bar = self.training_bar
         shown = {key: value for key, value in (logs or {}).items() if key in _SHOWN}
         if state.is_world_process_zero and bar is not None and shown:
@@ -86,13 +68,7 @@ _SHOWN = ("loss", "reward")
 class StepsSoFar(TrainerCallback):
     """Notes the step, which is said where there is no bar."""
 
-    def on_step_end(
-        self,
-        args: TrainingArguments,  # noqa: ARG002
-        state: TrainerState,
-        control: TrainerControl,  # noqa: ARG002
-        **kwargs: Any,  # noqa: ARG002
-    ) -> None:
+    def on_step_end(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
         """Note it, with the latest numbers."""
         last = state.log_history[-1] if state.log_history else {}
         numbers = [f"{key} {float(last[key]):.3g}" for key in _SHOWN if key in last]
@@ -149,29 +125,25 @@ class Reporter:
             self._writer = None
 
 
+@attrs.define(slots=False, eq=False)
 class ReportCallback(TrainerCallback):
     """Passes what a trainer logs to a reporter, from the main process.
 
-    Args:
+    Attributes:
         reporter: Where to.
         repository: Name of the repository that this step adds.
         offset: Steps of the optimiser before this repository.
     """
 
-    def __init__(self, reporter: Reporter, repository: str, offset: int) -> None:
-        self.reporter = reporter
-        self.repository = repository
-        self.offset = offset
+    reporter: Reporter
+    repository: str
+    offset: int
 
     def on_log(
-        self,
-        args: TrainingArguments,  # noqa: ARG002
-        state: TrainerState,
-        control: TrainerControl,  # noqa: ARG002
-        logs: dict[str, Any] | None = None,
-        **kwargs: Any,  # noqa: ARG002
+        self, args: Any, state: TrainerState, control: Any, logs: Any = None, **kwargs: Any
     ) -> None:
         """Report one record."""
+        del args, control, kwargs
         if state.is_world_process_zero and logs:
             self.reporter.write(self.offset + state.global_step, self.repository, logs)
 
@@ -179,14 +151,7 @@ class ReportCallback(TrainerCallback):
 class NoFinalCheckpoint(TrainerCallback):
     """Leaves out the checkpoint after the last step: the model itself is saved right then."""
 
-    def on_step_end(
-        self,
-        args: TrainingArguments,  # noqa: ARG002
-        state: TrainerState,
-        control: TrainerControl,
-        **kwargs: Any,  # noqa: ARG002
-    ) -> TrainerControl:
+    def on_step_end(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
         """Take back what the default flow asked for."""
         if state.global_step >= state.max_steps:
             control.should_save = False
-        return control

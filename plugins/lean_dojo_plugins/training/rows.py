@@ -38,23 +38,6 @@ class Written:
     digest: str
 
 
-class _Hashing:
-    """A binary stream that also computes the digest of what goes through it."""
-
-    closed = False
-
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
-        self.digest = hashlib.sha256()
-
-    def write(self, data: Any) -> int:
-        self.digest.update(data)
-        return int(self.stream.write(data))
-
-    def flush(self) -> None:
-        self.stream.flush()
-
-
 def write_rows(rows: Iterable[dict[str, Any]], path: Path) -> Written:
     """Write rows to an Arrow stream file, atomically.
 
@@ -68,13 +51,12 @@ def write_rows(rows: Iterable[dict[str, Any]], path: Path) -> Written:
     count = 0
     schema: pa.Schema | None = None
     with atomic_writer(path) as stream:
-        sink = _Hashing(stream)
         writer: Any = None
         for chunk in chunks(rows, CHUNK):
             try:
                 if schema is None:
                     schema = _without_nulls(pa.Table.from_pylist(chunk).schema)
-                    writer = pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), schema)
+                    writer = pa.ipc.new_stream(stream, schema)
                 writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
             except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
                 raise DataError(
@@ -84,7 +66,8 @@ def write_rows(rows: Iterable[dict[str, Any]], path: Path) -> Written:
             count += len(chunk)
         if writer is not None:
             writer.close()
-    return Written(count, sink.digest.hexdigest())
+    with path.open("rb") as written:
+        return Written(count, hashlib.file_digest(written, "sha256").hexdigest())
 
 
 def open_rows(path: Path) -> datasets.Dataset:

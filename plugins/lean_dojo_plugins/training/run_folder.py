@@ -13,7 +13,7 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -145,15 +145,7 @@ class RunFolder:
         atomic_write_text(self.path / STATE_FILE, json.dumps(data, indent=2) + "\n")
 
     def begin(self, trainer: str, settings: Mapping[str, Any], *, resume: bool) -> RunState:
-        """Bring the folder into order for a run: a new one, or one that goes on.
-
-        Args:
-            trainer: Name of the trainer's class.
-            settings: Everything that shapes the result.
-            resume: Whether an earlier run goes on.
-
-        Returns:
-            How far it is.
+        """Bring the folder into order for a run: a new one, or one that goes on from that state.
 
         Raises:
             UsageError: If the folder holds a run with other settings.
@@ -253,10 +245,6 @@ def last_checkpoint(folder: Path, processes: int) -> Path | None:
 
     transformers writes ``trainer_state.json`` last on the main process; every process writes the
     state of its own random numbers.
-
-    Args:
-        folder: The step's folder.
-        processes: How many processes train.
     """
     found: list[tuple[int, Path]] = []
     for entry in folder.glob("checkpoint-*"):
@@ -282,10 +270,7 @@ def _complete(checkpoint: Path, processes: int) -> bool:
 def keep_fitting_checkpoints(folder: Path, told: Mapping[str, Any], processes: int) -> None:
     """Delete a step's checkpoints where its data, or the number of processes, are others now.
 
-    Args:
-        folder: The step's folder.
-        told: What says whether the data are the same; it is kept in ``step.json``.
-        processes: How many processes train.
+    What ``told`` says of the data is kept in ``step.json``.
     """
     note, text = folder / STEP_FILE, json.dumps({**told, "processes": processes})
     if not note.exists() or note.read_text() != text:
@@ -356,11 +341,7 @@ def length_of(settings: Mapping[str, Any]) -> dict[str, float]:
 
 
 def longer_by(state: RunState, settings: Mapping[str, Any]) -> dict[str, float]:
-    """Say by how much a finished run is to be trained on.
-
-    Args:
-        state: The run's.
-        settings: What is asked for now.
+    """Say by how much a finished run is to be trained on with these settings.
 
     Returns:
         Settings of the transformers trainer: ``num_train_epochs`` or ``max_steps``; none if the
@@ -424,5 +405,5 @@ def _moving_order(file: Path) -> tuple[bool, bool, str]:
     return (file.name in _ENTRY_POINTS, _WEIGHTS.fullmatch(file.name) is not None, file.name)
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    return iter([entry for entry in folder.iterdir() if entry.is_file()] if folder.is_dir() else [])
+def _files(folder: Path) -> list[Path]:
+    return [entry for entry in folder.iterdir() if entry.is_file()] if folder.is_dir() else []

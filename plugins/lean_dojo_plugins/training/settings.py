@@ -32,11 +32,7 @@ _ARGS_WITHOUT_EFFECT = {
 
 
 def plain_settings(trainer: Any) -> dict[str, Any]:
-    """Return every field of a trainer that shapes its result, JSON-ready.
-
-    Args:
-        trainer: An attrs object.
-    """
+    """Return every field of a trainer (an attrs object) that shapes its result, JSON-ready."""
     settings = {
         field.name: plain(getattr(trainer, field.name))
         for field in attrs.fields(type(trainer))
