@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import torch
+import attrs
+from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
 
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.model.label_head import label_log_probs, restore_forward
-from lean_dojo_plugins.causal_lm.text.tokenisation import (
-    IGNORED,
-    TokenisedExample,
-    Tokeniser,
-)
+from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser
 from lean_dojo_plugins.training.lengths import TooLong, nothing_fits
 from lean_dojo_plugins.training.rows import chunks
 
@@ -33,15 +30,10 @@ def evaluate_rows(
     max_length: int | None = 1024,
     too_long: TooLong | None = None,
 ) -> dict[str, float]:
-    """Evaluate on prompt/completion rows.
+    """Evaluate on prompt/completion rows of a formatter; the model stays as it was, PEFT or not.
 
-    Args:
-        model: A causal language model, PEFT or not; left as it was.
-        tokenizer: Its tokenizer.
-        formatter: What the rows come from.
-        rows: Rows with ``prompt`` and ``completion``.
-        max_length: Longest example in tokens, as in training.
-        too_long: Counts the examples that were longer; those left out are not in the loss.
+    Examples of more than ``max_length`` tokens are shortened as in training, or left out of the
+    loss; ``too_long`` counts them.
 
     Returns:
         ``loss``, the mean negative log-likelihood per label token in nats, and ``exact_match``, the
@@ -73,47 +65,26 @@ def mean_loss(
     max_length: int | None = 1024,
     too_long: TooLong | None = None,
 ) -> float | None:
-    """Return the mean negative log-likelihood per label token, in nats.
-
-    Args:
-        model: A causal language model, PEFT or not; left as it was.
-        tokenizer: Its tokenizer.
-        rows: Rows with ``prompt`` and ``completion``.
-        max_length: Longest example in tokens, as in training.
-        too_long: Counts the examples that were longer.
+    """Return the mean negative log-likelihood per label token, in nats; see :func:`evaluate_rows`.
 
     Returns:
         ``None`` if there are no rows, or none that fits.
     """
     tokeniser = Tokeniser(tokenizer, max_length, too_long or TooLong())
     examples = sorted(tokeniser.examples(rows), key=lambda e: len(e.input_ids))
+    collate = DataCollatorForLanguageModeling(tokenizer.pad_token_id)
     restore_forward(model)
     training = model.training
     model.eval()
     total, count = 0.0, 0
     try:
         for batch in chunks(examples, BATCH):
+            inputs = collate([attrs.asdict(example, recurse=False) for example in batch])
             log_probs = label_log_probs(
-                model, *_collate(batch, tokenizer.pad_token_id, model.device)
+                model, **{name: one.to(model.device) for name, one in inputs.items()}
             )
             total -= float(log_probs.sum())
             count += len(log_probs)
     finally:
         model.train(training)
     return total / count if count else None
-
-
-def _collate(
-    batch: list[TokenisedExample], pad: int, device: torch.device
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Pad on the right: ids, mask and labels, each ``(batch, longest)``."""
-    width = max(len(example.input_ids) for example in batch)
-
-    def rows(values: list[list[int]], fill: int) -> torch.Tensor:
-        return torch.tensor([v + [fill] * (width - len(v)) for v in values], device=device)
-
-    return (
-        rows([example.input_ids for example in batch], pad),
-        rows([[1] * len(example.input_ids) for example in batch], 0),
-        rows([example.labels for example in batch], IGNORED),
-    )

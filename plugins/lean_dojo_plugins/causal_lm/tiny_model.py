@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from transformers import LlamaConfig, PreTrainedTokenizerFast
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
+
+from lean_dojo_plugins.training.reporting import bars_on_terminals_only
 
 __all__ = ["BOS", "EOS", "PAD", "TEMPLATE", "build_tiny_model"]
 
@@ -76,18 +77,28 @@ def build_tiny_model(
         ValueError: ``texts`` is empty, or a size does not fit.
     """
     if vocab_size < 259:
-        msg = f"vocab_size is {vocab_size}; 256 bytes and 3 special tokens need at least 259"
-        raise ValueError(msg)
+        raise ValueError(
+            f"vocab_size is {vocab_size}; 256 bytes and 3 special tokens need at least 259"
+        )
     if hidden_size % (2 * heads):
-        msg = f"hidden_size ({hidden_size}) must be a multiple of 2 * heads ({2 * heads})"
-        raise ValueError(msg)
-    from transformers import LlamaForCausalLM, set_seed
-
-    from lean_dojo_plugins.training.reporting import bars_on_terminals_only
-
+        raise ValueError(
+            f"hidden_size ({hidden_size}) must be a multiple of 2 * heads ({2 * heads})"
+        )
     folder = Path(output_dir)
     tokenizer = _train_tokenizer(texts, vocab_size, max_length)
-    config = _config(tokenizer, hidden_size, layers, heads, max_length)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=hidden_size,
+        intermediate_size=hidden_size * 3,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=heads,
+        max_position_embeddings=max_length,
+        tie_word_embeddings=True,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
     set_seed(seed)
     model = LlamaForCausalLM(config)
     folder.mkdir(parents=True, exist_ok=True)
@@ -100,13 +111,9 @@ def build_tiny_model(
 def _train_tokenizer(
     texts: Iterable[str], vocab_size: int, max_length: int
 ) -> PreTrainedTokenizerFast:
-    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast
-
     corpus = list(texts)
     if not corpus:
-        msg = "there are no texts to train the tokenizer on"
-        raise ValueError(msg)
+        raise ValueError("there are no texts to train the tokenizer on")
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -132,24 +139,4 @@ def _train_tokenizer(
         model_max_length=max_length,
         padding_side="left",
         clean_up_tokenization_spaces=False,
-    )
-
-
-def _config(
-    tokenizer: PreTrainedTokenizerFast, hidden_size: int, layers: int, heads: int, max_length: int
-) -> LlamaConfig:
-    from transformers import LlamaConfig
-
-    return LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=hidden_size,
-        intermediate_size=hidden_size * 3,
-        num_hidden_layers=layers,
-        num_attention_heads=heads,
-        num_key_value_heads=heads,
-        max_position_embeddings=max_length,
-        tie_word_embeddings=True,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
     )

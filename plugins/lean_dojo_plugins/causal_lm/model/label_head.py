@@ -10,39 +10,17 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn import functional
 from transformers.modeling_utils import PreTrainedModel
-from transformers.utils.generic import ModelOutput
 
 from lean_dojo_plugins.causal_lm.model.base import base_of
 from lean_dojo_plugins.causal_lm.model.shared_prefix import after_prefix, shared_length
 
-
-@dataclass  # transformers demands it of a ModelOutput
-class LabelScores(ModelOutput):
-    """What TRL's trainers read from a model called with ``fused_lm_head=True``.
-
-    Every tensor but the scalars has shape ``(batch, length - 1)`` and is zero where no label is.
-
-    Attributes:
-        loss: Mean negative log-likelihood over the labels (scalar).
-        log_probs: Log-probability of each label.
-        entropy: Entropy of the distribution at each label, in nats.
-        is_top1: Whether the label is the most likely token.
-        label_mask: Whether there is a label.
-        aux_loss: Load-balancing loss of a mixture of experts (scalar), if asked for.
-    """
-
-    loss: torch.Tensor | None = None
-    log_probs: torch.Tensor | None = None
-    entropy: torch.Tensor | None = None
-    is_top1: torch.Tensor | None = None
-    label_mask: torch.Tensor | None = None
-    aux_loss: torch.Tensor | None = None
+if TYPE_CHECKING:
+    from trl.trainer.utils import FusedCausalLMOutput
 
 
 def restore_forward(model: Any) -> None:
@@ -173,8 +151,10 @@ def _forward_at(
 
 def _scores(
     logits: torch.Tensor, targets: torch.Tensor, differentiable_entropy: bool
-) -> LabelScores:
+) -> FusedCausalLMOutput:
     """Score ``(N, vocab)`` logits of the labelled positions of ``(batch, length)`` targets."""
+    from trl.trainer.utils import FusedCausalLMOutput  # who only proves needs no TRL
+
     mask = targets != -100
     chosen = targets[mask].to(logits.device)
     # cross_entropy reads the logits once; log_softmax + gather would keep a second copy.
@@ -188,6 +168,6 @@ def _scores(
         # masked_scatter stays connected to the model when no label is there at all.
         return values.new_zeros(mask.shape).masked_scatter(mask, values)
 
-    return LabelScores(
+    return FusedCausalLMOutput(
         log_probs=spread(log_probs), entropy=spread(entropy), is_top1=spread(top1), label_mask=mask
     )

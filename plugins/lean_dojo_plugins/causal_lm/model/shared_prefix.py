@@ -59,11 +59,7 @@ def after_prefix(
 ) -> dict[str, Any]:
     """Compute the first ``count`` tokens once, and give the inputs of the call for the rest.
 
-    Args:
-        model: The model.
-        forward: Its forward.
-        count: Tokens that all rows begin with.
-        inputs: ``input_ids`` and ``attention_mask``, ``(batch, length)``.
+    ``inputs`` are ``input_ids`` and ``attention_mask``, ``(batch, length)``.
     """
     ids = inputs["input_ids"]
     cache = DynamicCache(config=model.config)

@@ -32,14 +32,8 @@ def preview(
     """Return the first examples, rendered and tokenised as for training.
 
     Rows with a ``completion`` are shown with their labels; rows of a prompt alone (GRPO) carry no
-    loss, for there the model's own samples do.
-
-    Args:
-        tokenizer: The model's.
-        formatter: Gives rows with ``prompt``, and perhaps ``completion``, as messages.
-        theorems: Read only as far as needed.
-        limit: How many examples at most.
-        max_length: As in training: a longer example is shown shortened, or left out.
+    loss, for there the model's own samples do. An example that is longer than ``max_length`` is
+    shown shortened, or left out, as in training.
     """
     tokeniser = Tokeniser(tokenizer, max_length)
     return list(islice(_examples(tokeniser, formatter, theorems), limit))

@@ -107,10 +107,7 @@ def encode(
 ) -> list[list[int]]:
     """Render conversations by the chat template and tokenise them.
 
-    Args:
-        tokenizer: With a chat template.
-        conversations: The messages of each.
-        ask: Whether the assistant is to answer next.
+    With ``ask`` they end where the assistant is to answer.
     """
     texts = cast(
         "list[str]",
@@ -164,12 +161,9 @@ def fit(
 
 def labelled(prompt_ids: Sequence[int], ids: list[int]) -> TokenisedExample:
     """Mask everything up to where the prompt and the whole conversation diverge."""
-    start = 0
-    for start, (left, right) in enumerate(zip(prompt_ids, ids, strict=False)):  # noqa: B007
-        if left != right:
-            break
-    else:
-        start = min(len(prompt_ids), len(ids))
+    pairs = enumerate(zip(prompt_ids, ids, strict=False))
+    shorter = min(len(prompt_ids), len(ids))
+    start = next((place for place, (left, right) in pairs if left != right), shorter)
     return TokenisedExample(ids, [IGNORED] * start + ids[start:])
 
 
