@@ -7,6 +7,7 @@ with steps that are masked out of the loss.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import time
@@ -15,7 +16,7 @@ from typing import Any, cast
 
 import attrs
 import torch
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import TrainerCallback
 
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import TrainingError
@@ -37,20 +38,20 @@ def whole_proof_reward() -> AdaptedReward:
 
 
 @attrs.frozen
-class _Batch:
-    """The steps that TRL scores next.
+class _OwnedStep:
+    """A step that TRL scores next.
 
     Attributes:
-        steps: The steps; those from ``filled`` on only fill the batch up.
-        owners: For each step, its group's and its episode's number.
-        proved: For each step, whether its episode is a proof.
-        filled: How many steps count.
+        step: The step.
+        owner: Its group's and its episode's number.
+        proved: Whether its episode is a proof.
+        counts: Whether it is learned from; others only fill the batch up.
     """
 
-    steps: Sequence[PlayedStep]
-    owners: Sequence[tuple[int, int]]
-    proved: Sequence[bool]
-    filled: int
+    step: PlayedStep
+    owner: tuple[int, int]
+    proved: bool
+    counts: bool = True
 
 
 class EpisodeTrainer(StepTrainer):
@@ -65,39 +66,39 @@ class EpisodeTrainer(StepTrainer):
     _stage: Stage
     _formatter: DatasetFormatter
     _prompt_length: int | None = None
-    _batch: _Batch | None = None
+    _batch: Sequence[_OwnedStep] = ()
     _scores: torch.Tensor | None = None
 
     def play_with(
         self, stage: Stage, formatter: DatasetFormatter, prompt_length: int | None
     ) -> None:
-        """Take what plays the episodes; it is closed when the training ends.
+        """Take what plays the episodes, which is closed when the training ends, and the prompts.
 
-        Args:
-            stage: Plays.
-            formatter: Makes the prompts.
-            prompt_length: Longest prompt, in tokens; longer goals are shortened.
+        Goals whose prompt is longer than ``prompt_length`` tokens are shortened.
         """
         self._stage, self._formatter, self._prompt_length = stage, formatter, prompt_length
         self.add_callback(_Close(stage))
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
-        assert self.model is not None
-        mode = "train" if self.model.training else "eval"
+        mode = self._phase
         size = int((self.num_generations if mode == "train" else self.num_generations_eval) or 1)
         start = time.perf_counter()
         groups = self._play(inputs[::size], size)
         self._clock("time/episodes", start)
         self._batch = batch = self._flatten(groups, size, mode)
         rows = [
-            {"prompt": self._formatter.prompt(step.state), "problem": step.state, "proved": proved}
-            for step, proved in zip(batch.steps, batch.proved, strict=True)
+            {
+                "prompt": self._formatter.prompt(one.step.state),
+                "problem": one.step.state,
+                "proved": one.proved,
+            }
+            for one in batch
         ]
         self.rollout_func = self._recorded
         try:
             output = super()._generate_and_score_completions(rows)
         finally:
-            self.rollout_func, self._batch = None, None
+            self.rollout_func, self._batch = None, ()
         # Of TRL's groups, which are not ours, and of its generation, which replays what was played.
         for name in ("frac_reward_zero_std", "time/generation"):
             self._metrics[mode].pop(name, None)
@@ -150,45 +151,37 @@ class EpisodeTrainer(StepTrainer):
         first_lines = [text.strip().partition("\n")[0].strip() for text in texts]
         return list(zip(prompts, completions, first_lines, strict=True))
 
-    def _flatten(self, groups: Sequence[Group], size: int, mode: str) -> _Batch:
-        steps: list[PlayedStep] = []
-        owners: list[tuple[int, int]] = []
-        proved: list[bool] = []
-        for number, group in enumerate(groups):
-            for place, episode in enumerate(group.episodes):
-                steps += episode.steps
-                owners += [(number, place)] * len(episode.steps)
-                proved += [episode.proved] * len(episode.steps)
-        filled = len(steps)
+    def _flatten(self, groups: Sequence[Group], size: int, mode: str) -> list[_OwnedStep]:
+        """List the steps of all episodes, filled up with some of them to whole passes."""
+        steps = [
+            _OwnedStep(step, (number, place), episode.proved)
+            for number, group in enumerate(groups)
+            for place, episode in enumerate(group.episodes)
+            for step in episode.steps
+        ]
         arguments: Any = self.args
         passes = arguments.steps_per_generation if mode == "train" else 1
         whole = math.lcm(int(passes or 1), size)  # TRL counts in groups
-        for index in range(-filled % whole):
-            steps.append(steps[index % filled])
-            owners.append(owners[index % filled])
-            proved.append(proved[index % filled])
-        self._note("episodes/steps", filled / sum(len(group.episodes) for group in groups))
-        return _Batch(steps, owners, proved, filled)
+        again = itertools.islice(itertools.cycle(steps), -len(steps) % whole)
+        self._note("episodes/steps", len(steps) / sum(len(group.episodes) for group in groups))
+        return [*steps, *(attrs.evolve(one, counts=False) for one in again)]
 
     def _recorded(self, prompts: Sequence[Any], _trainer: Any) -> dict[str, Any]:
         """Give TRL the steps as they were sampled; what fills up is masked."""
-        assert self._batch is not None
-        steps, filled = self._batch.steps, self._batch.filled
-        assert len(prompts) == len(steps)
+        batch = self._batch
+        assert len(prompts) == len(batch)
         return {
-            "prompt_ids": [step.prompt for step in steps],
-            "completion_ids": [step.completion for step in steps],
+            "prompt_ids": [one.step.prompt for one in batch],
+            "completion_ids": [one.step.completion for one in batch],
             "logprobs": None,
-            "env_mask": [
-                [int(index < filled)] * len(step.completion) for index, step in enumerate(steps)
-            ],
+            "env_mask": [[int(one.counts)] * len(one.step.completion) for one in batch],
         }
 
     def _calculate_rewards(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         self._scores = super()._calculate_rewards(*args, **kwargs)
         return self._scores
 
-    def _advantages(self, batch: _Batch, groups: int) -> torch.Tensor:
+    def _advantages(self, batch: Sequence[_OwnedStep], groups: int) -> torch.Tensor:
         """Compare each episode with its group; gives one number a step, 0 for what fills up.
 
         An episode's return is 1 for a proof, and the mean of its steps' other rewards.
@@ -197,8 +190,9 @@ class EpisodeTrainer(StepTrainer):
         weights = self.reward_weights.to(self._scores.device)
         worth = (self._scores * weights).nansum(1).tolist()
         earned: dict[tuple[int, int], list[float]] = {}
-        for owner, value in zip(batch.owners[: batch.filled], worth, strict=False):
-            earned.setdefault(owner, []).append(value)
+        for one, value in zip(batch, worth, strict=True):
+            if one.counts:
+                earned.setdefault(one.owner, []).append(value)
         returns = {owner: sum(values) / len(values) for owner, values in earned.items()}
         every = torch.tensor(list(returns.values()))
         advantage: dict[tuple[int, int], float] = {}
@@ -209,16 +203,7 @@ class EpisodeTrainer(StepTrainer):
             scale = 1.0 if self.scale_rewards == "none" else float(spread.std()) + 1e-4
             for owner, value in zip(mine, (values - values.mean()) / scale, strict=True):
                 advantage[owner] = float(value)
-        return torch.tensor(
-            [
-                advantage[owner] if index < batch.filled else 0.0
-                for index, owner in enumerate(batch.owners)
-            ]
-        )
-
-    def _note(self, name: str, value: float) -> None:
-        assert self.model is not None
-        self._metrics["train" if self.model.training else "eval"][name].append(value)
+        return torch.tensor([advantage[one.owner] if one.counts else 0.0 for one in batch])
 
 
 class _Close(TrainerCallback):
@@ -227,12 +212,6 @@ class _Close(TrainerCallback):
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
 
-    def on_train_end(
-        self,
-        args: TrainingArguments,  # noqa: ARG002
-        state: TrainerState,  # noqa: ARG002
-        control: TrainerControl,  # noqa: ARG002
-        **kwargs: Any,  # noqa: ARG002
-    ) -> None:
+    def on_train_end(self, *_: Any, **__: Any) -> None:
         """Stop them."""
         self._stage.close()

@@ -68,17 +68,13 @@ class PlayedStep:
 
 @attrs.define(eq=False)
 class Episode:
-    """One proof as it was played.
-
-    Attributes:
-        steps: Its steps.
-        proved: Whether it ended in a proof that passed the whole check.
-        over: Whether nothing more is played.
-    """
+    """One proof as it was played."""
 
     steps: list[PlayedStep] = attrs.Factory(list)
     proved: bool = False
+    """Whether it ended in a proof that passed the whole check."""
     over: bool = False
+    """Whether nothing more is played."""
 
     @property
     def tactics(self) -> tuple[str, ...]:
@@ -88,12 +84,7 @@ class Episode:
 
 @attrs.define(eq=False)
 class Group:
-    """The episodes of one theorem.
-
-    Attributes:
-        row: The theorem's row.
-        episodes: Its episodes.
-    """
+    """The episodes of one theorem, which has this row."""
 
     row: Mapping[str, Any]
     episodes: list[Episode]

@@ -71,7 +71,8 @@ def _scored(
             logged[name].append((value, size))
 
         for reward, kept in zip(rewards, scores, strict=True):
-            kept.extend(_call(reward, completions, log_metric=log, trainer_state=None, **columns))
+            found: Any = reward(completions, log_metric=log, trainer_state=None, **columns)
+            kept.extend(asyncio.run(found) if inspect.iscoroutine(found) else found)
     totals = [
         sum(r.weight * one for r, one in zip(rewards, row, strict=True) if one is not None)
         for row in zip(*scores, strict=True)
@@ -86,15 +87,3 @@ def _scored(
         for name, values in logged.items()
     }
     return {**means, **shares}
-
-
-def _call(reward: AdaptedReward, completions: list[Any], **columns: Any) -> Scores:
-    result = reward(completions, **columns)
-    if inspect.isawaitable(result):
-        return asyncio.run(_awaited(result))
-    return result
-
-
-async def _awaited(result: Any) -> Scores:
-    scores: Scores = await result
-    return scores

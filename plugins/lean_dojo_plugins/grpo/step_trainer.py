@@ -21,7 +21,6 @@ from lean_dojo_plugins.grpo.applied import Applied
 from lean_dojo_plugins.grpo.finished import FinishedRows, watched
 from lean_dojo_plugins.grpo.shared_prompt import pack, prompts_read_once, score
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
-from lean_dojo_plugins.training.callbacks import tell_rewards
 
 log = logging.getLogger(__name__)
 
@@ -157,16 +156,17 @@ class StepTrainer(trl_grpo.GRPOTrainer):
             inputs, prompts, completions, completion_ids_list
         )
         self._clock("time/reward", start)
-        tell_rewards(
-            self.callback_handler.callbacks,
-            self.args, self.state, self.control,
-            inputs=inputs, completions=completions, rewards=scores,
-            reward_names=self.reward_func_names,
-        )  # fmt: skip
-        if self.model is not None and self.model.training:
+        for callback in self.callback_handler.callbacks:
+            if (event := getattr(callback, "on_rewards_scored", None)) is not None:
+                event(
+                    self.args, self.state, self.control,
+                    inputs=inputs, completions=completions, rewards=scores,
+                    reward_names=self.reward_func_names,
+                )  # fmt: skip
+        if self._phase == "train":
             self._applied = self._applied or Applied(self.reward_func_names)
             for name, share in self._applied.note(scores).items():
-                self._metrics["train"][f"rewards/{name}/applied"].append(share)
+                self._note(f"rewards/{name}/applied", share)
         return scores
 
     def _has_ended(self, ids: Sequence[int]) -> bool:
@@ -177,10 +177,17 @@ class StepTrainer(trl_grpo.GRPOTrainer):
     def _adapted(self) -> list[AdaptedReward]:
         return [reward for reward in self.reward_funcs if isinstance(reward, AdaptedReward)]
 
-    def _clock(self, name: str, start: float) -> None:
+    @property
+    def _phase(self) -> str:
+        """Which metrics TRL collects now."""
         assert self.model is not None
-        mode = "train" if self.model.training else "eval"
-        self._metrics[mode][name].append(time.perf_counter() - start)
+        return "train" if self.model.training else "eval"
+
+    def _note(self, name: str, value: float) -> None:
+        self._metrics[self._phase][name].append(value)
+
+    def _clock(self, name: str, start: float) -> None:
+        self._note(name, time.perf_counter() - start)
 
 
 def _emptied(completion: Any) -> Any:

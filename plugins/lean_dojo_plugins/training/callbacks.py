@@ -75,18 +75,3 @@ def _imported(name: str) -> Any:
         raise ConfigError(
             f"callbacks: {name!r} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-
-
-def tell_rewards(callbacks: Sequence[object], *position: object, **scored: object) -> None:
-    """Call ``on_rewards_scored`` of those callbacks that have it.
-
-    Args:
-        callbacks: All callbacks of a trainer.
-        *position: The trainer's arguments, state and control.
-        **scored: ``inputs`` (rows), ``completions``, ``rewards`` (a tensor ``(completions,
-            rewards)``, NaN where one does not apply) and ``reward_names``.
-    """
-    for callback in callbacks:
-        event = getattr(callback, "on_rewards_scored", None)
-        if event is not None:
-            event(*position, **scored)
