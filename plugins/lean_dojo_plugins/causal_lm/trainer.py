@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -26,14 +27,18 @@ from lean_dojo_core import Database, DatasetFormatter, Evaluation, Repository, T
 from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows, mean_loss
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
-from lean_dojo_plugins.causal_lm.model.loading import load_model, load_tokenizer, print_parameters
+from lean_dojo_plugins.causal_lm.model.loading import (
+    describe_parameters,
+    load_model,
+    load_tokenizer,
+)
 from lean_dojo_plugins.causal_lm.text.preview import preview
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args, check_values
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
 from lean_dojo_plugins.training.data import formatted_rows, split_file
 from lean_dojo_plugins.training.devices import Device, choose_device
-from lean_dojo_plugins.training.fields import about
+from lean_dojo_plugins.training.fields import about, setting
 from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lengths import TooLong
@@ -47,7 +52,7 @@ from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.plugin_host.trainers import PreviewExample
 
 
-@attrs.define(slots=False, eq=False)
+@attrs.define(slots=False, eq=False, kw_only=True)
 class CausalTrainer:
     """Base class of trainers that train one causal language model along a curriculum.
 
@@ -69,79 +74,61 @@ class CausalTrainer:
     model_name: str = attrs.field(
         converter=fields.text_of_path,
         validator=fields.non_empty_text,
+        kw_only=False,
         metadata=about("Model to start from: a folder or a Hugging Face hub id."),
     )
     output_dir: str = attrs.field(
         default="outputs",
         converter=fields.text_of_path,
         validator=fields.non_empty_text,
+        kw_only=False,
         metadata=about("Folder for the trained model and its tokenizer."),
     )
     epochs_per_repo: int = attrs.field(
         default=1,
         validator=fields.positive_int,
+        kw_only=False,
         metadata=about("Passes over the merged data for each repository."),
     )
     batch_size: int = attrs.field(
         default=1,
         validator=fields.positive_int,
+        kw_only=False,
         metadata=about("Training batch size per device."),
     )
     lr: float = attrs.field(
-        default=2e-5, validator=fields.positive, metadata=about("Peak learning rate.")
+        default=2e-5,
+        validator=fields.positive,
+        kw_only=False,
+        metadata=about("Peak learning rate."),
     )
     lora_config: LoraConfig | None = attrs.field(
         default=None,
         converter=fields.lora_of,
+        kw_only=False,
         metadata=about("Train only a LoRA adapter with this configuration."),
     )
-    formatter: str = attrs.field(
-        default="tactic-chat",
-        kw_only=True,
-        metadata=about("Dataset formatter that turns theorems into rows."),
-    )
+    formatter: str = setting("tactic-chat", "Dataset formatter that turns theorems into rows.")
     trainer_args: Mapping[str, Any] = attrs.field(
-        factory=dict,
-        kw_only=True,
-        metadata=about("Further settings of the TRL trainer, by name."),
+        factory=dict, metadata=about("Further settings of the TRL trainer, by name.")
     )
-    max_length: int | None = attrs.field(
-        default=1024,
-        kw_only=True,
-        validator=fields.positive_int_or_none,
-        metadata=about("Longest example in tokens; longer goals are shortened."),
+    max_length: int | None = setting(
+        1024, "Longest example in tokens; longer goals are shortened.", fields.positive_int_or_none
     )
-    seed: int = attrs.field(
-        default=42,
-        kw_only=True,
-        validator=fields.not_negative_int,
-        metadata=about("Seed for everything random."),
+    seed: int = setting(42, "Seed for everything random.", fields.not_negative_int)
+    resume: bool = setting(True, "Go on with an interrupted run in output_dir.")
+    report_to: str = setting(
+        "tensorboard", "Where metrics go besides metrics.jsonl: comma-separated, or 'none'."
     )
-    resume: bool = attrs.field(
-        default=True,
-        kw_only=True,
-        metadata=about("Go on with an interrupted run in output_dir."),
+    look_back: int = setting(
+        0,
+        "After each repository, measure the loss on this many held-out tactics of every repository "
+        "so far (forgetting.json); 0: off.",
+        fields.not_negative_int,
     )
-    report_to: str = attrs.field(
-        default="tensorboard",
-        kw_only=True,
-        metadata=about("Where metrics go besides metrics.jsonl: comma-separated, or 'none'."),
-    )
-    look_back: int = attrs.field(
-        default=0,
-        kw_only=True,
-        validator=fields.not_negative_int,
-        metadata=about(
-            "After each repository, measure the loss on this many held-out tactics of every "
-            "repository so far (forgetting.json); 0: off."
-        ),
-    )
-    device: str = attrs.field(
-        default="auto", kw_only=True, metadata=about("'auto', 'cpu', 'cuda' or 'mps'.")
-    )
+    device: str = setting("auto", "'auto', 'cpu', 'cuda' or 'mps'.")
     callbacks: Callbacks = attrs.field(
         factory=tuple,
-        kw_only=True,
         converter=announced,
         metadata=about(
             "transformers.TrainerCallback objects, classes or functions that make one, or their "
@@ -151,7 +138,6 @@ class CausalTrainer:
     too_long: TooLong = attrs.field(factory=TooLong, init=False, repr=False)
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
     _model: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
-    _tokenizer: PreTrainedTokenizerBase | None = attrs.field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Check what can be checked without loading a model."""
@@ -172,7 +158,8 @@ class CausalTrainer:
             UsageError: If the model is not there, or ``output_dir`` cannot be written.
             ConfigError: If a setting names what is not installed, or does not fit another one.
         """
-        check_ready(self.model_name, self.output_dir, self.reports(), self.trial_config())
+        trial = self.step_config(CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1))
+        check_ready(self.model_name, self.output_dir, self.reports(), trial)
         resolve_callbacks(self.callbacks)
 
     # --- what a subclass gives ------------------------------------------------------------------
@@ -220,15 +207,13 @@ class CausalTrainer:
             )
             cast("torch.nn.Module", self._model).to(self.chosen_device.name)
             if self.lora_config is not None and PartialState().is_main_process:
-                print_parameters(self._model)
+                print(describe_parameters(self._model), file=sys.stderr)
         return self._model
 
-    @property
+    @cached_property
     def tokenizer(self) -> PreTrainedTokenizerBase:
         """The tokenizer, with a chat template and a padding token; loaded on first use."""
-        if self._tokenizer is None:
-            self._tokenizer = load_tokenizer(self.model_name)
-        return self._tokenizer
+        return load_tokenizer(self.model_name)
 
     @property
     def row_length(self) -> int | None:
@@ -306,14 +291,6 @@ class CausalTrainer:
             return self.config_class(**arguments)
         except (ValueError, TypeError) as error:
             raise ConfigError(f"trainer_args: {error}") from error
-
-    def trial_config(self) -> Any:
-        """Make the configuration of a step for :meth:`preflight`, to see whether it is valid.
-
-        Raises:
-            ConfigError: If the library refuses the combination.
-        """
-        return self.step_config(CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1))
 
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result; a run goes on only with the same."""

@@ -90,11 +90,6 @@ class FoundProof:
         )
 
     @property
-    def pairs(self) -> list[Pair]:
-        """Its states and tactics."""
-        return [(state, tactic) for state, tactic, _ in self.steps]
-
-    @property
     def tactics(self) -> tuple[TracedTactic, ...]:
         """The proof as a traced one."""
         return tuple(TracedTactic(tactic, before, after) for before, tactic, after in self.steps)
@@ -109,11 +104,7 @@ class FoundProof:
 
 @attrs.frozen
 class ProofFile:
-    """An append-only JSONL file of found proofs; an incomplete line is skipped.
-
-    Attributes:
-        path: The file.
-    """
+    """An append-only JSONL file of found proofs; an incomplete line is skipped."""
 
     path: Path
 
@@ -142,11 +133,7 @@ class ProofFile:
 
 @attrs.define
 class NegativeFile:
-    """A JSONL file of the rows of :func:`negatives`, each once: a search may be repeated.
-
-    Attributes:
-        path: The file.
-    """
+    """A JSONL file of the rows of :func:`negatives`, each once: a search may be repeated."""
 
     path: Path
     _known: set[tuple[Any, ...]] | None = attrs.field(default=None, init=False, repr=False)
@@ -168,10 +155,7 @@ def chosen(
     Args:
         found: The proofs of each problem.
         limit: Proofs of one problem at most; ``None`` for all.
-        known: Pairs that are learned anyway.
-
-    Yields:
-        Theorems with those steps of the proofs that are new.
+        known: Pairs that are learned anyway, whose steps are left out.
     """
     seen = set(known)
     for name in sorted(found):

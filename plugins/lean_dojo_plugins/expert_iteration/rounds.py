@@ -35,6 +35,7 @@ from lean_dojo_plugins.expert_iteration.proofs import (
 from lean_dojo_plugins.expert_iteration.schedule import Schedule
 from lean_dojo_plugins.sft.share import is_in_share
 from lean_dojo_plugins.training.data import split_file
+from lean_dojo_plugins.training.learner import Learner
 from lean_dojo_plugins.training.run_folder import RunState, check_same_run
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text, atomic_writer
@@ -47,7 +48,6 @@ from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.database.export.source import export_line
 from lean_dojo_v2.database.export.write import ListWriter
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.runs.files import METADATA, read_lines
@@ -61,20 +61,12 @@ SPOKEN = 30.0
 """Seconds between two lines about a search, off a terminal."""
 
 
-class Practises(Protocol):
+class Practises(Learner, Protocol):
     """The trainer as its rounds see it: its settings, and what it searches with."""
 
-    output_dir: str
-    resume: bool
-    seed: int
     human_share: float
     proofs_per_theorem: int | None
     attempts: int
-    samples: int
-    expansions: int
-    visits: int
-    heartbeats: int | None
-    temperature: float
     skip_after: int
     problems_per_round: int | None
     negatives: bool
@@ -82,14 +74,8 @@ class Practises(Protocol):
     keep_trees: bool
     engines: int
 
-    def settings(self) -> dict[str, Any]:
-        """Return all settings that affect the result, as plain data."""
-
     def run_state(self) -> RunState | None:
         """Read what a run in ``output_dir`` has finished, which must be one of the same trainer."""
-
-    def forget_model(self) -> None:
-        """Let the model go."""
 
     def searching_model(self) -> str:
         """Return the model that searches now."""
@@ -114,10 +100,11 @@ class Round:
     commit: str
 
 
+@attrs.define(slots=False, eq=False)
 class Rounds:
     """Searches, and exports what was found: to the training loop, the database.
 
-    Args:
+    Attributes:
         trainer: Whose rounds they are.
         repositories: The repositories as they are in the database.
         database: Takes the proofs of ``sorry`` theorems.
@@ -125,25 +112,19 @@ class Rounds:
         practice: The problems.
     """
 
-    def __init__(
-        self,
-        trainer: Practises,
-        repositories: Sequence[Repository],
-        database: DynamicDatabase,
-        data_path: Path,
-        practice: Practice,
-    ) -> None:
-        self.trainer = trainer
-        self.repositories = repositories
-        self.database = database
-        self.data_path = data_path
-        self.practice = practice
-        self.folder = Path(trainer.output_dir)
+    trainer: Practises
+    repositories: Sequence[Repository]
+    database: DynamicDatabase
+    data_path: Path
+    practice: Practice
+
+    def __attrs_post_init__(self) -> None:
+        self.folder = Path(self.trainer.output_dir)
         self.proofs = ProofFile(self.folder / PROOFS)
         self.negatives = NegativeFile(self.folder / NEGATIVES)
         self._unproved = {
             theorem.identity
-            for repository in repositories
+            for repository in self.repositories
             for theorem in repository.sorry_theorems_unproved
         }
         self._exported = False
@@ -182,12 +163,7 @@ class Rounds:
         return [Round(f"round-{number}", self.practice.digest) for number in range(1, count + 1)]
 
     def export_merged_data(self, repositories: Sequence[Round], output_path: Path) -> None:
-        """Search the last of these rounds, as far as it is not done, and write what is learned.
-
-        Args:
-            repositories: The rounds so far.
-            output_path: Folder for the split file.
-        """
+        """Search the last of these rounds, as far as it is not done, and write what is learned."""
         number = len(repositories)
         self._search(number)
         self._write_data(number, output_path)
@@ -352,20 +328,6 @@ class _Counter:
         if self._bar.disable and time.monotonic() - self._last > SPOKEN:
             self._last = time.monotonic()
             _say(f"{self._label}: {self._tried} of {self._total} tried, {self._proved} proved")
-
-
-def config_of(trainer: Practises) -> ProverConfig:
-    """Return the limits of a trainer's searches."""
-    return ProverConfig(
-        num_workers=trainer.engines,
-        max_expansions=trainer.expansions,
-        num_sampled_tactics=trainer.samples,
-        heartbeats=trainer.heartbeats,
-        temperature=trainer.temperature,
-        visits=trainer.visits,
-        batch_size=BATCH,
-        seed=trainer.seed,
-    )
 
 
 def _say(text: str) -> None:

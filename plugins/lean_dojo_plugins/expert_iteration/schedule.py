@@ -27,12 +27,7 @@ class Schedule:
     def choose(
         self, problems: Sequence[BenchmarkProblem], past: Sequence[Sequence[Attempt]]
     ) -> list[BenchmarkProblem]:
-        """Choose the problems of the next round, in their order.
-
-        Args:
-            problems: All problems.
-            past: The attempts of each round before.
-        """
+        """Choose the problems of the next round, in their order, by the attempts of each before."""
         history = _history(past)
         left = [one for one in problems if not self._is_easy(history.get(one.full_name, []))]
         if self.problems_per_round is None or len(left) <= self.problems_per_round:

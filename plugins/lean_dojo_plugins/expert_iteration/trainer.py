@@ -16,10 +16,10 @@ from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
 from lean_dojo_plugins.expert_iteration.problems import SORRY, TRAINING, gather
-from lean_dojo_plugins.expert_iteration.rounds import Rounds, config_of
+from lean_dojo_plugins.expert_iteration.rounds import BATCH, Rounds
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training import fields
-from lean_dojo_plugins.training.fields import about
+from lean_dojo_plugins.training.fields import about, setting
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.loop import Loop
@@ -31,6 +31,7 @@ from lean_dojo_v2.data.repository import Repository as TracedRepository
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.storage import all_repositories
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean_agent.config import ProverConfig
 
 BASE, LAST = "base", "last"
 _NOT_SETTINGS = {"rounds", "engines", "states", "keep_trees", "negatives", "projects"}
@@ -43,16 +44,7 @@ def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _paths(value: Mapping[str, str | Path]) -> dict[str, Path]:
-    return {url: Path(path) for url, path in value.items()}
-
-
-def _start(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    if value not in {BASE, LAST}:
-        raise ConfigError(f"{field.name} must be {BASE!r} or {LAST!r}, not {value!r}")
-
-
-@attrs.define(slots=False, eq=False)
+@attrs.define(slots=False, eq=False, kw_only=True)
 class ExpertIterationTrainer(SFTTrainer):
     """Practises on theorems without looking at their proofs, and learns what it proved.
 
@@ -78,121 +70,75 @@ class ExpertIterationTrainer(SFTTrainer):
 
     problems: tuple[str, ...] = attrs.field(
         default=(TRAINING, SORRY),
-        kw_only=True,
         converter=_texts,
         metadata=about(
             "What to practise on: 'training' (the training split, without its proofs), 'sorry', or "
             "JSONL files in miniF2F's format."
         ),
     )
-    rounds: int = attrs.field(
-        default=3,
-        kw_only=True,
-        validator=fields.positive_int,
-        metadata=about("Rounds of search and training; raise it to go on with a finished run."),
+    rounds: int = setting(
+        3,
+        "Rounds of search and training; raise it to go on with a finished run.",
+        fields.positive_int,
     )
-    start_from: str = attrs.field(
-        default=BASE,
-        kw_only=True,
-        validator=_start,
-        metadata=about(
-            "Each round trains the start model anew on all proofs found ('base'), or goes on with "
-            "the model of the last round ('last')."
-        ),
+    start_from: str = setting(
+        BASE,
+        "Each round trains the start model anew on all proofs found ('base'), or goes on with the "
+        "model of the last round ('last').",
+        fields.must_be(f"{BASE!r} or {LAST!r}", lambda value: value in {BASE, LAST}),
     )
     search_model: str | None = attrs.field(
         default=None,
-        kw_only=True,
         converter=attrs.converters.optional(fields.text_of_path),
         metadata=about("Model that searches in the first round, if not the start model."),
     )
-    proofs_per_theorem: int | None = attrs.field(
-        default=4,
-        kw_only=True,
-        validator=fields.positive_int_or_none,
-        metadata=about("Distinct proofs to learn per theorem, shortest first; null: all."),
+    proofs_per_theorem: int | None = setting(
+        4,
+        "Distinct proofs to learn per theorem, shortest first; null: all.",
+        fields.positive_int_or_none,
     )
-    attempts: int = attrs.field(
-        default=1,
-        kw_only=True,
-        validator=fields.positive_int,
-        metadata=about("Searches per problem and round, each with its own seed."),
+    attempts: int = setting(
+        1, "Searches per problem and round, each with its own seed.", fields.positive_int
     )
-    samples: int = attrs.field(
-        default=16,
-        kw_only=True,
-        validator=fields.positive_int,
-        metadata=about("Tactics sampled per state."),
+    samples: int = setting(16, "Tactics sampled per state.", fields.positive_int)
+    expansions: int = setting(
+        32, "Maximum number of states expanded per search.", fields.positive_int
     )
-    expansions: int = attrs.field(
-        default=32,
-        kw_only=True,
-        validator=fields.positive_int,
-        metadata=about("Maximum number of states expanded per search."),
+    visits: int = setting(
+        1,
+        "How often a state may be expanded, each time with new samples.",
+        fields.positive_int,
     )
-    visits: int = attrs.field(
-        default=1,
-        kw_only=True,
-        validator=fields.positive_int,
-        metadata=about("How often a state may be expanded, each time with new samples."),
+    heartbeats: int | None = setting(
+        20_000,
+        "Lean heartbeats that one tactic may use; null: Lean's own limit.",
+        fields.positive_int_or_none,
     )
-    heartbeats: int | None = attrs.field(
-        default=20_000,
-        kw_only=True,
-        validator=fields.positive_int_or_none,
-        metadata=about("Lean heartbeats that one tactic may use; null: Lean's own limit."),
+    temperature: float = setting(1.0, "Sampling temperature.", fields.positive)
+    skip_after: int = setting(
+        2,
+        "A problem is dropped when every attempt proved it in this many consecutive rounds; 0: "
+        "never.",
+        fields.not_negative_int,
     )
-    temperature: float = attrs.field(
-        default=1.0,
-        kw_only=True,
-        validator=fields.positive,
-        metadata=about("Sampling temperature."),
+    problems_per_round: int | None = setting(
+        None,
+        "Maximum number of problems per round; those tried least go first, then unproved ones.",
+        fields.positive_int_or_none,
     )
-    skip_after: int = attrs.field(
-        default=2,
-        kw_only=True,
-        validator=fields.not_negative_int,
-        metadata=about(
-            "A problem is dropped when every attempt proved it in this many consecutive rounds; 0: "
-            "never."
-        ),
+    negatives: bool = setting(
+        True, "Keep the tactics that failed at the states of a proof (negatives.jsonl)."
     )
-    problems_per_round: int | None = attrs.field(
-        default=None,
-        kw_only=True,
-        validator=fields.positive_int_or_none,
-        metadata=about(
-            "Maximum number of problems per round; those tried least go first, then unproved ones."
-        ),
+    states: bool = setting(
+        True,
+        "Keep the expanded states with their outcomes, to train a critic "
+        "(rounds/N/prover.states.jsonl).",
     )
-    negatives: bool = attrs.field(
-        default=True,
-        kw_only=True,
-        metadata=about("Keep the tactics that failed at the states of a proof (negatives.jsonl)."),
-    )
-    states: bool = attrs.field(
-        default=True,
-        kw_only=True,
-        metadata=about(
-            "Keep the expanded states with their outcomes, to train a critic "
-            "(rounds/N/prover.states.jsonl)."
-        ),
-    )
-    keep_trees: bool = attrs.field(
-        default=False,
-        kw_only=True,
-        metadata=about("Keep the search trees of first attempts, in rounds/N/trees."),
-    )
-    engines: int = attrs.field(
-        default=4,
-        kw_only=True,
-        validator=fields.positive_int,
-        metadata=about("Number of Lean engines, at most one per core."),
-    )
+    keep_trees: bool = setting(False, "Keep the search trees of first attempts, in rounds/N/trees.")
+    engines: int = setting(4, "Number of Lean engines, at most one per core.", fields.positive_int)
     projects: Mapping[str, Path] = attrs.field(
         factory=dict,
-        kw_only=True,
-        converter=_paths,
+        converter=fields.folders,
         metadata=about("Folder of each repository, by address."),
     )
     _anew: bool = attrs.field(default=False, init=False, repr=False)
@@ -216,19 +162,15 @@ class ExpertIterationTrainer(SFTTrainer):
 
     def preflight(self) -> None:
         """Check what training will need, including the problem files and both models."""
-        for source in self.problems:
-            if source not in {TRAINING, SORRY}:
-                self._look_at(source)
+        try:
+            for source in self.problems:
+                if source not in {TRAINING, SORRY}:
+                    JsonlBenchmark(Path(source)).problems()
+        except UsageError as error:
+            raise UsageError(f"problems: {error}") from error
         if self.search_model is not None:
             require_model(self.search_model)
         super().preflight()
-
-    @staticmethod
-    def _look_at(file: str) -> None:
-        try:
-            JsonlBenchmark(Path(file)).problems()
-        except UsageError as error:
-            raise UsageError(f"problems: {error}") from error
 
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result; a run goes on only with the same."""
@@ -305,9 +247,22 @@ class ExpertIterationTrainer(SFTTrainer):
         return HFProver(
             self.searching_model(),
             device=self.device,
-            config=config_of(self),
+            config=self.search_limits(),
             formatter=self.formatter,
             max_length=self.max_length,
+        )
+
+    def search_limits(self) -> ProverConfig:
+        """Return the limits of the searches."""
+        return ProverConfig(
+            num_workers=self.engines,
+            max_expansions=self.expansions,
+            num_sampled_tactics=self.samples,
+            heartbeats=self.heartbeats,
+            temperature=self.temperature,
+            visits=self.visits,
+            batch_size=BATCH,
+            seed=self.seed,
         )
 
     def open_engine(self, project: Path | None) -> AbstractContextManager[Server]:

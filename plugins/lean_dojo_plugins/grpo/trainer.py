@@ -25,30 +25,30 @@ from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.grpo.episode_trainer import WHOLE_PROOF, EpisodeTrainer, whole_proof_reward
 from lean_dojo_plugins.grpo.episodes import EpisodeLimits, Stage
 from lean_dojo_plugins.grpo.evaluation import sample_and_score
-from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
-from lean_dojo_plugins.grpo.picture import draw_rewards
+from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.data import formatted_rows
-from lean_dojo_plugins.training.fields import about
+from lean_dojo_plugins.training.fields import about, setting
 from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
-from lean_dojo_plugins.training.preflight import check_rewards
 from lean_dojo_plugins.training.settings import plain
+from lean_dojo_v2.runs import figures, metrics
 
 TACTIC_TOKENS = 96
 """Default completion length: one tactic. TRL's own default, 512, suits essays."""
 _PLACE = ("url", "commit", "file_path", "full_name", "start", "end")
 """Columns that say where a theorem stands."""
+_PICTURES = {
+    "rewards.svg": figures.rewards,
+    "verified.svg": figures.verified,
+    "refusals.svg": figures.refusals,
+}
 
 
-def _paths(value: Mapping[str, str | Path]) -> dict[str, Path]:
-    return {url: Path(path) for url, path in value.items()}
-
-
-@attrs.define(slots=False, eq=False)
+@attrs.define(slots=False, eq=False, kw_only=True)
 class GRPOTrainer(CausalTrainer):
     """Refines a tactic generator with rewards (GRPO, Shao et al. 2024, arXiv:2402.03300).
 
@@ -79,6 +79,7 @@ class GRPOTrainer(CausalTrainer):
     # would put them in order.
     reward_func: Any = attrs.field(
         default=None,
+        kw_only=False,
         metadata=about(
             "Reward: a function, a plugin's name, a list of these, or names with weights. "
             "Required, except with episodes, where null rewards the proof alone."
@@ -88,21 +89,25 @@ class GRPOTrainer(CausalTrainer):
         default="outputs",
         converter=fields.text_of_path,
         validator=fields.non_empty_text,
+        kw_only=False,
         metadata=about("Folder for the trained model and its tokenizer."),
     )
     epochs_per_repo: int = attrs.field(
         default=1,
         validator=fields.positive_int,
+        kw_only=False,
         metadata=about("Passes over the merged data for each repository."),
     )
     batch_size: int = attrs.field(
         default=1,
         validator=fields.positive_int,
+        kw_only=False,
         metadata=about("Completions per device and backward pass; group sizes are fitted to it."),
     )
     lr: float = attrs.field(
         default=2e-5,
         validator=fields.positive,
+        kw_only=False,
         metadata=about(
             "Peak learning rate; the documented default suits LoRA and is 20 times TRL's: use 1e-6 "
             "to train all weights."
@@ -111,53 +116,30 @@ class GRPOTrainer(CausalTrainer):
     lora_config: LoraConfig | None = attrs.field(
         default=None,
         converter=fields.lora_of,
+        kw_only=False,
         metadata=about("Train only a LoRA adapter with this configuration."),
     )
-    formatter: str = attrs.field(
-        default="tactic-prompt",
-        kw_only=True,
-        metadata=about("Dataset formatter that turns theorems into rows."),
+    formatter: str = setting("tactic-prompt", "Dataset formatter that turns theorems into rows.")
+    share_prompts: bool = setting(
+        True,
+        "Compute each prompt once per group if the model's attention allows it: faster, with the "
+        "same values and gradients.",
     )
-    share_prompts: bool = attrs.field(
-        default=True,
-        kw_only=True,
-        metadata=about(
-            "Compute each prompt once per group if the model's attention allows it: faster, with "
-            "the same values and gradients."
-        ),
+    episodes: bool = setting(
+        False,
+        "Play whole proofs, step by step from each theorem's first goal; a proof that passes the "
+        "whole check earns 1 at all its steps.",
     )
-    episodes: bool = attrs.field(
-        default=False,
-        kw_only=True,
-        metadata=about(
-            "Play whole proofs, step by step from each theorem's first goal; a proof that passes "
-            "the whole check earns 1 at all its steps."
-        ),
+    episode_steps: int = setting(8, "Maximum number of tactics per episode.", fields.positive_int)
+    replacements: int = setting(
+        2,
+        "How often a batch replaces groups of episodes in which all or none succeed.",
+        fields.not_negative_int,
     )
-    episode_steps: int = attrs.field(
-        default=8,
-        kw_only=True,
-        validator=fields.positive_int,
-        metadata=about("Maximum number of tactics per episode."),
-    )
-    replacements: int = attrs.field(
-        default=2,
-        kw_only=True,
-        validator=fields.not_negative_int,
-        metadata=about(
-            "How often a batch replaces groups of episodes in which all or none succeed."
-        ),
-    )
-    engines: int = attrs.field(
-        default=2,
-        kw_only=True,
-        validator=fields.positive_int,
-        metadata=about("Lean engines per repository, for episodes."),
-    )
+    engines: int = setting(2, "Lean engines per repository, for episodes.", fields.positive_int)
     projects: Mapping[str, Path] = attrs.field(
         factory=dict,
-        kw_only=True,
-        converter=_paths,
+        converter=fields.folders,
         metadata=about("Folder of each repository, by address, for episodes."),
     )
     _reference: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
@@ -192,13 +174,8 @@ class GRPOTrainer(CausalTrainer):
                     f"{missing[0]!r}, which says where a theorem stands"
                 )
             columns = ("prompt", "problem", "proved")
-        check_rewards(self._rewards, columns, self.formatter)
+        _check_rewards(self._rewards, columns, self.formatter)
         super().preflight()
-
-    def trial_config(self) -> Any:
-        """Make the configuration of a step, with groups of completions."""
-        step = CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1)
-        return self._config(step, plan_groups(self.batch_size, 1, self.trainer_args))
 
     @property
     def completion_length(self) -> int:
@@ -231,14 +208,15 @@ class GRPOTrainer(CausalTrainer):
 
     def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> StepTrainer:
         """Build TRL's trainer for one step."""
-        groups = plan_groups(self.batch_size, step.processes, self.trainer_args)
-        self._announce(groups, step)
+        if step.index == 0 and PartialState().is_main_process:
+            groups = plan_groups(self.batch_size, step.processes, self.trainer_args)
+            print(f"GRPO: {groups}", file=sys.stderr)
         if self.episodes and step.processes > 1:
             raise ConfigError("episodes run in one process only; start a single process")
         trainer = (EpisodeTrainer if self.episodes else StepTrainer)(
             model=self.model,
             reward_funcs=list(self._rewards),  # TRL changes the list it is given
-            args=self._config(step, groups),
+            args=self.step_config(step),
             train_dataset=dataset,
             processing_class=self.tokenizer,
             share_prompts=self.share_prompts,
@@ -278,7 +256,10 @@ class GRPOTrainer(CausalTrainer):
 
     def finish_step(self) -> None:
         """Draw the rewards so far; called by the loop on the main process after each step."""
-        draw_rewards(self.output_dir)
+        folder = Path(self.output_dir)
+        rows = metrics.read(folder)
+        for name, draw in _PICTURES.items():
+            figures.save(draw(rows), folder / name)
 
     def evaluate(
         self,
@@ -328,8 +309,10 @@ class GRPOTrainer(CausalTrainer):
         )
         return attrs.evolve(base, metrics={**base.metrics, **earned})
 
-    def _config(self, step: CurriculumStep, groups: GroupPlan) -> Any:
-        fixed: dict[str, Any] = {
+    def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
+        """Make the configuration of one step's trainer, with groups of completions."""
+        groups = plan_groups(self.batch_size, step.processes, self.trainer_args)
+        arguments: dict[str, Any] = {
             "num_generations": groups.num_generations,
             "gradient_accumulation_steps": groups.accumulation,
             "reward_weights": [reward.weight for reward in self._rewards],
@@ -337,12 +320,8 @@ class GRPOTrainer(CausalTrainer):
         }
         if self.trainer_args.get("use_vllm"):
             given = self.trainer_args.get("generation_kwargs") or {}
-            fixed["generation_kwargs"] = {"stop": ["\n"], **given}
-        return self.step_config(step, **fixed)
-
-    def _announce(self, groups: GroupPlan, step: CurriculumStep) -> None:
-        if step.index == 0 and PartialState().is_main_process:
-            print(f"GRPO: {groups}", file=sys.stderr)
+            arguments["generation_kwargs"] = {"stop": ["\n"], **given}
+        return super().step_config(step, **{**arguments, **fixed})
 
 
 def _theorems(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -353,3 +332,27 @@ def _theorems(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         if place != seen:
             seen = place
             yield {"prompt": row["prompt"], "problem": row["problem"], **place}
+
+
+def _check_rewards(
+    rewards: Sequence[AdaptedReward], columns: Sequence[str], formatter: str
+) -> None:
+    """Refuse rewards that read what the rows do not have, or whose libraries are missing.
+
+    Raises:
+        ConfigError: Names reward and column.
+    """
+    for reward in rewards:
+        missing = [name for name in reward.columns_needed() if name not in columns]
+        if missing:
+            raise ConfigError(
+                f"reward {reward.name!r} reads the column {missing[0]!r}, which the dataset "
+                f"formatter {formatter!r} does not give; its columns are {', '.join(columns)}"
+            )
+        if not reward.messages:
+            continue
+        try:  # TRL's own tell only when called that a library is missing
+            empty: dict[str, list[Any]] = {name: [] for name in reward.columns_needed()}
+            reward.function(completions=[], completion_ids=[], **empty)
+        except ImportError as error:
+            raise ConfigError(f"reward {reward.name!r} cannot be used here: {error}") from error

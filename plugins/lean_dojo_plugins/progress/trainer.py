@@ -1,7 +1,5 @@
 """The progress trainer: an encoder with one output that says how far a proof is from its end."""
 
-# ruff: noqa: RUF009 - `_field` is attrs.field with the help text as its second argument
-
 from __future__ import annotations
 
 import sys
@@ -32,10 +30,11 @@ from lean_dojo_plugins.progress.metrics import Array, flat
 from lean_dojo_plugins.progress.targets import TARGETS, Target
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.arguments import check_trainer_args
+from lean_dojo_plugins.training.batches import GroupingTrainer
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
 from lean_dojo_plugins.training.data import formatted_rows, split_file
 from lean_dojo_plugins.training.devices import choose_device
-from lean_dojo_plugins.training.grouping import GroupingTrainer
+from lean_dojo_plugins.training.fields import setting
 from lean_dojo_plugins.training.hub import fetch, resolve_model
 from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.only_run import only_run
@@ -82,18 +81,8 @@ _WHOLE = "the error is measured on all held-out proofs at once"
 _PRECISION = "the precision follows from the device"
 
 
-def _share(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise ConfigError(f"{attribute.name} must be a number between 0 and 1, not {value!r}")
-
-
-def _target(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001
-    if value not in TARGETS:
-        raise ConfigError(f"{attribute.name} must be {STEPS!r} or {SOLVED!r}, not {value!r}")
-
-
-def _field(default: Any, text: str, validator: Any = None, **options: Any) -> Any:
-    return attrs.field(default=default, validator=validator, metadata=fields.about(text), **options)
+_share = fields.must_be("a number between 0 and 1", lambda v: fields.is_number(v) and 0 < v < 1)
+_target = fields.must_be(f"{STEPS!r} or {SOLVED!r}", lambda value: value in TARGETS)
 
 
 @attrs.define(slots=False, eq=False)
@@ -115,44 +104,44 @@ class ProgressTrainer:
         UsageError: If ``model_name`` can only be a path and nothing is there.
     """
 
-    data_path: str | Path | None = _field(
+    data_path: str | Path | None = setting(
         None,
         "JSONL dataset, not needed with a database; for target 'solved', a folder with runs of "
         "bench or expert-iteration, or one of their files of states.",
     )
-    model_name: str = _field(
+    model_name: str = setting(
         "bert-base-uncased",
         "Encoder: hub id or local folder.",
         fields.non_empty_text,
         converter=fields.text_of_path,
     )
-    output_dir: str = _field(
+    output_dir: str = setting(
         "outputs", "Folder for the model.", fields.non_empty_text, converter=fields.text_of_path
     )
-    max_length: int = _field(512, "Maximum number of tokens per input.", fields.positive_int)
-    batch_size: int = _field(8, "Examples per device and step.", fields.positive_int)
-    epochs: float = _field(3.0, "Passes over the training examples.", fields.positive)
-    learning_rate: float = _field(1e-5, "Peak learning rate.", fields.positive)
-    eval_ratio: float = _field(0.2, "Share of the examples to hold out.", _share)
-    seed: int = _field(
+    max_length: int = setting(512, "Maximum number of tokens per input.", fields.positive_int)
+    batch_size: int = setting(8, "Examples per device and step.", fields.positive_int)
+    epochs: float = setting(3.0, "Passes over the training examples.", fields.positive)
+    learning_rate: float = setting(1e-5, "Peak learning rate.", fields.positive)
+    eval_ratio: float = setting(0.2, "Share of the examples to hold out.", _share)
+    seed: int = setting(
         42, "Seed of the split, the new head and the order.", fields.not_negative_int
     )
-    target: str = _field(
+    target: str = setting(
         STEPS,
         "What to predict: the 'steps' that remain, or whether a search 'solved' a state.",
         _target,
         kw_only=True,
     )
-    within: int | None = _field(
+    within: int | None = setting(
         None,
         "For target 'solved': a state counts as solved if a proof followed within this many "
         "expansions of it and of the states below it; null: within the search's own limit.",
         fields.positive_int_or_none,
         kw_only=True,
     )
-    resume: bool = _field(True, "Go on with a killed run.", kw_only=True)
-    device: str = _field("auto", "auto, cpu, cuda or mps.", kw_only=True)
-    report_to: str = _field("tensorboard", "tensorboard or none.", kw_only=True)
+    resume: bool = setting(True, "Go on with a killed run.", kw_only=True)
+    device: str = setting("auto", "auto, cpu, cuda or mps.", kw_only=True)
+    report_to: str = setting("tensorboard", "tensorboard or none.", kw_only=True)
     callbacks: Callbacks = attrs.field(
         factory=tuple,
         kw_only=True,

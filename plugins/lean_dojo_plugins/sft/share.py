@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 import orjson
 
 from lean_dojo_core import Database, Repository
-from lean_dojo_core.errors import ConfigError
 from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.training.data import split_file
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
@@ -19,12 +17,6 @@ from lean_dojo_v2.database.export.source import export_line
 from lean_dojo_v2.database.export.splits import same_address, unit_hash
 from lean_dojo_v2.database.export.write import ListWriter
 from lean_dojo_v2.runs.files import METADATA
-
-
-def share_of_one(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    """Check that a setting is a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ConfigError(f"{field.name} must be a number from 0 to 1, not {value!r}")
 
 
 def is_in_share(theorem: Theorem, share: float) -> bool:
@@ -38,12 +30,7 @@ def is_in_share(theorem: Theorem, share: float) -> bool:
 
 @attrs.frozen
 class HumanShare:
-    """A database that shows trainers the proofs of a share of its training theorems.
-
-    Attributes:
-        database: The whole one.
-        share: From 0 to 1.
-    """
+    """A database that shows trainers the proofs of a share (0 to 1) of its training theorems."""
 
     database: Database
     share: float

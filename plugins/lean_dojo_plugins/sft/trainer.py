@@ -21,10 +21,10 @@ from lean_dojo_plugins.causal_lm.model.muon import MuonWithAdamW
 from lean_dojo_plugins.causal_lm.model.shared_prefix import can_share_prefix
 from lean_dojo_plugins.causal_lm.text.tokenisation import IGNORED, Tokeniser
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
-from lean_dojo_plugins.sft.share import HumanShare, share_of_one
+from lean_dojo_plugins.sft.share import HumanShare
 from lean_dojo_plugins.training import fields
-from lean_dojo_plugins.training.fields import about
-from lean_dojo_plugins.training.grouping import GroupingTrainer
+from lean_dojo_plugins.training.batches import GroupingTrainer
+from lean_dojo_plugins.training.fields import setting
 from lean_dojo_plugins.training.learner import CurriculumStep
 
 _DOCUMENTED = "the documents fix it for SFTTrainer"
@@ -32,7 +32,7 @@ MUON = "muon"
 """An optimiser beside those of transformers: ``trainer_args={"optim": "muon"}``."""
 
 
-@attrs.define(slots=False, eq=False)
+@attrs.define(slots=False, eq=False, kw_only=True)
 class SFTTrainer(CausalTrainer):
     """Fine-tunes a model to give the next tactic at a goal.
 
@@ -63,23 +63,16 @@ class SFTTrainer(CausalTrainer):
     }
     required_columns: ClassVar[tuple[str, ...]] = ("prompt", "completion")
 
-    prompt_weight: float = attrs.field(
-        default=0.0,
-        kw_only=True,
-        validator=fields.not_negative,
-        metadata=about(
-            "Weight of a prompt token in the loss, where a tactic token has weight 1; 0: only the "
-            "tactic counts. Above 0, a model that starts from nothing also learns to read goals."
-        ),
+    prompt_weight: float = setting(
+        0.0,
+        "Weight of a prompt token in the loss, where a tactic token has weight 1; 0: only the "
+        "tactic counts. Above 0, a model that starts from nothing also learns to read goals.",
+        fields.not_negative,
     )
-    human_share: float = attrs.field(
-        default=1.0,
-        kw_only=True,
-        validator=share_of_one,
-        metadata=about(
-            "Share of the training theorems whose human proofs are learned; their names decide "
-            "which."
-        ),
+    human_share: float = setting(
+        1.0,
+        "Share of the training theorems whose human proofs are learned; their names decide which.",
+        fields.share,
     )
 
     def __attrs_post_init__(self) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from lean_dojo_core import DatasetFormatter
+from lean_dojo_core import DatasetFormatter, registry
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.database.export.read import read_theorems
 
@@ -29,12 +29,8 @@ def split_file(data_path: Path | str, split: str = "train") -> Path:
         raise UsageError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
     path = Path(data_path)
     if path.is_dir():
-        inside = path / "random" / f"{split}.json"
-        path = (
-            inside
-            if inside.exists() or not (path / f"{split}.json").exists()
-            else path / f"{split}.json"
-        )
+        places = (path / "random" / f"{split}.json", path / f"{split}.json")
+        path = next((place for place in places if place.exists()), places[0])
     if not path.is_file():
         raise DataError("there is no such file; export the database to it first", path=path)
     return path
@@ -44,6 +40,26 @@ def formatted_rows(file: Path, formatter: DatasetFormatter) -> Iterator[dict[str
     """Stream the rows that a formatter makes from a split's theorems, in the file's order."""
     for theorem in read_theorems(file):
         yield from formatter.rows(theorem)
+
+
+class SplitDataset:
+    """Rows out of a split file that ``export_merged_data`` wrote."""
+
+    default_formatter: ClassVar[str]
+
+    def __init__(self, data_path: Path | str, formatter: str | None = None) -> None:
+        self.data_path = split_file(data_path)
+        self.formatter = formatter or self.default_formatter
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Stream the rows, in the file's order.
+
+        Raises:
+            UnknownNameError: If there is no such formatter.
+            DataError: If the file is bad.
+        """
+        made = registry.dataset_formatters[self.formatter].create()
+        yield from formatted_rows(self.data_path, made)
 
 
 def repository_name(repository: Any) -> str:

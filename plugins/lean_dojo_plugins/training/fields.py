@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import attrs
 from peft import LoraConfig
 
 from lean_dojo_core.errors import ConfigError
+
+Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 
 
 def about(text: str) -> dict[str, str]:
@@ -17,54 +20,42 @@ def about(text: str) -> dict[str, str]:
     return {"help": text}
 
 
-def positive_int(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    """Accept whole numbers from 1 on.
+def setting(default: Any, text: str, validator: Validator | None = None, **options: Any) -> Any:
+    """Make a field of a default, its help text and its validator; other options are those of attrs.
 
-    Raises:
-        ConfigError: For anything else.
+    Type checkers take its place among the arguments, and whether it is one by name only, from the
+    class; a field with a converter is better made by ``attrs.field``, whose type they follow.
     """
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ConfigError(f"{field.name} must be a whole number of at least 1, not {value!r}")
+    return attrs.field(default=default, validator=validator, metadata=about(text), **options)
 
 
-def not_negative_int(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    """Accept whole numbers from 0 on.
+def must_be(what: str, fits: Callable[[Any], bool]) -> Validator:
+    """Make a validator, which raises a ``ConfigError`` that says what a value must be."""
 
-    Raises:
-        ConfigError: For anything else.
-    """
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ConfigError(f"{field.name} must be a whole number of at least 0, not {value!r}")
+    def check(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
+        if not fits(value):
+            raise ConfigError(f"{field.name} must be {what}, not {value!r}")
 
-
-def positive_int_or_none(owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    """Accept whole numbers from 1 on, and ``None``.
-
-    Raises:
-        ConfigError: For anything else.
-    """
-    if value is not None:
-        positive_int(owner, field, value)
+    return check
 
 
-def positive(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    """Accept numbers above 0.
-
-    Raises:
-        ConfigError: For anything else.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise ConfigError(f"{field.name} must be a number above 0, not {value!r}")
+def is_int(value: Any) -> bool:
+    """Whether a value is a whole number; true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
-def not_negative(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    """Accept numbers from 0 on.
+def is_number(value: Any) -> bool:
+    """Whether a value is a number; true and false are none."""
+    return isinstance(value, float) or is_int(value)
 
-    Raises:
-        ConfigError: For anything else.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise ConfigError(f"{field.name} must be a number of at least 0, not {value!r}")
+
+positive_int = must_be("a whole number of at least 1", lambda v: is_int(v) and v >= 1)
+not_negative_int = must_be("a whole number of at least 0", lambda v: is_int(v) and v >= 0)
+positive_int_or_none = attrs.validators.optional(positive_int)
+positive = must_be("a number above 0", lambda v: is_number(v) and v > 0)
+not_negative = must_be("a number of at least 0", lambda v: is_number(v) and v >= 0)
+share = must_be("a number from 0 to 1", lambda v: is_number(v) and 0 <= v <= 1)
+non_empty_text = must_be("a name or path", lambda v: isinstance(v, str) and bool(v.strip()))
 
 
 def text_of_path(value: str | os.PathLike[str]) -> str:
@@ -72,14 +63,9 @@ def text_of_path(value: str | os.PathLike[str]) -> str:
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
-def non_empty_text(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    """Accept text that is not empty.
-
-    Raises:
-        ConfigError: For anything else.
-    """
-    if not isinstance(value, str) or not value.strip():
-        raise ConfigError(f"{field.name} must be a name or path, not {value!r}")
+def folders(value: Mapping[str, str | Path]) -> dict[str, Path]:
+    """Take folders of repositories, by address."""
+    return {url: Path(path) for url, path in value.items()}
 
 
 def lora_of(value: LoraConfig | Mapping[str, Any] | None) -> LoraConfig | None:
@@ -93,7 +79,6 @@ def lora_of(value: LoraConfig | Mapping[str, Any] | None) -> LoraConfig | None:
     if not isinstance(value, Mapping):
         raise ConfigError(f"lora_config must be a peft.LoraConfig or a mapping, not {value!r}")
     try:
-        config = LoraConfig(**value)
+        return LoraConfig(**value)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"lora_config: {error}") from error
-    return config

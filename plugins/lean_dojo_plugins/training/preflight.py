@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transformers import Trainer
 from transformers.integrations.integration_utils import (
@@ -17,21 +17,12 @@ from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_v2.atomic import require_writable
 
-if TYPE_CHECKING:
-    from lean_dojo_plugins.rewards.adapter import AdaptedReward
-
 _EXTRAS = ("trackio", "wandb")
 """Loggers that an extra of this distribution brings."""
 
 
 def check_ready(model_name: str, output_dir: str, loggers: Sequence[str], config: Any) -> None:
     """Look at the model, the folder, the loggers and the optimiser of a training.
-
-    Args:
-        model_name: The model to start from.
-        output_dir: Where to.
-        loggers: The names in ``report_to``.
-        config: Configuration of a step, as the transformers trainer takes it.
 
     Raises:
         UsageError: If there is no such model, or the folder cannot be written.
@@ -77,25 +68,3 @@ def check_optimizer(config: Any) -> None:
             return
         optim = getattr(config.optim, "value", config.optim)
         raise ConfigError(f"trainer_args.optim: {optim!r} cannot be used here: {error}") from error
-
-
-def check_rewards(rewards: Sequence[AdaptedReward], columns: Sequence[str], formatter: str) -> None:
-    """Refuse rewards that read what the rows do not have, or whose libraries are missing.
-
-    Raises:
-        ConfigError: Names reward and column.
-    """
-    for reward in rewards:
-        missing = [name for name in reward.columns_needed() if name not in columns]
-        if missing:
-            raise ConfigError(
-                f"reward {reward.name!r} reads the column {missing[0]!r}, which the dataset "
-                f"formatter {formatter!r} does not give; its columns are {', '.join(columns)}"
-            )
-        if not reward.messages:
-            continue
-        try:  # TRL's own tell only when called that a library is missing
-            empty: dict[str, list[Any]] = {name: [] for name in reward.columns_needed()}
-            reward.function(completions=[], completion_ids=[], **empty)
-        except ImportError as error:
-            raise ConfigError(f"reward {reward.name!r} cannot be used here: {error}") from error

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from transformers import TrainerCallback
 
-from lean_dojo_plugins.expert_iteration import rounds as rounds_module, trainer as module
+from lean_dojo_plugins.expert_iteration import trainer as module
 from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_v2.benchmarks.attempts import AttemptFolder
 from lean_dojo_v2.database import DynamicDatabase
@@ -62,7 +62,7 @@ class ExpertIterationTrainer(module.ExpertIterationTrainer):
 
     def make_prover(self):
         self.searched.append(self.searching_model())
-        return ScriptedProver(rounds_module.config_of(self))
+        return ScriptedProver(self.search_limits())
 
 
 def die(*_args: Any, **_kwargs: Any) -> None:

@@ -10,7 +10,7 @@ base under a LoRA adapter is held in bfloat16 there.
 from __future__ import annotations
 
 import copy
-import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -70,11 +70,7 @@ def load_model(
 
     ``name`` may be a folder, a hub id, a GGUF file or a folder with one, or a folder with a LoRA
     adapter: the adapter is merged into its base, unless ``lora`` is given, when it trains on.
-
-    Args:
-        name: The model.
-        lora: Train an adapter of this kind and nothing else.
-        device: Where it will run; chosen by what is there by default.
+    With ``lora`` an adapter of that kind trains, and nothing else.
 
     Raises:
         UsageError: If there is no model at that path.
@@ -82,26 +78,19 @@ def load_model(
     """
     device = device or choose_device()
     source = resolve_model(name)
-    adapter = source if (Path(source) / ADAPTER_FILE).is_file() else None
-    dtype = device.frozen_dtype if lora is not None else torch.float32
-    base = load_base(base_of_adapter(source) if adapter else source, dtype=dtype)
-    if adapter is None and lora is None:
-        return base
+    if lora is None:
+        return _load_merged(source, torch.float32)
     from peft import PeftModel, get_peft_model
 
-    if adapter is None:
-        # peft writes into the configuration that it is given.
-        own = copy.deepcopy(lora)
-        assert own is not None
-        own.task_type = own.task_type or "CAUSAL_LM"
-        return cast("PreTrainedModel", get_peft_model(base, own))
-    wrapped = PeftModel.from_pretrained(base, adapter, is_trainable=lora is not None)
-    if lora is None:
-        merged = cast("PreTrainedModel", wrapped.merge_and_unload())
-        merged.requires_grad_(True)
-        return merged
-    _check_same_adapter(wrapped.peft_config["default"], lora, adapter)
-    return cast("PreTrainedModel", wrapped)
+    if is_adapter(source):
+        base = load_base(base_of_adapter(source), dtype=device.frozen_dtype)
+        wrapped = PeftModel.from_pretrained(base, source, is_trainable=True)
+        _check_same_adapter(wrapped.peft_config["default"], lora, source)
+        return cast("PreTrainedModel", wrapped)
+    own = copy.deepcopy(lora)  # peft writes into the configuration that it is given
+    own.task_type = own.task_type or "CAUSAL_LM"
+    base = load_base(source, dtype=device.frozen_dtype)
+    return cast("PreTrainedModel", get_peft_model(base, own))
 
 
 def is_adapter(name: str | Path) -> bool:
@@ -110,25 +99,27 @@ def is_adapter(name: str | Path) -> bool:
 
 
 def load_for_inference(name: str | Path, device: Device) -> PreTrainedModel:
-    """Load a model, or a LoRA adapter merged into its base, to generate with.
-
-    Args:
-        name: A folder, hub id, GGUF file, or folder with an adapter.
-        device: Where it will run; its precision is that of the arithmetic.
+    """Load a model, or a LoRA adapter merged into its base, in the device's precision.
 
     Raises:
         UsageError: If there is no model at that path.
         TrainingError: If the hub does not give it, or it cannot be read.
         CheckpointError: If an adapter's base is not there any more.
     """
-    source = resolve_model(name)
-    adapted = (Path(source) / ADAPTER_FILE).is_file()
-    model = load_base(base_of_adapter(source) if adapted else source, dtype=device.frozen_dtype)
-    if adapted:
-        from peft import PeftModel
+    model: torch.nn.Module = _load_merged(resolve_model(name), device.frozen_dtype)
+    return cast("PreTrainedModel", model.to(device.name).eval())
 
-        model = PeftModel.from_pretrained(model, source).merge_and_unload()
-    return cast("PreTrainedModel", cast("torch.nn.Module", model).to(device.name).eval())
+
+def _load_merged(source: str, dtype: torch.dtype) -> PreTrainedModel:
+    """Load a whole model: an adapter is merged into its base."""
+    if not is_adapter(source):
+        return load_base(source, dtype=dtype)
+    from peft import PeftModel
+
+    wrapped = PeftModel.from_pretrained(load_base(base_of_adapter(source), dtype=dtype), source)
+    merged = cast("PreTrainedModel", wrapped.merge_and_unload())
+    merged.requires_grad_(True)
+    return merged
 
 
 def load_base(source: str, *, dtype: torch.dtype) -> PreTrainedModel:
@@ -138,16 +129,10 @@ def load_base(source: str, *, dtype: torch.dtype) -> PreTrainedModel:
         TrainingError: If it is not there or cannot be read.
     """
     folder, gguf = _gguf(source)
+    load = partial(fetch, AutoModelForCausalLM.from_pretrained, folder, what="model", dtype=dtype)
     if gguf is None:
-        return fetch(  # type: ignore[no-any-return]
-            AutoModelForCausalLM.from_pretrained,
-            folder,
-            what="model",
-            dtype=dtype,
-        )
-    quantised = fetch(
-        AutoModelForCausalLM.from_pretrained, folder, what="model", gguf_file=gguf, dtype=dtype
-    )
+        return load()  # type: ignore[no-any-return]
+    quantised = load(gguf_file=gguf)
     # transformers refuses to save what came out of a GGUF file; a fresh model of the same
     # configuration with the same weights has no such memory.
     config = AutoConfig.from_pretrained(folder, gguf_file=gguf)
@@ -166,11 +151,6 @@ def describe_parameters(model: Any) -> str:
     total = sum(parameter.numel() for parameter in model.parameters())
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     return f"trainable parameters: {trained:,} of {total:,} ({100 * trained / max(total, 1):.2f} %)"
-
-
-def print_parameters(model: Any) -> None:
-    """Print how many parameters train, to standard error."""
-    print(describe_parameters(model), file=sys.stderr)
 
 
 def _gguf(source: str) -> tuple[str, str | None]:
