@@ -16,8 +16,6 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast,
 
 from lean_dojo_plugins.training.reporting import bars_on_terminals_only
 
-__all__ = ["BOS", "EOS", "PAD", "TEMPLATE", "build_tiny_model"]
-
 BOS, EOS, PAD = "<|start|>", "<|end|>", "<|pad|>"
 
 TEMPLATE = (

@@ -77,7 +77,7 @@ def gather(
     kept: list[BenchmarkProblem] = []
     left_out: list[str] = []
     for one in found:
-        if _is_held_out(one, secret):
+        if one.split in HELD_OUT_SPLITS or _spoken(one.statement) in secret:
             left_out.append(one.full_name)
         else:
             kept.append(one)
@@ -98,10 +98,6 @@ def _of(
         theorems = ((theorem, split_of(theorem)) for theorem, _ in sorry_theorems(repositories))
         return problems_of(theorems, projects)
     return JsonlBenchmark(Path(source)).problems()
-
-
-def _is_held_out(problem: BenchmarkProblem, secret: set[str]) -> bool:
-    return problem.split in HELD_OUT_SPLITS or _spoken(problem.statement) in secret
 
 
 def _spoken(statement: str) -> str:

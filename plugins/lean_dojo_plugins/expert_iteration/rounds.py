@@ -10,10 +10,10 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import attrs
 import orjson
@@ -104,12 +104,7 @@ class Round:
 class Rounds:
     """Searches, and exports what was found: to the training loop, the database.
 
-    Attributes:
-        trainer: Whose rounds they are.
-        repositories: The repositories as they are in the database.
-        database: Takes the proofs of ``sorry`` theorems.
-        data_path: Folder for the exported human data.
-        practice: The problems.
+    The database itself takes the proofs of ``sorry`` theorems; human data goes to ``data_path``.
     """
 
     trainer: Practises
@@ -190,8 +185,8 @@ class Rounds:
         if left:
             trainer.forget_model()  # the prover has its own
             _say(f"round {number}: searching {len(problems)} problems, {left} attempts to make")
-            with _Counter(f"round {number}", left) as counter:
-                bench.on_attempt = counter.count
+            with tqdm(total=left, desc=f"round {number}", disable=None) as bar:
+                bench.on_attempt = _counting(bar, f"round {number}", left)
                 seed = trainer.seed + (number - 1) * trainer.attempts
                 bench.run(WHO, self._provers(), attempts=trainer.attempts, seed=seed)
         self._note(number, len(problems))
@@ -305,29 +300,21 @@ class Rounds:
                 yield theorem
 
 
-class _Counter:
-    """Counts attempts: a bar on a terminal, elsewhere a line now and then."""
+def _counting(bar: tqdm[Any], label: str, total: int) -> Callable[[Attempt], None]:
+    """Count attempts: on the bar on a terminal, elsewhere in a line now and then."""
+    tried = proved = 0
+    last = time.monotonic()
 
-    def __init__(self, label: str, total: int) -> None:
-        self._label = label
-        self._proved = 0
-        self._last = time.monotonic()
-        self._bar = tqdm(total=total, desc=label, disable=None)
-        self._tried, self._total = 0, total
+    def count(attempt: Attempt) -> None:
+        nonlocal tried, proved, last
+        tried += 1
+        proved += attempt.success
+        bar.update()
+        if bar.disable and time.monotonic() - last > SPOKEN:
+            last = time.monotonic()
+            _say(f"{label}: {tried} of {total} tried, {proved} proved")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._bar.close()
-
-    def count(self, attempt: Attempt) -> None:
-        self._tried += 1
-        self._proved += attempt.success
-        self._bar.update()
-        if self._bar.disable and time.monotonic() - self._last > SPOKEN:
-            self._last = time.monotonic()
-            _say(f"{self._label}: {self._tried} of {self._total} tried, {self._proved} proved")
+    return count
 
 
 def _say(text: str) -> None:

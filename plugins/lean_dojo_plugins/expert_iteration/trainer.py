@@ -145,7 +145,6 @@ class ExpertIterationTrainer(SFTTrainer):
     _used: bool = attrs.field(default=False, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        """Check what can be checked without loading a model."""
         super().__attrs_post_init__()
         for source in self.problems:
             if source not in {TRAINING, SORRY} and Path(source).suffix != ".jsonl":

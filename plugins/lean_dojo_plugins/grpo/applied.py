@@ -16,23 +16,14 @@ _log = logging.getLogger(__name__)
 
 
 class Applied:
-    """To how many completions each reward has applied.
-
-    Args:
-        names: The rewards.
-    """
+    """To how many completions each reward has applied."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = list(names)
-        self._batches = 0
-        self._seen = 0
-        self._applied = [0] * len(self._names)
+        self._first: list[torch.Tensor] = []
 
     def note(self, scores: torch.Tensor) -> dict[str, float]:
-        """Count a batch.
-
-        Args:
-            scores: ``float[completions, rewards]``; NaN where a reward does not apply.
+        """Count a batch: ``float[completions, rewards]``, NaN where a reward does not apply.
 
         Returns:
             The share of the batch's completions that each reward applied to.
@@ -40,32 +31,33 @@ class Applied:
         Raises:
             RewardError: If a reward has applied to none of the first batches.
         """
-        here = (~torch.isnan(scores)).sum(dim=0).tolist()
-        self._batches += 1
-        self._seen += len(scores)
-        self._applied = [a + b for a, b in zip(self._applied, here, strict=True)]
-        if self._batches == BATCHES:
-            for name, applied in zip(self._names, self._applied, strict=True):
-                self._judge(name, applied)
-        return {
-            name: count / max(1, len(scores)) for name, count in zip(self._names, here, strict=True)
-        }
+        applied = ~torch.isnan(scores)
+        if len(self._first) < BATCHES:
+            self._first.append(applied)
+            if len(self._first) == BATCHES:
+                together = torch.cat(self._first)
+                for name, count in self._counts(together).items():
+                    self._judge(name, count, len(together))
+        return {name: count / max(1, len(scores)) for name, count in self._counts(applied).items()}
 
-    def _judge(self, name: str, applied: int) -> None:
+    def _counts(self, applied: torch.Tensor) -> dict[str, int]:
+        return dict(zip(self._names, applied.sum(dim=0).tolist(), strict=True))
+
+    def _judge(self, name: str, applied: int, seen: int) -> None:
         why = (
             "pantograph-verified does not apply where it cannot open the state: the warnings above "
             "say why, and its setting `projects` names the folders of repositories"
         )
         if applied == 0:
             raise RewardError(
-                f"the reward {name} applied to none of the first {self._seen} completions, so "
+                f"the reward {name} applied to none of the first {seen} completions, so "
                 f"nothing can be learned from it; {why}. Remove it, or give it what it needs"
             )
-        if 2 * applied < self._seen:
+        if 2 * applied < seen:
             _log.warning(
                 "the reward %s did not apply to %d of the first %d completions; %s",
                 name,
-                self._seen - applied,
-                self._seen,
+                seen - applied,
+                seen,
                 why,
             )

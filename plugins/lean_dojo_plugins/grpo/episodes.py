@@ -205,12 +205,9 @@ class Stage:
         self._stack.close()
 
     def play(self, rows: Sequence[Mapping[str, Any]], size: int, sample: Sampler) -> list[Group]:
-        """Play a group of episodes for each theorem.
+        """Play a group of ``size`` episodes for each theorem.
 
-        Args:
-            rows: Theorems: ``url``, ``commit``, ``file_path``, ``full_name``, ``start``, ``end``.
-            size: Episodes of a group.
-            sample: Samples tactics.
+        Rows have ``url``, ``commit``, ``file_path``, ``full_name``, ``start`` and ``end``.
 
         Returns:
             The groups of the theorems that could be opened, and stayed so until every episode had

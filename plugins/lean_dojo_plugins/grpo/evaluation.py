@@ -27,14 +27,8 @@ def sample_and_score(
 ) -> dict[str, float]:
     """Sample tactics at the goals of rows and score every one, equal ones as often as they come.
 
-    Args:
-        generator: The policy.
-        rewards: What scores; one that can begin early works while further tactics are sampled.
-        rows: Rows with ``prompt``, ``problem`` and what else the rewards read.
-        samples: Tactics per goal.
-        temperature: Of sampling.
-        max_new_tokens: Longest tactic; one that does not end by then scores as empty text.
-        seed: Makes sampling repeatable.
+    A reward that can begin early works while further tactics are sampled. A tactic that does not
+    end by ``max_new_tokens`` scores as empty text.
 
     Returns:
         ``reward``, the mean over the samples of the weighted sum; ``reward/NAME``, the mean of each

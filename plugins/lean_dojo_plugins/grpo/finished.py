@@ -18,12 +18,9 @@ Report: TypeAlias = Callable[[Sequence[int], Sequence[str]], None]
 
 
 class FinishedRows(StoppingCriteria):
-    """Stops nothing; reports each row once, when its completion ends.
+    """Stops nothing; reports each row once, when one of the tokens ``ends`` ends its completion.
 
-    Args:
-        tokenizer: Decodes the completions, as TRL does: without special tokens.
-        ends: Tokens that end a completion.
-        report: Told of the rows that have ended.
+    Completions are decoded as TRL does: without special tokens.
     """
 
     def __init__(

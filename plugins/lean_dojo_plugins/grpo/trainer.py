@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -146,7 +146,6 @@ class GRPOTrainer(CausalTrainer):
     _rewards: list[AdaptedReward] = attrs.field(factory=list, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        """Check what can be checked without loading a model."""
         super().__attrs_post_init__()
         given = [] if self.reward_func in (None, [], {}) else resolve_rewards(self.reward_func)
         self._rewards = [whole_proof_reward(), *given] if self.episodes else given
@@ -227,7 +226,9 @@ class GRPOTrainer(CausalTrainer):
         if trainer.beta:
             self._set_reference(trainer)
         if isinstance(trainer, EpisodeTrainer):
-            trainer.play_with(self.make_stage(), self.make_formatter(), self.row_length)
+            limits = EpisodeLimits(steps=self.episode_steps, replacements=self.replacements)
+            stage = Stage(limits, self.engines, self.projects)
+            trainer.play_with(stage, self.make_formatter(), self.row_length)
         return trainer
 
     def _set_reference(self, trainer: StepTrainer) -> None:
@@ -248,11 +249,6 @@ class GRPOTrainer(CausalTrainer):
         """Release the model and its reference; the next use loads them again."""
         super().forget_model()
         self._reference = None
-
-    def make_stage(self) -> Stage:
-        """Make what plays episodes."""
-        limits = EpisodeLimits(steps=self.episode_steps, replacements=self.replacements)
-        return Stage(limits, self.engines, self.projects)
 
     def finish_step(self) -> None:
         """Draw the rewards so far; called by the loop on the main process after each step."""
@@ -326,12 +322,9 @@ class GRPOTrainer(CausalTrainer):
 
 def _theorems(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Keep where each theorem stands, once."""
-    seen = None
-    for row in rows:
-        place = {name: row[name] for name in _PLACE}
-        if place != seen:
-            seen = place
-            yield {"prompt": row["prompt"], "problem": row["problem"], **place}
+    for place, same in groupby(rows, lambda row: {name: row[name] for name in _PLACE}):
+        row = next(same)
+        yield {"prompt": row["prompt"], "problem": row["problem"], **place}
 
 
 def _check_rewards(

@@ -76,7 +76,6 @@ class SFTTrainer(CausalTrainer):
     )
 
     def __attrs_post_init__(self) -> None:
-        """Check what can be checked without loading a model."""
         super().__attrs_post_init__()
         for name, value in (("loss_type", "nll"), ("label_smoothing_factor", 0)):
             if self.prompt_weight and self.trainer_args.get(name, value) != value:
@@ -97,11 +96,7 @@ class SFTTrainer(CausalTrainer):
         """Tokenise the rows; the labels mask everything but the assistant's turn."""
         tokeniser = Tokeniser(self.tokenizer, self.max_length, self.too_long)
         for example in tokeniser.examples(rows):
-            yield {
-                "input_ids": example.input_ids,
-                "labels": example.labels,
-                "length": len(example.input_ids),
-            }
+            yield {**attrs.asdict(example, recurse=False), "length": len(example.input_ids)}
 
     def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> _StepTrainer:
         """Build TRL's trainer for one step."""
@@ -124,12 +119,7 @@ class SFTTrainer(CausalTrainer):
 
 
 class _StepTrainer(GroupingTrainer, trl_sft.SFTTrainer):
-    """TRL's trainer, with batches of similar length and the loss on the tactic.
-
-    Attributes:
-        prompt_weight: Weight of a prompt's token in the loss.
-        uses_muon: Whether hidden matrices are Muon's.
-    """
+    """TRL's trainer, with batches of similar length and the loss on the tactic."""
 
     prompt_weight: float = 0.0
     uses_muon: bool = False

@@ -44,12 +44,9 @@ _REFUSED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 def check_trainer_args(
     config_class: type[Any], args: Mapping[str, Any], fixed: Mapping[str, str]
 ) -> None:
-    """Refuse settings that do not exist, have a wrong type, or are not the user's to set.
+    """Refuse settings that a configuration's dataclass does not have, or has with another type.
 
-    Args:
-        config_class: The dataclass, for example ``trl.SFTConfig``.
-        args: Settings by name.
-        fixed: Settings that may not be given, with the reason and the way to go instead.
+    Those in ``fixed`` are not the user's to set, each for its reason, which names the way to go.
 
     Raises:
         ConfigError: Names the key and suggests near ones.

@@ -105,9 +105,6 @@ def hub_options(source: str) -> dict[str, Any]:
 
     Without a network the libraries ask again and again, for about a minute and with a warning each
     time, before they say that there is no such model; what is cached needs no asking.
-
-    Args:
-        source: A folder or a hub id.
     """
     if Path(source).exists() or _can_be_asked(constants.ENDPOINT):
         return {}

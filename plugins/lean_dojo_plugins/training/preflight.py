@@ -35,11 +35,7 @@ def check_ready(model_name: str, output_dir: str, loggers: Sequence[str], config
 
 
 def check_loggers(names: Sequence[str]) -> None:
-    """Refuse a logger that does not exist, or is not installed.
-
-    Raises:
-        ConfigError: Names it, and what to install.
-    """
+    """Refuse a logger that does not exist, or is not installed."""
     for name in names:
         if name in {"none", "tensorboard"}:  # ours, in every installation
             continue
@@ -56,11 +52,7 @@ def check_loggers(names: Sequence[str]) -> None:
 
 
 def check_optimizer(config: Any) -> None:
-    """Refuse an optimiser whose library is not installed.
-
-    Raises:
-        ConfigError: Says which.
-    """
+    """Refuse an optimiser whose library is not installed."""
     try:
         Trainer.get_optimizer_cls_and_kwargs(config)
     except (ImportError, ValueError, RuntimeError) as error:

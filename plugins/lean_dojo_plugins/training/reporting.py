@@ -129,10 +129,7 @@ class Reporter:
 class ReportCallback(TrainerCallback):
     """Passes what a trainer logs to a reporter, from the main process.
 
-    Attributes:
-        reporter: Where to.
-        repository: Name of the repository that this step adds.
-        offset: Steps of the optimiser before this repository.
+    Before the repository that is trained on, ``offset`` steps of the optimiser were made.
     """
 
     reporter: Reporter

@@ -103,16 +103,9 @@ def add_label_head(
 def label_log_probs(
     model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor, labels: torch.Tensor
 ) -> torch.Tensor:
-    """Return the log-probability of every label, on any device.
+    """Return the log-probability of every label, row by row, on any device.
 
-    Args:
-        model: A causal language model, PEFT or not.
-        input_ids: ``(batch, length)``.
-        attention_mask: ``(batch, length)``.
-        labels: ``(batch, length)``, -100 where there is none.
-
-    Returns:
-        One number per label, row by row.
+    The inputs have shape ``(batch, length)``; a label is -100 where there is none.
     """
     targets = labels[:, 1:]
     mask = targets != -100

@@ -26,11 +26,9 @@ KEPT = (STATE_FILE, "metrics.jsonl", "evaluation.json", "README.md")
 
 
 def merge_lora(adapter: Path, output: Path) -> str:
-    """Merge an adapter into its base model; the sum is made in float32 and saved as the base is.
+    """Merge an adapter into its base model, in a new folder that gets the tokenizer, too.
 
-    Args:
-        adapter: The adapter's folder.
-        output: Folder of the merged model, with its tokenizer; it must not be there yet.
+    The sum is made in float32 and saved as the base is.
 
     Returns:
         The type of the saved weights, for example ``"bfloat16"``.

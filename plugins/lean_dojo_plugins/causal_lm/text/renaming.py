@@ -29,16 +29,12 @@ def renamed(step: StateAndTactic, copies: int, rng: random.Random) -> Iterator[S
 
     Variables of one letter change places with others of the same type; propositions may also take
     a name that the step does not use. Hypotheses follow the variables that they are named after.
+    There are at most so many copies, fewer where there are not so many spellings.
 
     >>> step = ("p q : Prop\nhp : p\nhq : q\n⊢ q ∧ p", "exact ⟨hq, hp⟩")
     >>> for state, tactic in renamed(step, 1, random.Random(3)):
     ...     print(state.replace("\n", "; "), "=>", tactic)
     q r : Prop; hq : q; hr : r; ⊢ r ∧ q => exact ⟨hr, hq⟩
-
-    Args:
-        step: The step.
-        copies: How many at most; fewer where there are not so many spellings.
-        rng: Chooses the names.
     """
     types = _variables(step[0])
     words = set(re.findall(r"[\w']+", " ".join(step)))
