@@ -36,16 +36,13 @@ def _converter() -> OrjsonConverter:
 class TraceCache:
     """Traced files on disk, below ``raid/cache/trace``.
 
-    Args:
-        engine: What identifies the engine and its version.
-        state: What else all results depend on.
-        folder: Where they lie; the default is looked up now.
+    ``engine`` identifies the engine and its version, ``state`` what else all results depend on.
     """
 
-    def __init__(self, engine: str, state: str = "", folder: Path | None = None) -> None:
+    def __init__(self, engine: str, state: str = "") -> None:
         self._engine = engine
         self._state = state
-        self._folder = folder or cache_dir() / "trace"
+        self._folder = cache_dir() / "trace"
 
     def key(self, file: SourceFile, closure: Iterable[SourceFile], imports: Iterable[str]) -> str:
         """Return the key of a file's result.

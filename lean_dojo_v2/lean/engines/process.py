@@ -45,15 +45,9 @@ WATCH_INTERVAL = 0.05
 
 @attrs.frozen
 class LaunchPlan:
-    """How to start an engine.
+    """How to start an engine of a kind, ``"native"`` or ``"embedded"``, with its whole environment.
 
-    Attributes:
-        kind: ``"native"`` or ``"embedded"``.
-        argv: Program and arguments.
-        env: Its whole environment.
-        cwd: Its working folder, or ``None`` for the current one.
-        what: What it is, for error messages.
-        capabilities: What it can do; ask this, never ``kind``.
+    ``capabilities`` say what it can do (ask this, never ``kind``), ``what`` names it in errors.
     """
 
     kind: str

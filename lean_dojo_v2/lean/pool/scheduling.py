@@ -76,9 +76,7 @@ class Worker:
 class Scheduler:
     """Workers, one thread each, and the requests that wait for them.
 
-    Args:
-        slots: The places for engines.
-        warm_headers: Headers that an engine is taken to keep loaded.
+    An engine is taken to keep ``warm_headers`` headers loaded.
     """
 
     def __init__(self, slots: list[Slot], warm_headers: int) -> None:

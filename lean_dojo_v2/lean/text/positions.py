@@ -13,11 +13,7 @@ from lean_dojo_core.records import Position
 
 
 class PositionMap:
-    """Conversions for one text; an index is a Python index into it.
-
-    Args:
-        text: The text of the file, with its line endings as they are.
-    """
+    """Conversions for the text of a file, line endings as they are; an index is a Python index."""
 
     def __init__(self, text: str) -> None:
         self.text = text

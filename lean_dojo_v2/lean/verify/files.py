@@ -26,13 +26,7 @@ FILE_TIMEOUT = 300.0
 
 @attrs.frozen
 class DeclarationOutcome:
-    """The outcome for one theorem of a file.
-
-    Attributes:
-        name: Its full name.
-        line: Its first line, from 1.
-        outcome: Whether it holds, and on which axioms it rests.
-    """
+    """The outcome for one theorem of a file, by its full name and its first line, from 1."""
 
     name: str
     line: int
@@ -64,7 +58,6 @@ def check_file(
     text: str,
     *,
     reference: str | None = None,
-    file_name: str = "<input>",
     timeout: float = FILE_TIMEOUT,
 ) -> FileOutcome:
     """Check a whole file.
@@ -74,14 +67,13 @@ def check_file(
         text: The file, with its ``import`` lines: hostile input.
         reference: A file that states what was to be proved, with ``sorry`` for every proof; its
             theorems must stand in ``text`` with the same statements.
-        file_name: What messages call the file.
         timeout: Seconds that Lean may take for each of the two texts.
 
     Raises:
         RequestError: The file cannot be opened: its header does not parse, or a module is missing.
         EngineLostError: The engine died over it, or the time was up.
     """
-    answer = _elaborated(server, text, file_name, timeout)
+    answer = _elaborated(server, text, "<input>", timeout)
     messages = tuple(LeanMessage.parse_all(answer["messages"]))
     found: Mapping[str, Mapping[str, Any]] = answer["declarations"]
     theorems = tuple(
@@ -95,7 +87,7 @@ def check_file(
         or next((t.outcome for t in theorems if not t.outcome.valid), None)
     )
     if problem is None and reference is not None:
-        problem = _differs(server, found, reference, file_name, timeout)
+        problem = _differs(server, found, reference, timeout)
     if problem is None:
         return FileOutcome(True, theorems=theorems, messages=messages)
     return FileOutcome(False, problem.detail, problem.refusal, theorems, messages)
@@ -114,14 +106,10 @@ def _axiom(constants: list[Mapping[str, Any]]) -> ProofOutcome | None:
 
 
 def _differs(
-    server: Server,
-    found: Mapping[str, Mapping[str, Any]],
-    reference: str,
-    file_name: str,
-    timeout: float,
+    server: Server, found: Mapping[str, Mapping[str, Any]], reference: str, timeout: float
 ) -> ProofOutcome | None:
     """Say which theorem of the reference is missing from a file, or states something else there."""
-    answer = _elaborated(server, reference, f"reference of {file_name}", timeout)
+    answer = _elaborated(server, reference, "reference of <input>", timeout)
     errors = LeanMessage.parse_all(answer["messages"])
     if error := next((m for m in errors if m.severity is Severity.ERROR), None):
         return ProofOutcome(False, f"the reference itself does not elaborate: {error}")

@@ -139,13 +139,10 @@ def _substitute(text: str, names: dict[str, str]) -> str:
 
 @attrs.frozen
 class Start:
-    """How a proof of a printed goal begins.
+    """How a proof of a printed goal begins: with a closed statement and its universe levels.
 
-    Attributes:
-        expression: The goal as a closed statement.
-        levels: The universe levels that it names.
-        intros: Tactics that bring its hypotheses back, under their names where these can be
-            written.
+    The ``intros`` are tactics that bring its hypotheses back, under their names where these can be
+    written.
     """
 
     expression: str

@@ -11,11 +11,7 @@ V = TypeVar("V")
 
 
 class Kept(Generic[V]):
-    """Answers by key, those used lately; safe to use from several threads.
-
-    Args:
-        size: How many are kept.
-    """
+    """Answers by key, the ``size`` used last; safe to use from several threads."""
 
     def __init__(self, size: int) -> None:
         self._size = size

@@ -90,14 +90,14 @@ def theorem_point(server: Server, source: SourceTheorem, position: Position) -> 
     return ProofPoint(state, rest, own, finish, said, key, source.own_names)
 
 
-def goal_point(server: Server, text: str, *, first_only: bool = True) -> ProofPoint:
-    """Open a goal from its text; the arguments are those of :func:`.goal_text.open_goal`.
+def goal_point(server: Server, text: str) -> ProofPoint:
+    """Open a goal from its text, of several the first one; see :func:`.goal_text.open_goal`.
 
     Raises:
         GoalTextError: If the text does not say enough.
     """
-    state = open_goal(server, text, first_only=first_only)
-    return _bare(server, state, start_of(text, first_only=first_only))
+    state = open_goal(server, text, first_only=True)
+    return _bare(server, state, start_of(text, first_only=True))
 
 
 def expression_point(server: Server, expression: str) -> ProofPoint:

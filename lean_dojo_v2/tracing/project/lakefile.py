@@ -41,13 +41,10 @@ class Library:
 
 @attrs.frozen
 class Dependency:
-    """A package of ``lake-manifest.json``.
+    """A package of ``lake-manifest.json``; its name is its folder below ``.lake/packages``.
 
-    Attributes:
-        name: Its name, which is its folder below ``.lake/packages``.
-        url: Where it comes from; for a path dependency the path.
-        commit: The locked commit; empty for a path dependency.
-        path: The folder of a path dependency, relative to the project.
+    A path dependency has no commit; its ``url`` and ``path`` are its folder, relative to the
+    project.
     """
 
     name: str

@@ -28,12 +28,7 @@ Place: TypeAlias = tuple[int, int, int, int]
 
 @attrs.frozen
 class Ident:
-    """A constant as an ``.ilean`` names it.
-
-    Attributes:
-        module: The module that defines it; empty before version 3 of the format.
-        name: Its full name.
-    """
+    """A constant as an ``.ilean`` names it; without its module before version 3 of the format."""
 
     module: str
     name: str
@@ -41,13 +36,7 @@ class Ident:
 
 @attrs.frozen
 class Ilean:
-    """The constants of a module.
-
-    Attributes:
-        module: The module.
-        definitions: Where it names the constants that it defines.
-        usages: Where it uses constants, its own or others.
-    """
+    """Where a module names the constants that it defines, and uses its own and others."""
 
     module: str
     definitions: Mapping[Ident, Place]

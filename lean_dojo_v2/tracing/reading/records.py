@@ -1,4 +1,9 @@
-"""What tracing one file gives: first as an engine says it, then as theorems and premises."""
+"""What tracing one file gives: first as an engine says it, then as theorems and premises.
+
+In what an engine says, ``start`` is the index of a first character in the file's text, ``end`` the
+index after the last one, and ``constant`` a name as Lean has it, unique in the project; a
+``full_name`` is the name as the user writes it.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +20,8 @@ class Diagnostic:
 
     Attributes:
         text: What Lean says.
-        start: Index of the character where it starts.
-        end: Index after its last character, equal to ``start`` if Lean gives none.
+        start: Where it starts.
+        end: Where it ends, equal to ``start`` if Lean gives none.
         severity: ``error``, ``warning`` or ``information``.
         kind: Lean's tag, for example ``hasSorry``; may be empty.
     """
@@ -30,14 +35,7 @@ class Diagnostic:
 
 @attrs.frozen
 class ElaboratedTactic:
-    """A tactic of the source that Lean ran as a member of a tactic sequence.
-
-    Attributes:
-        start: Index of its first character.
-        end: Index after its last one.
-        before: The goals before it.
-        after: The goals after it.
-    """
+    """A tactic of the source, member of a tactic sequence; the goals before and after it."""
 
     start: int
     end: int
@@ -47,14 +45,7 @@ class ElaboratedTactic:
 
 @attrs.frozen
 class Definition:
-    """A constant that a file defines.
-
-    Attributes:
-        full_name: Its name; private names as the user writes them.
-        start: Index of the identifier that names it.
-        end: Index after it.
-        constant: Its name as Lean has it, unique in the project.
-    """
+    """A constant that a file defines, and the identifier that names it there."""
 
     full_name: str
     start: int
@@ -64,15 +55,9 @@ class Definition:
 
 @attrs.frozen
 class Reference:
-    """An identifier of a file that means a constant.
+    """An identifier of a file that means a constant of a module.
 
-    Attributes:
-        full_name: The constant.
-        module: The module that defines it.
-        start: Index of the identifier.
-        end: Index after it.
-        def_start: Where the name stands in the file that defines it, if known.
-        def_end: Its end there.
+    ``def_start`` and ``def_end`` tell where the name stands in the file that defines it, if known.
     """
 
     full_name: str
@@ -85,12 +70,7 @@ class Reference:
 
 @attrs.frozen
 class TracedCommand:
-    """A command of a file.
-
-    Attributes:
-        start: Index of its first character, a docstring included.
-        end: Index after its last one.
-    """
+    """A command of a file, its docstring included."""
 
     start: int
     end: int
@@ -100,14 +80,8 @@ class TracedCommand:
 class Elaboration:
     """What an engine said about one file; both engines' readers give this.
 
-    Attributes:
-        commands: The commands, in order.
-        steps: The tactics, in order of the engine.
-        definitions: The constants that it defines.
-        references: The identifiers that mean constants.
-        problems: The messages.
-        uses: For each declared constant the constants of the project that it rests on, as Lean
-            names them; ``None`` if the engine does not say.
+    ``uses`` gives for each declared constant the constants of the project that it rests on, as Lean
+    names them; ``None`` if the engine does not say. The steps are in the order of the engine.
     """
 
     commands: tuple[TracedCommand, ...] = ()
@@ -158,13 +132,7 @@ class TracedTheorem:
 
 @attrs.frozen
 class FileError:
-    """An error of Lean in a file.
-
-    Attributes:
-        line: Line, from 1; 0 if the error is about the file as a whole.
-        column: Column, from 1.
-        text: What Lean says.
-    """
+    """An error of Lean; line and column count from 1, the line is 0 for the file as a whole."""
 
     line: int
     column: int

@@ -61,12 +61,7 @@ class Engine(Protocol):
 
 
 class EmbeddedEngine:
-    """The embedded engine, several of it.
-
-    Args:
-        workspace: The files.
-        jobs: Engines; if not given, one a core, as far as memory goes.
-        timeout: Seconds a file.
+    """Embedded engines, if ``jobs`` does not say how many, one a core, as far as memory goes.
 
     Raises:
         EngineUnavailableError: A file imports something that it cannot import.
@@ -148,12 +143,7 @@ class EmbeddedEngine:
 
 
 class NativeEngine:
-    """The project's own Lean, several processes of it.
-
-    Args:
-        project: The project.
-        jobs: Processes; one a core if not given.
-        timeout: Seconds a file.
+    """Processes of the project's own Lean, one a core if ``jobs`` does not say how many.
 
     Raises:
         EngineUnavailableError: There is no Lake, or no Lean that is new enough.
@@ -217,7 +207,7 @@ def choose_engine(
     jobs: int | None = None,
     timeout: float = 600.0,
 ) -> Engine:
-    """Choose what elaborates a project's files.
+    """Choose what elaborates a project's files, each within ``timeout`` seconds.
 
     ``auto`` means what it means for proving, see :mod:`lean_dojo_v2.lean.engines.selection`.
 

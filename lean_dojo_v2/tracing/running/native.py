@@ -51,18 +51,20 @@ _VERSION = re.compile(r"version (\d+)\.(\d+)\.(\d+)")
 _OLDEST = (4, 9)
 _ASYNC_SINCE = (4, 16)
 """From here on proofs are elaborated beside the rest, and info trees would have holes."""
+_BUILD_TIMEOUT = 24 * 3600.0
+"""Seconds that ``lake build`` may take."""
 _ANSWER_TIMEOUT = 1800.0
 """Seconds for a question that Lake answers at once, unless a toolchain is fetched before."""
 
 
 class NativeLean:
-    """The Lean of a project; ``build_timeout`` are the seconds that ``lake build`` may take.
+    """The Lean of a project.
 
     Raises:
         EngineUnavailableError: There is no Lake, or no Lean that is new enough.
     """
 
-    def __init__(self, project: LakeProject, build_timeout: float = 24 * 3600) -> None:
+    def __init__(self, project: LakeProject) -> None:
         if shutil.which("lake") is None:
             raise EngineUnavailableError(
                 "tracing with the project's own Lean needs `lake` on PATH; install it with elan "
@@ -79,7 +81,6 @@ class NativeLean:
             raise EngineUnavailableError(
                 f"{self._root}: its Lean is too old to be traced ({self.version}); use 4.9 or newer"
             )
-        self._build_timeout = build_timeout
         self._search_path: list[Path] | None = None
         self._ileans: dict[str, Ilean | None] = {}
         self._arguments: dict[str, LeanArguments] = {}
@@ -103,7 +104,7 @@ class NativeLean:
         Files that fail to build are no error here: tracing them says what is wrong.
         """
         try:
-            self._lake(["build"], self._build_timeout)
+            self._lake(["build"], _BUILD_TIMEOUT)
         except LeanError as error:
             _log.warning("%s", error)
 

@@ -50,11 +50,7 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 
 @attrs.frozen
 class Installation:
-    """A complete installation.
-
-    Attributes:
-        path: Its folder.
-    """
+    """A complete installation in a folder."""
 
     path: Path
 
@@ -66,15 +62,9 @@ class Installation:
 
 @attrs.frozen
 class Status:
-    """What is installed.
+    """Whether the engine that this version needs is installed, complete, and where it would be.
 
-    Attributes:
-        installed: Whether the engine that this version needs is there, complete.
-        path: Where it is or would be.
-        lean_version: Its version of Lean.
-        package: The npm package it is made from.
-        bytes_used: Size on disk of everything in the folder, other versions included.
-        others: Folders of other versions, which :func:`remove` deletes too.
+    ``bytes_used`` are those of ``others``, the folders of other versions, too.
     """
 
     installed: bool
