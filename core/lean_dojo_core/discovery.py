@@ -67,8 +67,9 @@ class PluginInfo:
     @property
     def aliases(self) -> set[str]:
         """Names that users may give it, normalised: its distribution, its entry point, or both."""
-        distribution, _, point = map(normalise, self.name.rpartition(":"))
-        return {distribution, point, f"{distribution}:{point}"}
+        name = normalise(self.name)
+        distribution, _, point = name.rpartition(":")
+        return {distribution, point, name}
 
 
 class Discovery(NamedTuple):
@@ -163,7 +164,7 @@ def _installed() -> Iterator[PluginInfo]:
 
 
 def _folded(names: Iterable[str]) -> set[str]:
-    return {":".join(map(normalise, name.strip().split(":"))) for name in names if name.strip()}
+    return {normalise(name.strip()) for name in names if name.strip()}
 
 
 def _unmet_requirement(info: PluginInfo, host: str) -> str | None:

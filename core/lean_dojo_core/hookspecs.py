@@ -1,23 +1,12 @@
 """The hooks of the plugin contract: one per kind, named after it.
 
 A plugin is a distribution with an entry point in the group ``lean_dojo`` that names a *manifest
-module*. The manifest imports only ``lean_dojo_core`` and implements one or more of the hooks::
-
-    # pyproject.toml
-    [project.entry-points.lean_dojo]
-    my-plugin = "my_plugin.manifest"
-
-    # my_plugin/manifest.py
-    from collections.abc import Iterator
-    from lean_dojo_core import RewardFunctionSpec, hookimpl
+module*. The manifest imports only ``lean_dojo_core``, and implements one or more of the hooks as
+generators of descriptors::
 
     @hookimpl
     def lean_dojo_reward_functions() -> Iterator[RewardFunctionSpec]:
-        yield RewardFunctionSpec(
-            name="shortness",
-            target="my_plugin.rewards:shortness",
-            summary="1 for an empty completion, 0 for a long one.",
-        )
+        yield RewardFunctionSpec(name="short", target="my_plugin.rewards:Short", summary="…")
 
 The hooks are called once per process, when a registry is first used. Every implementation is
 called on its own: one that raises or yields rubbish is listed as failed and hurts nobody else.

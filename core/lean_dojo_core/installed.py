@@ -15,10 +15,10 @@ HOST_DISTRIBUTION = "lean-dojo-v2"
 
 
 def normalise(name: str) -> str:
-    """Fold a distribution or plugin name: lower case, runs of ``-_.`` become one ``-``.
+    """Fold a name, also ``distribution:name``: lower case, runs of ``-_.`` become one ``-``.
 
-    >>> normalise("My_Plugin")
-    'my-plugin'
+    >>> normalise("My_Plugin:Bonus")
+    'my-plugin:bonus'
     """
     return re.sub(r"[-_.]+", "-", name).lower()
 

@@ -17,7 +17,7 @@ class Kind(NamedTuple):
     """One kind of plugin.
 
     Attributes:
-        spec: Its descriptor, which knows the kind's name.
+        spec: Its descriptor, which knows the kind's name, for example ``"reward-function"``.
         protocol: What its targets are, or make.
         suite: Name of its conformance suite in ``lean_dojo_core.testing``.
         a_class: Whether a target must be a class, whose constructor's parameters are the settings.
@@ -29,14 +29,9 @@ class Kind(NamedTuple):
     a_class: bool = False
 
     @property
-    def name(self) -> str:
-        """Its name, for example ``"reward-function"``."""
-        return self.spec.kind
-
-    @property
     def plural(self) -> str:
         """The name of its registry, for example ``"reward_functions"``."""
-        return f"{self.name.replace('-', '_')}s"
+        return f"{self.spec.kind.replace('-', '_')}s"
 
     @property
     def hook(self) -> str:
@@ -70,7 +65,7 @@ def _has(target: Any, method: str) -> bool:
 
 
 KINDS: dict[str, Kind] = {
-    kind.name: kind
+    kind.spec.kind: kind
     for kind in (
         Kind(specs.TrainerSpec, protocols.Trainer, "TrainerSuite", a_class=True),
         Kind(specs.DatasetFormatterSpec, protocols.DatasetFormatter, "DatasetFormatterSuite"),

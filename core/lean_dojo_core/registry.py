@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import attrs
 
+from lean_dojo_core import protocols, specs
 from lean_dojo_core.discovery import Discovery, PluginInfo, discover, import_target
 from lean_dojo_core.errors import (
     AmbiguousNameError,
@@ -36,9 +37,6 @@ from lean_dojo_core.errors import (
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_core.kinds import KINDS, Kind
 from lean_dojo_core.specs import PluginSpec
-
-if TYPE_CHECKING:
-    from lean_dojo_core import protocols, specs
 
 SpecT = TypeVar("SpecT", bound=PluginSpec)
 ObjectT = TypeVar("ObjectT")
@@ -170,7 +168,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
     @property
     def kind(self) -> str:
         """Name of the kind, for example ``"trainer"``."""
-        return self._kind.name
+        return self._kind.spec.kind
 
     def entries(self) -> list[Entry[SpecT, ObjectT]]:
         """List every entry, built-ins first; overridden ones are replaced.
@@ -193,7 +191,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
             UnknownNameError: If no plugin offers the name; suggests similar ones.
             AmbiguousNameError: If several distributions offer it; lists them.
         """
-        wanted = ":".join(normalise(part) for part in name.split(":"))
+        wanted = normalise(name)
         entries = self.entries()
         matches = [entry for entry in entries if wanted in {entry.name, entry.qualified_name}]
         if len(matches) == 1:

@@ -79,12 +79,6 @@ class TrainerSpec(PluginSpec):
         default_formatter: Name of the formatter it uses unless told otherwise; ``None`` if it
             reads its data in another way.
         prover: Name of the prover that proves with what it trained; ``None`` if none does.
-
-    >>> TrainerSpec(name="sft", target="pkg.sft:SFTTrainer", summary="Supervised fine-tuning.").name
-    'sft'
-    >>> TrainerSpec(name="SFT!", target="pkg.sft:SFTTrainer", summary="x")
-    Traceback (most recent call last):
-    lean_dojo_core.errors.InvalidSpecError: TrainerSpec.name: 'SFT!' is not a name; ...
     """
 
     kind: ClassVar[str] = "trainer"

@@ -10,26 +10,26 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import click
 
 from lean_dojo_core import API_VERSION, registry
 from lean_dojo_core.errors import InvalidSpecError, UsageError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.specs import PluginSpec
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.cli.output import note
 
 TRL_REWARD = "trl-reward"
 """Another way to write a reward: a function as TRL documents them."""
-WORDS = {
-    "trainer": KINDS["trainer"],
-    "formatter": KINDS["dataset-formatter"],
-    "reward": KINDS["reward-function"],
-    "prover": KINDS["prover"],
-    "benchmark": KINDS["benchmark"],
-    "command": KINDS["command"],
+WORDS: dict[str, registry.Registry[Any, Any]] = {
+    "trainer": registry.trainers,
+    "formatter": registry.dataset_formatters,
+    "reward": registry.reward_functions,
+    "prover": registry.provers,
+    "benchmark": registry.benchmarks,
+    "command": registry.commands,
 }
 """What the command calls each kind; also the folder of its templates."""
 SUMMARIES = {
@@ -107,7 +107,7 @@ def new(
         template = "reward_lean"
     words_of = {TRL_REWARD: "reward", "trainer-from-scratch": "trainer", "reward_lean": "reward"}
     word = words_of.get(template, template)
-    kind = WORDS[word]
+    peers = WORDS[word]
     name, summary = normalise(name), summary or SUMMARIES.get(template, SUMMARIES[word])
     # The descriptor's own rules, so that what is written here also loads.
     try:
@@ -122,9 +122,9 @@ def new(
         raise UsageError(f'the summary may contain neither " nor \\: {summary}')
     package = name.replace("-", "_")
     _check_package(package)
-    if name in registry.REGISTRIES[kind.name]:
-        provider = registry.REGISTRIES[kind.name][name].distribution
-        raise UsageError(f"{kind.name} {name!r} already exists ({provider}); choose another name")
+    if name in peers:
+        provider = peers[name].distribution
+        raise UsageError(f"{peers.kind} {name!r} already exists ({provider}); choose another name")
     folder = output or Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists; name another folder with --output")
@@ -190,7 +190,7 @@ def _values(
         "class_name": _class_name(name, word),
         "function_name": f"{package}_command",
         "module": word,
-        "kind_words": WORDS[word].name.replace("-", " "),
+        "kind_words": WORDS[word].kind.replace("-", " "),
         "summary": summary,
         "use": Template(USES.get(template, USES[word])).substitute(name=name),
         "bound": _bound(host),

@@ -50,9 +50,8 @@ def distribution_of(name: str) -> str:
     """
     from lean_dojo_v2.structuring import suggestion
 
-    wanted = ":".join(map(normalise, name.split(":")))
     for info in registry.current().plugins:
-        if wanted in info.aliases:
+        if normalise(name) in info.aliases:
             return info.distribution
     names = sorted({info.distribution for info in registry.current().plugins})
     raise UsageError(

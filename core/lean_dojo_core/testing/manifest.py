@@ -107,10 +107,9 @@ class ManifestSuite(Suite):
     def test_names_are_its_own(self) -> None:
         """No other installed distribution offers the same name."""
         for entry in _entries(self.distribution):
-            kind = registry.REGISTRIES[entry.spec.kind]
             others = [
                 other.qualified_name
-                for other in kind.entries()
+                for other in registry.REGISTRIES[entry.spec.kind].entries()
                 if other.name == entry.name and other.plugin != entry.plugin
             ]
             assert not others, (
