@@ -38,9 +38,7 @@ class InvalidSpecError(PluginError, ValueError):
 class UnknownNameError(UsageError, PluginError, KeyError):
     """No installed plugin offers this name; the message suggests similar ones."""
 
-    def __str__(self) -> str:
-        """Return the message itself (``KeyError`` would print its ``repr``)."""
-        return str(self.args[0]) if self.args else ""
+    __str__ = Exception.__str__  # the message itself; KeyError would print its repr
 
 
 class AmbiguousNameError(UsageError, PluginError):

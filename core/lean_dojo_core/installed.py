@@ -15,11 +15,7 @@ HOST_DISTRIBUTION = "lean-dojo-v2"
 
 
 def normalise(name: str) -> str:
-    """Fold a name, also ``distribution:name``: lower case, runs of ``-_.`` become one ``-``.
-
-    >>> normalise("My_Plugin:Bonus")
-    'my-plugin:bonus'
-    """
+    """Fold a name, also ``distribution:name``: lower case, and runs of ``-_.`` become one ``-``."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -40,10 +36,9 @@ def host_requirements(distribution: str) -> list[Requirement]:
         texts = metadata.requires(distribution) or ()
     except metadata.PackageNotFoundError:
         return []
-    found = []
-    for text in texts:
-        if normalise(re.split(r"[^\w.-]", text, maxsplit=1)[0]) == HOST_DISTRIBUTION:
-            requirement = Requirement(text)
-            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-                found.append(requirement)
-    return found
+    mine = [
+        Requirement(text)
+        for text in texts
+        if normalise(re.split(r"[^\w.-]", text, maxsplit=1)[0]) == HOST_DISTRIBUTION
+    ]
+    return [one for one in mine if one.marker is None or one.marker.evaluate({"extra": ""})]

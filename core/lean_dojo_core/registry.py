@@ -21,7 +21,7 @@ import threading
 import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import attrs
 
@@ -35,7 +35,6 @@ from lean_dojo_core.errors import (
     UnknownNameError,
 )
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_core.kinds import KINDS, Kind
 from lean_dojo_core.specs import PluginSpec
 
 SpecT = TypeVar("SpecT", bound=PluginSpec)
@@ -123,7 +122,7 @@ class Entry(Generic[SpecT, ObjectT]):
         return cast("ObjectT", target)
 
     def _check(self, target: Any) -> None:
-        if (problem := KINDS[self.spec.kind].check(target)) is not None:
+        if (problem := REGISTRIES[self.spec.kind].check(target)) is not None:
             raise self._error(problem)
 
     def _error(self, reason: str) -> PluginLoadError:
@@ -152,23 +151,49 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
     ``distribution:name`` for each of them. Look-up folds case and ``_``.
 
     Args:
-        kind: The kind, of :data:`lean_dojo_core.kinds.KINDS`.
+        spec: The descriptor of the kind.
+        protocol: What the targets of the kind are, or make.
+        suite: Name of its conformance suite in ``lean_dojo_core.testing``.
+        a_class: Whether a target must be a class, whose constructor's parameters are the settings.
     """
 
-    def __init__(self, kind: Kind) -> None:
-        self._kind = kind
+    def __init__(
+        self, spec: type[SpecT], protocol: type, suite: str, *, a_class: bool = False
+    ) -> None:
+        self._spec = spec
+        self._protocol = protocol
+        self.suite = suite
+        self._a_class = a_class
         self._overrides: list[Entry[SpecT, ObjectT]] = []
 
     def __repr__(self) -> str:
-        return f"<{self._kind.plural}: {', '.join(self) or 'none'}>"
+        return f"<{self.kind.replace('-', '_')}s: {', '.join(self) or 'none'}>"
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
 
     @property
     def kind(self) -> str:
-        """Name of the kind, for example ``"trainer"``."""
-        return self._kind.spec.kind
+        """Name of the kind, for example ``"reward-function"``."""
+        return self._spec.kind
+
+    def check(self, target: Any) -> str | None:
+        """Say what is wrong with a target; ``None`` if it is fine.
+
+        It, or if it is a class its instances, must have the methods of the protocol; what is
+        optional has a protocol of its own.
+        """
+        wanted = [
+            name
+            for name, member in vars(self._protocol).items()
+            if inspect.isfunction(member) and (name == "__call__" or not name.startswith("_"))
+        ]
+        missing = [name for name in wanted if not _has(target, name)]
+        if missing == ["__call__"]:
+            return "it must be callable, or a class with __call__"
+        if missing:
+            return f"it needs the method(s) {', '.join(missing)}"
+        return "it must be a class" if self._a_class and not inspect.isclass(target) else None
 
     def entries(self) -> list[Entry[SpecT, ObjectT]]:
         """List every entry, built-ins first; overridden ones are replaced.
@@ -178,9 +203,9 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         """
         latest = {entry.name: entry for entry in self._overrides}
         found = [
-            Entry[SpecT, ObjectT](cast("SpecT", spec), plugin)
+            Entry[SpecT, ObjectT](spec, plugin)
             for spec, plugin in current().offers
-            if type(spec) is self._kind.spec and spec.name not in latest
+            if type(spec) is self._spec and spec.name not in latest
         ]
         return [*found, *latest.values()]
 
@@ -226,10 +251,8 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
             ``None`` if no plugin offers the object. Imports no target.
         """
         targets = {entry.spec.target: entry for entry in self.entries()}
-        for base in type(instance).__mro__:
-            if (entry := targets.get(f"{base.__module__}:{base.__qualname__}")) is not None:
-                return entry
-        return None
+        bases = (f"{base.__module__}:{base.__qualname__}" for base in type(instance).__mro__)
+        return next((targets[name] for name in bases if name in targets), None)
 
     def __iter__(self) -> Iterator[str]:
         entries = self.entries()
@@ -247,17 +270,12 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         Args:
             name: A name, known or new; every provider of it is hidden meanwhile.
             target: The object that ``load()`` then gives.
-
-        >>> from lean_dojo_core import registry
-        >>> with registry.reward_functions.override("zero", lambda completions, **_: [0.0]):
-        ...     registry.reward_functions["zero"].create()(["simp"])
-        [0.0]
         """
         plugin = PluginInfo(name="override", distribution="override", version="0", value="")
-        spec = self._kind.spec(
+        spec = self._spec(
             name=normalise(name), target="override:target", summary="Set by override()."
         )
-        entry = Entry[SpecT, ObjectT](cast("SpecT", spec), plugin, target)
+        entry = Entry[SpecT, ObjectT](spec, plugin, target)
         entry._check(target)  # noqa: SLF001 - our own class
         self._overrides.append(entry)
         try:
@@ -265,6 +283,13 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         finally:
             # By identity: two equal overrides may be nested.
             self._overrides[:] = [other for other in self._overrides if other is not entry]
+
+
+def _has(target: Any, method: str) -> bool:
+    if inspect.isclass(target):
+        # Every class is callable through its metaclass; only its own __call__ counts.
+        return any(method in vars(base) for base in target.__mro__)
+    return callable(getattr(target, method, None))
 
 
 _discovered: Discovery | None = None
@@ -327,27 +352,39 @@ def builtin(kind: Registry[SpecT, ObjectT], name: str) -> Any:
     return kind[f"{HOST_DISTRIBUTION}:{name}"].load()
 
 
-REGISTRIES: dict[str, Registry[Any, Any]] = {name: Registry(kind) for name, kind in KINDS.items()}
-"""The registries by kind."""
+trainers: Registry[specs.TrainerSpec, protocols.Trainer] = Registry(
+    specs.TrainerSpec, protocols.Trainer, "TrainerSuite", a_class=True
+)
+dataset_formatters: Registry[specs.DatasetFormatterSpec, protocols.DatasetFormatter] = Registry(
+    specs.DatasetFormatterSpec, protocols.DatasetFormatter, "DatasetFormatterSuite"
+)
+reward_functions: Registry[specs.RewardFunctionSpec, protocols.RewardFunction] = Registry(
+    specs.RewardFunctionSpec, protocols.RewardFunction, "RewardFunctionSuite"
+)
+provers: Registry[specs.ProverSpec, protocols.Prover[Any, Any, Any]] = Registry(
+    specs.ProverSpec, protocols.Prover, "ProverSuite", a_class=True
+)
+benchmarks: Registry[specs.BenchmarkSpec, protocols.Benchmark] = Registry(
+    specs.BenchmarkSpec, protocols.Benchmark, "BenchmarkSuite", a_class=True
+)
+commands: Registry[specs.CommandSpec, protocols.Command] = Registry(
+    specs.CommandSpec, protocols.Command, "CommandSuite"
+)
+_ALL = (trainers, dataset_formatters, reward_functions, provers, benchmarks, commands)
 
-if TYPE_CHECKING:
-    trainers: Registry[specs.TrainerSpec, protocols.Trainer]
-    dataset_formatters: Registry[specs.DatasetFormatterSpec, protocols.DatasetFormatter]
-    reward_functions: Registry[specs.RewardFunctionSpec, protocols.RewardFunction]
-    provers: Registry[specs.ProverSpec, protocols.Prover[Any, Any, Any]]
-    benchmarks: Registry[specs.BenchmarkSpec, protocols.Benchmark]
-    commands: Registry[specs.CommandSpec, protocols.Command]
+REGISTRIES: dict[str, Registry[Any, Any]] = {one.kind: one for one in _ALL}
+"""The registries by kind, in the order of listings; a new kind also has a hook in ``hookspecs``."""
 
 
 class _RegistryModule(types.ModuleType):
     """Shows in a notebook what users need of this module, and no more."""
 
     def __dir__(self) -> list[str]:
-        return [*(kind.plural for kind in KINDS.values()), "current", "refresh", "builtin"]
+        known = (name for name, value in globals().items() if isinstance(value, Registry))
+        return [*known, "current", "refresh", "builtin"]
 
     def __repr__(self) -> str:
         return f"<registry: {', '.join(f'{r.kind}s {len(r)}' for r in REGISTRIES.values())}>"
 
 
-globals().update({kind.plural: REGISTRIES[name] for name, kind in KINDS.items()})
 sys.modules[__name__].__class__ = _RegistryModule

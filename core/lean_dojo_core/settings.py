@@ -94,13 +94,7 @@ def settings_of(target: Any) -> tuple[Setting, ...]:
 
 
 def type_text(annotation: Any) -> str:
-    """Write a type in a readable form.
-
-    >>> type_text(typing.Optional[dict[str, float]])
-    'dict[str, float] | None'
-    >>> type_text(typing.Literal["a", "b"])
-    "'a' | 'b'"
-    """
+    """Write a type in a readable form, for example ``"dict[str, float] | None"``."""
     if isinstance(annotation, str):
         return annotation
     if annotation is None or annotation is type(None):

@@ -12,8 +12,7 @@ from lean_dojo_core import registry
 from lean_dojo_core.discovery import PluginInfo, import_target
 from lean_dojo_core.errors import PluginLoadError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements, normalise
-from lean_dojo_core.kinds import KINDS
-from lean_dojo_core.testing.suite import Finding, Guard, Suite, iter_suite, unguarded
+from lean_dojo_core.testing.suite import Finding, Guard, Suite, iter_suite
 
 HEAVY = (
     "accelerate", "datasets", "jax", "numpy", "pandas", "peft", "pytorch_lightning", "ray",
@@ -42,12 +41,8 @@ class ManifestSuite(Suite):
 
     distribution: ClassVar[str] = ""
 
-    def make(self) -> list[PluginInfo]:
-        """Return what is tested: the distribution's plugins."""
-        return self.plugins()
-
     def plugins(self) -> list[PluginInfo]:
-        """Return the distribution's plugins."""
+        """Return the distribution's plugins, which are what is tested."""
         assert self.distribution, f"set `distribution` in {type(self).__name__}"
         wanted = normalise(self.distribution)
         found = [
@@ -58,6 +53,8 @@ class ManifestSuite(Suite):
             "here; add [project.entry-points.lean_dojo] to its pyproject.toml and install it"
         )
         return found
+
+    make = plugins
 
     def test_every_plugin_is_active(self) -> None:
         """Every entry point loads and every hook gives descriptors."""
@@ -98,10 +95,9 @@ class ManifestSuite(Suite):
     def test_summaries_fit_a_listing(self) -> None:
         """Every summary is one short line."""
         for entry in _entries(self.distribution):
-            length = len(entry.spec.summary)
-            assert length <= SUMMARY_LENGTH, (
-                f"the summary of {entry.spec.kind} {entry.name!r} has {length} characters; use at "
-                f"most {SUMMARY_LENGTH}"
+            assert len(entry.spec.summary) <= SUMMARY_LENGTH, (
+                f"the summary of {entry.spec.kind} {entry.name!r} has {len(entry.spec.summary)} "
+                f"characters; use at most {SUMMARY_LENGTH}"
             )
 
     def test_names_are_its_own(self) -> None:
@@ -123,7 +119,7 @@ class ManifestSuite(Suite):
             entry.load()
 
 
-def check_distribution(distribution: str, guard: Guard = unguarded) -> Iterator[Finding]:
+def check_distribution(distribution: str, guard: Guard | None = None) -> Iterator[Finding]:
     """Run every check that needs no help from the author.
 
     Objects are made without options; where nobody but the author can make one (a trainer, whatever
@@ -140,7 +136,8 @@ def check_distribution(distribution: str, guard: Guard = unguarded) -> Iterator[
     if not distribution.endswith(".py"):  # a file is no distribution
         yield from iter_suite(type("Manifest", (ManifestSuite,), settings), guard=guard)
     for entry in _entries(distribution):
-        suite = import_target(f"lean_dojo_core.testing:{KINDS[entry.spec.kind].suite}")
+        name = registry.REGISTRIES[entry.spec.kind].suite
+        suite = import_target(f"lean_dojo_core.testing:{name}")
         named = type("Named", (suite,), {"name": entry.qualified_name})
         try:
             instance = suite.can_make(entry.load())

@@ -169,13 +169,8 @@ Guard: TypeAlias = Callable[[str, Callable[[], str | None]], str | None]
 checks of that object: what does not come back once would not for the next."""
 
 
-def unguarded(_name: str, run: Callable[[], str | None]) -> str | None:
-    """Run one check, however long it takes."""
-    return run()
-
-
 def run_suite(
-    suite: type[Suite], *, instance: bool = True, guard: Guard = unguarded
+    suite: type[Suite], *, instance: bool = True, guard: Guard | None = None
 ) -> list[Finding]:
     """Run a suite without pytest; see :func:`iter_suite`.
 
@@ -189,34 +184,33 @@ def run_suite(
 
 
 def iter_suite(
-    suite: type[Suite], *, instance: bool = True, guard: Guard = unguarded
+    suite: type[Suite], *, instance: bool = True, guard: Guard | None = None
 ) -> Iterator[Finding]:
     """Run a suite without pytest, check by check.
 
     Args:
         suite: The suite with its ``name`` (or ``make``) set.
         instance: Whether an object can be made; if not, only the tests that need none are run.
-        guard: Runs each check.
+        guard: Runs each check; without one, a check may take for ever.
 
     Yields:
         One finding per check.
     """
     kind = getattr(suite, "_registry", None)
     subject = f"{kind.kind} {suite.name}" if kind is not None else suite.name
-    bases = reversed(suite.__mro__)
-    tests = dict.fromkeys(name for base in bases for name in vars(base) if name.startswith("test_"))
-    check = "can_be_made"
+    names = dict.fromkeys(name for base in reversed(suite.__mro__) for name in vars(base))
+    tests = [name for name in names if name.startswith("test_")]
+    checks = {"can_be_made": "subject"} if instance else {}
+    for name in tests if instance else suite.without_instance:
+        checks[name.removeprefix("test_")] = name
     try:
-        making = functools.partial(_problem, suite, "subject")
-        if instance and (problem := guard(f"{subject}: can be made", making)):
-            yield Finding(subject, check, problem)
-            return
-        for name in tests:
-            if instance or name in suite.without_instance:
-                check = name.removeprefix("test_")
-                called = f"{subject}: {check.replace('_', ' ')}"
-                problem = guard(called, functools.partial(_problem, suite, name))
+        for check, name in checks.items():
+            run = functools.partial(_problem, suite, name)
+            problem = guard(f"{subject}: {check.replace('_', ' ')}", run) if guard else run()
+            if name in tests or problem is not None:
                 yield Finding(subject, check, problem)
+            if name not in tests and problem is not None:
+                return  # without the object, every test would say the same
     except TimeoutError as error:
         yield Finding(subject, check, str(error))
     finally:
