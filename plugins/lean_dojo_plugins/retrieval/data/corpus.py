@@ -7,18 +7,19 @@ a Mathlib-sized corpus (5,000 files, 170,000 premises) takes well under 1 GB.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa  # type: ignore[import-untyped]
 
 from lean_dojo_core import Position, Premise, PremiseFile
 from lean_dojo_core.errors import DataError
-from lean_dojo_plugins.retrieval.data.imports import Bits, closure, resolve_imports
-from lean_dojo_plugins.retrieval.data.texts import PremiseTexts, TextTable, TextTableBuilder
+from lean_dojo_plugins.retrieval.data.imports import Bits, closure
+from lean_dojo_plugins.retrieval.data.texts import PremiseTexts, TextTable, columns_of
 from lean_dojo_v2.database.export.read import read_corpus
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -26,6 +27,15 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 COLUMNS_PER_LINE = 1 << 20
 """Positions are kept as ``line * 2**20 + column``: one number, in the order of the file."""
+_PREMISE = pa.schema(
+    {
+        "full_name": pa.large_string(),
+        "code": pa.large_string(),
+        "kind": pa.large_string(),
+        "start": pa.int64(),
+        "end": pa.int64(),
+    }
+)
 
 
 def pack_position(position: Position) -> int:
@@ -60,11 +70,6 @@ class Visibility:
     def num_files(self) -> int:
         """F, the number of files."""
         return len(self.file_starts) - 1
-
-    @property
-    def num_premises(self) -> int:
-        """P, the number of premises."""
-        return len(self.file_of)
 
     def files_seen(self, file: int) -> Mask:
         """Tell for each file whether ``file`` imports it, directly or not: ``bool[F]``."""
@@ -136,26 +141,24 @@ class Corpus:
         Raises:
             DataError: As :meth:`read`.
         """
-        columns = _Columns()
-        for file in files:
-            columns.add(file)
-        links = resolve_imports(columns.paths, columns.imports, source)
-        counts = np.array(columns.counts, dtype=np.int64)
+        parts = _Parts()
+        columns = columns_of(parts.rows(files), _PREMISE)
+        counts = np.array(parts.counts, dtype=np.int64)
         visibility = Visibility(
             file_starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
             file_of=np.repeat(np.arange(len(counts), dtype=np.int32), counts),
-            ends=np.array(columns.ends, dtype=np.int64),
-            reach=closure(columns.paths, links, source),
+            ends=columns["end"].to_numpy(),
+            reach=closure(parts.imports, source),
         )
         return cls(
-            paths=tuple(columns.paths),
+            paths=tuple(parts.imports),
             visibility=visibility,
-            names=columns.names.table(),
-            codes=columns.codes.table(),
-            kinds=columns.kinds.table(),
-            starts=np.array(columns.starts, dtype=np.int64),
-            fingerprint=columns.digest.hexdigest(),
-            numbers={path: number for number, path in enumerate(columns.paths)},
+            names=TextTable(columns["full_name"]),
+            codes=TextTable(columns["code"]),
+            kinds=TextTable(columns["kind"]),
+            starts=columns["start"].to_numpy(),
+            fingerprint=parts.digest.hexdigest(),
+            numbers={path: number for number, path in enumerate(parts.imports)},
         )
 
     def __len__(self) -> int:
@@ -213,33 +216,29 @@ def _unpack(packed: int) -> Position:
     return divmod(packed, COLUMNS_PER_LINE)
 
 
-class _Columns:
-    """The columns of a corpus under construction; files pass through one at a time."""
+class _Parts:
+    """What a corpus is made of, taken from files that pass through one at a time."""
 
     def __init__(self) -> None:
-        self.paths: list[str] = []
-        self.imports: list[tuple[str, ...]] = []
+        self.imports: dict[str, tuple[str, ...]] = {}
         self.counts: list[int] = []
-        self.starts: list[int] = []
-        self.ends: list[int] = []
-        self.names, self.codes, self.kinds = (TextTableBuilder() for _ in range(3))
         self.digest = hashlib.blake2b(digest_size=16)
-        self._seen: set[str] = set()
 
-    def add(self, file: PremiseFile) -> None:
-        if file.path in self._seen:
-            return
-        self._seen.add(file.path)
-        self.paths.append(file.path)
-        self.imports.append(file.imports)
-        self.counts.append(len(file.premises))
-        self.digest.update("\0".join((file.path, *file.imports, "")).encode())
-        for premise in sorted(file.premises, key=lambda p: (p.start, (-p.end[0], -p.end[1]))):
-            start, end = pack_position(premise.start), pack_position(premise.end)
-            self.starts.append(start)
-            self.ends.append(end)
-            self.names.add(premise.full_name)
-            self.codes.add(premise.code)
-            self.kinds.add(premise.kind)
-            text = f"{premise.full_name}\0{premise.code}\0{start}\0{end}\0"
-            self.digest.update(text.encode())
+    def rows(self, files: Iterable[PremiseFile]) -> Iterator[dict[str, Any]]:
+        for file in files:
+            if file.path in self.imports:
+                continue
+            self.imports[file.path] = file.imports
+            self.counts.append(len(file.premises))
+            self.digest.update("\0".join((file.path, *file.imports, "")).encode())
+            for premise in sorted(file.premises, key=lambda p: (p.start, (-p.end[0], -p.end[1]))):
+                start, end = pack_position(premise.start), pack_position(premise.end)
+                text = f"{premise.full_name}\0{premise.code}\0{start}\0{end}\0"
+                self.digest.update(text.encode())
+                yield {
+                    "full_name": premise.full_name,
+                    "code": premise.code,
+                    "kind": premise.kind,
+                    "start": start,
+                    "end": end,
+                }

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import attrs
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa  # type: ignore[import-untyped]
 
 from lean_dojo_core import DatasetFormatter, Theorem
 from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, Numbers, pack_position
-from lean_dojo_plugins.retrieval.data.texts import TextTable, TextTableBuilder
+from lean_dojo_plugins.retrieval.data.texts import TextTable, columns_of
 from lean_dojo_v2.database.export.read import read_theorems
 
 log = logging.getLogger(__name__)
+
+_EXAMPLE = pa.schema(
+    {
+        "state": pa.large_string(),
+        "file": pa.int64(),
+        "before": pa.int64(),
+        "positives": pa.large_list(pa.int64()),
+    }
+)
 
 
 @attrs.frozen(eq=False)
@@ -28,7 +39,6 @@ class RetrievalExamples:
         states: The goal states before the tactics: the queries.
         files: ``int64[E]``: the file of each tactic's theorem.
         befores: ``int64[E]``: packed start of the theorem; what ends before it is usable.
-        theorems: ``int64[E]``: which theorem, as an index into ``keys``.
         positive_starts: ``int64[E + 1]``: where each tactic's positives start.
         positives: The positives of all tactics, premise numbers, each tactic's sorted and unique.
         keys: One 64-bit key per theorem of the split, from its file and name, whatever
@@ -39,7 +49,6 @@ class RetrievalExamples:
     states: TextTable
     files: Numbers
     befores: Numbers
-    theorems: Numbers
     positive_starts: Numbers
     positives: Numbers
     keys: npt.NDArray[np.uint64]
@@ -51,7 +60,7 @@ class RetrievalExamples:
         path: Path | str,
         corpus: Corpus,
         formatter: DatasetFormatter,
-        keep: Callable[[Theorem], bool] = lambda _: True,
+        keep: Callable[[Theorem], bool] | None = None,
     ) -> RetrievalExamples:
         """Read a split file.
 
@@ -59,7 +68,7 @@ class RetrievalExamples:
             path: ``train.json``, ``val.json`` or ``test.json``.
             corpus: Where its premises are.
             formatter: Gives the columns ``state`` and ``premises``.
-            keep: Which theorems to take.
+            keep: Which theorems to take; default: all.
 
         Raises:
             DataError: If the file is missing or bad, or the formatter lacks a column.
@@ -80,10 +89,19 @@ class RetrievalExamples:
         Raises:
             DataError: If the formatter lacks a column.
         """
-        collected = _Collector(corpus)
-        for theorem in theorems:
-            collected.add(theorem, formatter)
-        return collected.finish(source)
+        found = _Found(corpus)
+        columns = columns_of(found.rows(theorems, formatter), _EXAMPLE)
+        found.report(source)
+        positives = columns["positives"]
+        return cls(
+            states=TextTable(columns["state"]),
+            files=columns["file"].to_numpy(),
+            befores=columns["before"].to_numpy(),
+            positive_starts=positives.offsets.to_numpy(),
+            positives=positives.values.to_numpy(),
+            keys=np.array(found.keys, dtype=np.uint64),
+            num_theorems=len(found.keys),
+        )
 
     def __len__(self) -> int:
         return len(self.files)
@@ -108,51 +126,42 @@ def text_key(*parts: str) -> int:
     return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "little")
 
 
-class _Collector:
-    """Examples under construction."""
+class _Found:
+    """What theorems give, one after the other."""
 
     def __init__(self, corpus: Corpus) -> None:
+        self.keys: list[int] = []
         self._corpus = corpus
-        self._states = TextTableBuilder()
-        self._files: list[int] = []
-        self._befores: list[int] = []
-        self._theorems: list[int] = []
-        self._starts = [0]
-        self._positives: list[int] = []
-        self._keys: list[int] = []
         self._unknown_files: set[str] = set()
         self._lost = 0
 
-    def add(self, theorem: Theorem, formatter: DatasetFormatter) -> None:
-        number = len(self._keys)
-        self._keys.append(text_key(theorem.file_path, theorem.full_name))
-        file = self._corpus.file_number(theorem.file_path)
-        if file is None:
-            self._unknown_files.add(theorem.file_path)
-            return
-        for row in formatter.rows(theorem):
-            try:
-                state, premises = row["state"], row["premises"]
-            except KeyError as error:
-                raise DataError(
-                    f"the formatter {type(formatter).__name__} gives no column {error}; retrieval "
-                    "needs the columns 'state' and 'premises'"
-                ) from error
-            found = [
-                self._corpus.locate(p["def_path"], p["def_pos"], p["full_name"]) for p in premises
-            ]
-            self._lost += found.count(None)
-            positives = sorted({number for number in found if number is not None})
-            if not positives:
+    def rows(
+        self, theorems: Iterable[Theorem], formatter: DatasetFormatter
+    ) -> Iterator[dict[str, Any]]:
+        for theorem in theorems:
+            self.keys.append(text_key(theorem.file_path, theorem.full_name))
+            file = self._corpus.file_number(theorem.file_path)
+            if file is None:
+                self._unknown_files.add(theorem.file_path)
                 continue
-            self._states.add(state)
-            self._files.append(file)
-            self._befores.append(pack_position(theorem.start))
-            self._theorems.append(number)
-            self._positives.extend(positives)
-            self._starts.append(len(self._positives))
+            before = pack_position(theorem.start)
+            for row in formatter.rows(theorem):
+                try:
+                    state, premises = row["state"], row["premises"]
+                except KeyError as error:
+                    raise DataError(
+                        f"the formatter {type(formatter).__name__} gives no column {error}; "
+                        "retrieval needs the columns 'state' and 'premises'"
+                    ) from error
+                if positives := self._located(premises):
+                    yield {"state": state, "file": file, "before": before, "positives": positives}
 
-    def finish(self, source: Path | str) -> RetrievalExamples:
+    def _located(self, premises: Iterable[dict[str, Any]]) -> list[int]:
+        found = [self._corpus.locate(p["def_path"], p["def_pos"], p["full_name"]) for p in premises]
+        self._lost += found.count(None)
+        return sorted({number for number in found if number is not None})
+
+    def report(self, source: Path | str) -> None:
         if self._unknown_files:
             log.warning(
                 "%s: theorems of %d file(s) that the corpus lacks were left out, for example %s",
@@ -164,17 +173,3 @@ class _Collector:
             log.info(
                 "%s: %d premise(s) are not in the corpus and were left out", source, self._lost
             )
-
-        def numbers(values: list[int]) -> Numbers:
-            return np.array(values, dtype=np.int64)
-
-        return RetrievalExamples(
-            states=self._states.table(),
-            files=numbers(self._files),
-            befores=numbers(self._befores),
-            theorems=numbers(self._theorems),
-            positive_starts=numbers(self._starts),
-            positives=numbers(self._positives),
-            keys=np.array(self._keys, dtype=np.uint64),
-            num_theorems=len(self._keys),
-        )

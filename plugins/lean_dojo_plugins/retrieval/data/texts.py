@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import attrs
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from lean_dojo_core.records import MARK_CLOSE, MARK_OPEN
-from lean_dojo_plugins.training.rows import CHUNK
+from lean_dojo_plugins.training.rows import CHUNK, chunks
 
 
 @attrs.frozen(eq=False)
@@ -19,20 +20,12 @@ class TextTable:
     Attributes:
         array: The strings.
 
-    >>> table = TextTable.of(["α", "", "b"])
+    >>> table = TextTable(pa.array(["α", "", "b"]))
     >>> list(table), table[0], len(table)
     (['α', '', 'b'], 'α', 3)
     """
 
     array: pa.LargeStringArray
-
-    @classmethod
-    def of(cls, texts: Iterable[str]) -> TextTable:
-        """Pack strings."""
-        builder = TextTableBuilder()
-        for text in texts:
-            builder.add(text)
-        return builder.table()
 
     def __len__(self) -> int:
         return len(self.array)
@@ -46,41 +39,19 @@ class TextTable:
         return (text.as_py() for text in self.array)
 
 
-class TextTableBuilder:
-    """A text table under construction."""
-
-    def __init__(self) -> None:
-        self._parts: list[pa.LargeStringArray] = []
-        self._texts: list[str] = []
-
-    def add(self, text: str) -> None:
-        """Append a string."""
-        self._texts.append(text)
-        if len(self._texts) == CHUNK:
-            self._pack()
-
-    def table(self) -> TextTable:
-        """Return the finished table."""
-        self._pack()
-        return TextTable(pa.concat_arrays(self._parts))
-
-    def _pack(self) -> None:
-        self._parts.append(pa.array(self._texts, pa.large_string()))
-        self._texts = []
+def columns_of(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> dict[str, pa.Array]:
+    """Pack a stream of rows into one array per column; few rows are held as objects at a time."""
+    batches = [pa.RecordBatch.from_pylist(chunk, schema) for chunk in chunks(rows, CHUNK)]
+    table = pa.Table.from_batches(batches, schema)
+    return {name: table[name].combine_chunks() for name in schema.names}
 
 
 @attrs.frozen(eq=False)
 class PremiseTexts:
-    """The texts of all premises as the encoder reads them; each is made when it is asked for."""
+    """The texts of all premises as the encoder reads them, made anew by each iteration."""
 
     names: TextTable
     codes: TextTable
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __getitem__(self, number: int) -> str:
-        return premise_text(self.names[number], self.codes[number])
 
     def __iter__(self) -> Iterator[str]:
         return map(premise_text, self.names, self.codes)

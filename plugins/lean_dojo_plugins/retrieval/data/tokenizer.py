@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,24 +20,15 @@ PAD_ID = 0
 """T5's padding; every T5-type tokenizer has it at 0."""
 
 
-class Tokenizer(Protocol):
-    """Turns texts into token numbers that end with the end token."""
-
-    fingerprint: str
-    """Digest that is equal exactly where the numbers are."""
-
-    vocab_size: int
-    """Numbers are below this."""
-
-    def encode(self, texts: Sequence[str], max_length: int) -> list[npt.NDArray[np.int32]]:
-        """Encode texts, each cut to ``max_length`` tokens including the end token."""
-
-
 class ByteTokenizer:
     """ByT5's tokenizer without files: each UTF-8 byte plus 3, then the end token 1.
 
     The numbers are those of ``transformers.ByT5Tokenizer``, some seventy times faster, but for one
     deliberate difference: a text that spells a control token (``</s>``) stays text.
+
+    Attributes:
+        fingerprint: Digest that is equal exactly where the numbers of two tokenizers are.
+        vocab_size: Numbers are below this.
 
     >>> ByteTokenizer().encode(["⊢ a"], 512)[0].tolist()
     [229, 141, 165, 35, 100, 1]
@@ -49,7 +40,7 @@ class ByteTokenizer:
     _end = 1
 
     def encode(self, texts: Sequence[str], max_length: int) -> list[npt.NDArray[np.int32]]:
-        """Encode texts; see :class:`Tokenizer`."""
+        """Encode texts, each cut to ``max_length`` tokens including the end token."""
         encoded = []
         for text in texts:
             raw = np.frombuffer(text.encode()[: max_length - 1], dtype=np.uint8)
@@ -86,9 +77,12 @@ class HubTokenizer:
         self.fingerprint = hashlib.blake2b(vocabulary.encode(), digest_size=16).hexdigest()
 
     def encode(self, texts: Sequence[str], max_length: int) -> list[npt.NDArray[np.int32]]:
-        """Encode texts; see :class:`Tokenizer`."""
+        """Encode texts; see :meth:`ByteTokenizer.encode`."""
         ids = self._tokenizer(list(texts), truncation=True, max_length=max_length)["input_ids"]
         return [np.array(row, dtype=np.int32) for row in ids]
+
+
+Tokenizer: TypeAlias = ByteTokenizer | HubTokenizer
 
 
 def load_tokenizer(name: str) -> Tokenizer:
