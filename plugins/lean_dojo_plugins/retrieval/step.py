@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,10 @@ import orjson
 import pytorch_lightning as pl
 from accelerate import PartialState
 
-from lean_dojo_core import Theorem, registry
+from lean_dojo_core import Theorem
 from lean_dojo_core.errors import TrainingError
 from lean_dojo_plugins.retrieval import lightning
-from lean_dojo_plugins.retrieval.data.batches import TrainBatch, TrainItems
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.evaluation import CORPUS, score
 from lean_dojo_plugins.retrieval.model import checkpoints
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation, fisher_information
@@ -37,20 +36,13 @@ from lean_dojo_v2.runs.forgetting import Forgetting
 log = logging.getLogger(__name__)
 
 
-@attrs.frozen
-class Only:
-    """Keeps the theorems of some repositories."""
+def only(repos: Sequence[Any]) -> Callable[[Theorem], bool]:
+    """Keep the theorems of some repositories; what it gives can go to another process."""
+    return partial(_is_of, frozenset((str(repo.url), str(repo.commit)) for repo in repos))
 
-    repositories: frozenset[tuple[str, str]]
 
-    @classmethod
-    def of(cls, repos: tuple[Any, ...]) -> Only:
-        """Name the repositories by address and commit."""
-        return cls(frozenset((str(repo.url), str(repo.commit)) for repo in repos))
-
-    def __call__(self, theorem: Theorem) -> bool:
-        """Tell whether the theorem is theirs."""
-        return (theorem.url, theorem.commit) in self.repositories
+def _is_of(repositories: frozenset[tuple[str, str]], theorem: Theorem) -> bool:
+    return (theorem.url, theorem.commit) in repositories
 
 
 @attrs.frozen(kw_only=True)
@@ -90,11 +82,6 @@ class RetrievalStep:
         """Where its checkpoints lie."""
         return lightning.step_folder(self.config, self.name)
 
-    @property
-    def splits(self) -> Path:
-        """Where the splits lie that it learns from and is validated on."""
-        return self.data_path / self.config.split_strategy
-
 
 def train_step(step: RetrievalStep, database: Any) -> Path:
     """Train one step.
@@ -132,7 +119,8 @@ def train_step(step: RetrievalStep, database: Any) -> Path:
 
 
 def _data(step: RetrievalStep) -> RetrievalDataModule:
-    settings = step.config.get_data_module_config(step.splits, step.data_path / CORPUS)
+    splits = step.data_path / step.config.split_strategy
+    settings = step.config.get_data_module_config(splits, step.data_path / CORPUS)
     if step.config.max_seq_len < settings["max_seq_len"]:
         log.info(
             "data_max_seq_len=%d, but the encoder reads max_seq_len=%d tokens: cutting there",
@@ -140,13 +128,13 @@ def _data(step: RetrievalStep) -> RetrievalDataModule:
             step.config.max_seq_len,
         )
         settings["max_seq_len"] = step.config.max_seq_len
-    keep = None if step.config.replay else Only.of(step.new)
+    keep = None if step.config.replay else only(step.new)
     return RetrievalDataModule(**settings, formatter=step.formatter, keep=keep)
 
 
 def _model(step: RetrievalStep, data: RetrievalDataModule) -> PremiseRetriever:
     model = checkpoints.load_start(step.config, step.run.checkpoint())
-    model.set_lambda(step.config.get_lambda_value())
+    model.ewc_lambda = step.config.get_lambda_value()
     names = tuple(f"{repo.url}@{repo.commit}" for repo in step.new)
     model.seen = model.seen.plus(data.train_examples, names)
     return model
@@ -198,49 +186,28 @@ def _consolidate(
     if step.config.get_lambda_value() == 0:
         return model.consolidation
     model.eval()
-    file = step.splits / "train.json"
-    formatter = registry.dataset_formatters[step.formatter].create()
-    examples = RetrievalExamples.read(file, data.corpus, formatter, Only.of(step.new))
-    items = data.items_of(examples)
-    chosen = _fisher_items(step, len(items))
-    fisher = fisher_information(model, _single(items, chosen, model), total=len(chosen))
+    items = data.items_of(data.examples("train", only(step.new)))
+    drawn = np.random.default_rng(step.config.seed).permutation(len(items))
+    chosen = np.sort(drawn[: step.config.fisher_examples])
+    mine = chosen[step.processes.process_index :: step.processes.num_processes]
+    batches = (
+        model.transfer_batch_to_device(items.collate([items[0, int(item)]]), model.device, 0)
+        for item in mine
+    )
+    fisher = fisher_information(model, batches, total=len(mine))
     before = model.consolidation
     return Consolidation.after(model, fisher, before.to(model.device) if before else None)
-
-
-def _fisher_items(step: RetrievalStep, count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Choose this process's share of the training items."""
-    wanted = min(step.config.fisher_examples or count, count)
-    chosen = np.random.default_rng(step.config.seed).permutation(count)[:wanted]
-    return np.sort(chosen)[step.processes.process_index :: step.processes.num_processes]
-
-
-def _single(
-    items: TrainItems, chosen: np.ndarray[Any, np.dtype[np.int64]], model: PremiseRetriever
-) -> Iterator[TrainBatch]:
-    for item in chosen:
-        batch = items.collate([items[0, int(item)]])
-        yield TrainBatch(**{key: value.to(model.device) for key, value in batch.items()})  # type: ignore[typeddict-item, attr-defined]
 
 
 def _look_back(step: RetrievalStep, data: RetrievalDataModule, finished: Path) -> None:
     """Measure the finished model on every repository so far."""
     model = PremiseRetriever.load(finished, choose_device().name)
     index = PremiseIndex.for_checkpoint(finished, model, data.corpus)
-    formatter = registry.dataset_formatters[step.formatter].create()
     recall: dict[str, float | None] = {}
     for repo in step.so_far:
         parts = [
-            score(model, data.corpus, index, examples, 10)
+            score(model, data.corpus, index, data.examples(split, only([repo])), 10)
             for split in ("val", "test")
-            if len(
-                examples := RetrievalExamples.read(
-                    step.splits / f"{split}.json",
-                    data.corpus,
-                    formatter,
-                    Only.of((repo,)),
-                )
-            )
         ]
         total = sum(part.count for part in parts)
         mean = sum(part.recall_at_10 * part.count for part in parts) / total if total else None

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytorch_lightning as pl
 import torch
@@ -59,10 +60,11 @@ class ResumableLoader(DataLoader[Any]):
         self._resume = state["done"]
 
 
+@attrs.define(slots=False, eq=False, repr=False)
 class RetrievalDataModule(pl.LightningDataModule):
     """Training and validation data of a retriever.
 
-    Args:
+    Attributes:
         data_path: Folder with ``train.json``, ``val.json`` and ``test.json``.
         corpus_path: The ``corpus.jsonl``.
         num_negatives: Negatives per training item.
@@ -81,51 +83,33 @@ class RetrievalDataModule(pl.LightningDataModule):
         EmptyDatasetError: By :meth:`setup`, if no tactic uses a premise of the corpus.
     """
 
-    corpus: Corpus
-    premises: TokenStore
-    train_examples: RetrievalExamples
-    val_examples: RetrievalExamples
-    val_queries: TokenStore
-    train_items: TrainItems
+    data_path: Path = attrs.field(converter=Path)
+    corpus_path: Path = attrs.field(converter=Path)
+    num_negatives: int = 3
+    num_in_file_negatives: int = 1
+    tokenizer_name: str = "google/byt5-small"
+    batch_size: int = 4
+    eval_batch_size: int = 64
+    max_seq_len: int = 1024
+    num_workers: int = 4
+    seed: int = 3407
+    cache_dir: Path = attrs.field(factory=paths.cache_dir)
+    formatter: str = "premise-pairs"
+    keep: Callable[[Theorem], bool] | None = None
+    corpus: Corpus = attrs.field(init=False)
+    premises: TokenStore = attrs.field(init=False)
+    train_examples: RetrievalExamples = attrs.field(init=False)
+    val_examples: RetrievalExamples = attrs.field(init=False)
+    val_queries: TokenStore = attrs.field(init=False)
+    train_items: TrainItems = attrs.field(init=False)
 
-    def __init__(
-        self,
-        data_path: Path | str,
-        corpus_path: Path | str,
-        *,
-        num_negatives: int = 3,
-        num_in_file_negatives: int = 1,
-        tokenizer_name: str = "google/byt5-small",
-        batch_size: int = 4,
-        eval_batch_size: int = 64,
-        max_seq_len: int = 1024,
-        num_workers: int = 4,
-        seed: int = 3407,
-        cache_dir: Path | None = None,
-        formatter: str = "premise-pairs",
-        keep: Callable[[Theorem], bool] | None = None,
-    ) -> None:
+    def __attrs_pre_init__(self) -> None:
         super().__init__()
-        self.data_path = Path(data_path)
-        self.corpus_path = Path(corpus_path)
-        self.num_negatives = num_negatives
-        self.num_in_file_negatives = num_in_file_negatives
-        self.tokenizer_name = tokenizer_name
-        self.batch_size = batch_size
-        self.eval_batch_size = eval_batch_size
-        self.max_seq_len = max_seq_len
-        self.num_workers = num_workers
-        self.seed = seed
-        self.cache_dir = cache_dir or paths.cache_dir()
-        self.formatter = formatter
-        self.keep = keep
-        self._loaded = False
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the loaded data out: another process maps it from the files."""
-        loaded = {"corpus", "premises", "train_examples", "val_examples", "val_queries"}
-        kept = {k: v for k, v in self.__dict__.items() if k not in {*loaded, "train_items"}}
-        return {**kept, "_loaded": False}
+        loaded = {field.name for field in attrs.fields(type(self)) if not field.init}
+        return {name: value for name, value in vars(self).items() if name not in loaded}
 
     def setup(self, stage: str = "") -> None:
         """Read and tokenise, once.
@@ -135,12 +119,12 @@ class RetrievalDataModule(pl.LightningDataModule):
             EmptyDatasetError: If no tactic of the training split uses a premise of the corpus.
         """
         del stage
-        if self._loaded:
+        if "train_items" in vars(self):
             return
         self.corpus = Corpus.read(self.corpus_path)
         self.premises = self._tokens(self.corpus.texts)
-        self.train_examples = self._examples("train")
-        self.val_examples = self._examples("val")
+        self.train_examples = self.examples("train", self.keep)
+        self.val_examples = self.examples("val", self.keep)
         self.val_queries = self._tokens(self.val_examples.states)
         if not len(self.train_examples):
             raise EmptyDatasetError(
@@ -149,18 +133,16 @@ class RetrievalDataModule(pl.LightningDataModule):
                 path=self.data_path / "train.json",
             )
         self.train_items = self.items_of(self.train_examples)
-        self._loaded = True
 
     def _tokens(self, texts: Iterable[str]) -> TokenStore:
         tokenizer = load_tokenizer(self.tokenizer_name)
         return TokenStore.build(texts, tokenizer, self.max_seq_len, self.cache_dir)
 
-    def _examples(self, split: str) -> RetrievalExamples:
+    def examples(self, split: str, keep: Callable[[Theorem], bool] | None) -> RetrievalExamples:
+        """Read the examples of a split: those of the theorems to keep, or all."""
         formatter = registry.dataset_formatters[self.formatter].create()
-        keep = self.keep or (lambda _: True)
-        return RetrievalExamples.read(
-            self.data_path / f"{split}.json", self.corpus, formatter, keep
-        )
+        file = self.data_path / f"{split}.json"
+        return RetrievalExamples.read(file, self.corpus, formatter, keep)
 
     def items_of(self, examples: RetrievalExamples) -> TrainItems:
         """Make training items of examples of this corpus."""

@@ -76,7 +76,7 @@ class PremiseRetriever(pl.LightningModule):
         )
         if gradient_checkpointing:
             self.encoder.activation_checkpointing_enable()
-        self.ewc_lambda = 0.0
+        self.ewc_lambda = 0.0  # weight of the EWC penalty; 0 switches it off
         self.consolidation: Consolidation | None = None
         self.seen = Seen()
         self._embeddings: torch.Tensor | None = None
@@ -130,12 +130,8 @@ class PremiseRetriever(pl.LightningModule):
             raise CheckpointError(
                 f"{path} does not fit its encoder: {' '.join(lines)[:300]}"
             ) from error
-        model._read_extras(checkpoint)
+        model.on_load_checkpoint(checkpoint)
         return model
-
-    def set_lambda(self, value: float) -> None:
-        """Set the weight of the EWC penalty; 0 switches it off."""
-        self.ewc_lambda = value
 
     # --- the model -----------------------------------------------------------------------------
 
@@ -277,9 +273,6 @@ class PremiseRetriever(pl.LightningModule):
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Read it back when Lightning resumes a run."""
-        self._read_extras(checkpoint)
-
-    def _read_extras(self, checkpoint: dict[str, Any]) -> None:
         self.seen = Seen.from_state(checkpoint.get("seen"))
         if "ewc" in checkpoint:
             self.consolidation = Consolidation.from_state(checkpoint["ewc"], self)
