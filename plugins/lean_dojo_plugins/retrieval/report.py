@@ -54,24 +54,15 @@ class Row:
     def cells(self) -> tuple[str, ...]:
         """Return the printed cells."""
         unknown = "?" if self.method == "dense" else "-"
+        seen, states = (unknown if n is None else n for n in (self.theorems_seen, self.states_seen))
+        counts = (self.theorems, seen, self.tactics, states, self.premises)
         scores = self.scores
         measured = (
             (f"{scores.recall_at_1:.1f}", f"{scores.recall_at_10:.1f}", f"{scores.mrr:.3f}")
             if self.tactics
             else ("-", "-", "-")
         )
-        return (
-            self.dataset,
-            self.version,
-            self.split,
-            self.method,
-            str(self.theorems),
-            unknown if self.theorems_seen is None else str(self.theorems_seen),
-            str(self.tactics),
-            unknown if self.states_seen is None else str(self.states_seen),
-            str(self.premises),
-            *measured,
-        )
+        return (self.dataset, self.version, self.split, self.method, *map(str, counts), *measured)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

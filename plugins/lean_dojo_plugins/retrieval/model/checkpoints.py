@@ -1,4 +1,7 @@
-"""Checkpoints on disk: finding them, and writing the one that ends a repository."""
+"""Checkpoints on disk: finding them, and writing the one that ends a repository.
+
+Files that are cut off are passed over with a warning.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +26,11 @@ LAST = "last.ckpt"
 FINISHED = "finished"
 _RECALL = re.compile(r"Recall@10_val=(\d+(?:\.\d+)?)")
 _TRAINING_ONLY = ("optimizer_states", "lr_schedulers", "loops", "callbacks", "MixedPrecision")
-
-
 _TOKENIZER_FILES = ("tokenizer_config.json", "tokenizer.json", "spiece.model")
 
 
 def find_latest(folder: Path) -> Path | None:
-    """Return the checkpoint that was saved last in a folder or below it, ``None`` without any.
-
-    Files that are cut off are passed over with a warning.
-    """
+    """Return the checkpoint that was saved last in a folder or below it, ``None`` without any."""
     found = [path for path in folder.rglob("*.ckpt") if path.is_file()]
     found.sort(key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
     return _first_whole(found)
@@ -42,7 +40,6 @@ def find_best(folder: Path) -> Path | None:
     """Return the checkpoint with the highest ``Recall@10_val`` in its name.
 
     Of equals the newest. Where no name says a recall, the latest checkpoint; ``None`` without any.
-    Files that are cut off are passed over with a warning.
     """
     scored = [
         (recall, path.stat().st_mtime_ns, path)

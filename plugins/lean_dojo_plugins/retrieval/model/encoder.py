@@ -42,7 +42,11 @@ def load_encoder(name: str) -> PreTrainedModel:
             f"{name} is not the encoder of a retriever: {_list('missing', missing)}"
             f"{_list('unknown', foreign)}. Give a T5-type encoder"
         )
-    _check_type(name, model.config)
+    if model.config.model_type not in T5_TYPES:
+        raise CheckpointError(
+            f"{name} is a {model.config.model_type} model; the retriever needs a T5-type encoder "
+            f"({', '.join(sorted(T5_TYPES))}), for example google/byt5-small"
+        )
     return model  # type: ignore[no-any-return]
 
 
@@ -52,14 +56,6 @@ def build_encoder(config: dict[str, Any]) -> PreTrainedModel:
     model_type = kept.pop("model_type")
     settings = AutoConfig.for_model(model_type, **kept)
     return AutoModelForTextEncoding.from_config(settings)  # type: ignore[no-any-return, no-untyped-call]
-
-
-def _check_type(name: str, config: Any) -> None:
-    if config.model_type not in T5_TYPES:
-        raise CheckpointError(
-            f"{name} is a {config.model_type} model; the retriever needs a T5-type encoder "
-            f"({', '.join(sorted(T5_TYPES))}), for example google/byt5-small"
-        )
 
 
 def _not_loaded(name: str, error: Exception) -> str:

@@ -108,17 +108,17 @@ class RetrievalProver(BaseProver):
         return write_proof(self._causal, theorem)
 
 
+@attrs.frozen(eq=False)
 class Premises:
     """Retrieves the premises that a theorem may use.
 
-    Args:
+    Attributes:
         retriever: The model with its corpus.
         count: Premises for a goal at most.
     """
 
-    def __init__(self, retriever: Retriever, count: int) -> None:
-        self.retriever = retriever
-        self.count = count
+    retriever: Retriever
+    count: int
 
     def retrieve(self, goals: Sequence[str], places: Sequence[Place | None]) -> list[list[str]]:
         """Return texts of premises; see :class:`lean_dojo_v2.prover.suggestion.PremiseSource`.

@@ -106,19 +106,13 @@ class Retriever:
         file_path: str | None = None,
         before: Position | None = None,
     ) -> list[list[Retrieved]]:
-        """Find the best premises of states.
+        """Find the best premises of states of one theorem; see :meth:`retrieve_at`.
 
         Args:
             states: Goals as Lean prints them.
-            k: Premises per state; fewer where fewer can be used.
+            k: Premises per state.
             file_path: File of the theorem: only what it may use is retrieved. Default: everything.
             before: Start of the theorem in that file; default: its end.
-
-        Returns:
-            For each state its premises, best first.
-
-        Raises:
-            UsageError: If ``k`` is below 1 or the corpus does not have the file.
         """
         place = None if file_path is None else (file_path, before)
         return self.retrieve_at(states, [place] * len(states), k=k)
@@ -151,19 +145,16 @@ class Retriever:
         for placed in (True, False):
             chosen = [i for i, place in enumerate(places) if (place is not None) is placed]
             if chosen:
-                usable = self._usable([places[i] for i in chosen]) if placed else None
+                usable = self._usable([p for p in places if p]) if placed else None
                 hits = self._top(queries[chosen], k, usable)
                 for index, retrieved in zip(chosen, hits, strict=True):
                     found[index] = retrieved
         return found
 
-    def _usable(self, places: Sequence[tuple[str, Position | None] | None]) -> UsableAt:
-        files, starts = [], []
-        for place in places:
-            assert place is not None
-            file_path, before = place
-            files.append(self._file(file_path))
-            starts.append(pack_position(before) if before else np.iinfo(np.int64).max)
+    def _usable(self, places: Sequence[tuple[str, Position | None]]) -> UsableAt:
+        end = np.iinfo(np.int64).max
+        files = [self._file(path) for path, _ in places]
+        starts = [pack_position(before) if before else end for _, before in places]
         return UsableAt(
             self.corpus.visibility,
             np.array(files, dtype=np.int64),
