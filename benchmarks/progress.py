@@ -37,7 +37,7 @@ from transformers.utils import logging as transformers_logging
 
 from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.progress.dataset import ProgressDataset
-from lean_dojo_plugins.progress.metrics import compute_metrics, flat, measures
+from lean_dojo_plugins.progress.metrics import flat, measures
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_v2.lean_progress.create_sample_dataset import create
 
@@ -120,7 +120,7 @@ def plain(file: Path, encoder: Path, work: Path, options: argparse.Namespace) ->
             save_strategy="no", warmup_steps=0.05, bf16=False,
         ),
         train_dataset=padded(kept),
-        compute_metrics=compute_metrics,
+        compute_metrics=lambda found: measures(flat(found.predictions), flat(found.label_ids)),
         processing_class=tokenizer,
     )  # fmt: skip
     trainer.remove_callback(PrinterCallback)

@@ -86,16 +86,12 @@ class ProgressModel:
         Batches hold inputs of similar length, so that little is computed on padding.
         """
         columns = encode(texts, self._tokenizer, self.max_length)
-        rows = [
-            dict(zip(columns, values, strict=True))
-            for values in zip(*columns.values(), strict=True)
-        ]
-        order = sorted(range(len(rows)), key=lambda i: len(rows[i]["input_ids"]))
+        order = sorted(range(len(texts)), key=lambda i: len(columns["input_ids"][i]))
         collate = DataCollatorWithPadding(self._tokenizer)
-        result = np.zeros(len(rows))
+        result = np.zeros(len(texts))
         for start in range(0, len(order), self._batch_size):
             chosen = order[start : start + self._batch_size]
-            padded = collate([rows[i] for i in chosen])
-            batch = {name: tensor.to(self._device) for name, tensor in padded.items()}
+            rows = [{name: values[i] for name, values in columns.items()} for i in chosen]
+            batch = {name: tensor.to(self._device) for name, tensor in collate(rows).items()}
             result[chosen] = self._model(**batch).logits[:, 0].float().cpu().numpy()
         return result

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from transformers import EvalPrediction
 
-from lean_dojo_v2.atomic import atomic_writer
+from lean_dojo_v2.runs import figures
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -87,11 +86,6 @@ def auc(scores: Array, labels: Array, groups: Sequence[str]) -> float:
     return right / pairs if pairs else 0.5
 
 
-def compute_metrics(prediction: EvalPrediction) -> dict[str, float]:
-    """Return the measures in the form that transformers' ``Trainer`` asks for."""
-    return measures(flat(prediction.predictions), flat(prediction.label_ids))
-
-
 def flat(values: Any) -> np.ndarray[Any, Any]:
     """Return an array of shape ``(n,)`` or ``(n, 1)`` as ``(n,)``."""
     return np.asarray(values, dtype=float).reshape(-1)
@@ -99,13 +93,14 @@ def flat(values: Any) -> np.ndarray[Any, Any]:
 
 def draw_predictions(predicted: Any, actual: Any, path: Path) -> None:
     """Draw predicted against true steps as an SVG file."""
-    figure, axes = _figure()
+    figure, axes = figures.new_figure(5, 5)
     top = max(1.0, float(np.max(actual)), float(np.max(predicted)))
     axes.plot([0, top], [0, top], color="0.6", linewidth=1, label="exact")
     axes.fill_between([0, top], [-1, top - 1], [1, top + 1], color="0.9", label="within one step")
     axes.scatter(actual, predicted, s=12, alpha=0.5)
     axes.set(xlabel="true steps remaining", ylabel="predicted", title="Held-out proofs")
-    _save(figure, axes, path)
+    axes.legend(fontsize="small")
+    figures.save(figure, path)
 
 
 def draw_calibration(logits: Array, labels: Array, path: Path, bins: int = 10) -> None:
@@ -117,7 +112,7 @@ def draw_calibration(logits: Array, labels: Array, path: Path, bins: int = 10) -
         path: The file.
         bins: Points to draw, each of as many states.
     """
-    figure, axes = _figure()
+    figure, axes = figures.new_figure(5, 5)
     order = np.argsort(logits, kind="stable")
     parts = [part for part in np.array_split(order, bins) if len(part)]
     probability = np.exp(-np.logaddexp(0.0, -logits))
@@ -131,19 +126,5 @@ def draw_calibration(logits: Array, labels: Array, path: Path, bins: int = 10) -
     axes.set(
         xlabel="predicted probability", ylabel="share of solved states", title="Held-out searches"
     )
-    _save(figure, axes, path)
-
-
-def _figure() -> tuple[Any, Any]:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5, 5), layout="constrained")
-    FigureCanvasSVG(figure)
-    return figure, figure.add_subplot()
-
-
-def _save(figure: Any, axes: Any, path: Path) -> None:
     axes.legend(fontsize="small")
-    with atomic_writer(path) as stream:
-        figure.savefig(stream, format="svg", metadata={"Date": None})
+    figures.save(figure, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -26,10 +26,11 @@ from transformers.trainer_utils import PredictionOutput
 from lean_dojo_core import Database, Evaluation, Repository, registry
 from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.progress.dataset import ExampleRows, ProgressDataset, tokenised
+from lean_dojo_plugins.progress.estimator import ProgressModel
 from lean_dojo_plugins.progress.metrics import Array, flat
 from lean_dojo_plugins.progress.targets import TARGETS, Target
 from lean_dojo_plugins.training import fields
-from lean_dojo_plugins.training.arguments import check_trainer_args
+from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args
 from lean_dojo_plugins.training.batches import GroupingTrainer
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
 from lean_dojo_plugins.training.data import formatted_rows, split_file
@@ -158,16 +159,10 @@ class ProgressTrainer:
     )
 
     fixed_args: ClassVar[Mapping[str, str]] = {
-        "output_dir": f"{_OURS} output_dir",
+        **FIXED,
         "num_train_epochs": f"{_OURS} epochs",
-        "per_device_train_batch_size": f"{_OURS} batch_size",
         "learning_rate": f"{_OURS} learning_rate",
-        "seed": f"{_OURS} seed",
-        "report_to": f"{_OURS} report_to",
-        "use_cpu": f"{_OURS} device",
         "save_only_model": "a killed run could not go on",
-        "resume_from_checkpoint": "a run resumes by itself; see the parameter resume",
-        "remove_unused_columns": "the trainer depends on it",
         **dict.fromkeys(("bf16", "fp16", "bf16_full_eval", "fp16_full_eval"), _PRECISION),
         **dict.fromkeys(
             (
@@ -256,8 +251,6 @@ class ProgressTrainer:
             UsageError: If no training file is known, or it is not the one that was trained on.
             EmptyDatasetError: If the data have no example.
         """
-        from lean_dojo_plugins.progress.estimator import ProgressModel
-
         model = ProgressModel(self.output_dir, max_length=self.max_length, device=self.device)
         outputs: list[Array] = []
         examples: list[Example] = []
@@ -301,8 +294,6 @@ class ProgressTrainer:
         Raises:
             CheckpointError: If the folder holds no such model.
         """
-        from lean_dojo_plugins.progress.estimator import ProgressModel
-
         return ProgressModel(path)
 
     @property
@@ -458,7 +449,7 @@ class ProgressTrainer:
             eval_dataset=held_out,
             processing_class=tokenizer,
             data_collator=DataCollatorWithPadding(tokenizer),
-            compute_metrics=self._compute_metrics,
+            compute_metrics=self._measures,
             callbacks=[ReportCallback(reporter, _NAME, before), *resolve_callbacks(self.callbacks)],
         )
         show_only_a_bar(trainer)
@@ -477,11 +468,11 @@ class ProgressTrainer:
             output = earlier
         trainer.save_model(str(folder.staging))
         if self.processes.is_main_process:
-            predicted, actual = flat(output.predictions), flat(output.label_ids)
-            numbers = self._aim.measures(predicted, actual)
+            numbers = self._measures(output)
             self._say("held-out proofs: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items()))
             record_environment(folder.path)
             tokenizer.save_pretrained(str(folder.staging))
+            predicted, actual = flat(output.predictions), flat(output.label_ids)
             self._aim.draw(predicted, actual, folder.path / "predictions.svg")
             steps = trainer.state.global_step
             reporter.write(before + steps, _NAME, numbers)
@@ -493,12 +484,11 @@ class ProgressTrainer:
             folder.publish(state, [done])
         self.processes.wait_for_everyone()
 
-    def _compute_metrics(self, prediction: EvalPrediction) -> dict[str, float]:
-        return self._aim.measures(flat(prediction.predictions), flat(prediction.label_ids))
+    def _measures(self, output: EvalPrediction | PredictionOutput) -> dict[str, float]:
+        return self._aim.measures(flat(output.predictions), flat(output.label_ids))
 
     def _error(self, output: PredictionOutput) -> float:
-        found = self._aim.measures(flat(output.predictions), flat(output.label_ids))
-        return found[self._aim.best]
+        return self._measures(output)[self._aim.best]
 
     def _say(self, text: str) -> None:
         if self.processes.is_main_process:
@@ -506,10 +496,8 @@ class ProgressTrainer:
 
     def _load_tokenizer(self) -> PreTrainedTokenizerBase:
         source = resolve_model(self.model_name)
-        tokenizer = cast(
-            "PreTrainedTokenizerBase",
-            fetch(AutoTokenizer.from_pretrained, source, what="tokenizer"),
-        )
+        load = AutoTokenizer.from_pretrained
+        tokenizer: PreTrainedTokenizerBase = fetch(load, source, what="tokenizer")
         tokenizer.model_max_length = self.max_length  # the search reads as much, wherever it goes
         return tokenizer
 
