@@ -75,10 +75,9 @@ def score(
             f"lacks the column {missing[0]!r}, which {name} reads{training}", path=file
         )
     try:
-        result = adapted(completions, **columns)
-        scores: Sequence[float | None] = (
-            asyncio.run(_await(result)) if inspect.isawaitable(result) else result
-        )
+        scores: Any = adapted(completions, **columns)
+        if inspect.iscoroutine(scores):
+            scores = asyncio.run(scores)
     finally:
         if callable(close := getattr(adapted.function, "close", None)):
             close()
@@ -146,10 +145,6 @@ def check(
         click.echo(f"{len(findings) - len(failed)} of {len(findings)} checks passed.")
     if failed:
         context.exit(1)
-
-
-async def _await(result: Any) -> Any:
-    return await result
 
 
 def _options(assignments: Sequence[str]) -> dict[str, Any]:
