@@ -7,6 +7,7 @@ import inspect
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -102,10 +103,8 @@ def split_weight(text: str) -> tuple[str, float]:
     """
     name, colon, last = text.rpartition(":")
     if colon:
-        try:
+        with suppress(ValueError):
             return name, float(last)
-        except ValueError:
-            return text, 1.0
     return text, 1.0
 
 

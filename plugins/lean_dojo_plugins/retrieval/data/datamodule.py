@@ -78,9 +78,6 @@ class RetrievalDataModule(pl.LightningDataModule):
         cache_dir: Where tokens are cached; default ``raid/cache``.
         formatter: Name of the dataset formatter.
         keep: Which theorems to train and validate on; default: all.
-
-    Raises:
-        EmptyDatasetError: By :meth:`setup`, if no tactic uses a premise of the corpus.
     """
 
     data_path: Path = attrs.field(converter=Path)

@@ -38,44 +38,29 @@ def sample_negatives(
     near = np.arange(visibility.file_starts[home], visibility.file_starts[home + 1])
     near = near[visibility.sees(file, before, near) & ~np.isin(near, positives)]
     near = rng.permutation(near)
-    wanted_near = min(in_file, count, len(near))
-    far = _far(
-        visibility,
-        file=file,
-        before=before,
-        home=home,
-        positives=positives,
-        count=count - wanted_near,
-        rng=rng,
-    )
+    wanted = count - min(in_file, count, len(near))
+    imported = visibility.files_seen(file)
+    imported[home] = False
+    own = visibility.in_file(file, before) if file != home else np.zeros(0, dtype=np.int64)
+    # Enough draws that all positives may be among them.
+    far = _drawn(visibility, np.flatnonzero(imported), own, wanted + len(positives), rng)
+    far = far[~np.isin(far, positives)][:wanted]
     return np.concatenate([near[: count - len(far)], far])
 
 
-def _far(
-    visibility: Visibility,
-    *,
-    file: int,
-    before: int,
-    home: int,
-    positives: Numbers,
-    count: int,
-    rng: np.random.Generator,
+def _drawn(
+    visibility: Visibility, files: Numbers, own: Numbers, count: int, rng: np.random.Generator
 ) -> Numbers:
-    """Draw from the usable premises outside the file ``home``, uniformly."""
-    seen = visibility.files_seen(file)
-    seen[home] = False
-    files = np.flatnonzero(seen)
+    """Draw distinct premises, uniformly, from all of some files and from some others."""
     firsts = visibility.file_starts[files]
     sizes = visibility.file_starts[files + 1] - firsts
-    own = visibility.in_file(file, before) if file != home else np.zeros(0, dtype=np.int64)
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     imported = int(bounds[-1])
     total = imported + len(own)
-    # Enough draws that all positives may be among them.
-    drawn = rng.choice(total, size=min(total, count + len(positives)), replace=False, shuffle=True)
+    drawn = rng.choice(total, size=min(total, count), replace=False, shuffle=True)
     outside = drawn[drawn < imported]
     place = np.searchsorted(bounds, outside, side="right") - 1
     premises = np.empty(len(drawn), dtype=np.int64)
     premises[drawn < imported] = firsts[place] + outside - bounds[place]
     premises[drawn >= imported] = own[drawn[drawn >= imported] - imported]
-    return premises[~np.isin(premises, positives)][:count]
+    return premises

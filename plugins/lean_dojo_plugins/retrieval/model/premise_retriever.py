@@ -105,21 +105,9 @@ class PremiseRetriever(pl.LightningModule):
             CheckpointError: If the file is missing, broken, of another kind, or its weights do
                 not fit.
         """
-        model = cls._restore(path, read_checkpoint(path), settings)
-        model = model.to(torch.device(device))
-        if freeze:
-            model.freeze()
-        else:
-            model.unfreeze()
-            model.encoder.train()
-        return model
-
-    @classmethod
-    def _restore(
-        cls, path: Path | str, checkpoint: dict[str, Any], changes: dict[str, Any]
-    ) -> PremiseRetriever:
+        checkpoint = read_checkpoint(path)
         known = set(cls.__init__.__annotations__) - {"return"}
-        settings = {**(checkpoint.get("hyper_parameters") or {}), **changes}
+        settings = {**(checkpoint.get("hyper_parameters") or {}), **settings}
         if "model_name" not in settings or "state_dict" not in checkpoint:
             raise CheckpointError(f"{path} is a checkpoint, but not of a premise retriever")
         model = cls(**{key: value for key, value in settings.items() if key in known})
@@ -131,6 +119,12 @@ class PremiseRetriever(pl.LightningModule):
                 f"{path} does not fit its encoder: {' '.join(lines)[:300]}"
             ) from error
         model.on_load_checkpoint(checkpoint)
+        model = model.to(torch.device(device))
+        if freeze:
+            model.freeze()
+        else:
+            model.unfreeze()
+            model.encoder.train()
         return model
 
     # --- the model -----------------------------------------------------------------------------
@@ -272,7 +266,7 @@ class PremiseRetriever(pl.LightningModule):
             checkpoint["ewc"] = self.consolidation.to_state()
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Read it back when Lightning resumes a run."""
+        """Read it back."""
         self.seen = Seen.from_state(checkpoint.get("seen"))
         if "ewc" in checkpoint:
             self.consolidation = Consolidation.from_state(checkpoint["ewc"], self)

@@ -13,10 +13,6 @@ import torch
 from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 
 
-def _none() -> npt.NDArray[np.uint64]:
-    return np.zeros(0, dtype=np.uint64)
-
-
 @attrs.frozen(eq=False)
 class Seen:
     """Keys of everything a model was trained on.
@@ -28,8 +24,8 @@ class Seen:
         repositories: ``url@commit`` of the repositories, in training order.
     """
 
-    theorems: npt.NDArray[np.uint64] = attrs.field(factory=_none)
-    states: npt.NDArray[np.uint64] = attrs.field(factory=_none)
+    theorems: npt.NDArray[np.uint64] = attrs.field(factory=lambda: np.zeros(0, np.uint64))
+    states: npt.NDArray[np.uint64] = attrs.field(factory=lambda: np.zeros(0, np.uint64))
     repositories: tuple[str, ...] = ()
 
     def plus(self, examples: RetrievalExamples, repositories: tuple[str, ...]) -> Seen:
