@@ -147,14 +147,9 @@ def tokenised(
 ) -> Iterator[dict[str, Any]]:
     """Tokenise once, without padding, as a stream.
 
-    Args:
-        examples: The examples.
-        tokenizer: The encoder's tokenizer.
-        max_length: Tokens at most.
-        label: Gives an example's label as the loss takes it.
-
     Yields:
-        Rows with the tokenizer's columns, ``label`` and ``length`` (tokens).
+        Rows with the tokenizer's columns, ``label`` as the loss takes it, and ``length``: tokens,
+        at most ``max_length``.
     """
     for chunk in chunks(examples, CHUNK):
         columns = encode([example.text for example in chunk], tokenizer, max_length)

@@ -106,11 +106,7 @@ def draw_predictions(predicted: Any, actual: Any, path: Path) -> None:
 def draw_calibration(logits: Array, labels: Array, path: Path, bins: int = 10) -> None:
     """Draw the share of solved states over the predicted probability as an SVG file.
 
-    Args:
-        logits: Predicted log-odds.
-        labels: 1 or 0.
-        path: The file.
-        bins: Points to draw, each of as many states.
+    Each of its ``bins`` points stands for as many states; ``logits`` are predicted log-odds.
     """
     figure, axes = figures.new_figure(5, 5)
     order = np.argsort(logits, kind="stable")

@@ -55,15 +55,7 @@ def score(
     examples: RetrievalExamples,
     k: int,
 ) -> Scores:
-    """Measure a model on examples.
-
-    Args:
-        model: The model, in evaluation mode.
-        corpus: The premises.
-        index: Their embeddings.
-        examples: Tactics with positives.
-        k: Premises to retrieve for the reciprocal rank; at least 10 for R@10.
-    """
+    """Measure a model on examples; ``k`` premises are retrieved for the reciprocal rank."""
     tally = Tally()
     if not len(examples):
         return tally.scores()

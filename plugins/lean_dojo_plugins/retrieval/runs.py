@@ -89,12 +89,7 @@ class RetrievalRun:
         }
 
     def learned(self, curriculum: list[list[Any]], checkpoint: Path) -> list[FinishedStep]:
-        """Say what the run has been trained on up to a checkpoint, for its model card.
-
-        Args:
-            curriculum: The repositories of each step.
-            checkpoint: The checkpoint that ends the step under way.
-        """
+        """Say for a model card what the run has been trained on, up to the step of a checkpoint."""
         found = []
         names = [*self.finished, checkpoint.relative_to(self.folder).as_posix()]
         for repositories, name in zip(curriculum, names, strict=False):

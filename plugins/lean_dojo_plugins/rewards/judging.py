@@ -35,11 +35,7 @@ class Judge:
         self._lock = threading.Lock()
 
     def judgements(self, questions: Sequence[Question], timeout: float) -> list[Judgement]:
-        """Return the judgement of each question; waits for the engines.
-
-        Args:
-            questions: States and tactics.
-            timeout: Seconds that Lean may take for each.
+        """Return the judgement of each question; waits for Lean, ``timeout`` seconds for each.
 
         Raises:
             EngineUnavailableError: If no Lean engine can serve this.

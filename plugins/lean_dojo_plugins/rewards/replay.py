@@ -183,15 +183,8 @@ def judge(
 ) -> list[Judgement]:
     """Check several tactics at one state, opening it as seldom as possible.
 
-    Args:
-        server: An engine of the pool.
-        spec: The state.
-        tactics: The tactics.
-        timeout: Seconds that Lean may take for each.
-
-    Returns:
-        One judgement a tactic. A tactic that kills two engines is judged so; the next one is
-        tried on another engine.
+    Lean may take ``timeout`` seconds for each. A tactic that kills two engines is judged so; the
+    next one is tried on another engine.
 
     Raises:
         EngineLostError: If the state itself cost the engine its life.

@@ -132,14 +132,10 @@ class Corpus:
 
     @classmethod
     def build(cls, files: Iterable[PremiseFile], *, source: Path | str = "corpus") -> Corpus:
-        """Build a corpus from files; of two with one path the first wins.
-
-        Args:
-            files: The files, in any order.
-            source: What errors name.
+        """Build a corpus from files in any order; of two with one path the first wins.
 
         Raises:
-            DataError: As :meth:`read`.
+            DataError: As :meth:`read`, naming ``source``.
         """
         parts = _Parts()
         columns = columns_of(parts.rows(files), _PREMISE)

@@ -17,9 +17,6 @@ from lean_dojo_plugins.training.rows import CHUNK, chunks
 class TextTable:
     """An immutable list of strings: one Arrow array, no object per string.
 
-    Attributes:
-        array: The strings.
-
     >>> table = TextTable(pa.array(["α", "", "b"]))
     >>> list(table), table[0], len(table)
     (['α', '', 'b'], 'α', 3)

@@ -132,15 +132,10 @@ def load_start(config: TrainingConfig, checkpoint: Path | None) -> PremiseRetrie
 
 
 def write_finished(folder: Path, source: Path, consolidation: Consolidation | None) -> Path:
-    """Write the checkpoint that ends a repository: the best weights, EWC's memory, no optimiser.
+    """Write the checkpoint that ends a repository: no optimiser, and EWC's memory for the next one.
 
-    Args:
-        folder: The step's folder.
-        source: The step's best checkpoint.
-        consolidation: What the next repository's penalty needs.
-
-    Returns:
-        The file; its name says the validation recall where ``source``'s does.
+    The weights are those of ``source``, the step's best checkpoint. The file's name says the
+    validation recall where its name does.
 
     Raises:
         CheckpointError: If ``source`` cannot be read.

@@ -69,10 +69,7 @@ class PremiseIndex:
     ) -> PremiseIndex:
         """Return the index beside a checkpoint; make and store it where it is missing or stale.
 
-        Args:
-            checkpoint: The model's file; ``None`` (a model from the hub): nothing is stored.
-            model: The model.
-            corpus: The corpus.
+        For a model that is no checkpoint file (``None``), nothing is stored.
         """
         if checkpoint is None:
             return cls.build(model, corpus)
