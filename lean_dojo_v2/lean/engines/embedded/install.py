@@ -18,7 +18,6 @@ import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, TypeAlias
 
@@ -82,9 +81,7 @@ def cache_folder() -> Path:
 
 def version_key() -> str:
     """Name an installation after what it is made from: the package and the patch of its glue."""
-    patch = (
-        resources.files("lean_dojo_v2.lean.engines.embedded").joinpath("patch_glue.py").read_bytes()
-    )
+    patch = Path(__file__).with_name("patch_glue.py").read_bytes()
     digest = hashlib.sha256(INTEGRITY.encode() + patch).hexdigest()
     return f"{PACKAGE}-{VERSION}-{digest[:12]}"
 

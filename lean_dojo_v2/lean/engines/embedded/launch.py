@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 
 from lean_dojo_core.errors import EngineUnavailableError
@@ -57,7 +56,7 @@ def embedded_plan(
         )
     installed = ensure_installed()
     # Resolved, because Node's permissions are about where a link leads.
-    package = Path(str(resources.files("lean_dojo_v2.lean.engines.embedded"))).resolve()
+    package = Path(__file__).resolve().parent
     source, watch, home = package / "js", package / "watch_parent.js", installed.path.resolve()
     own = [] if project is None else [project.resolve()]
     argv = [
