@@ -81,23 +81,15 @@ def make_app(
     routes = [
         Route("/health", _health),
         Route("/metrics", _metrics),
-        Route("/v1/tactic", _answering("tactic", TacticQuestion, _tactic), methods=["POST"]),
-        Route("/v1/proof", _answering("proof", ProofQuestion, _proof), methods=["POST"]),
-        Route("/v1/file", _answering("file", FileQuestion, _file), methods=["POST"]),
-        Route("/v1/reward", _answering("reward", RewardQuestion, _reward), methods=["POST"]),
-        Route(
-            "/v1/suggest",
-            _answering("suggest", SuggestQuestion, playground.suggest),
-            methods=["POST"],
-        ),
-        Route(
-            "/v1/search",
-            _answering("search", SearchQuestion, playground.search),
-            methods=["POST"],
-        ),
+        _posted("/v1/tactic", "tactic", TacticQuestion, _tactic),
+        _posted("/v1/proof", "proof", ProofQuestion, _proof),
+        _posted("/v1/file", "file", FileQuestion, _file),
+        _posted("/v1/reward", "reward", RewardQuestion, _reward),
+        _posted("/v1/suggest", "suggest", SuggestQuestion, playground.suggest),
+        _posted("/v1/search", "search", SearchQuestion, playground.search),
         *page_routes(),
-        Route("/api/check", _answering("kimina", KiminaCheck, kimina.check), methods=["POST"]),
-        Route("/verify", _answering("kimina", KiminaVerify, kimina.verify), methods=["POST"]),
+        _posted("/api/check", "kimina", KiminaCheck, kimina.check),
+        _posted("/verify", "kimina", KiminaVerify, kimina.verify),
     ]
     guards = [Middleware(_Token, token=token)] if token is not None else []
     app = Starlette(
@@ -126,12 +118,13 @@ class _Token(BaseHTTPMiddleware):
         return _error(401, "token", "send the server's token: 'Authorization: Bearer …'")
 
 
-def _answering(
+def _posted(
+    path: str,
     kind: str,
     form: type[QuestionT],
     answer: Callable[[VerdictService, QuestionT], Awaitable[Answer | Response]],
-) -> Callable[[Request], Awaitable[Response]]:
-    """Make an endpoint: read the question, admit it, answer it, turn errors into data."""
+) -> Route:
+    """Make a route: read the question, admit it, answer it, turn errors into data."""
 
     async def endpoint(request: Request) -> Response:
         service: VerdictService = request.app.state.service
@@ -152,7 +145,7 @@ def _answering(
         except LeanDojoError as error:
             return _error(500, type(error).__name__, str(error))
 
-    return endpoint
+    return Route(path, endpoint, methods=["POST"])
 
 
 async def _body(request: Request, limit: int) -> bytes:

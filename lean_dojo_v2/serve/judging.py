@@ -15,7 +15,7 @@ from lean_dojo_v2.lean.errors import (
     RequestError,
     ServerError,
 )
-from lean_dojo_v2.lean.messages import LeanMessage, Position
+from lean_dojo_v2.lean.messages import LeanMessage
 from lean_dojo_v2.lean.verify.files import check_file
 from lean_dojo_v2.lean.verify.goal_text import open_goal
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome
@@ -164,11 +164,7 @@ def _message(message: LeanMessage) -> Answer:
     severity = str(message.severity)
     return {
         "severity": "info" if severity == "information" else severity,
-        "pos": _position(message.pos),
-        "endPos": None if message.pos_end is None else _position(message.pos_end),
+        "pos": attrs.asdict(message.pos),
+        "endPos": None if message.pos_end is None else attrs.asdict(message.pos_end),
         "data": message.data,
     }
-
-
-def _position(position: Position) -> Answer:
-    return {"line": position.line, "column": position.column}

@@ -150,7 +150,7 @@ class VerdictService:
 
     async def warm(self) -> None:
         """Start every engine, so that the first request does not wait for one."""
-        started = [self.run(_ready, name="start") for _ in range(self.pool.config.size)]
+        started = [self.run(Server.stat, name="start") for _ in range(self.pool.config.size)]
         await asyncio.gather(*started, return_exceptions=True)
 
     def close(self) -> None:
@@ -163,8 +163,3 @@ class VerdictService:
 
 async def _awaited(result: Any) -> Any:
     return await result
-
-
-def _ready(server: Server) -> str:
-    server.stat()
-    return server.kind

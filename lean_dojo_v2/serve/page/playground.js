@@ -9,12 +9,14 @@ function say(text, kind = '') {
   find('said').className = kind;
 }
 
-async function ask(path, question) {
-  const answer = await fetch(path, { method: 'POST', headers: headers(), body: JSON.stringify(question) });
-  const data = await answer.json();
-  if (!answer.ok) throw new Error(data.error.message);
-  return data;
+/** Asks about the goal; `question` is what is asked besides. */
+async function post(path, question) {
+  const body = JSON.stringify({ goal: proof.goal, ...question });
+  const answer = await fetch(path, { method: 'POST', headers: headers(), body });
+  if (!answer.ok) throw new Error((await answer.json()).error.message);
+  return answer;
 }
+const ask = async (path, question) => (await post(path, question)).json();
 
 /** A server that listens beyond its machine wants its token: …/#token=… */
 function headers() {
@@ -35,14 +37,14 @@ async function busy(work) {
 }
 
 async function show(tactics) {
-  const answer = await ask('v1/tactic', { goal: proof.goal, tactics });
+  const answer = await ask('v1/tactic', { tactics });
   Object.assign(proof, { tactics, state: answer.state, solved: answer.solved });
   find('proof').hidden = false;
   find('suggestions').hidden = true; // they were for another state
   find('state').textContent = proof.state;
   find('steps').replaceChildren(...tactics.map((text) => element('li', text)));
   if (!proof.solved) return;
-  const whole = await ask('v1/proof', { goal: proof.goal, proof: tactics.join('\n') });
+  const whole = await ask('v1/proof', { proof: tactics.join('\n') });
   say(whole.valid ? 'Proved: Lean has checked the whole proof.' : `No proof: ${whole.detail}`, whole.valid ? 'good' : 'bad');
 }
 
@@ -54,7 +56,7 @@ function element(tag, text, kind = '') {
 }
 
 async function attempt(tactic) {
-  const answer = await ask('v1/tactic', { goal: proof.goal, tactics: proof.tactics, tactic });
+  const answer = await ask('v1/tactic', { tactics: proof.tactics, tactic });
   if (answer.state === null) {
     say(`${answer.verdict}: ${answer.detail}`, 'bad');
     return;
@@ -66,7 +68,7 @@ async function attempt(tactic) {
 // --- suggestions --------------------------------------------------------------------------------
 
 async function suggest() {
-  const { suggestions } = await ask('v1/suggest', { goal: proof.goal, tactics: proof.tactics });
+  const { suggestions } = await ask('v1/suggest', { tactics: proof.tactics });
   const rows = suggestions.map((one) => {
     const row = document.createElement('tr');
     const use = element('button', one.tactic);
@@ -87,12 +89,7 @@ async function suggest() {
 
 async function search() {
   const nodes = new Map();
-  const answer = await fetch('v1/search', {
-    method: 'POST',
-    headers: headers(),
-    body: JSON.stringify({ goal: proof.goal, tactics: proof.tactics }),
-  });
-  if (!answer.ok) throw new Error((await answer.json()).error.message);
+  const answer = await post('v1/search', { tactics: proof.tactics });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let pending = '';
   let result = null;
@@ -138,7 +135,6 @@ function draw(nodes) {
   svg.setAttribute('width', width + ACROSS);
   svg.setAttribute('height', Math.max(lines * DOWN, DOWN));
   svg.replaceChildren(...[...nodes.values()].flatMap((node) => parts(node, nodes, place, proved)));
-  svg.hidden = false;
   svg.removeAttribute('hidden');
 }
 
