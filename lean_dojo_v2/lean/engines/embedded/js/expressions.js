@@ -16,6 +16,15 @@ const EXPR = {
   mdata: 10,
   proj: 11,
 };
+/** The fields of an expression that are expressions. */
+const SUBTERMS = {
+  [EXPR.app]: [0, 1],
+  [EXPR.lam]: [1, 2],
+  [EXPR.forallE]: [1, 2],
+  [EXPR.letE]: [1, 2, 3],
+  [EXPR.mdata]: [1],
+  [EXPR.proj]: [2],
+};
 const LEVEL = { zero: 0, succ: 1, max: 2, imax: 3, param: 4, mvar: 5 };
 /** How `sexp` marks the four kinds of binder. */
 const BINDER_MARKS = ['', ' :i', ' :si', ' :ii'];
@@ -78,44 +87,31 @@ function sexp(rt, e) {
   let size = 0;
   function write(term) {
     const known = memo.get(term);
-    const text = known ?? writeNew(term);
+    const text = known ?? forms[rt.tag(term)](term);
     if (known === undefined) memo.set(term, text);
     size += text.length;
     if (size > MAX_SEXP * 4 || text.length > MAX_SEXP) throw new RangeError('too large');
     return text;
   }
-  function writeNew(term) {
-    const part = (i) => write(rt.field(term, i));
-    const name = (i) => rt.nameText(rt.field(term, i));
-    switch (rt.tag(term)) {
-      case EXPR.bvar:
-        return String(rt.unbox(rt.field(term, 0)));
-      case EXPR.fvar:
-        return `(:fv ${name(0)})`;
-      case EXPR.mvar:
-        return `(:mv ${name(0)})`;
-      case EXPR.sort:
-        return `(:sort ${levelSexp(rt, rt.field(term, 0))})`;
-      case EXPR.const:
-        return `(:c ${name(0)})`;
-      case EXPR.app: {
-        const [head, args] = application(rt, term);
-        return `(${[head, ...args].map(write).join(' ')})`;
-      }
-      case EXPR.lam:
-        return `(:lambda ${binderName(term)} ${part(1)} ${part(2)}${BINDER_MARKS[binderInfo(rt, term)]})`;
-      case EXPR.forallE:
-        return `(:forall ${binderName(term)} ${part(1)} ${part(2)}${BINDER_MARKS[binderInfo(rt, term)]})`;
-      case EXPR.letE:
-        return `(:let ${binderName(term)} ${part(1)} ${part(2)} ${part(3)})`;
-      case EXPR.lit:
-        return `(:lit ${literal(rt, term)})`;
-      case EXPR.mdata:
-        return part(1);
-      default:
-        return `(:proj ${name(0)} ${rt.unbox(rt.field(term, 1))} ${part(2)})`;
-    }
-  }
+  const part = (e, i) => write(rt.field(e, i));
+  const name = (e) => rt.nameText(rt.field(e, 0));
+  const number = (e, i) => rt.unbox(rt.field(e, i));
+  const binder = (word, e) =>
+    `(${word} ${binderName(e)} ${part(e, 1)} ${part(e, 2)}${BINDER_MARKS[binderInfo(rt, e)]})`;
+  const forms = {
+    [EXPR.bvar]: (e) => String(number(e, 0)),
+    [EXPR.fvar]: (e) => `(:fv ${name(e)})`,
+    [EXPR.mvar]: (e) => `(:mv ${name(e)})`,
+    [EXPR.sort]: (e) => `(:sort ${levelSexp(rt, rt.field(e, 0))})`,
+    [EXPR.const]: (e) => `(:c ${name(e)})`,
+    [EXPR.app]: (e) => `(${application(rt, e).flat().map(write).join(' ')})`,
+    [EXPR.lam]: (e) => binder(':lambda', e),
+    [EXPR.forallE]: (e) => binder(':forall', e),
+    [EXPR.letE]: (e) => `(:let ${binderName(e)} ${part(e, 1)} ${part(e, 2)} ${part(e, 3)})`,
+    [EXPR.lit]: (e) => `(:lit ${literal(rt, e)})`,
+    [EXPR.mdata]: (e) => part(e, 1),
+    [EXPR.proj]: (e) => `(:proj ${name(e)} ${number(e, 1)} ${part(e, 2)})`,
+  };
   const binderName = (term) => rt.nameText(rt.call('lean_erase_macro_scopes', rt.field(term, 0)));
   try {
     return write(e);
@@ -128,19 +124,11 @@ function sexp(rt, e) {
 /** Every different subterm of an expression once, itself included. */
 function subterms(rt, e, seen = new Set()) {
   const pending = [e];
-  const children = {
-    [EXPR.app]: [0, 1],
-    [EXPR.lam]: [1, 2],
-    [EXPR.forallE]: [1, 2],
-    [EXPR.letE]: [1, 2, 3],
-    [EXPR.mdata]: [1],
-    [EXPR.proj]: [2],
-  };
   while (pending.length > 0) {
     const term = pending.pop();
     if (seen.has(term)) continue;
     seen.add(term);
-    for (const i of children[rt.tag(term)] ?? []) pending.push(rt.field(term, i));
+    for (const i of SUBTERMS[rt.tag(term)] ?? []) pending.push(rt.field(term, i));
   }
   return seen;
 }
@@ -177,68 +165,40 @@ function canonical(rt, e, universes, nameOf = rt.nameText) {
     if (!table.has(row)) table.set(row, table.size);
     return table.get(row);
   };
-  function level(l) {
-    const part = (i) => level(rt.field(l, i));
-    switch (rt.tag(l)) {
-      case LEVEL.zero:
-        return '0';
-      case LEVEL.succ:
-        return `S(${part(0)})`;
-      case LEVEL.max:
-        return `max(${part(0)},${part(1)})`;
-      case LEVEL.imax:
-        return `imax(${part(0)},${part(1)})`;
-      case LEVEL.param:
-        return position.get(rt.nameText(rt.field(l, 0))) ?? `?${rt.nameText(rt.field(l, 0))}`;
-      default:
-        return `?${rt.nameText(rt.field(l, 0))}`;
-    }
-  }
+  const text = (o) => rt.nameText(rt.field(o, 0));
+  const part = (l, i) => level(rt.field(l, i));
+  const levels = {
+    [LEVEL.zero]: () => '0',
+    [LEVEL.succ]: (l) => `S(${part(l, 0)})`,
+    [LEVEL.max]: (l) => `max(${part(l, 0)},${part(l, 1)})`,
+    [LEVEL.imax]: (l) => `imax(${part(l, 0)},${part(l, 1)})`,
+    [LEVEL.param]: (l) => position.get(text(l)) ?? `?${text(l)}`,
+    [LEVEL.mvar]: (l) => `?${text(l)}`,
+  };
+  const level = (l) => levels[rt.tag(l)](l);
+  const constant = (e) =>
+    `const ${nameOf(rt.field(e, 0))} ${rt.listItems(rt.field(e, 1)).map(level).join(' ')}`;
+  const rows = {
+    [EXPR.bvar]: (e) => `#${rt.unbox(rt.field(e, 0))}`,
+    [EXPR.fvar]: (e) => `fvar ${text(e)}`,
+    [EXPR.mvar]: (e) => `mvar ${text(e)}`,
+    [EXPR.sort]: (e) => `sort ${level(rt.field(e, 0))}`,
+    [EXPR.const]: constant,
+    [EXPR.app]: (e) => `app ${visit(rt.field(e, 0))} ${visit(rt.field(e, 1))}`,
+    [EXPR.lam]: (e) => `lam ${binder(e)}`,
+    [EXPR.forallE]: (e) => `all ${binder(e)}`,
+    [EXPR.letE]: (e) =>
+      `let ${visit(rt.field(e, 1))} ${visit(rt.field(e, 2))} ${visit(rt.field(e, 3))}`,
+    [EXPR.lit]: (e) => `lit ${literal(rt, e)}`,
+    [EXPR.proj]: (e) => `proj ${text(e)} ${rt.unbox(rt.field(e, 1))} ${visit(rt.field(e, 2))}`,
+  };
+  const binder = (e) =>
+    `${binderInfo(rt, e)} ${visit(rt.field(e, 1))} ${visit(rt.field(e, 2))}`;
   function visit(term) {
     const done = known.get(term);
     if (done !== undefined) return done;
-    const part = (i) => visit(rt.field(term, i));
-    const name = (i) => rt.nameText(rt.field(term, i));
-    let id;
-    switch (rt.tag(term)) {
-      case EXPR.bvar:
-        id = enter(`#${rt.unbox(rt.field(term, 0))}`);
-        break;
-      case EXPR.fvar:
-        id = enter(`fvar ${name(0)}`);
-        break;
-      case EXPR.mvar:
-        id = enter(`mvar ${name(0)}`);
-        break;
-      case EXPR.sort:
-        id = enter(`sort ${level(rt.field(term, 0))}`);
-        break;
-      case EXPR.const:
-        id = enter(
-          `const ${nameOf(rt.field(term, 0))} ${rt.listItems(rt.field(term, 1)).map(level).join(' ')}`,
-        );
-        break;
-      case EXPR.app:
-        id = enter(`app ${part(0)} ${part(1)}`);
-        break;
-      case EXPR.lam:
-        id = enter(`lam ${binderInfo(rt, term)} ${part(1)} ${part(2)}`);
-        break;
-      case EXPR.forallE:
-        id = enter(`all ${binderInfo(rt, term)} ${part(1)} ${part(2)}`);
-        break;
-      case EXPR.letE:
-        id = enter(`let ${part(1)} ${part(2)} ${part(3)}`);
-        break;
-      case EXPR.lit:
-        id = enter(`lit ${literal(rt, term)}`);
-        break;
-      case EXPR.mdata:
-        id = part(1);
-        break;
-      default:
-        id = enter(`proj ${name(0)} ${rt.unbox(rt.field(term, 1))} ${part(2)}`);
-    }
+    const isWrapper = rt.tag(term) === EXPR.mdata;
+    const id = isWrapper ? visit(rt.field(term, 1)) : enter(rows[rt.tag(term)](term));
     known.set(term, id);
     return id;
   }
@@ -246,15 +206,4 @@ function canonical(rt, e, universes, nameOf = rt.nameText) {
   return [...table.keys()].join(';');
 }
 
-module.exports = {
-  EXPR,
-  LEVEL,
-  levelSexp,
-  application,
-  literal,
-  binderInfo,
-  sexp,
-  subterms,
-  universeNames,
-  canonical,
-};
+module.exports = { EXPR, application, sexp, subterms, universeNames, canonical };

@@ -2,35 +2,27 @@
 /** The commands of the protocol: their fields, and what each field may be. A field that is not here is an error. */
 
 const { RequestError } = require('./errors.js');
+const { defaultSettings } = require('./session.js');
 
+const isText = (value) => typeof value === 'string';
+const isNatural = (value) => Number.isSafeInteger(value) && value >= 0;
+/** What a field may be: in words, and whether a value is that. */
 const KINDS = {
-  text: (value) => typeof value === 'string',
-  boolean: (value) => typeof value === 'boolean',
-  natural: (value) => Number.isSafeInteger(value) && value >= 0,
-  texts: (value) => Array.isArray(value) && value.every(KINDS.text),
-  naturals: (value) => Array.isArray(value) && value.every(KINDS.natural),
-  object: (value) => typeof value === 'object' && !Array.isArray(value),
-};
-const WORDS = {
-  text: 'a text',
-  boolean: 'true or false',
-  natural: 'a natural number',
-  texts: 'a list of texts',
-  naturals: 'a list of natural numbers',
-  object: 'an object',
+  text: ['a text', isText],
+  boolean: ['true or false', (value) => typeof value === 'boolean'],
+  natural: ['a natural number', isNatural],
+  texts: ['a list of texts', (value) => Array.isArray(value) && value.every(isText)],
+  naturals: ['a list of natural numbers', (value) => Array.isArray(value) && value.every(isNatural)],
+  object: ['an object', (value) => typeof value === 'object' && !Array.isArray(value)],
 };
 
-const SETTINGS = {
-  printJsonPretty: 'boolean',
-  printExprPretty: 'boolean',
-  printExprAST: 'boolean',
-  printDependentMVars: 'boolean',
-  noRepeat: 'boolean',
-  printAuxDecls: 'boolean',
-  printImplementationDetailHyps: 'boolean',
-  automaticMode: 'boolean',
-  timeout: 'natural',
-};
+/** Pantograph's options: what they are by default is of their kind. */
+const SETTINGS = Object.fromEntries(
+  Object.entries(defaultSettings()).map(([name, value]) => [
+    name,
+    typeof value === 'boolean' ? 'boolean' : 'natural',
+  ]),
+);
 /** A text of a request, see files.js and warm.js. */
 const TEXT = {
   file: 'text!',
@@ -132,15 +124,14 @@ const FIELDS = {
  */
 function checked(command, payload) {
   const fields = FIELDS[command];
-  if (fields === undefined) return payload;
   const refuse = (what) => {
     throw new RequestError('command', `Unable to parse json: ${command}: ${what}`);
   };
   const given = Object.entries(payload).filter(([, value]) => value !== null);
   for (const [name, value] of given) {
     if (!Object.hasOwn(fields, name)) refuse(`there is no field ${name}`);
-    const kind = fields[name].replace('!', '');
-    if (!KINDS[kind](value)) refuse(`${name} must be ${WORDS[kind]}`);
+    const [words, isRight] = KINDS[fields[name].replace('!', '')];
+    if (!isRight(value)) refuse(`${name} must be ${words}`);
   }
   const names = new Set(given.map(([name]) => name));
   const missing = Object.keys(fields).find((name) => fields[name].endsWith('!') && !names.has(name));

@@ -19,6 +19,8 @@ const TAG_CLOSURE = 245;
 const UNIT = 1;
 /** The empty `NameMap` or `NameSet` (`box(1)`: the constructor `leaf` comes second). */
 const EMPTY_MAP = 3;
+/** `Bool`: `box(0)` and `box(1)`. */
+const [NO, YES] = [1, 3];
 
 /** An exception of Lean's `IO`, as a JavaScript one. */
 class LeanIOError extends Error {}
@@ -31,34 +33,19 @@ function createRuntime(module) {
   const wasm = module.wasmExports;
   const encoder = new TextEncoder();
   const decoder = new TextDecoder();
-  let words = null;
-  let bytes = null;
+  let views = { buffer: null };
   let arena = [];
 
-  /** The memory is shared and grows; views of an old size must not be used. */
-  function refresh() {
-    const buffer = module.wasmMemory_().buffer;
-    if (words === null || words.buffer !== buffer) {
-      words = new Int32Array(buffer);
-      bytes = new Uint8Array(buffer);
-    }
+  /** Views of the memory, which is shared and grows: those of an old size must not be used. */
+  function memory() {
+    const { buffer } = module.wasmMemory_();
+    if (views.buffer !== buffer)
+      views = { buffer, words: new Int32Array(buffer), bytes: new Uint8Array(buffer) };
+    return views;
   }
-  const word = (address) => {
-    refresh();
-    return words[address >> 2];
-  };
-  const byte = (address) => {
-    refresh();
-    return bytes[address];
-  };
-  const setWord = (address, value) => {
-    refresh();
-    words[address >> 2] = value;
-  };
-  const setByte = (address, value) => {
-    refresh();
-    bytes[address] = value;
-  };
+  const word = (address) => memory().words[address >> 2];
+  const byte = (address) => memory().bytes[address];
+  const setWord = (address, value) => void (memory().words[address >> 2] = value);
 
   const box = (n) => (n << 1) | 1;
   const unbox = (o) => o >>> 1;
@@ -67,7 +54,7 @@ function createRuntime(module) {
   /** Positive counts are this thread's own, negative ones are shared between threads, 0 is immortal. */
   function retain(o) {
     if (isScalar(o)) return o;
-    refresh();
+    const { words } = memory();
     const count = words[o >> 2];
     if (count > 0) words[o >> 2] = count + 1;
     else if (count < 0) Atomics.sub(words, o >> 2, 1);
@@ -75,7 +62,7 @@ function createRuntime(module) {
   }
   function release(o) {
     if (isScalar(o)) return;
-    refresh();
+    const { words } = memory();
     const count = words[o >> 2];
     if (count > 1) words[o >> 2] = count - 1;
     else if (count !== 0) wasm.lean_dec_ref_cold(o);
@@ -118,8 +105,7 @@ function createRuntime(module) {
       throw new RequestError('command', `expected a text, not ${JSON.stringify(text)}`);
     const encoded = encoder.encode(text);
     const buffer = wasm.malloc(encoded.length + 1) >>> 0;
-    refresh();
-    bytes.set(encoded, buffer);
+    memory().bytes.set(encoded, buffer);
     const o = wasm.lean_mk_string_from_bytes(buffer, encoded.length);
     wasm.free(buffer);
     return adopt(o);
@@ -127,8 +113,7 @@ function createRuntime(module) {
   /** The text of a Lean string (whose size counts a final NUL). */
   function text(o) {
     const size = word(o + 8);
-    refresh();
-    return decoder.decode(bytes.slice(o + 20, o + 20 + size - 1));
+    return decoder.decode(memory().bytes.slice(o + 20, o + 20 + size - 1));
   }
 
   function constructor(tagNumber, fields, scalars = []) {
@@ -137,17 +122,14 @@ function createRuntime(module) {
     const o = wasm.lean_alloc_object(size) >>> 0;
     setHeader(o, tagNumber, fields.length, size);
     fields.forEach((f, i) => setWord(o + OBJECT_HEADER + 4 * i, retain(f)));
-    scalars.forEach((b, i) => setByte(o + OBJECT_HEADER + 4 * fields.length + i, b));
+    memory().bytes.set(scalars, o + OBJECT_HEADER + 4 * fields.length);
     return adopt(o);
   }
   function setHeader(o, tagNumber, fields, size) {
     setWord(o, 1);
-    setByte(o + 4, size & 255);
-    setByte(o + 5, size >> 8);
-    setByte(o + 6, fields);
-    setByte(o + 7, tagNumber);
+    setWord(o + 4, size | (fields << 16) | (tagNumber << 24));
   }
-  const objectSize = (o) => byte(o + 4) | (byte(o + 5) << 8);
+  const objectSize = (o) => word(o + 4) & 0xffff;
 
   /**
    * A copy of a structure with some object fields and scalar bytes replaced.
@@ -198,11 +180,9 @@ function createRuntime(module) {
   function name(written) {
     if (typeof written !== 'string')
       throw new RequestError('command', `expected a name, not ${JSON.stringify(written)}`);
-    const parts = [];
-    const pattern = /«([^»]*)»|([^.]+)/g;
-    for (let m = pattern.exec(written); m !== null; m = pattern.exec(written)) {
-      parts.push(m[1] ?? (/^\d+$/.test(m[2]) ? Number(m[2]) : m[2]));
-    }
+    const parts = [...written.matchAll(/«([^»]*)»|([^.]+)/g)].map(
+      ([, quoted, plain]) => quoted ?? (/^\d+$/.test(plain) ? Number(plain) : plain),
+    );
     return nameOf(parts);
   }
   /** A name's text as Lean prints it (with «…» where needed); '' for the anonymous name. */
@@ -225,6 +205,8 @@ function createRuntime(module) {
     args.forEach(retain);
     return adopt(f(...args));
   }
+  /** What an exported Lean function says that gives a `Bool`. */
+  const holds = (symbol, ...args) => call(symbol, ...args) === YES;
   /** The value of what an `IO` action gave; its error is thrown. */
   function settled(result) {
     if (tag(result) === 0) return field(result, 0);
@@ -268,10 +250,7 @@ function createRuntime(module) {
       const o = wasm.lean_alloc_object(size) >>> 0;
       setHeader(o, TAG_CLOSURE, 0, size);
       setWord(o + 8, pointer);
-      setByte(o + 12, arity);
-      setByte(o + 13, 0);
-      setByte(o + 14, 0);
-      setByte(o + 15, 0);
+      setWord(o + 12, arity); // in 16 bits; no argument is there yet (the other 16)
       return adopt(o);
     };
   }
@@ -281,6 +260,8 @@ function createRuntime(module) {
     wasm,
     UNIT,
     EMPTY_MAP,
+    NO,
+    YES,
     box,
     unbox,
     isScalar,
@@ -289,9 +270,6 @@ function createRuntime(module) {
     field,
     setField,
     scalarByte,
-    objectSize,
-    word,
-    byte,
     keep: retain,
     drop: release,
     hold,
@@ -315,6 +293,7 @@ function createRuntime(module) {
     nameText,
     moduleText,
     call,
+    holds,
     io,
     ioRaw,
     perform,
