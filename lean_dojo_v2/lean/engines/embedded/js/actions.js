@@ -4,9 +4,6 @@
 const { LeanException } = require('./contexts.js');
 const { application } = require('./expressions.js');
 
-const [NO, YES] = [1, 3]; // box(0), box(1)
-/** `BinderInfo.default` and `LocalDeclKind.default`. */
-const [EXPLICIT, ORDINARY] = [NO, NO];
 /** Constructors of `TransformStep`. */
 const STEP = { done: 0, continue: 2 };
 const TRANSFORM = 'l_Lean_Meta_transform___at___00Lean_Meta_zetaReduce_spec__1';
@@ -14,8 +11,12 @@ const TRANSFORM = 'l_Lean_Meta_transform___at___00Lean_Meta_zetaReduce_spec__1';
 const LABELLED_ARGUMENTS = 3;
 const PI = { body: 2 };
 
-/** @param {object} rt the runtime @param {object} states see states.js */
-function createActions(rt, states) {
+/** @param {object} engine everything main.js put together */
+function createActions({ rt, states }) {
+  const { NO, YES } = rt;
+  /** `BinderInfo.default` and `LocalDeclKind.default`. */
+  const [EXPLICIT, ORDINARY] = [rt.box(0), rt.box(0)];
+
   /** Gives the first goal a value, and puts goals in its place. */
   function replace(tactic, value, goals) {
     const [goal, ...others] = tactic.goals();
@@ -30,15 +31,8 @@ function createActions(rt, states) {
     const { type, ...place } = tactic.monad.goal(tactic.goals()[0]);
     const inside = tactic.monad.within(place);
     const [tagSuffix, naturalHoles, parentTag] = [rt.UNIT, YES, rt.none];
-    const pair = tactic.runIn(
-      inside,
-      'l_Lean_Elab_Tactic_elabTermWithHoles',
-      syntax,
-      rt.some(type),
-      tagSuffix,
-      naturalHoles,
-      parentTag,
-    );
+    const args = [syntax, rt.some(type), tagSuffix, naturalHoles, parentTag];
+    const pair = tactic.runIn(inside, 'l_Lean_Elab_Tactic_elabTermWithHoles', ...args);
     return { inside, term: rt.field(pair, 0), goals: rt.listItems(rt.field(pair, 1)) };
   }
 
@@ -77,13 +71,10 @@ function createActions(rt, states) {
     const inside = outside.within({ lctx, localInstances });
     const rest = inside.newMVarAt({ lctx, localInstances }, target, userName);
     const variables = rt.array([fvar]);
+    const bind = (symbol, ...flags) => inside.meta(symbol, variables, rest, ...flags);
     const value = isLet
-      ? inside.meta('l_Lean_Meta_mkLetFVars', variables, rest, NO, NO, NO)
-      : rt.call(
-          'lean_expr_mk_app',
-          inside.meta('l_Lean_Meta_mkLambdaFVars', variables, rest, NO, NO, NO, NO, NO),
-          shown,
-        );
+      ? bind('l_Lean_Meta_mkLetFVars', NO, NO, NO)
+      : rt.call('lean_expr_mk_app', bind('l_Lean_Meta_mkLambdaFVars', NO, NO, NO, NO, NO), shown);
     replace(tactic, value, [rt.field(shown, 0), rt.field(rest, 0)]);
   }
 
@@ -104,10 +95,10 @@ function createActions(rt, states) {
     let problem = null;
     visit = (e, levels) => {
       const carryOn = () => rt.constructor(STEP.continue, [rt.none]);
-      if (problem !== null || rt.call('l_Lean_Expr_isSorry', e) !== YES) return carryOn();
+      if (problem !== null || !rt.holds('l_Lean_Expr_isSorry', e)) return carryOn();
       const args = application(rt, e)[1];
       const type = args.length < LABELLED_ARGUMENTS ? args[0] : rt.field(args[0], PI.body);
-      if (rt.call('l_Lean_Expr_hasSorry', type) === YES) {
+      if (rt.holds('l_Lean_Expr_hasSorry', type)) {
         problem = 'a `sorry` whose type has a `sorry` cannot become a goal';
         return carryOn();
       }

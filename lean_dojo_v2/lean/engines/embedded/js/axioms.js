@@ -9,8 +9,8 @@ const { EXPR } = require('./expressions.js');
 
 const PRINT_AXIOMS = 'Lean.Parser.Command.printAxioms';
 
-/** @param {object} rt the runtime @param {object} trees see infotree.js @param {object} constants see constants.js */
-function createAxiomPrinter(rt, trees, constants) {
+/** @param {object} engine everything main.js has put together by then */
+function createAxiomPrinter({ rt, trees, constants }) {
   /**
    * The messages of a command, with what `#print axioms` says put right.
    * @param {string} kind the command's syntax kind
@@ -31,13 +31,11 @@ function createAxiomPrinter(rt, trees, constants) {
 
   function constantsIn(infoTrees) {
     const found = [];
-    for (const tree of infoTrees) {
-      trees.walk(tree, (info) => {
-        if (rt.tag(info) !== INFO.term) return;
-        const e = rt.field(rt.field(info, 0), TERM_INFO.expr);
-        if (rt.tag(e) === EXPR.const) found.push(rt.field(e, 0));
-      });
-    }
+    trees.walk(infoTrees, (info) => {
+      if (rt.tag(info) !== INFO.term) return;
+      const e = rt.field(rt.field(info, 0), TERM_INFO.expr);
+      if (rt.tag(e) === EXPR.const) found.push(rt.field(e, 0));
+    });
     return found;
   }
 

@@ -1,9 +1,9 @@
 'use strict';
 /** `dojo.check`: elaborates a text and says what its declarations rest on. */
 
-const crypto = require('node:crypto');
 const { COMMAND_STATE } = require('./contexts.js');
 const { canonical, sexp } = require('./expressions.js');
+const { sha256 } = require('./text.js');
 
 /** @param {object} engine everything main.js put together */
 function checkCommands(engine) {
@@ -18,20 +18,13 @@ function checkCommands(engine) {
       const start = engine.warm.open(request);
       const messages = [...start.messages];
       const base = rt.field(start.state, COMMAND_STATE.env);
-      const end = rt.adopt(
-        frontend.run(start.source, start.parserState, start.state, (unit) => {
-          messages.push(...unit.messages);
-        }),
-      );
+      const end = frontend.run(start, (unit) => void messages.push(...unit.messages));
       const env = rt.field(end, COMMAND_STATE.env);
       const added = constants.added(base, env);
       const asked = names.map((written) => ({ written, name: lookUp(env, written) }));
       return {
         messages,
-        declarations: described(
-          { library: start.library, below: start.below, env },
-          [...(all ? written(env, added) : []), ...asked],
-        ),
+        declarations: described({ ...start, env }, [...(all ? written(env, added) : []), ...asked]),
         new_constants: added.map(([name, info]) => constantRecord(env, name, info)),
         sources: sourcesDigest(start.imports),
         warm: start.warm,
@@ -146,7 +139,6 @@ function checkCommands(engine) {
     entry !== undefined &&
     ['def', 'theorem'].includes(constants.kind(entry.info)) &&
     constants.declarationRange(env, entry.name) === null;
-  const sha256 = (text) => crypto.createHash('sha256').update(text).digest('hex');
 
   function constantRecord(env, name, info) {
     const implementedBy = rt.optional(rt.call('l_Lean_Compiler_getImplementedBy_x3f', env, name));

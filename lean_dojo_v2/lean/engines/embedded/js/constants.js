@@ -1,14 +1,14 @@
 'use strict';
 /** Constants of an environment: what they are, where they come from, and which are new. */
 
+const { COMMAND_STATE } = require('./contexts.js');
+
 /** Constructors of `ConstantInfo`, as words. */
 const KINDS = ['axiom', 'def', 'theorem', 'opaque', 'quot', 'inductive', 'constructor', 'recursor'];
 /** Lean's `ConstantKind`: what a constant was where it was declared. */
 const ORIGINALLY = { definition: 0, theorem: 1, axiom: 2 };
 const HAS_VALUE = new Set(['def', 'theorem', 'opaque']);
-const NO_REALIZE = 1; // box(0)
 const NAME_STRING = 1;
-const TRUE = 3; // box(1)
 /** Entries of a `PersistentHashMap` node: a pair, a child node, or nothing. */
 const ENTRY = { pair: 0, child: 1 };
 const MODULE_DATA = { imports: 0, names: 1, constants: 2, extraNames: 3 };
@@ -16,14 +16,11 @@ const DECLARATION_RANGES = { range: 0, selectionRange: 1 };
 /** `AsyncMode.local`, `OLeanLevel.server`: read what is there, without waiting for tasks. */
 const [LOCAL_MODE, SERVER_LEVEL] = [3, 3];
 
-/**
- * @param {object} rt the runtime
- * @param {(module: string) => boolean} isOfLibrary whether a module is one of Lean's library
- */
-function createConstants(rt, isOfLibrary) {
-  /** The ConstantInfo of a name, or null. */
-  const find = (env, name) =>
-    rt.optional(rt.call('l_Lean_Environment_find_x3f', env, name, NO_REALIZE));
+/** @param {object} engine everything main.js put together */
+function createConstants(engine) {
+  const { rt } = engine;
+  /** The ConstantInfo of a name, or null; Lean shall not make what is not there. */
+  const find = (env, name) => rt.optional(rt.call('l_Lean_Environment_find_x3f', env, name, rt.NO));
   const kind = (info) => KINDS[rt.tag(info)];
   const details = (info) => rt.field(info, 0);
   const shared = (info) => rt.field(details(info), 0);
@@ -32,7 +29,11 @@ function createConstants(rt, isOfLibrary) {
   const levelParams = (info) => rt.listItems(rt.field(shared(info), 1));
   const value = (info) => (HAS_VALUE.has(kind(info)) ? rt.field(details(info), 1) : null);
   const termsOf = (info) => [type(info), value(info)];
+  /** The constants in a term. */
   const usedIn = (e) => rt.arrayItems(rt.call('l_Lean_Expr_getUsedConstants', e));
+
+  /** The constants in the type and the value of one; of those in both, each twice. */
+  const uses = (info) => termsOf(info).filter((e) => e !== null).flatMap(usedIn);
 
   /** A text that no other name has: programs can make names that Lean prints alike. */
   function exactName(name) {
@@ -47,7 +48,7 @@ function createConstants(rt, isOfLibrary) {
 
   /** A name as its author writes it: without the prefix that makes private names unique. */
   const userName = (name) => rt.nameText(rt.call('l_Lean_privateToUserName', name));
-  const isPrivate = (name) => rt.call('l_Lean_isPrivateName', name) === TRUE;
+  const isPrivate = (name) => rt.holds('l_Lean_isPrivateName', name);
 
   /** The module that a name was imported from, or null for what this session elaborated. */
   function moduleOf(env, name) {
@@ -60,7 +61,7 @@ function createConstants(rt, isOfLibrary) {
   /** Whether a constant was imported from Lean's library. */
   function isLibrary(env, name) {
     const module = moduleOf(env, name);
-    return module !== null && isOfLibrary(module);
+    return module !== null && engine.environments.exists(module);
   }
 
   /** Where a constant is declared: {start, end} with lines and columns from 1, or null where nobody recorded it. */
@@ -69,15 +70,9 @@ function createConstants(rt, isOfLibrary) {
   const nameRange = (env, name) => recordedRange(env, name, DECLARATION_RANGES.selectionRange);
 
   function recordedRange(env, name, which) {
-    const found = rt.call(
-      'l_Lean_MapDeclarationExtension_find_x3f___redArg',
-      rt.constant('l_Lean_instInhabitedDeclarationRanges'),
-      rt.constant('l_Lean_declRangeExt'),
-      env,
-      name,
-      LOCAL_MODE,
-      SERVER_LEVEL,
-    );
+    const inhabited = rt.constant('l_Lean_instInhabitedDeclarationRanges');
+    const args = [inhabited, rt.constant('l_Lean_declRangeExt'), env, name, LOCAL_MODE, SERVER_LEVEL];
+    const found = rt.call('l_Lean_MapDeclarationExtension_find_x3f___redArg', ...args);
     const ranges = rt.optional(found);
     if (ranges === null) return null;
     const range = rt.field(ranges, which);
@@ -94,6 +89,9 @@ function createConstants(rt, isOfLibrary) {
     compare(root(before), root(after), found);
     return found.filter(([name]) => find(before, name) === null);
   }
+  /** The constants that a command of a text has added. */
+  const addedBy = ({ before, after }) =>
+    added(rt.field(before, COMMAND_STATE.env), rt.field(after, COMMAND_STATE.env));
   /** The second stage of `Environment.constants`, which holds what was not imported. */
   const root = (env) => rt.field(rt.call('l_Lean_Environment_constants', env), 1);
   function compare(old, fresh, found) {
@@ -111,18 +109,20 @@ function createConstants(rt, isOfLibrary) {
       else compare(childNode(known[i]), rt.field(entry, 0), found);
     });
   }
-  const moduleNames = (env) =>
-    rt.arrayItems(rt.call('l_Lean_Environment_allImportedModuleNames', env)).map(rt.nameText);
+  const importedNames = (env) =>
+    rt.arrayItems(rt.call('l_Lean_Environment_allImportedModuleNames', env));
+  const moduleNames = (env) => importedNames(env).map(rt.nameText);
+  /** The names in a list of Lean's `Import`s. */
   const importNames = (list) => rt.arrayItems(list).map((one) => rt.nameText(rt.field(one, 0)));
+  /** What the modules of an environment hold, in the order of their names: Lean's `ModuleData`. */
   const modulesOf = (env) => rt.arrayItems(rt.field(rt.call('l_Lean_Environment_header', env), 5));
   /** The modules that an environment was asked to import. */
   const imports = (env) => importNames(rt.call('l_Lean_Environment_imports', env));
 
   /** What a module's file holds, by names; null for one that is not imported. */
   function moduleData(env, module) {
-    const index = moduleNames(env).indexOf(module);
-    if (index < 0) return null;
-    const data = modulesOf(env)[index];
+    const data = modulesOf(env)[moduleNames(env).indexOf(module)];
+    if (data === undefined) return null;
     const names = (i) => rt.arrayItems(rt.field(data, i)).map(rt.nameText);
     return {
       imports: importNames(rt.field(data, MODULE_DATA.imports)),
@@ -150,7 +150,7 @@ function createConstants(rt, isOfLibrary) {
       ? rt.field(entry, 0)
       : null;
 
-  const isUnsafe = (info) => rt.call('l_Lean_ConstantInfo_isUnsafe', info) === TRUE;
+  const isUnsafe = (info) => rt.holds('l_Lean_ConstantInfo_isUnsafe', info);
 
   /**
    * Everything that `roots` mention in types and values, transitively, as far as `follow` says so, themselves included.
@@ -244,6 +244,7 @@ function createConstants(rt, isOfLibrary) {
     levelParams,
     value,
     usedIn,
+    uses,
     userName,
     isPrivate,
     isLibrary,
@@ -256,8 +257,12 @@ function createConstants(rt, isOfLibrary) {
     nameRange,
     declaredKind,
     added,
+    addedBy,
     imports,
+    importedNames,
+    importNames,
     moduleNames,
+    modulesOf,
     moduleData,
     byModule,
     closure,

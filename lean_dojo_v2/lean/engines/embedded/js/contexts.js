@@ -6,6 +6,7 @@
  */
 
 const { exceptionText, emptyLog } = require('./messages.js');
+const { MVAR_DECL, SYNTHETIC_OPAQUE } = require('./mvars.js');
 
 /** Fields of Lean's structures, by position. */
 const COMMAND_STATE = { env: 0, messages: 1, scopes: 2, ngen: 6, infoState: 8 };
@@ -20,9 +21,6 @@ const CORE_CONTEXT = {
   cancelToken: 12,
 };
 const META_CONTEXT = { lctx: 2, localInstances: 3 };
-const MVAR_DECL = { userName: 0, lctx: 1, type: 2, localInstances: 4 };
-/** `MetavarKind`: only `syntheticOpaque` ones are never assigned by the unifier. */
-const METAVAR_KIND = { natural: 0, synthetic: 1, syntheticOpaque: 2 };
 const NAME_GENERATOR = { prefix: 0, index: 1 };
 const CORE_STATE = { env: 0, ngen: 2, messages: 6, infoState: 7 };
 const META_STATE = { mctx: 0, cache: 1 };
@@ -49,8 +47,8 @@ function leanException(rt, exception) {
   return error;
 }
 
-/** @param {object} rt the runtime @param {object} timeout see timeout.js */
-function createContexts(rt, timeout) {
+/** @param {object} engine everything main.js has put together by then */
+function createContexts({ rt, timeout, mvars }) {
   let captured = null;
   const capture = rt.closureMaker(
     7,
@@ -65,31 +63,19 @@ function createContexts(rt, timeout) {
 
   /** Lean's `Command.Context` at a byte position of a text. */
   function commandContext(fileName, fileMap, position) {
-    const [recursion, macroStack, quotation, scope, ref, snapshot, cancel] = [
-      rt.box(0),
-      rt.UNIT,
-      rt.none,
-      rt.box(1),
-      rt.UNIT,
-      rt.none,
-      timeout.cancelToken(),
-    ];
-    return rt.constructor(
-      0,
-      [
-        rt.string(fileName),
-        fileMap,
-        recursion,
-        rt.box(position),
-        macroStack,
-        quotation,
-        scope,
-        ref,
-        snapshot,
-        cancel,
-      ],
-      [0],
-    );
+    const fields = {
+      fileName: rt.string(fileName),
+      fileMap,
+      recursion: rt.box(0),
+      position: rt.box(position),
+      macroStack: rt.UNIT,
+      quotation: rt.none,
+      scope: rt.box(1),
+      ref: rt.UNIT,
+      snapshot: rt.none,
+      cancel: timeout.cancelToken(),
+    };
+    return rt.constructor(0, Object.values(fields), [0]);
   }
 
   /**
@@ -100,11 +86,8 @@ function createContexts(rt, timeout) {
    */
   function captureFrom(commandState) {
     rt.scope(() => {
-      const context = commandContext(
-        '<input>',
-        rt.call('l_Lean_FileMap_ofString', rt.string('')),
-        0,
-      );
+      const noText = rt.call('l_Lean_FileMap_ofString', rt.string(''));
+      const context = commandContext('<input>', noText, 0);
       const ref = rt.newRef(commandState);
       const result = rt.call('l_Lean_Elab_Command_liftTermElabM___redArg', capture(), context, ref);
       if (rt.tag(result) !== 0) throw leanException(rt, rt.field(result, 0));
@@ -146,33 +129,24 @@ function createContexts(rt, timeout) {
     }
     const read = () => refs.map(rt.readRef);
     const mctx = () => rt.field(rt.readRef(metaRef), META_STATE.mctx);
-    const declarationOf = (mvar) =>
-      rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', mctx(), mvar));
     /** A name that Lean's generator has not given yet. */
     function freshName() {
       const ngen = rt.field(rt.readRef(coreRef), CORE_STATE.ngen);
       const index = rt.unbox(rt.field(ngen, NAME_GENERATOR.index));
-      update(
-        coreRef,
-        CORE_STATE.ngen,
-        rt.withFields(ngen, { [NAME_GENERATOR.index]: rt.box(index + 1) }),
-      );
+      const next = rt.withFields(ngen, { [NAME_GENERATOR.index]: rt.box(index + 1) });
+      update(coreRef, CORE_STATE.ngen, next);
       const prefix = rt.field(ngen, NAME_GENERATOR.prefix);
       return rt.call('l_Lean_Name_num___override', prefix, rt.box(index));
     }
     /** A new metavariable (`Expr`) in a local context. */
-    const newMVarAt = ({ lctx, localInstances }, type, userName = rt.UNIT, kind = 'syntheticOpaque') =>
-      run('meta', 'l_Lean_Meta_mkFreshExprMVarAt', [
-        lctx,
-        localInstances,
-        type,
-        rt.box(METAVAR_KIND[kind]),
-        userName,
-        rt.box(0),
-      ]);
+    function newMVarAt({ lctx, localInstances }, type, userName = rt.UNIT) {
+      const [kind, depth] = [rt.box(SYNTHETIC_OPAQUE), rt.box(0)];
+      const args = [lctx, localInstances, type, kind, userName, depth];
+      return run('meta', 'l_Lean_Meta_mkFreshExprMVarAt', args);
+    }
     /** What a goal says: its tag, local context and (instantiated) type. */
     function goal(mvar) {
-      const decl = declarationOf(mvar);
+      const decl = mvars.declaration(mctx(), mvar);
       return {
         userName: rt.field(decl, MVAR_DECL.userName),
         lctx: rt.field(decl, MVAR_DECL.lctx),
@@ -180,20 +154,12 @@ function createContexts(rt, timeout) {
         type: instantiate(rt.field(decl, MVAR_DECL.type)),
       };
     }
-    const instantiate = (e) => rt.field(rt.call('l_Lean_instantiateMVarsCore', mctx(), e), 0);
+    const instantiate = (e) => mvars.instantiate(mctx(), e);
     /** The same monad, in another local context. */
-    const within = ({ lctx, localInstances }) =>
-      monadOver(
-        [
-          term,
-          rt.withFields(meta, {
-            [META_CONTEXT.lctx]: lctx,
-            [META_CONTEXT.localInstances]: localInstances,
-          }),
-          core,
-        ],
-        refs,
-      );
+    function within({ lctx, localInstances }) {
+      const place = { [META_CONTEXT.lctx]: lctx, [META_CONTEXT.localInstances]: localInstances };
+      return monadOver([term, rt.withFields(meta, place), core], refs);
+    }
     const assign = (mvar, value) =>
       update(metaRef, META_STATE.mctx, rt.call('lean_assign_mvar', mctx(), mvar, value));
     return {
@@ -211,7 +177,6 @@ function createContexts(rt, timeout) {
       },
       freshName,
       newMVarAt,
-      declarationOf,
       goal,
       instantiate,
       within,
@@ -224,19 +189,11 @@ function createContexts(rt, timeout) {
       environment: () => rt.field(rt.readRef(coreRef), CORE_STATE.env),
       mctx,
       log: () => rt.field(rt.readRef(coreRef), CORE_STATE.messages),
-      setMctx(mctx) {
-        update(metaRef, META_STATE.mctx, mctx);
-      },
+      setMctx: (mctx) => update(metaRef, META_STATE.mctx, mctx),
       levelNames: () => rt.field(rt.readRef(termRef), TERM_STATE.levelNames),
-      setLevelNames(names) {
-        update(termRef, TERM_STATE.levelNames, names);
-      },
-      setNameGenerator(ngen) {
-        update(coreRef, CORE_STATE.ngen, ngen);
-      },
-      clearMessages() {
-        update(coreRef, CORE_STATE.messages, emptyLog(rt));
-      },
+      setLevelNames: (names) => update(termRef, TERM_STATE.levelNames, names),
+      setNameGenerator: (ngen) => update(coreRef, CORE_STATE.ngen, ngen),
+      clearMessages: () => update(coreRef, CORE_STATE.messages, emptyLog(rt)),
     };
     function update(ref, index, value) {
       const next = rt.withFields(rt.readRef(ref), { [index]: value });
@@ -254,5 +211,5 @@ module.exports = {
   CORE_CONTEXT,
   CORE_STATE,
   META_STATE,
-  MVAR_DECL,
+  TERM_STATE,
 };

@@ -1,20 +1,11 @@
 'use strict';
 /** The declarations of a command: kind, name, and where statement and proof lie, read off its syntax. */
 
-/** Syntax kinds of `Lean.Parser.Command.*` that declare something, and what we call them. */
-const KINDS = {
-  theorem: 'theorem',
-  definition: 'def',
-  abbrev: 'abbrev',
-  instance: 'instance',
-  example: 'example',
-  axiom: 'axiom',
-  opaque: 'opaque',
-  structure: 'structure',
-  inductive: 'inductive',
-  classInductive: 'class inductive',
-  coinductive: 'coinductive',
-};
+const { EXPR } = require('./expressions.js');
+const { INFO, TERM_INFO } = require('./infotree.js');
+
+/** Syntax kinds of `Lean.Parser.Command.*` that we do not call as Lean does. */
+const KINDS = { definition: 'def', classInductive: 'class inductive' };
 const PREFIX = 'Lean.Parser.Command.';
 /** Where a proof or value begins; it may be wrapped in an optional node. */
 const VALUE = new Set(
@@ -67,24 +58,19 @@ function createDeclarations({ rt, trees, constants }) {
   /** Names that the command binds: byte offset → name, from its information trees. */
   function boundNames(unit) {
     const names = new Map();
-    for (const tree of unit.trees) {
-      trees.walk(tree, (info) => {
-        if (rt.tag(info) !== 1) return;
-        const term = rt.field(info, 0);
-        const e = rt.field(term, 3);
-        const range =
-          rt.tag(e) === 4 && rt.scalarByte(term, 0) === 1
-            ? trees.syntaxRange(trees.syntaxOf(info))
-            : null;
-        if (range !== null && !names.has(range[0])) names.set(range[0], rt.field(e, 0));
-      });
-    }
+    trees.walk(unit.trees, (info) => {
+      if (rt.tag(info) !== INFO.term) return;
+      const e = rt.field(rt.field(info, 0), TERM_INFO.expr);
+      if (rt.tag(e) !== EXPR.const || !trees.isBinder(info)) return;
+      const range = trees.syntaxRange(trees.syntaxOf(info));
+      if (range !== null && !names.has(range[0])) names.set(range[0], rt.field(e, 0));
+    });
     return names;
   }
 
   /**
    * @param {import('./frontend.js').Unit} unit
-   * @returns {object[]} {kind, name (a Lean name or null), range, statement, mutual, added}: byte ranges in Lean's text
+   * @returns {object[]} {kind, name (a Lean name or null), range, statement, mutual}: byte ranges in Lean's text
    */
   function ofUnit(unit) {
     const found = nodes(unit.syntax);
@@ -101,7 +87,6 @@ function createDeclarations({ rt, trees, constants }) {
         name: names.get(id === null ? bodyRange[0] : id[0]) ?? null,
         range,
         statement: [range[0], statementEnd(body, range)],
-        nameRange: id,
         mutual,
       };
     });

@@ -7,52 +7,46 @@
  * *has* a name that a proof can write does.
  */
 
-const crypto = require('node:crypto');
-const { META_STATE } = require('./contexts.js');
 const { canonical, universeNames } = require('./expressions.js');
+const { LOCAL_DECL, LOCAL_DECL_KIND, MVAR_DECL } = require('./mvars.js');
+const { sha256 } = require('./text.js');
 
-const MVAR_DECL = { lctx: 1, type: 2 };
-const LOCAL_DECL = { fvarId: 1, userName: 2, type: 3, value: 4 };
-/** `LocalDeclKind.default`, which a local declaration holds behind another byte. */
-const ORDINARY = 0;
-const TRUE = 3; // box(1)
 /** How `canonical` writes a free variable or a metavariable: a row of its own. */
 const NAMED_ROW = /(^|;)(fvar|mvar) ([^;]*)/g;
 
 /** @param {object} engine everything main.js put together */
 function digestCommands(engine) {
-  const { rt, states, pretty } = engine;
+  const { rt, states, mvars } = engine;
 
   /** `dojo.digest` {stateId}: {goals: a digest each, hasSorry: whether one of them mentions `sorry`}. */
   function digest({ stateId }) {
     const state = states.get(stateId);
     return rt.scope(() => {
-      const mctx = rt.field(state.states[1], META_STATE.mctx);
-      const goals = rt.listItems(state.goals).map((mvar) => contents(mctx, mvar));
+      const mctx = states.mctxOf(state);
+      const goals = states.goalsOf(state).map((mvar) => contents(mctx, mvar));
       const expressions = goals.flatMap(({ parts }) => parts);
       const universes = universeNames(rt, expressions);
       const numbered = numbering();
       return {
         goals: goals.map((goal) => sha256(written(goal, universes, numbered))),
-        hasSorry: expressions.some((e) => rt.call('l_Lean_Expr_hasSorry', e) === TRUE),
+        hasSorry: expressions.some((e) => rt.holds('l_Lean_Expr_hasSorry', e)),
       };
     });
   }
 
   /** The hypotheses and the target of a goal; `parts` is all of its expressions. */
   function contents(mctx, mvar) {
-    const decl = rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', mctx, mvar));
-    const instantiated = (e) => pretty.instantiate(mctx, e);
-    const ordinary = rt
-      .persistentArrayItems(rt.field(rt.field(decl, MVAR_DECL.lctx), 1))
-      .map(rt.optional)
-      .filter((local) => local !== null && rt.scalarByte(local, 1) === ORDINARY);
+    const decl = mvars.declaration(mctx, mvar);
+    const instantiated = (e) => (e === null ? null : mvars.instantiate(mctx, e));
+    const ordinary = mvars
+      .hypothesesOf(decl)
+      .filter((local) => mvars.kind(local) === LOCAL_DECL_KIND.ordinary);
     const youngest = new Map(ordinary.map((local) => [userName(local), local]));
     const locals = ordinary.map((local) => ({
       name: rt.nameText(rt.field(local, LOCAL_DECL.fvarId)),
       writable: !hasMacroScopes(local) && youngest.get(userName(local)) === local,
       type: instantiated(rt.field(local, LOCAL_DECL.type)),
-      value: isLet(local) ? instantiated(rt.field(local, LOCAL_DECL.value)) : null,
+      value: mvars.isHave(local) ? null : instantiated(mvars.value(local)),
     }));
     const target = instantiated(rt.field(decl, MVAR_DECL.type));
     const said = locals.flatMap(({ type, value }) => (value === null ? [type] : [type, value]));
@@ -60,9 +54,7 @@ function digestCommands(engine) {
   }
   const userName = (local) => rt.nameText(rt.field(local, LOCAL_DECL.userName));
   const hasMacroScopes = (local) =>
-    rt.call('l_Lean_Name_hasMacroScopes', rt.field(local, LOCAL_DECL.userName)) === TRUE;
-  // the value of a nondependent `let`, as `have` makes it, is out of a proof's reach
-  const isLet = (local) => rt.tag(local) === 1 && rt.scalarByte(local, 0) === 0;
+    rt.holds('l_Lean_Name_hasMacroScopes', rt.field(local, LOCAL_DECL.userName));
 
   function written({ locals, target }, universes, numbered) {
     const text = (e) =>
@@ -85,7 +77,6 @@ function digestCommands(engine) {
       return known.get(name);
     };
   }
-  const sha256 = (text) => crypto.createHash('sha256').update(text).digest('hex');
 
   return { 'dojo.digest': digest };
 }

@@ -9,12 +9,7 @@
 
 const { COMMAND_STATE, CORE_CONTEXT, CORE_STATE, META_STATE } = require('./contexts.js');
 const { EXPR, subterms, universeNames } = require('./expressions.js');
-
-const MVAR_DECL = { userName: 0, lctx: 1, type: 2, localInstances: 4 };
-const LOCAL_DECL = { fvarId: 1, type: 3, value: 4 };
-const AUXILIARY = 2;
-const TRUE = 3; // box(1)
-const SYNTHETIC_OPAQUE = 5; // box(2)
+const { LOCAL_DECL, LOCAL_DECL_KIND, MVAR_DECL } = require('./mvars.js');
 
 /** What Lean derives from a definition or matcher when a tactic asks for it; the names are its own (reserved). */
 const DERIVED =
@@ -22,49 +17,19 @@ const DERIVED =
 
 /** @param {object} engine everything main.js put together */
 function createDrafts(engine) {
-  const { rt, contexts, states, trees, pretty, constants } = engine;
+  const { rt, contexts, states, mvars, trees, pretty, constants } = engine;
 
   /** The printing context at a node of an information tree. */
   const printContext = (context, mctx) =>
-    pretty.printContext(
-      trees.contextPart(context, 'env'),
-      mctx,
-      pretty.emptyLocalContext(),
-      trees.contextPart(context, 'options'),
-      trees.contextPart(context, 'currNamespace'),
-      trees.contextPart(context, 'openDecls'),
+    pretty.printContext(trees.contextPart(context, 'env'), mctx, (name) =>
+      trees.contextPart(context, name),
     );
-
-  const declarationOf = (mctx, mvar) =>
-    rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', mctx, mvar));
-  const localDeclarations = (lctx) =>
-    rt
-      .persistentArrayItems(rt.field(lctx, 1))
-      .map(rt.optional)
-      .filter((d) => d !== null);
 
   /** Whether a goal mentions no metavariables, so that nothing can change what it says. */
-  function isSettled(decl) {
-    const hasMVar = (e) => rt.call('l_Lean_Expr_hasMVar', e) === TRUE;
-    const lctx = rt.field(decl, MVAR_DECL.lctx);
-    return (
-      !hasMVar(rt.field(decl, MVAR_DECL.type)) &&
-      !localDeclarations(lctx).some(
-        (local) =>
-          hasMVar(rt.field(local, LOCAL_DECL.type)) ||
-          (rt.tag(local) === 1 && hasMVar(rt.field(local, LOCAL_DECL.value))),
-      )
-    );
-  }
-
-  /** All that a goal says: its target, and the types and values of its hypotheses. */
-  function expressionsOf(mctx, lctx, type) {
-    const hypotheses = localDeclarations(lctx).flatMap((decl) => [
-      rt.field(decl, LOCAL_DECL.type),
-      ...(rt.tag(decl) === 1 ? [rt.field(decl, LOCAL_DECL.value)] : []),
-    ]);
-    return [type, ...hypotheses].map((e) => pretty.instantiate(mctx, e));
-  }
+  const isSettled = (decl) =>
+    !mvars
+      .said(rt.field(decl, MVAR_DECL.lctx), rt.field(decl, MVAR_DECL.type))
+      .some((e) => rt.holds('l_Lean_Expr_hasMVar', e));
 
   /** Which environment the goals can live in, and what must not be used there. */
   function world(unit, context, expressions) {
@@ -102,13 +67,14 @@ function createDrafts(engine) {
    */
   function openState(unit, context, mctx, goals) {
     const described = goals.map((goal) => describe(mctx, goal));
-    const expressions = described.flatMap(({ lctx, type }) => expressionsOf(mctx, lctx, type));
+    const expressions = described
+      .flatMap(({ lctx, type }) => mvars.said(lctx, type))
+      .map((e) => mvars.instantiate(mctx, e));
     const { env, forbidden } = world(unit, context, expressions);
-    const captured = contexts.captureFrom(unit.before);
-    try {
-      const origin = states.strict(captured);
+    return states.inTermElab(unit.before, (_, origin) => {
       const [term, meta, core] = origin.states;
-      const monad = contexts.monad(withScope(origin.contexts, context), [
+      const parent = { contexts: withScope(origin.contexts, context), forbidden };
+      const monad = contexts.monad(parent.contexts, [
         term,
         rt.withFields(meta, { [META_STATE.mctx]: mctx }),
         rt.withFields(core, {
@@ -117,27 +83,22 @@ function createDrafts(engine) {
         }),
       ]);
       monad.setLevelNames(rt.list(universeNames(rt, expressions).map(rt.name)));
-      const mvars = described.map((goal) =>
+      const opened = described.map((goal) =>
         withoutAuxiliaries(monad, goal.mvar ?? newGoal(monad, goal)),
       );
-      const parent = { contexts: withScope(origin.contexts, context), forbidden };
-      return states.store(parent, monad, rt.list(mvars), mvars[0] ?? rt.UNIT);
-    } finally {
-      contexts.release(captured);
-    }
+      return states.store(parent, monad, rt.list(opened), opened[0] ?? rt.UNIT);
+    });
   }
 
   function describe(mctx, goal) {
-    if (goal.mvar === undefined) return { ...goal, type: pretty.instantiate(mctx, goal.type) };
-    const decl = declarationOf(mctx, goal.mvar);
-    const described = {
-      lctx: rt.field(decl, MVAR_DECL.lctx),
-      type: rt.field(decl, MVAR_DECL.type),
-    };
-    if (!goal.fresh) return { mvar: goal.mvar, ...described };
+    if (goal.mvar === undefined) return { ...goal, type: mvars.instantiate(mctx, goal.type) };
+    const decl = mvars.declaration(mctx, goal.mvar);
+    const lctx = rt.field(decl, MVAR_DECL.lctx);
+    const type = rt.field(decl, MVAR_DECL.type);
+    if (!goal.fresh) return { mvar: goal.mvar, lctx, type };
     return {
-      ...described,
-      type: pretty.instantiate(mctx, described.type),
+      lctx,
+      type: mvars.instantiate(mctx, type),
       localInstances: rt.field(decl, MVAR_DECL.localInstances),
       userName: rt.field(decl, MVAR_DECL.userName),
     };
@@ -145,55 +106,35 @@ function createDrafts(engine) {
 
   /** Options and open namespaces as they are at the node, not at the command. */
   function withScope([term, meta, core], context) {
-    const part = (name) => trees.contextPart(context, name);
-    return [
-      term,
-      meta,
-      rt.withFields(core, {
-        [CORE_CONTEXT.options]: part('options'),
-        [CORE_CONTEXT.currNamespace]: part('currNamespace'),
-        [CORE_CONTEXT.openDecls]: part('openDecls'),
-      }),
-    ];
+    const scope = ['options', 'currNamespace', 'openDecls'].map((name) => [
+      CORE_CONTEXT[name],
+      trees.contextPart(context, name),
+    ]);
+    return [term, meta, rt.withFields(core, Object.fromEntries(scope))];
   }
 
-  function newGoal(monad, { lctx, type, localInstances, userName = rt.UNIT }) {
-    const instances = localInstances ?? instancesIn(monad, lctx);
-    const mvar = monad.meta(
-      'l_Lean_Meta_mkFreshExprMVarAt',
-      lctx,
-      instances,
-      type,
-      SYNTHETIC_OPAQUE,
-      userName,
-      rt.box(0),
-    );
-    return rt.field(mvar, 0);
+  function newGoal(monad, { lctx, type, localInstances, userName }) {
+    const place = { lctx, localInstances: localInstances ?? instancesIn(monad, lctx) };
+    return rt.field(monad.newMVarAt(place, type, userName), 0);
   }
 
   /** Lean's LocalInstances: the hypotheses whose type is a class. */
   function instancesIn(monad, lctx) {
     const found = [];
-    for (const decl of localDeclarations(lctx)) {
-      const className = rt.optional(
-        monad.meta('l_Lean_Meta_isClass_x3f', rt.field(decl, LOCAL_DECL.type)),
-      );
-      if (className !== null)
-        found.push(
-          rt.constructor(0, [
-            className,
-            rt.call('lean_expr_mk_fvar', rt.field(decl, LOCAL_DECL.fvarId)),
-          ]),
-        );
+    for (const local of mvars.hypotheses(lctx)) {
+      const type = rt.field(local, LOCAL_DECL.type);
+      const className = rt.optional(monad.meta('l_Lean_Meta_isClass_x3f', type));
+      if (className === null) continue;
+      const fvar = rt.call('lean_expr_mk_fvar', rt.field(local, LOCAL_DECL.fvarId));
+      found.push(rt.constructor(0, [className, fvar]));
     }
     return rt.array(found);
   }
 
   function withoutAuxiliaries(monad, mvar) {
-    const lctx = rt.field(declarationOf(monad.mctx(), mvar), MVAR_DECL.lctx);
-    const auxiliaries = localDeclarations(lctx).filter(
-      (decl) => rt.scalarByte(decl, 1) === AUXILIARY,
-    );
+    const auxiliaries = mvars
+      .hypothesesOf(mvars.declaration(monad.mctx(), mvar))
+      .filter((local) => mvars.kind(local) === LOCAL_DECL_KIND.auxiliary);
     return auxiliaries.reduce(
       (goal, decl) => monad.meta('l_Lean_MVarId_tryClear', goal, rt.field(decl, LOCAL_DECL.fvarId)),
       mvar,
@@ -202,29 +143,24 @@ function createDrafts(engine) {
 
   /** Whether a term at a node of an information tree has a type, up to what Lean unfolds. */
   function hasType(unit, context, lctx, { e, type }) {
-    const captured = contexts.captureFrom(unit.before);
-    try {
-      return rt.scope(() => {
-        const [term, meta, core] = captured.states;
-        const monad = contexts.monad(captured.contexts, [
-          term,
-          rt.withFields(meta, { [META_STATE.mctx]: trees.contextPart(context, 'mctx') }),
-          rt.withFields(core, { [CORE_STATE.env]: trees.contextPart(context, 'env') }),
-        ]);
-        const inside = monad.within({ lctx, localInstances: rt.array([]) });
-        let fits = false;
-        inside.attempt(() => {
-          const own = inside.meta('l_Lean_Meta_inferType', e);
-          fits = inside.meta('l_Lean_Meta_isExprDefEqGuarded', own, type) === TRUE;
-        });
-        return fits && rt.call('l_Lean_Expr_isSyntheticSorry', e) !== TRUE;
+    return states.inTermElab(unit.before, (_, origin) => {
+      const [own, meta, core] = origin.states;
+      const monad = contexts.monad(origin.contexts, [
+        own,
+        rt.withFields(meta, { [META_STATE.mctx]: trees.contextPart(context, 'mctx') }),
+        rt.withFields(core, { [CORE_STATE.env]: trees.contextPart(context, 'env') }),
+      ]);
+      const inside = monad.within({ lctx, localInstances: rt.array([]) });
+      let fits = false;
+      inside.attempt(() => {
+        const inferred = inside.meta('l_Lean_Meta_inferType', e);
+        fits = inside.meta('l_Lean_Meta_isExprDefEqGuarded', inferred, type) === rt.YES;
       });
-    } finally {
-      contexts.release(captured);
-    }
+      return fits && !rt.holds('l_Lean_Expr_isSyntheticSorry', e);
+    });
   }
 
-  return { printContext, declarationOf, isSettled, openState, hasType };
+  return { printContext, isSettled, openState, hasType };
 }
 
 module.exports = { createDrafts };

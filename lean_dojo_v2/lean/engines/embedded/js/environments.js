@@ -14,10 +14,8 @@ const OLEAN_LEVEL = 2;
 /** Fields of Lean's structures, by position. */
 const ENVIRONMENT = { base: 0, realizing: 5 };
 const BASE = { private: 0 };
-const KERNEL_ENVIRONMENT = { moduleOfConstant: 2, header: 5 };
-const HEADER = { modules: 5 };
+const KERNEL_ENVIRONMENT = { moduleOfConstant: 2 };
 const MODULE_DATA = { imports: 0, extraNames: 3 };
-const IMPORT = { module: 0 };
 const REALIZATION = { env: 0 };
 const HASH_MAP = { size: 0, buckets: 1 };
 const INSERT =
@@ -26,12 +24,8 @@ const FINALIZE = 'l___private_Lean_Environment_0__Lean_finalizePersistentExtensi
 /** Imported environments are never freed (their .olean files stay mapped), so there is a limit to different ones. */
 const MAX_IMPORTED = 12;
 
-/**
- * @param {object} rt the runtime
- * @param {string} library the folder of .olean files on the host
- * @param {object} initializers see initializers.js
- */
-function createEnvironments(rt, library, initializers) {
+/** @param {object} engine everything main.js has put together by then */
+function createEnvironments({ rt, libraryFolder, constants, initializers }) {
   /** The modules asked for → their environment. */
   const imported = new Map();
   /** All the modules that an environment holds → that environment: other requests may come to the same. */
@@ -47,7 +41,7 @@ function createEnvironments(rt, library, initializers) {
 
   function exists(module) {
     if (!looked.has(module))
-      looked.set(module, fs.existsSync(`${path.join(library, ...module.split('.'))}.olean`));
+      looked.set(module, fs.existsSync(`${path.join(libraryFolder, ...module.split('.'))}.olean`));
     return looked.get(module);
   }
 
@@ -72,10 +66,8 @@ function createEnvironments(rt, library, initializers) {
 
   function refuseTooMany() {
     if (loads < MAX_IMPORTED) return;
-    throw new RequestError(
-      'memory',
-      `this engine has imported ${MAX_IMPORTED} different sets of modules; start another`,
-    );
+    const problem = `this engine has imported ${MAX_IMPORTED} different sets of modules; start another`;
+    throw new RequestError('memory', problem);
   }
 
   /**
@@ -109,7 +101,7 @@ function createEnvironments(rt, library, initializers) {
       return environment;
     };
     const first = bare();
-    const data = dataOf(first, new Set(files.keys()));
+    const data = dataOf(first);
     const registered = steps.map(([module, initialize]) => {
       const some = initialize?.(first, initializers.declared(first, data.get(module))) ?? false;
       initializers.finish(module);
@@ -117,22 +109,16 @@ function createEnvironments(rt, library, initializers) {
     });
     return withExtensions(registered.includes(true) ? bare() : first);
   }
-  const modulesIn = (environment) => {
-    const kernel = rt.field(rt.field(environment, ENVIRONMENT.base), BASE.private);
-    return rt.field(rt.field(kernel, KERNEL_ENVIRONMENT.header), HEADER.modules);
-  };
-  /** What some modules hold, by their names. */
-  function dataOf(environment, wanted) {
-    const names = rt.call('l_Lean_Environment_allImportedModuleNames', environment);
-    const data = rt.arrayItems(modulesIn(environment));
-    const found = rt.arrayItems(names).map((name, i) => [rt.moduleText(name), data[i]]);
-    return new Map(found.filter(([name]) => wanted.has(name)));
+  /** What the modules of an environment hold, by their names. */
+  function dataOf(environment) {
+    const names = constants.importedNames(environment).map(rt.moduleText);
+    return new Map(constants.modulesOf(environment).map((data, i) => [names[i], data]));
   }
 
   /** The second half of Lean's own import: every extension reads its part of the modules. */
   function withExtensions(bare) {
     const environment = initializers.whileImporting(() =>
-      rt.io(FINALIZE, bare, modulesIn(bare), rt.constant('l_Lean_Options_empty')),
+      rt.io(FINALIZE, bare, rt.array(constants.modulesOf(bare)), rt.constant('l_Lean_Options_empty')),
     );
     const realizing = rt.field(rt.field(environment, ENVIRONMENT.realizing), 0);
     const finished = rt.withFields(environment, {
@@ -158,12 +144,9 @@ function createEnvironments(rt, library, initializers) {
   /** Notes what the modules of an environment import, and gives them all as one text, as `reached` does. */
   function learned(environment) {
     return rt.scope(() => {
-      const all = rt
-        .arrayItems(rt.call('l_Lean_Environment_allImportedModuleNames', environment))
-        .map(rt.nameText);
-      rt.arrayItems(modulesIn(environment)).forEach((module, i) => {
-        const direct = rt.arrayItems(rt.field(module, MODULE_DATA.imports));
-        graph.set(all[i], direct.map((item) => rt.nameText(rt.field(item, IMPORT.module))));
+      const all = constants.moduleNames(environment);
+      constants.modulesOf(environment).forEach((module, i) => {
+        graph.set(all[i], constants.importNames(rt.field(module, MODULE_DATA.imports)));
       });
       return all.sort().join(' ');
     });
@@ -171,10 +154,8 @@ function createEnvironments(rt, library, initializers) {
 
   function load(modules, artifacts = rt.EMPTY_MAP, loadExtensions = true) {
     loads += 1;
-    // Lean's structure Import: module, and the flags importAll, isExported, isMeta
-    const imports = rt.array(
-      modules.map((module) => rt.constructor(0, [rt.name(module)], [0, 1, 0])),
-    );
+    const flags = [0, 1, 0]; // of Lean's structure Import: importAll, isExported, isMeta
+    const imports = rt.array(modules.map((module) => rt.constructor(0, [rt.name(module)], flags)));
     const options = rt.constant('l_Lean_Options_empty');
     const [trust, plugins, leakEnvironment] = [0, rt.array([]), 1];
     return rt.ioRaw(
@@ -200,7 +181,7 @@ function createEnvironments(rt, library, initializers) {
     const kernel = rt.field(rt.field(environment, ENVIRONMENT.base), BASE.private);
     const shared = rt.field(kernel, KERNEL_ENVIRONMENT.moduleOfConstant);
     let map = shared; // the first insertion copies it, for it is immortal; the others own the copy
-    rt.arrayItems(modulesIn(environment)).forEach((module, index) => {
+    constants.modulesOf(environment).forEach((module, index) => {
       for (const name of rt.arrayItems(rt.field(module, MODULE_DATA.extraNames)))
         map = rt.wasm[INSERT](map, rt.keep(name), rt.box(index));
     });

@@ -4,7 +4,7 @@
 const { RequestError } = require('./errors.js');
 const { COMMAND_STATE } = require('./contexts.js');
 const { SCOPE } = require('./frontend.js');
-const { SourceText, isTooDeep, MAX_NESTING } = require('./text.js');
+const { SourceText, nestingProblem } = require('./text.js');
 const { withLimits } = require('./options.js');
 
 /** The module of a text without a name, as on Lean's command line. */
@@ -25,79 +25,50 @@ function createFiles(engine) {
    *   it is for goals
    * @param {boolean} [request.compiled] whether to import the project's modules from their compiled files
    * @param {object} [request.options] Lean options
+   * @returns {object} what `frontend.run` takes (source, parserState; state: that before the first command), and
+   *   text; module; imports; messages of the header, and where it ends (bodyStart); below: the environment that the text
+   *   begins in; library: that of the library's modules that it is built on; isImported: whether all that it begins with
+   *   was imported, and nothing elaborated in memory; moduleOf
    */
-  function open({
-    file,
-    fileName = '<input>',
-    header = true,
-    scoped = false,
-    options = {},
-    module = null,
-    compiled = false,
-  }) {
-    if (typeof file !== 'string')
-      throw new RequestError('command', 'file must be supplied: the text itself');
+  function open(request) {
+    const { file, fileName = '<input>', header = true, scoped = false } = request;
+    const { options = {}, module = null, compiled = false } = request;
     if (file.includes('\0')) throw new RequestError('command', 'file holds a NUL byte');
-    if (isTooDeep(file)) {
-      throw new RequestError('command', `file: brackets are nested deeper than ${MAX_NESTING}`);
-    }
+    const problem = nestingProblem(file);
+    if (problem !== null) throw new RequestError('command', `file: ${problem}`);
     const text = new SourceText(file);
     const source = frontend.openText(text.lean, fileName);
-    const start = header ? readHeader(source, options, compiled) : continueSession(options);
-    const own = module ?? engine.modules.nameOfFile(fileName) ?? null;
-    const plain = withMainModule(start.state, own ?? UNNAMED);
-    const state = scoped && !header ? inScopeOfSession(plain, options) : plain;
+    const start = header ? readHeader(source, compiled) : continueSession();
+    const own = module ?? engine.modules.nameOfFile(fileName);
+    const limits = withLimits(engine.options, options);
+    const plain = frontend.stateFor(start.below, limits, own ?? UNNAMED);
     return {
+      ...start,
       text,
       source,
       module: own,
-      imports: [...new Set(start.imports)],
-      /** The environment of the library's modules that it is built on. */
-      library: start.library,
-      /** Whether all that it begins with was imported, and nothing elaborated in memory. */
-      isImported: start.isImported,
-      /** The environment that it begins in. */
-      below: start.below,
-      parserState: start.parserState,
-      messages: start.messages,
-      bodyStart: start.end,
-      /** The command state before the first command. */
-      state,
-      /** Elaborates it all; the final state is the caller's. */
-      run(visit) {
-        return frontend.run(source, start.parserState, state, visit);
-      },
+      state: scoped && !header ? inScopeOfSession(plain, options) : plain,
       moduleOf: (name) => start.moduleOf(name) ?? own,
     };
   }
 
-  function readHeader(source, options, compiled) {
-    const parsed = frontend.parseHeader(source);
-    const found = engine.modules.environment(parsed.imports, compiled);
-    const env = engine.initializers.upToDate(found.env);
-    return {
-      ...parsed,
-      ...found,
-      below: env,
-      state: frontend.stateFor(env, withLimits(engine.options, options)),
-    };
+  function readHeader(source, compiled) {
+    const { imports, messages, parserState, end } = frontend.parseHeader(source);
+    const { env, ...found } = engine.modules.environment(imports, compiled);
+    const below = engine.initializers.upToDate(env);
+    return { imports: [...new Set(imports)], messages, parserState, bodyStart: end, below, ...found };
   }
 
-  function continueSession(options) {
-    const state = engine.commandState();
-    const env = rt.field(state, COMMAND_STATE.env);
-    return {
-      imports: [],
-      library: engine.library(),
-      below: env,
-      messages: [],
-      end: 0,
-      parserState: frontend.startOfText(),
-      moduleOf: () => null,
-      isImported: false,
-      state: frontend.stateFor(env, withLimits(engine.options, options)),
-    };
-  }
+  const continueSession = () => ({
+    imports: [],
+    messages: [],
+    parserState: frontend.startOfText(),
+    bodyStart: 0,
+    below: rt.field(engine.commandState(), COMMAND_STATE.env),
+    library: engine.library(),
+    isImported: false,
+    moduleOf: () => null,
+  });
 
   function inScopeOfSession(state, options) {
     const [own, theirs] = [state, engine.commandState()].map((one) =>
@@ -105,30 +76,12 @@ function createFiles(engine) {
     );
     const taken = [SCOPE.currNamespace, SCOPE.openDecls];
     if (Object.keys(options).length === 0) taken.push(SCOPE.options);
-    const scope = rt.withFields(
-      own,
-      Object.fromEntries(taken.map((i) => [i, rt.field(theirs, i)])),
-    );
+    const parts = Object.fromEntries(taken.map((i) => [i, rt.field(theirs, i)]));
+    const scope = rt.withFields(own, parts);
     return rt.withFields(state, { [COMMAND_STATE.scopes]: rt.list([scope]) });
   }
 
-  /** Private names carry their module's name. */
-  function withMainModule(state, module) {
-    const env = rt.call(
-      'l_Lean_Environment_setMainModule',
-      rt.field(state, COMMAND_STATE.env),
-      rt.name(module),
-    );
-    const options = rt.field(rt.field(rt.field(state, COMMAND_STATE.scopes), 0), 1);
-    return rt.call(
-      'l_Lean_Elab_Command_mkState',
-      env,
-      rt.constant('l_Lean_MessageLog_empty'),
-      options,
-    );
-  }
-
-  return { open, withMainModule };
+  return { open };
 }
 
 module.exports = { createFiles };

@@ -10,14 +10,12 @@
 const { LeanException } = require('./contexts.js');
 const { RequestError } = require('./errors.js');
 
-const YES = 3; // box(1)
-
-/** @param {object} rt the runtime @param {object} states see states.js */
-function createFragments(rt, states) {
+/** @param {object} engine everything main.js put together */
+function createFragments({ rt, mvars, states }) {
   const same = (a, b) => rt.nameText(a) === rt.nameText(b);
   const partsOf = (fragments, parent) =>
     fragments.filter((one) => one.kind === 'conv-part' && same(one.parent, parent));
-  const isOpen = (tactic, { goal }) => !states.isAssigned(tactic.monad.mctx(), goal);
+  const isOpen = (tactic, { goal }) => !mvars.isAssigned(tactic.monad.mctx(), goal);
   const pair = (o) => [rt.field(o, 0), rt.field(o, 1)];
 
   /** What a request's `mode` does to a goal. */
@@ -42,10 +40,8 @@ function createFragments(rt, states) {
 
   function enterConv(tactic, fragments, goal) {
     const { type, ...place } = tactic.monad.goal(goal);
-    const made = tactic.monad
-      .within(place)
-      .meta('l_Lean_Elab_Tactic_Conv_mkConvGoalFor', type, rt.UNIT);
-    const [right, proof] = pair(made);
+    const inPlace = tactic.monad.within(place);
+    const [right, proof] = pair(inPlace.meta('l_Lean_Elab_Tactic_Conv_mkConvGoalFor', type, rt.UNIT));
     const inside = rt.field(proof, 0);
     tactic.setGoals([inside, ...tactic.goals().slice(1)]);
     return [
@@ -90,11 +86,9 @@ function createFragments(rt, states) {
       throw new LeanException(`conv: these are not solved yet:\n${shown.join('\n')}`);
     }
     const [target, proof] = [parent.right, parent.proof].map(monad.instantiate);
-    const place = monad.goal(parent.goal);
+    const inPlace = monad.within(monad.goal(parent.goal));
     const others = tactic.goals();
-    const next = monad
-      .within(place)
-      .meta('l_Lean_MVarId_replaceTargetEq', parent.goal, target, proof);
+    const next = inPlace.meta('l_Lean_MVarId_replaceTargetEq', parent.goal, target, proof);
     tactic.setGoals([next]);
     tactic.attempt('with_reducible rfl');
     const own = new Set([parent, ...parts].map(({ goal }) => rt.nameText(goal)));
@@ -108,7 +102,7 @@ function createFragments(rt, states) {
   /** Closes a goal by `rfl` or by an instance, if that works. */
   function close(monad, goal) {
     const inside = monad.within(monad.goal(goal));
-    monad.attempt(() => inside.meta('l_Lean_MVarId_refl', goal, YES)) ||
+    monad.attempt(() => inside.meta('l_Lean_MVarId_refl', goal, rt.YES)) ||
       monad.attempt(() => inside.meta('l_Lean_MVarId_inferInstance', goal));
   }
 
@@ -129,18 +123,18 @@ function createFragments(rt, states) {
           );
     const claim = inside.term('l_Lean_Elab_Term_elabType', annotated);
     const [, left, right] = relation(inside, claim) ?? fail(tactic, place, 'expected a relation', claim);
-    if (previous !== null && inside.meta('l_Lean_Meta_isExprDefEqGuarded', left, previous) !== YES)
+    if (previous !== null && inside.meta('l_Lean_Meta_isExprDefEqGuarded', left, previous) !== rt.YES)
       fail(tactic, place, 'the left-hand side is not the right-hand side of the step before', claim);
     const step = inside.newMVarAt(place, claim, rt.call('l_Lean_Name_append', userName, rt.name('calc')));
     const goals = [rt.field(step, 0)];
     const rest = fragments.filter((one) => !same(one.goal, goal));
     let proof = step;
-    if (inside.meta('l_Lean_Meta_isExprDefEq', claim, target) !== YES) {
+    if (inside.meta('l_Lean_Meta_isExprDefEq', claim, target) !== rt.YES) {
       const remains = remainder(inside, tactic, place, claim, target);
       const after = inside.newMVarAt(place, remains, userName);
       const whole = inside.meta('l_Lean_Elab_Term_mkCalcTrans', step, claim, after, remains);
       proof = rt.field(whole, 0);
-      if (inside.meta('l_Lean_Meta_isExprDefEq', rt.field(whole, 1), target) !== YES)
+      if (inside.meta('l_Lean_Meta_isExprDefEq', rt.field(whole, 1), target) !== rt.YES)
         fail(tactic, place, 'the chain does not lead to the goal', rt.field(whole, 1));
       goals.push(rt.field(after, 0));
       rest.push({ goal: goals[1], kind: 'calc', previous: right });

@@ -26,26 +26,23 @@ const END_OF_INPUT = new Set(['Lean.Parser.Command.eoi', 'Lean.Parser.Command.ex
  * @property {number} after the command state after it
  */
 
-/**
- * @param {object} rt the runtime
- * @param {object} contexts see contexts.js
- * @param {object} axioms see axioms.js
- */
-function createFrontend(rt, contexts, axioms) {
-  const stateFor = (env, optionValues) =>
-    rt.call('l_Lean_Elab_Command_mkState', env, emptyLog(rt), leanOptions(rt, optionValues));
+/** @param {object} engine everything main.js has put together by then */
+function createFrontend({ rt, contexts, trees, axioms }) {
+  /** A command state to begin with; in `module`, whose name private names carry, if one is given. */
+  function stateFor(env, optionValues, module = null) {
+    const own =
+      module === null ? env : rt.call('l_Lean_Environment_setMainModule', env, rt.name(module));
+    return rt.call('l_Lean_Elab_Command_mkState', own, emptyLog(rt), leanOptions(rt, optionValues));
+  }
 
   /** A text ready for the parser: its input context, and the positions of its lines. */
   function openText(text, fileName) {
-    const bytes = Buffer.byteLength(text);
-    const input = rt.call(
-      'l_Lean_Parser_mkInputContext___redArg',
-      rt.string(text),
-      rt.string(fileName),
-      rt.box(1),
-      rt.box(bytes),
-    );
-    return { input, fileName, fileMap: rt.call('l_Lean_FileMap_ofString', rt.string(text)), bytes };
+    return {
+      input: inputContext(rt, text, fileName),
+      fileName,
+      fileMap: rt.call('l_Lean_FileMap_ofString', rt.string(text)),
+      bytes: Buffer.byteLength(text),
+    };
   }
   const startOfText = () => rt.constructor(0, [rt.box(0)], [0]);
 
@@ -68,19 +65,12 @@ function createFrontend(rt, contexts, axioms) {
 
   function parseCommand(source, parserState, commandState) {
     const scope = rt.field(rt.field(commandState, COMMAND_STATE.scopes), 0);
-    const parserContext = rt.constructor(0, [
+    const context = rt.constructor(0, [
       rt.field(commandState, COMMAND_STATE.env),
-      rt.field(scope, SCOPE.options),
-      rt.field(scope, SCOPE.currNamespace),
-      rt.field(scope, SCOPE.openDecls),
+      ...[SCOPE.options, SCOPE.currNamespace, SCOPE.openDecls].map((i) => rt.field(scope, i)),
     ]);
-    const parsed = rt.call(
-      'l_Lean_Parser_parseCommand',
-      source.input,
-      parserContext,
-      parserState,
-      emptyLog(rt),
-    );
+    const args = [source.input, context, parserState, emptyLog(rt)];
+    const parsed = rt.call('l_Lean_Parser_parseCommand', ...args);
     const rest = rt.field(parsed, 1);
     return { syntax: rt.field(parsed, 0), parserState: rt.field(rest, 0), log: rt.field(rest, 1) };
   }
@@ -95,16 +85,15 @@ function createFrontend(rt, contexts, axioms) {
 
   /**
    * Elaborates a text from a parser state on.
-   * @param {object} source from `openText`
-   * @param {number} parserState
-   * @param {number} commandState
+   * @param {{source: object, parserState: number, state: number}} session the text (see `openText`), the parser state,
+   *   and the command state
    * @param {(unit: Unit) => (boolean|void)} visit returning true ends the run
-   * @returns {number} the final command state; the caller owns it
+   * @returns {number} the final command state
    */
-  function run(source, parserState, commandState, visit) {
-    const end = runTo(source, parserState, commandState, Infinity, visit);
+  function run(session, visit) {
+    const end = runTo(session, Infinity, visit);
     rt.drop(end.parserState);
-    return end.state;
+    return rt.adopt(end.state);
   }
 
   /**
@@ -112,8 +101,8 @@ function createFrontend(rt, contexts, axioms) {
    * among them: it may be the beginning of what follows, which Lean could not read.
    * @returns {{parserState: number, state: number}} where it ended; the caller owns both
    */
-  function runTo(source, parserState, commandState, limit, visit) {
-    let [parser, state, finished] = [rt.keep(parserState), rt.keep(commandState), false];
+  function runTo({ source, parserState, state: start }, limit, visit) {
+    let [parser, state, finished] = [rt.keep(parserState), rt.keep(start), false];
     while (!finished && positionOf(parser) < limit) {
       rt.scope(() => {
         const parsed = parseCommand(source, parser, state);
@@ -140,8 +129,8 @@ function createFrontend(rt, contexts, axioms) {
   /** @returns {Unit} */
   function elaborated(source, { syntax }, before, start, end, complaints) {
     const after = elaborate(source, syntax, before, start);
-    const kind = syntaxKind(rt, syntax);
-    const trees = informationTrees(after);
+    const kind = trees.kindOf(syntax);
+    const found = informationTrees(after);
     const said = messages(rt, rt.field(after, COMMAND_STATE.messages));
     const env = rt.field(after, COMMAND_STATE.env);
     return {
@@ -149,8 +138,8 @@ function createFrontend(rt, contexts, axioms) {
       end,
       syntax,
       kind,
-      messages: [...complaints, ...axioms.corrected(kind, said, trees, env)],
-      trees,
+      messages: [...complaints, ...axioms.corrected(kind, said, found, env)],
+      trees: found,
       before,
       after,
     };
@@ -171,8 +160,11 @@ function createFrontend(rt, contexts, axioms) {
   return { stateFor, openText, startOfText, parseHeader, run, runTo };
 }
 
-/** A syntax node's kind; '' for atoms, identifiers and missing syntax. */
-const syntaxKind = (rt, syntax) =>
-  rt.tag(syntax) === 1 && !rt.isScalar(syntax) ? rt.nameText(rt.field(syntax, 1)) : '';
+/** A text as Lean's parser reads it. */
+function inputContext(rt, text, fileName) {
+  const end = rt.box(Buffer.byteLength(text));
+  const args = [rt.string(text), rt.string(fileName), rt.box(1), end];
+  return rt.call('l_Lean_Parser_mkInputContext___redArg', ...args);
+}
 
-module.exports = { createFrontend, syntaxKind, SCOPE };
+module.exports = { createFrontend, inputContext, SCOPE };

@@ -4,32 +4,12 @@
 const { RequestError } = require('./errors.js');
 const { createSubsumption } = require('./subsume.js');
 
-const TRUE = 3; // box(1)
-
-/**
- * @param {object} engine everything main.js put together
- * @param {(state: object) => number[]} outsideOf see steps.js
- */
-function goalCommands(engine, outsideOf) {
-  const { rt, states, pretty, proofs, contexts } = engine;
-  const { mctxOf, envOf, goalsOf } = states;
+/** @param {object} engine everything main.js put together */
+function goalCommands(engine) {
+  const { rt, states, mvars, constants, pretty, proofs, contexts } = engine;
+  const { mctxOf, envOf, goalsOf, outsideOf, shown } = states;
   const subsumption = createSubsumption(engine);
 
-  function records(state) {
-    const context = states.printContext(state);
-    return goalsOf(state).map((mvar) => {
-      const kind = states.fragmentOf(state, mvar)?.kind;
-      const mode = kind === undefined ? 'tactic' : kind === 'calc' ? 'calc' : 'conv';
-      return pretty.goalRecord(context, mvar, engine.settings, mode);
-    });
-  }
-  /** What is common to every answer that shows a state: its goals, and Lean's own text of them. */
-  function shown(state) {
-    return {
-      goals: records(state),
-      pp: pretty.stateText(states.printContext(state), goalsOf(state)),
-    };
-  }
 
   function start({ expr = null, copyFrom = null, levels = [] }) {
     if ((expr === null) === (copyFrom === null)) {
@@ -45,13 +25,13 @@ function goalCommands(engine, outsideOf) {
       const root = states.newGoal(monad, type);
       monad.clearMessages();
       const stateId = states.store(origin, monad, rt.list([root]), root);
-      return { stateId, root: rt.nameText(root), ...shown(states.get(stateId)) };
+      return { stateId, root: rt.nameText(root), ...shown(stateId) };
     });
   }
   function typeOfConstant(env, name) {
-    const info = rt.optional(rt.call('l_Lean_Environment_find_x3f', env, rt.name(name), rt.box(0)));
+    const info = constants.find(env, rt.name(name));
     if (info === null) throw new RequestError('index', `Symbol not found: ${name}`);
-    return rt.field(rt.field(rt.field(info, 0), 0), 2);
+    return constants.type(info);
   }
 
   function resume({ target, branch = null, goals = null }) {
@@ -69,7 +49,7 @@ function goalCommands(engine, outsideOf) {
         outside: rt.list([...outsideOf(state), ...goalsOf(state)]),
         fragments,
       });
-      return { nextStateId, ...shown(states.get(nextStateId)) };
+      return { nextStateId, ...shown(nextStateId) };
     });
   }
   function goalsOfBranch(target, branch) {
@@ -83,10 +63,9 @@ function goalCommands(engine, outsideOf) {
   function isSolved(state, mvar) {
     if (declarationIn(state, mvar) === null)
       throw new RequestError('structure', `Goal ${rt.nameText(mvar)} is not in scope`);
-    return states.isAssigned(mctxOf(state), mvar);
+    return mvars.isAssigned(mctxOf(state), mvar);
   }
-  const declarationIn = (state, mvar) =>
-    rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', mctxOf(state), mvar));
+  const declarationIn = (state, mvar) => mvars.declaration(mctxOf(state), mvar);
 
   function subsume({ stateId, goal, candidates, srcStateId }) {
     const state = states.get(stateId);
@@ -114,29 +93,22 @@ function goalCommands(engine, outsideOf) {
     return rt.scope(() => {
       const mctx = mctxOf(state);
       const context = states.printContext(state);
-      const valueOf = (mvar) => rt.call('lean_expr_mk_mvar', mvar);
-      const isStarted = (mvar) => rt.optional(rt.call('lean_get_mvar_assignment', mctx, mvar)) !== null;
       /** What fills a metavariable, as it is written in that one's own context; null while nothing does. */
       const filling = (mvar) => {
         const decl = declarationIn(state, mvar);
-        if (decl === null || !isStarted(mvar)) return null;
-        return pretty.expressionRecord(
-          pretty.inside(context, decl),
-          pretty.instantiate(mctx, valueOf(mvar)),
-          engine.settings,
-        );
+        if (decl === null || mvars.assigned(mctx, mvar) === null) return null;
+        const whole = mvars.instantiate(mctx, mvars.term(mvar));
+        return pretty.expressionRecord(pretty.inside(context, decl), whole, engine.settings);
       };
       const { terms, open } = proofs.of(mctx, [state.root]);
       const root = rootExpr ? filling(state.root) : null;
       return {
         ...(root === null ? {} : { root }),
         ...(parentExprs ? { parentExprs: rt.listItems(state.parents).map(filling) } : {}),
-        ...(goals ? shown(state) : { goals: [] }),
+        ...(goals ? shown(stateId) : { goals: [] }),
         extraMVars: extraMVars.map((name) => filling(rt.name(name)) ?? {}),
-        rootHasSorry: terms.some((e) => rt.call('l_Lean_Expr_hasSorry', e) === TRUE),
-        rootHasUnsafe: terms.some(
-          (e) => rt.call('l_Lean_Environment_hasUnsafe', envOf(state), e) === TRUE,
-        ),
+        rootHasSorry: terms.some((e) => rt.holds('l_Lean_Expr_hasSorry', e)),
+        rootHasUnsafe: terms.some((e) => rt.holds('l_Lean_Environment_hasUnsafe', envOf(state), e)),
         rootHasMVar: open.size > 0,
       };
     });
@@ -153,7 +125,6 @@ function goalCommands(engine, outsideOf) {
     'goal.subsume': subsume,
     'goal.print': print,
     'goal.delete': remove,
-    shown,
   };
 }
 

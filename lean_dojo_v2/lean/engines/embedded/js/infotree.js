@@ -9,19 +9,21 @@ const CONTEXT = { env: 0, mctx: 3, options: 4, currNamespace: 5, openDecls: 6, n
 const TACTIC_INFO = { elab: 0, mctxBefore: 1, goalsBefore: 2, mctxAfter: 3, goalsAfter: 4 };
 const TERM_INFO = { elab: 0, lctx: 1, expectedType: 2, expr: 3 };
 const SYNTAX = { missing: 0, node: 1, atom: 2, ident: 3 };
-const CANONICAL_ONLY = 3; // box(1)
 
 const SEQUENCE = /^Lean\.Parser\.Tactic\.tacticSeq(1Indented|Bracketed)$/;
 
-/** @param {object} rt the runtime */
-function createInfoTrees(rt) {
+/** @param {object} engine everything main.js has put together by then */
+function createInfoTrees({ rt }) {
   /**
-   * Visits every node of a tree, parents first.
-   * @param {number} tree
+   * Visits every node of some trees, parents first.
+   * @param {number[]} trees
    * @param {(info: number, context: number, parents: number[]) => void} visit gets the node's `Info`, the merged
    *   `ContextInfo`, and the `Info`s above, outermost first
    */
-  function walk(tree, visit, context = null, parents = []) {
+  function walk(trees, visit) {
+    trees.forEach((tree) => walkTree(tree, visit, null, []));
+  }
+  function walkTree(tree, visit, context, parents) {
     if (rt.tag(tree) === TREE.context) {
       const outer = context === null ? rt.none : rt.some(context);
       const merged = rt.call(
@@ -29,13 +31,13 @@ function createInfoTrees(rt) {
         rt.field(tree, 0),
         outer,
       );
-      walk(rt.field(tree, 1), visit, rt.optional(merged), parents);
+      walkTree(rt.field(tree, 1), visit, rt.optional(merged), parents);
     } else if (rt.tag(tree) === TREE.node) {
       const info = rt.field(tree, 0);
       if (context !== null) visit(info, context, parents);
       parents.push(info);
       for (const child of rt.persistentArrayItems(rt.field(tree, 1)))
-        walk(child, visit, context, parents);
+        walkTree(child, visit, context, parents);
       parents.pop();
     }
   }
@@ -43,13 +45,15 @@ function createInfoTrees(rt) {
   /** The byte range of syntax in Lean's text, or null for syntax that no source text stands for. */
   function syntaxRange(syntax) {
     if (rt.isScalar(syntax)) return null;
-    const at = (symbol) => rt.optional(rt.call(symbol, syntax, CANONICAL_ONLY));
+    const canonicalOnly = rt.YES;
+    const at = (symbol) => rt.optional(rt.call(symbol, syntax, canonicalOnly));
     const start = at('l_Lean_Syntax_getPos_x3f');
     const end = start === null ? null : at('l_Lean_Syntax_getTailPos_x3f');
     return end === null ? null : [rt.unbox(start), rt.unbox(end)];
   }
 
   const syntaxOf = (info) => rt.field(rt.field(rt.field(info, 0), 0), 1);
+  /** A syntax node's kind; '' for atoms, identifiers and missing syntax. */
   const kindOf = (syntax) =>
     !rt.isScalar(syntax) && rt.tag(syntax) === SYNTAX.node ? rt.nameText(rt.field(syntax, 1)) : '';
 
@@ -59,6 +63,9 @@ function createInfoTrees(rt) {
     const parent = parents.findLast((info) => rt.tag(info) === INFO.tactic);
     return parent !== undefined && isSequence(syntaxOf(parent));
   }
+
+  /** Whether a `TermInfo` stands where its name is bound. */
+  const isBinder = (info) => rt.scalarByte(rt.field(info, 0), 0) === 1;
 
   /** A part of a context by its name in `CONTEXT`. */
   const contextPart = (context, name) => rt.field(rt.field(context, 0), CONTEXT[name]);
@@ -72,6 +79,7 @@ function createInfoTrees(rt) {
     kindOf,
     isSequence,
     isMember,
+    isBinder,
     contextPart,
     parentDeclaration,
   };

@@ -19,11 +19,8 @@ const MODULE_DATA = { entries: 4 };
 /** Lean's extension that keeps what is to be run. */
 const ATTRIBUTE = 'Lean.regularInitAttr';
 
-/**
- * @param {object} rt the runtime
- * @param {object} constants see constants.js
- */
-function createInitializers(rt, constants) {
+/** @param {object} engine everything main.js has put together by then */
+function createInitializers({ rt, constants }) {
   /** The modules whose initializers have run → the error that they ended with, or null. */
   const ended = new Map();
   let registered = 0;
@@ -96,7 +93,7 @@ function createInitializers(rt, constants) {
       refuseSorry(env, name, rt.field(maker, 0));
       return () => rt.io('l_Lean_runInit', env, options, name, rt.field(maker, 0));
     }
-    if (rt.call('l_Lean_isIOUnitRegularInitFn', env, name) === rt.box(0)) return null;
+    if (!rt.holds('l_Lean_isIOUnitRegularInitFn', env, name)) return null;
     refuseSorry(env, name, name);
     const [anyType, unchecked] = [rt.box(0), rt.box(0)];
     const action = rt.call('l_Lean_Environment_evalConst', anyType, env, options, name, unchecked);

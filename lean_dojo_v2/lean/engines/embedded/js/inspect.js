@@ -2,40 +2,21 @@
 /** `env.*` and `expr.echo`: what an environment holds, and what a term is. */
 
 const { RequestError } = require('./errors.js');
-const { COMMAND_STATE, CORE_STATE } = require('./contexts.js');
+const { COMMAND_STATE } = require('./contexts.js');
 
 const SAFE_DEFINITION = 1; // `DefinitionSafety.safe`
-const TRUE = 3; // box(1)
-/** How Pantograph's catalog marks the kinds of constants. */
-const LETTERS = {
-  axiom: 'a',
-  def: 'd',
-  theorem: 't',
-  opaque: 'o',
-  quot: 'q',
-  inductive: 'i',
-  constructor: 'c',
-  recursor: 'r',
-};
 
 /** @param {object} engine everything main.js put together */
 function inspectionCommands(engine) {
   const { rt, states, pretty, constants } = engine;
 
   const environment = () => rt.field(engine.commandState(), COMMAND_STATE.env);
-  /** A printing context without hypotheses, over the session's scope. */
-  function topLevel(body) {
-    return states.inTermElab(engine.commandState(), (monad, origin) =>
-      body(
-        pretty.contextOfState(origin.contexts[2], monad.environment(), monad.mctx()),
-        monad,
-        origin,
-      ),
-    );
-  }
+  /** How a term is shown without hypotheses, in the session's scope. */
+  const shownIn = (origin, monad) => (e) =>
+    pretty.expressionRecord(states.printContext(origin, monad), e, engine.settings);
 
   function inspect({ name, value = null, dependency = false, source = false }) {
-    return topLevel((context, monad) => {
+    return states.inTermElab(engine.commandState(), (monad, origin) => {
       const env = monad.environment();
       const leanName = rt.name(name);
       const info = constants.find(env, leanName);
@@ -44,7 +25,7 @@ function inspectionCommands(engine) {
         value === true || (value === null && constants.kind(info) === 'def')
           ? constants.value(info)
           : null;
-      const show = (e) => pretty.expressionRecord(context, e, engine.settings);
+      const show = shownIn(origin, monad);
       const module = constants.moduleOf(env, leanName);
       return {
         type: show(constants.type(info)),
@@ -124,10 +105,7 @@ function inspectionCommands(engine) {
 
   function describe() {
     const env = environment();
-    return {
-      imports: constants.imports(env),
-      modules: constants.moduleNames(env),
-    };
+    return { imports: constants.imports(env), modules: constants.moduleNames(env) };
   }
 
   /** What one module declares. */
@@ -137,7 +115,7 @@ function inspectionCommands(engine) {
     return data;
   }
 
-  /** Every safe name but Lean's own auxiliaries, each behind a letter for its kind, as in `dNat.add`. */
+  /** Every safe name but Lean's own auxiliaries, each behind the first letter of its kind, as in `dNat.add`. */
   function catalog({ modulePrefix = null, invertFilter = false }) {
     const env = environment();
     const wanted = (module) =>
@@ -148,67 +126,46 @@ function inspectionCommands(engine) {
       for (const [name, info] of entries()) {
         if (isHidden(name) || constants.isUnsafe(info)) continue;
         const kind = constants.declaredKind(env, name, info);
-        symbols.push(`${LETTERS[kind]}${rt.nameText(name)}`);
+        symbols.push(`${kind[0]}${rt.nameText(name)}`);
       }
     }
     return { symbols };
   }
   const isHidden = (name) =>
     /(^|\.)_(proof|simp)_[^.]*$/.test(rt.nameText(name)) ||
-    rt.call('l_Lean_Name_hasMacroScopes', name) === TRUE;
+    rt.holds('l_Lean_Name_hasMacroScopes', name);
 
   function echo({ expr, type = null, levels = [] }) {
-    return topLevel((_, monad, origin) => {
+    return states.inTermElab(engine.commandState(), (monad, origin) => {
       monad.setLevelNames(rt.list(levels.map(rt.name)));
-      const e = states.elaborateTerm(
-        monad,
-        expr,
-        type === null ? null : states.elaborateType(monad, type),
-      );
+      const expected = type === null ? null : states.elaborateType(monad, type);
+      const e = states.elaborateTerm(monad, expr, expected);
       const inferred = states.orError('typing', () =>
         monad.instantiate(monad.meta('l_Lean_Meta_inferType', e)),
       );
-      const context = pretty.contextOfState(origin.contexts[2], monad.environment(), monad.mctx());
-      return {
-        expr: pretty.expressionRecord(context, e, engine.settings),
-        type: pretty.expressionRecord(context, inferred, engine.settings),
-      };
+      const show = shownIn(origin, monad);
+      return { expr: show(e), type: show(inferred) };
     });
   }
 
   /** Adds a definition or theorem to the session's environment. */
-  function add({
-    name,
-    levels = [],
-    type = null,
-    value,
-    isTheorem = false,
-    typeErrorsAsGoals = false,
-  }) {
+  function add({ name, levels = [], type = null, value, isTheorem = false, typeErrorsAsGoals = false }) {
     if (typeErrorsAsGoals)
       throw new RequestError('command', 'env.add: typeErrorsAsGoals can only be false');
-    topLevel((_, monad) => {
+    return states.inTermElab(engine.commandState(), (monad) => {
       const parameters = rt.list(levels.map(rt.name));
       monad.setLevelNames(parameters);
       const expected = type === null ? null : states.elaborateType(monad, type);
       const e = states.elaborateTerm(monad, value, expected);
-      const t = pretty.instantiate(
-        monad.mctx(),
-        expected ?? monad.meta('l_Lean_Meta_inferType', e),
-      );
-      for (const part of [t, e]) {
-        if (rt.call('l_Lean_Expr_hasExprMVar', part) === TRUE)
-          throw new RequestError('expr', `${name}: something is left open`);
-      }
-      monad.core(
-        'l_Lean_addDecl',
-        declaration(rt.name(name), parameters, t, e, isTheorem),
-        rt.box(0),
-      );
-      const env = rt.field(monad.states()[2], CORE_STATE.env);
+      const t = monad.instantiate(expected ?? monad.meta('l_Lean_Meta_inferType', e));
+      if ([t, e].some((part) => rt.holds('l_Lean_Expr_hasExprMVar', part)))
+        throw new RequestError('expr', `${name}: something is left open`);
+      const added = declaration(rt.name(name), parameters, t, e, isTheorem);
+      monad.core('l_Lean_addDecl', added, rt.box(0));
+      const env = monad.environment();
       engine.setCommandState(rt.withFields(engine.commandState(), { [COMMAND_STATE.env]: env }));
+      return {};
     });
-    return {};
   }
   /** Lean's `Declaration`: `defnDecl` or `thmDecl`. */
   function declaration(name, parameters, type, value, isTheorem) {
@@ -216,9 +173,8 @@ function inspectionCommands(engine) {
     const all = rt.list([name]);
     if (isTheorem) return rt.constructor(2, [rt.constructor(0, [shared, value, all])]);
     const abbreviation = rt.box(1); // ReducibilityHints.abbrev
-    return rt.constructor(1, [
-      rt.constructor(0, [shared, value, abbreviation, all], [SAFE_DEFINITION]),
-    ]);
+    const definition = rt.constructor(0, [shared, value, abbreviation, all], [SAFE_DEFINITION]);
+    return rt.constructor(1, [definition]);
   }
 
   return {

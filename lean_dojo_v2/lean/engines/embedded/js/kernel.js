@@ -32,12 +32,8 @@ const REPLACED = new Error('a constant was replaced');
  *   where it takes all
  */
 
-/**
- * @param {object} rt the runtime
- * @param {object} constants see constants.js
- * @param {object} timeout see timeout.js
- */
-function createKernel(rt, constants, timeout) {
+/** @param {object} engine everything main.js has put together by then */
+function createKernel({ rt, constants, timeout }) {
   const { exactName, isInKernel, kernelOf } = constants;
   /** environment → its ground, see `groundOf` */
   const grounds = new Map();
@@ -135,13 +131,8 @@ function createKernel(rt, constants, timeout) {
 
     /** Adds a declaration; what the kernel has against it, on one line, or null. */
     function add(declaration) {
-      const answer = rt.call(
-        'l_Lean_Kernel_Environment_addDeclCore',
-        kernel,
-        rt.constructor(0, [], NO_LIMIT),
-        declaration,
-        timeout.cancelToken(),
-      );
+      const args = [kernel, rt.constructor(0, [], NO_LIMIT), declaration, timeout.cancelToken()];
+      const answer = rt.call('l_Lean_Kernel_Environment_addDeclCore', ...args);
       const outcome = rt.field(answer, 0);
       if (rt.tag(answer) === 1) {
         kernel = outcome;
@@ -170,10 +161,8 @@ function createKernel(rt, constants, timeout) {
         return { uses: rt.listItems(rt.field(details, RECURSOR_INFO.all)), declare: null };
       case 'inductive':
         return planOfInductive(env, name, info);
-      default: {
-        const parts = [constants.type(info), constants.value(info)].filter((e) => e !== null);
-        return { uses: parts.flatMap(constants.usedIn), declare: () => declarationOf(info) };
-      }
+      default:
+        return { uses: constants.uses(info), declare: () => declarationOf(info) };
     }
   }
 
@@ -182,15 +171,11 @@ function createKernel(rt, constants, timeout) {
     const names = rt.listItems(rt.field(constants.details(info), INDUCTIVE_INFO.all));
     if (names.length === 0 || exactName(names[0]) !== exactName(name))
       return { uses: names.slice(0, 1), declare: null };
+    const constructorsOf = (info) =>
+      rt.listItems(rt.field(constants.details(info), INDUCTIVE_INFO.constructors));
     const types = described(env, names)
       .filter((one) => constants.kind(one.info) === 'inductive')
-      .map((one) => ({
-        ...one,
-        constructors: described(
-          env,
-          rt.listItems(rt.field(constants.details(one.info), INDUCTIVE_INFO.constructors)),
-        ),
-      }));
+      .map((one) => ({ ...one, constructors: described(env, constructorsOf(one.info)) }));
     const members = types.flatMap((one) => [one, ...one.constructors]);
     const own = new Set(members.map((one) => exactName(one.name)));
     const uses = members

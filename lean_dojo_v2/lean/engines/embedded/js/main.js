@@ -23,6 +23,7 @@ const { createInfoTrees } = require('./infotree.js');
 const { createInitializers } = require('./initializers.js');
 const { createKernel } = require('./kernel.js');
 const { createModules } = require('./modules.js');
+const { createMvars } = require('./mvars.js');
 const { pickleCommands } = require('./pickle.js');
 const { createPretty } = require('./pretty.js');
 const { createProofs } = require('./proofs.js');
@@ -66,42 +67,33 @@ async function main() {
   const { install, project, imports, options } = readArguments();
   const rt = await boot(install);
   const engine = createEngine(rt, { install, project, options });
-  engine.base = engine.environments.importModules(imports);
-  engine.resetCommandState();
+  const library = engine.environments.importModules(imports);
+  rt.scope(() => engine.setCommandState(engine.frontend.stateFor(library, engine.options), library));
   serve(engine, commandsOf(engine));
 }
 
 /** Puts the parts together; a part may use those above it when it is made, and any when it runs. */
 function createEngine(rt, { install, project, options }) {
-  const settings = defaultSettings();
-  const timeout = createTimeout(rt, settings);
-  const contexts = createContexts(rt, timeout);
-  const pretty = createPretty(rt);
   const engine = {
     rt,
     project,
-    contexts,
-    pretty,
-    settings,
-    timeout,
+    libraryFolder: path.join(install, 'lib', 'lean'),
+    settings: defaultSettings(),
     options: withLimits(options, {}),
   };
-  engine.constants = createConstants(rt, (module) => engine.environments.exists(module));
-  engine.initializers = createInitializers(rt, engine.constants);
-  engine.environments = createEnvironments(
-    rt,
-    path.join(install, 'lib', 'lean'),
-    engine.initializers,
-  );
-  engine.trees = createInfoTrees(rt);
-  engine.frontend = createFrontend(
-    rt,
-    contexts,
-    createAxiomPrinter(rt, engine.trees, engine.constants),
-  );
-  engine.kernel = createKernel(rt, engine.constants, timeout);
-  engine.proofs = createProofs(rt, pretty);
-  engine.states = createStates(rt, contexts, pretty, engine.proofs);
+  engine.timeout = createTimeout(engine);
+  engine.mvars = createMvars(engine);
+  engine.contexts = createContexts(engine);
+  engine.pretty = createPretty(engine);
+  engine.constants = createConstants(engine);
+  engine.initializers = createInitializers(engine);
+  engine.environments = createEnvironments(engine);
+  engine.trees = createInfoTrees(engine);
+  engine.axioms = createAxiomPrinter(engine);
+  engine.frontend = createFrontend(engine);
+  engine.kernel = createKernel(engine);
+  engine.proofs = createProofs(engine);
+  engine.states = createStates(engine);
   engine.declarations = createDeclarations(engine);
   engine.compiled = createCompiled(engine);
   engine.modules = createModules(engine);
@@ -115,7 +107,7 @@ function createEngine(rt, { install, project, options }) {
 
 /** The environment and scope that goals are stated in; `frontend.process` with `inheritEnv` replaces it. */
 function addCommandState(engine) {
-  const { rt, frontend } = engine;
+  const { rt } = engine;
   let current = null;
   let library = null; // environments of the library are kept for good
   engine.commandState = () => current;
@@ -127,18 +119,13 @@ function addCommandState(engine) {
     library = builtOn;
     if (old !== null) rt.drop(old);
   };
-  engine.resetCommandState = () =>
-    rt.scope(() => engine.setCommandState(frontend.stateFor(engine.base, engine.options), engine.base));
 }
 
 function commandsOf(engine) {
-  const { outsideOf, ...steps } = stepCommands(engine);
-  const { shown, ...goals } = goalCommands(engine, outsideOf);
-  engine.shown = shown;
   return {
     ...sessionCommands(engine),
-    ...goals,
-    ...steps,
+    ...goalCommands(engine),
+    ...stepCommands(engine),
     ...pickleCommands(engine),
     ...frontendCommands(engine),
     ...targetCommands(engine),

@@ -10,6 +10,7 @@ function messages(rt, log) {
   });
 }
 
+const isError = (message) => message.severity === 'error';
 const messageText = (rt, data) => rt.text(rt.call('l_Lean_MessageData_toString', data));
 
 /** An exception's text. Internal ones (abort, postpone, unsupported syntax) carry an identifier instead of a message. */
@@ -20,4 +21,4 @@ function exceptionText(rt, exception) {
 
 const emptyLog = (rt) => rt.constant('l_Lean_MessageLog_empty');
 
-module.exports = { messages, messageText, exceptionText, emptyLog };
+module.exports = { messages, isError, messageText, exceptionText, emptyLog };

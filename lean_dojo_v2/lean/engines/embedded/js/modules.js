@@ -4,12 +4,11 @@
  * as long as its text stays the same. Only who asks for it gets modules that were compiled (see compiled.js).
  */
 
-const crypto = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
 const { RequestError } = require('./errors.js');
 const { COMMAND_STATE } = require('./contexts.js');
-const { SourceText } = require('./text.js');
+const { SourceText, sha256 } = require('./text.js');
 const { withLimits } = require('./options.js');
 const { SCOPE } = require('./frontend.js');
 const { unknownModule } = require('./environments.js');
@@ -49,7 +48,7 @@ function createModules(engine) {
 
   /**
    * What some imports stand for: the library modules among them, and the project's own in the order to elaborate.
-   * @returns {{library: string[], own: {module: string, text: string, imports: string[]}[]}}
+   * @returns {{library: string[], own: {module: string, text: string}[]}}
    */
   function plan(imports) {
     const library = new Set();
@@ -57,10 +56,8 @@ function createModules(engine) {
     const visit = (module, trail) => {
       if (own.has(module) || library.has(module)) return;
       if (trail.includes(module)) {
-        throw new RequestError(
-          'import',
-          `import cycle: ${[...trail.slice(trail.indexOf(module)), module].join(' → ')}`,
-        );
+        const cycle = [...trail.slice(trail.indexOf(module)), module];
+        throw new RequestError('import', `import cycle: ${cycle.join(' → ')}`);
       }
       const text = read(module);
       if (text === null) {
@@ -96,7 +93,7 @@ function createModules(engine) {
     const owners = [];
     let key = String(env); // what is imported is kept for good
     for (const { module, text } of planned.own) {
-      key += `\n${module} ${crypto.createHash('sha256').update(text).digest('hex')}`;
+      key += `\n${module} ${sha256(text)}`;
       env = chain(key, module, text, env);
       owners.push({ module, env });
     }
@@ -130,18 +127,15 @@ function createModules(engine) {
   function elaborate(module, text, below) {
     const source = frontend.openText(new SourceText(text).lean, `${module}.lean`);
     const { parserState } = frontend.parseHeader(source);
-    const start = engine.files.withMainModule(
-      frontend.stateFor(below, withLimits(engine.options, {})),
-      module,
-    );
+    const start = frontend.stateFor(below, withLimits(engine.options, {}), module);
     let state = then(start, 'section');
     const initialize = initializers.of(module);
-    const visit = ({ before, after }) => {
+    const visit = (unit) => {
       if (initialize === null) return;
-      const [old, env] = [before, after].map((s) => rt.field(s, COMMAND_STATE.env));
-      initialize(env, constants.added(old, env).map(([name]) => name));
+      const added = constants.addedBy(unit).map(([name]) => name);
+      initialize(rt.field(unit.after, COMMAND_STATE.env), added);
     };
-    state = rt.adopt(frontend.run(source, parserState, state, visit));
+    state = frontend.run({ source, parserState, state }, visit);
     initializers.finish(module);
     for (let scopes = openScopes(state); scopes.length > 1; scopes = openScopes(state)) {
       state = then(state, `end ${rt.text(rt.field(scopes[0], SCOPE.header))}`);
@@ -155,27 +149,21 @@ function createModules(engine) {
    * module that is an error. So what it knows by names without that prefix is forgotten between modules.
    */
   function asImported(env) {
-    const fresh = rt.call(
-      'lean_elab_environment_of_kernel_env',
-      rt.call('lean_elab_environment_to_kernel_env', env),
-    );
+    const fresh = rt.call('lean_elab_environment_of_kernel_env', constants.kernelOf(env));
     const [known, unknown] = [env, fresh].map((e) => rt.field(e, ENVIRONMENT.asyncConstants));
-    const forget = (visibility) =>
-      rt.withFields(rt.field(known, visibility), {
-        [ASYNC_CONSTANTS.normalizedTrie]: rt.field(
-          rt.field(unknown, visibility),
-          ASYNC_CONSTANTS.normalizedTrie,
-        ),
-      });
+    const forget = (visibility) => {
+      const trie = rt.field(rt.field(unknown, visibility), ASYNC_CONSTANTS.normalizedTrie);
+      return rt.withFields(rt.field(known, visibility), { [ASYNC_CONSTANTS.normalizedTrie]: trie });
+    };
     return rt.withFields(env, {
       [ENVIRONMENT.asyncConstants]: rt.withFields(known, { 0: forget(0), 1: forget(1) }),
     });
   }
   const openScopes = (state) => rt.listItems(rt.field(state, COMMAND_STATE.scopes));
-  const then = (state, command) =>
-    rt.adopt(
-      frontend.run(frontend.openText(command, '<engine>'), frontend.startOfText(), state, () => {}),
-    );
+  function then(state, command) {
+    const source = frontend.openText(command, '<engine>');
+    return frontend.run({ source, parserState: frontend.startOfText(), state }, () => {});
+  }
 
   /** The texts behind some imports, as far as they are the project's: they change while the engine runs. */
   const fingerprint = (imports) => plan(imports).own.map(({ module, text }) => [module, text]);

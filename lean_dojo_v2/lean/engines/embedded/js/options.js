@@ -4,8 +4,7 @@
 const { RequestError } = require('./errors.js');
 
 /** As in Lean's own default, in thousands of small allocations; never 0, which would mean no limit at all. */
-const DEFAULT_HEARTBEATS = 200000;
-const DEFAULT_RECURSION = 512;
+const DEFAULTS = { maxHeartbeats: 200000, maxRecDepth: 512 };
 
 /**
  * @param {object} rt the runtime
@@ -15,39 +14,31 @@ const DEFAULT_RECURSION = 512;
 function leanOptions(rt, values) {
   let options = rt.constant('l_Lean_Options_empty');
   for (const [key, value] of Object.entries(values)) {
-    const name = rt.name(key);
-    if (typeof value === 'boolean')
-      options = rt.call('l_Lean_KVMap_setBool', options, name, rt.box(value ? 1 : 0));
-    else if (Number.isSafeInteger(value) && value >= 0 && value < 2 ** 31) {
-      options = rt.call('l_Lean_KVMap_setNat', options, name, rt.box(value));
-    } else if (typeof value === 'string')
-      options = rt.call('l_Lean_KVMap_setString', options, name, rt.string(value));
-    else
-      throw new RequestError(
-        'operation',
-        `Lean option ${key}: expected a boolean, a natural number or a text`,
-      );
+    const [kind, object] = optionValue(rt, key, value);
+    options = rt.call(`l_Lean_KVMap_set${kind}`, options, rt.name(key), object);
   }
   return options;
+}
+function optionValue(rt, key, value) {
+  if (typeof value === 'boolean') return ['Bool', rt.box(value ? 1 : 0)];
+  if (typeof value === 'string') return ['String', rt.string(value)];
+  if (Number.isSafeInteger(value) && value >= 0 && value < 2 ** 31) return ['Nat', rt.box(value)];
+  const problem = `Lean option ${key}: expected a boolean, a natural number or a text`;
+  throw new RequestError('operation', problem);
 }
 
 /** What a Lean command line writes: `key=value`, with the type read off the value. */
 function parseAssignment(text) {
   const [, key, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
-  if (key === undefined) return null;
-  if (value === 'true' || value === 'false') return [key, value === 'true'];
-  return [key, /^\d+$/.test(value) ? Number(value) : value];
+  if (key === undefined) throw new RequestError('parse', `${text} is not of the form name=value`);
+  if (value === 'true' || value === 'false') return [key.trim(), value === 'true'];
+  return [key.trim(), /^\d+$/.test(value) ? Number(value) : value];
 }
 
 /** The options of a request over those of the command line over the defaults; a limit of 0 is refused. */
 function withLimits(base, request) {
-  const values = {
-    maxHeartbeats: DEFAULT_HEARTBEATS,
-    maxRecDepth: DEFAULT_RECURSION,
-    ...base,
-    ...request,
-  };
-  for (const limit of ['maxHeartbeats', 'maxRecDepth']) {
+  const values = { ...DEFAULTS, ...base, ...request };
+  for (const limit of Object.keys(DEFAULTS)) {
     if (!(values[limit] > 0))
       throw new RequestError('operation', `Lean option ${limit} must be a positive number`);
   }

@@ -9,14 +9,13 @@
 
 const crypto = require('node:crypto');
 const { RequestError } = require('./errors.js');
-const { COMMAND_STATE, CORE_STATE, META_STATE } = require('./contexts.js');
+const { COMMAND_STATE, CORE_STATE, META_STATE, TERM_STATE } = require('./contexts.js');
 
 const FILE = '/packed';
 const DIGEST_BYTES = 32;
 /** What an array of a packed state holds, in order. */
 const STATE = ['names', 'infos', 'ngen', 'mctx', 'levels', 'goals', 'root', 'outside', 'owed', 'parents'];
 const ENVIRONMENT = ['names', 'infos', 'imports'];
-const TERM_STATE = { levelNames: 0 };
 
 /** @param {object} engine everything main.js put together */
 function pickleCommands(engine) {
@@ -66,11 +65,8 @@ function pickleCommands(engine) {
       waiting.delete(text);
       if (constants.find(monad.environment(), rt.name(text)) !== null) return;
       if (constants.isUnsafe(info) || isRecursive(text, info)) return; // for the code generator alone
-      for (const e of [constants.type(info), constants.value(info)]) {
-        if (e === null) continue;
-        for (const used of constants.usedIn(e).map(rt.nameText))
-          if (waiting.has(used)) add(used, waiting.get(used));
-      }
+      for (const used of constants.uses(info).map(rt.nameText))
+        if (waiting.has(used)) add(used, waiting.get(used));
       const declaration = kernel.declarationOf(info);
       if (declaration === null)
         throw new RequestError('operation', `${text} is of a kind that cannot be loaded; load its text`);
@@ -132,10 +128,7 @@ function pickleCommands(engine) {
       if (unknown !== undefined)
         throw new RequestError('operation', `${unknown} was read from its source; import it again`);
       const base = engine.environments.importModules(imports);
-      return pack(ENVIRONMENT, {
-        ...addedTo(base, env),
-        imports: rt.array(imports.map(rt.string)),
-      });
+      return pack(ENVIRONMENT, { ...addedTo(base, env), imports: rt.array(imports.map(rt.string)) });
     });
   }
 

@@ -1,37 +1,22 @@
 'use strict';
 /** Goals and expressions as Lean prints them, and as Pantograph's records. */
 
-const { CORE_CONTEXT } = require('./contexts.js');
 const { EXPR, sexp, subterms } = require('./expressions.js');
+const { LOCAL_DECL, LOCAL_DECL_KIND, MVAR_DECL } = require('./mvars.js');
 
 /** Lean's own default line width, so that our goal text is that of `lean --json` and of LeanDojo. */
 const WIDTH = 120;
-const LOCAL_DECL = { fvarId: 1, userName: 2, type: 3, value: 4 };
-const LOCAL_DECL_KIND = { ordinary: 0, implementationDetail: 1, auxiliary: 2 };
-const MVAR_DECL = { userName: 0, lctx: 1, type: 2 };
 
-/** @param {object} rt the runtime */
-function createPretty(rt) {
+/** @param {object} engine everything main.js has put together by then */
+function createPretty({ rt, mvars }) {
   const render = (format) =>
     rt.text(rt.call('l_Std_Format_pretty', format, rt.box(WIDTH), rt.box(0), rt.box(0)));
 
-  /** Lean's PPContext. */
-  const printContext = (env, mctx, lctx, options, namespace, openDecls) =>
-    rt.constructor(0, [env, mctx, lctx, options, namespace, openDecls]);
-
-  /** The printing context of a proof state; each goal puts its own local context in. */
-  function contextOfState(coreContext, env, mctx) {
-    const part = (name) => rt.field(coreContext, CORE_CONTEXT[name]);
-    return printContext(
-      env,
-      mctx,
-      emptyLocalContext(),
-      part('options'),
-      part('currNamespace'),
-      part('openDecls'),
-    );
+  /** Lean's PPContext; each goal puts its own local context in. `part` gives its other parts by their names. */
+  function printContext(env, mctx, part) {
+    const scope = ['options', 'currNamespace', 'openDecls'].map(part);
+    return rt.constructor(0, [env, mctx, rt.constant('l_Lean_LocalContext_empty'), ...scope]);
   }
-  const emptyLocalContext = () => rt.constant('l_Lean_LocalContext_empty');
   const withLocalContext = (context, lctx) => rt.withFields(context, { 2: lctx });
 
   function expression(context, e) {
@@ -53,14 +38,8 @@ function createPretty(rt) {
     return rt.field(rt.call('l_Lean_LocalContext_sanitizeNames', lctx, state), 0);
   }
 
-  function localDeclarations(lctx) {
-    return rt
-      .persistentArrayItems(rt.field(lctx, 1))
-      .map(rt.optional)
-      .filter((decl) => decl !== null);
-  }
   function isVisible(decl, settings) {
-    const kind = rt.scalarByte(decl, 1);
+    const kind = mvars.kind(decl);
     if (kind === LOCAL_DECL_KIND.implementationDetail)
       return settings.printImplementationDetailHyps;
     return kind === LOCAL_DECL_KIND.ordinary || settings.printAuxDecls;
@@ -69,7 +48,7 @@ function createPretty(rt) {
   /** Pantograph's Expression: {pp?, sexp?, dependentMVars?}. */
   function expressionRecord(context, e, settings) {
     const record = {};
-    const whole = () => instantiate(rt.field(context, 1), e);
+    const whole = () => mvars.instantiate(rt.field(context, 1), e);
     if (settings.printExprPretty) record.pp = expression(context, e);
     if (settings.printExprAST) record.sexp = sexp(rt, whole());
     if (settings.printDependentMVars) record.dependentMVars = openIn(whole());
@@ -86,8 +65,6 @@ function createPretty(rt) {
   const inside = (context, decl) =>
     withLocalContext(context, sanitised(rt.field(decl, MVAR_DECL.lctx), rt.field(context, 3)));
 
-  const instantiate = (mctx, e) => rt.field(rt.call('l_Lean_instantiateMVarsCore', mctx, e), 0);
-
   function variableRecord(context, decl, settings) {
     const userName = rt.nameText(rt.field(decl, LOCAL_DECL.userName));
     const record = {
@@ -97,9 +74,9 @@ function createPretty(rt) {
       type: expressionRecord(context, rt.field(decl, LOCAL_DECL.type), settings),
     };
     // as in Pantograph also for a `have` (a nondependent `let`), whose value a proof cannot use; we say so
-    const hasValue = rt.tag(decl) === 1;
-    if (hasValue && rt.scalarByte(decl, 0) !== 0) record.isHave = true;
-    if (hasValue) record.value = expressionRecord(context, rt.field(decl, LOCAL_DECL.value), settings);
+    if (mvars.isHave(decl)) record.isHave = true;
+    const value = mvars.value(decl);
+    if (value !== null) record.value = expressionRecord(context, value, settings);
     return record;
   }
 
@@ -110,9 +87,7 @@ function createPretty(rt) {
    * @param {object} settings Pantograph's options
    */
   function goalRecord(context, mvar, settings, fragment = 'tactic') {
-    const decl = rt.optional(
-      rt.call('l_Lean_MetavarContext_findDecl_x3f', rt.field(context, 1), mvar),
-    );
+    const decl = mvars.declaration(rt.field(context, 1), mvar);
     const lctx = sanitised(rt.field(decl, MVAR_DECL.lctx), rt.field(context, 3));
     const here = withLocalContext(context, lctx);
     const userName = rt.nameText(rt.field(decl, MVAR_DECL.userName));
@@ -122,7 +97,8 @@ function createPretty(rt) {
       fragment,
       isConversion: fragment === 'conv',
       target: expressionRecord(here, rt.field(decl, MVAR_DECL.type), settings),
-      vars: localDeclarations(lctx)
+      vars: mvars
+        .hypotheses(lctx)
         .filter((d) => isVisible(d, settings))
         .map((d) => variableRecord(here, d, settings)),
       pp: goalText(context, mvar),
@@ -130,10 +106,7 @@ function createPretty(rt) {
   }
 
   return {
-    render,
     printContext,
-    contextOfState,
-    emptyLocalContext,
     withLocalContext,
     inside,
     expression,
@@ -141,7 +114,6 @@ function createPretty(rt) {
     goalText,
     stateText,
     goalRecord,
-    instantiate,
   };
 }
 

@@ -1,8 +1,8 @@
 'use strict';
 /** `frontend.process`: elaborates a text and reports on each of its commands. */
 
-const { COMMAND_STATE } = require('./contexts.js');
 const { INFO, TACTIC_INFO } = require('./infotree.js');
+const { isError } = require('./messages.js');
 
 const END_OF_INPUT = 'Lean.Parser.Command.eoi';
 /** Syntax that only holds tactics together; as in Pantograph, what it holds is listed and it is not. */
@@ -20,7 +20,7 @@ const COMBINATORS = new Set([
 
 /** @param {object} engine everything main.js put together */
 function frontendCommands(engine) {
-  const { rt, trees, constants, replay, pretty, drafts } = engine;
+  const { rt, trees, constants, frontend, replay, pretty, mvars, drafts } = engine;
   /** Goals as Pantograph lists them: nothing where there are none. */
   const shown = (context, goals) => goals.map((goal) => pretty.goalText(context, goal)).join('\n');
 
@@ -36,12 +36,11 @@ function frontendCommands(engine) {
         session.messages.length === 0
           ? []
           : [{ boundary: [0, session.text.toFile(session.bodyStart)], messages: session.messages }];
-      const end = session.run((unit) => {
+      const end = frontend.run(session, (unit) => {
         if (unit.kind !== END_OF_INPUT || unit.messages.length > 0)
           units.push(describe(unit, session.text, request));
       });
       if (inheritEnv) engine.setCommandState(end, session.library);
-      rt.drop(end);
       return { units };
     });
   }
@@ -56,15 +55,10 @@ function frontendCommands(engine) {
       record.invocations = tacticsOf(unit, text);
       record.nInvocations = record.invocations.length;
     }
-    const hasErrors = unit.messages.some(({ severity }) => severity === 'error');
-    const typeErrors = typeErrorsAsGoals === true && hasErrors;
+    const typeErrors = typeErrorsAsGoals === true && unit.messages.some(isError);
     if (sorrys || typeErrors) Object.assign(record, openGoals(unit, text, { sorrys, typeErrors }));
-    if (newConstants) {
-      const [before, after] = [unit.before, unit.after].map((state) =>
-        rt.field(state, COMMAND_STATE.env),
-      );
-      record.newConstants = constants.added(before, after).map(([name]) => rt.nameText(name));
-    }
+    if (newConstants)
+      record.newConstants = constants.addedBy(unit).map(([name]) => rt.nameText(name));
     return record;
   }
 
@@ -73,7 +67,7 @@ function frontendCommands(engine) {
     if (opened === null) return {};
     return {
       goalStateId: opened.stateId,
-      goals: engine.shown(engine.states.get(opened.stateId)).goals,
+      goals: engine.states.shown(opened.stateId).goals,
       goalSrcBoundaries: opened.ranges.map((range) => range.map((offset) => text.toFile(offset))),
     };
   }
@@ -81,34 +75,26 @@ function frontendCommands(engine) {
   /** Pantograph's InvokedTactic records. */
   function tacticsOf(unit, text) {
     const found = [];
-    for (const tree of unit.trees) {
-      trees.walk(tree, (info, context) => {
-        if (rt.tag(info) !== INFO.tactic) return;
-        const syntax = trees.syntaxOf(info);
-        const range = trees.syntaxRange(syntax);
-        if (range === null || COMBINATORS.has(trees.kindOf(syntax))) return;
-        found.push({
-          tactic: text.slice(...range),
-          boundary: range.map((offset) => text.toFile(offset)),
-          ...states(rt.field(info, 0), context),
-        });
+    trees.walk(unit.trees, (info, context) => {
+      if (rt.tag(info) !== INFO.tactic) return;
+      const syntax = trees.syntaxOf(info);
+      const range = trees.syntaxRange(syntax);
+      if (range === null || COMBINATORS.has(trees.kindOf(syntax))) return;
+      found.push({
+        tactic: text.slice(...range),
+        boundary: range.map((offset) => text.toFile(offset)),
+        ...states(rt.field(info, 0), context),
       });
-    }
+    });
     return found;
   }
   function states(details, context) {
-    const [mctxBefore, mctxAfter] = [TACTIC_INFO.mctxBefore, TACTIC_INFO.mctxAfter].map((i) =>
-      rt.field(details, i),
-    );
-    const [before, after] = [TACTIC_INFO.goalsBefore, TACTIC_INFO.goalsAfter].map((i) =>
-      rt.listItems(rt.field(details, i)),
-    );
-    const proofs = before.map((mvar) =>
-      pretty.instantiate(mctxAfter, rt.call('lean_expr_mk_mvar', mvar)),
-    );
+    const part = (name) => rt.field(details, TACTIC_INFO[name]);
+    const [before, after] = [part('goalsBefore'), part('goalsAfter')].map(rt.listItems);
+    const proofs = before.map((mvar) => mvars.instantiate(part('mctxAfter'), mvars.term(mvar)));
     return {
-      goalBefore: shown(drafts.printContext(context, mctxBefore), before),
-      goalAfter: shown(drafts.printContext(context, mctxAfter), after),
+      goalBefore: shown(drafts.printContext(context, part('mctxBefore')), before),
+      goalAfter: shown(drafts.printContext(context, part('mctxAfter')), after),
       usedConstants: [...new Set(proofs.flatMap((e) => constants.usedIn(e).map(rt.nameText)))],
     };
   }

@@ -9,20 +9,15 @@
 
 const { LeanException } = require('./contexts.js');
 const { EXPR, subterms } = require('./expressions.js');
+const { LOCAL_DECL, LOCAL_DECL_KIND, MVAR_DECL } = require('./mvars.js');
 
 const DELAYED_PENDING = 1;
-const MVAR_DECL = { lctx: 1, type: 2 };
-const LOCAL_DECL = { type: 3, value: 4 };
-/** `LocalDeclKind.default`, which a local declaration holds behind another byte. */
-const ORDINARY = 0;
-const TRUE = 3; // box(1)
 /** Lean's `ApplyConfig`, as it is by default: newGoals, synthAssignedInstances, allowSynthFailures, approx. */
 const APPLY = [0, 1, 0, 1];
 
-/** @param {object} rt the runtime @param {object} pretty see pretty.js */
-function createProofs(rt, pretty) {
-  const hasMVar = (e) => rt.call('l_Lean_Expr_hasExprMVar', e) === TRUE;
-  const term = (mvar) => rt.call('lean_expr_mk_mvar', mvar);
+/** @param {object} engine everything main.js has put together by then */
+function createProofs({ rt, mvars }) {
+  const hasMVar = (e) => rt.holds('l_Lean_Expr_hasExprMVar', e);
 
   /**
    * Follows terms through every assignment, delayed ones too.
@@ -36,7 +31,7 @@ function createProofs(rt, pretty) {
     const pending = [...expressions].reverse();
     while (pending.length > 0) {
       const written = pending.pop();
-      const whole = hasMVar(written) ? pretty.instantiate(mctx, written) : written;
+      const whole = hasMVar(written) ? mvars.instantiate(mctx, written) : written;
       terms.push(whole);
       if (!hasMVar(whole)) continue;
       for (const part of subterms(rt, whole)) {
@@ -45,44 +40,29 @@ function createProofs(rt, pretty) {
         const name = rt.nameText(mvar);
         if (visited.has(name)) continue;
         visited.add(name);
-        const delayed = rt.optional(rt.call('lean_get_delayed_mvar_assignment', mctx, mvar));
+        const delayed = mvars.delayed(mctx, mvar);
         if (delayed === null) open.set(name, mvar);
-        else pending.push(term(rt.field(delayed, DELAYED_PENDING)));
+        else pending.push(mvars.term(rt.field(delayed, DELAYED_PENDING)));
       }
     }
     return { terms, open };
   }
 
   /** The proofs of goals, as far as they go. */
-  const of = (mctx, mvars) => follow(mctx, mvars.map(term));
+  const of = (mctx, goals) => follow(mctx, goals.map(mvars.term));
 
   /** The open metavariables that goals speak of, in their targets and hypotheses, and in those metavariables' types. */
   function mentioned(mctx, goals) {
     const found = new Map();
-    let expressions = goals.flatMap((mvar) => statement(mctx, mvar));
+    let expressions = goals
+      .map((mvar) => mvars.declaration(mctx, mvar))
+      .flatMap((decl) => mvars.said(rt.field(decl, MVAR_DECL.lctx), rt.field(decl, MVAR_DECL.type)));
     while (expressions.length > 0) {
       const fresh = [...follow(mctx, expressions).open].filter(([name]) => !found.has(name));
       for (const [name, mvar] of fresh) found.set(name, mvar);
-      expressions = fresh.map(([, mvar]) => rt.field(declaration(mctx, mvar), MVAR_DECL.type));
+      expressions = fresh.map(([, mvar]) => rt.field(mvars.declaration(mctx, mvar), MVAR_DECL.type));
     }
     return found;
-  }
-  const declaration = (mctx, mvar) =>
-    rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', mctx, mvar));
-  const localsOf = (decl) =>
-    rt
-      .persistentArrayItems(rt.field(rt.field(decl, MVAR_DECL.lctx), 1))
-      .map(rt.optional)
-      .filter((local) => local !== null);
-  function statement(mctx, mvar) {
-    const decl = declaration(mctx, mvar);
-    return [
-      rt.field(decl, MVAR_DECL.type),
-      ...localsOf(decl).flatMap((local) => [
-        rt.field(local, LOCAL_DECL.type),
-        ...(rt.tag(local) === 1 ? [rt.field(local, LOCAL_DECL.value)] : []),
-      ]),
-    ];
   }
 
   /**
@@ -94,21 +74,18 @@ function createProofs(rt, pretty) {
    */
   function isInhabited(monad, mvar) {
     const mctx = monad.mctx();
-    const decl = declaration(mctx, mvar);
-    const wanted = pretty.instantiate(mctx, rt.field(decl, MVAR_DECL.type));
+    const decl = mvars.declaration(mctx, mvar);
+    const wanted = mvars.instantiate(mctx, rt.field(decl, MVAR_DECL.type));
     if (hasMVar(wanted)) return false;
-    const isWanted = (e) => rt.call('l_Lean_Expr_eqv', pretty.instantiate(mctx, e), wanted) === TRUE;
+    const isWanted = (e) => rt.holds('l_Lean_Expr_eqv', mvars.instantiate(mctx, e), wanted);
     // Lean's own hypotheses, such as a theorem's itself for recursion, prove nothing
-    const known = localsOf(decl).filter((local) => rt.scalarByte(local, 1) === ORDINARY);
+    const known = mvars
+      .hypothesesOf(decl)
+      .filter((local) => mvars.kind(local) === LOCAL_DECL_KIND.ordinary);
     if (known.some((local) => isWanted(rt.field(local, LOCAL_DECL.type)))) return true;
     try {
-      const name = rt.name('Classical.ofNonempty');
-      const left = monad.meta(
-        'l_Lean_MVarId_applyConst',
-        mvar,
-        name,
-        rt.constructor(0, [], APPLY),
-      );
+      const [name, how] = [rt.name('Classical.ofNonempty'), rt.constructor(0, [], APPLY)];
+      const left = monad.meta('l_Lean_MVarId_applyConst', mvar, name, how);
       return rt.listItems(left).length === 0;
     } catch (error) {
       if (error instanceof LeanException) return false;

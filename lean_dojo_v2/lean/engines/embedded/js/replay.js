@@ -25,29 +25,22 @@ function createReplay(engine) {
     const add = (range, context, goal) => {
       if (range !== null && !found.has(range[0])) found.set(range[0], { range, context, goal });
     };
-    for (const tree of unit.trees) {
-      trees.walk(tree, (info, context, parents) => {
-        const syntax = () => trees.syntaxOf(info);
-        if (sorrys && rt.tag(info) === INFO.tactic && SORRY_TACTICS.has(trees.kindOf(syntax()))) {
-          const goals = rt.field(rt.field(info, 0), TACTIC_INFO.goalsBefore);
-          if (!rt.isScalar(goals))
-            add(trees.syntaxRange(syntax()), context, { mvar: rt.field(goals, 0), fresh: true });
-        } else if (
-          rt.tag(info) === INFO.term &&
-          !insideSorry(parents) &&
-          ((sorrys && trees.kindOf(syntax()) === SORRY_TERM) ||
-            (typeErrors && isRefused(unit, context, rt.field(info, 0))))
-        ) {
-          const term = rt.field(info, 0);
-          const type = rt.optional(rt.field(term, TERM_INFO.expectedType));
-          if (type !== null)
-            add(trees.syntaxRange(syntax()), context, {
-              lctx: rt.field(term, TERM_INFO.lctx),
-              type,
-            });
-        }
-      });
-    }
+    trees.walk(unit.trees, (info, context, parents) => {
+      const range = () => trees.syntaxRange(trees.syntaxOf(info));
+      if (sorrys && isSorryTactic(info)) {
+        const goals = rt.field(rt.field(info, 0), TACTIC_INFO.goalsBefore);
+        if (!rt.isScalar(goals)) add(range(), context, { mvar: rt.field(goals, 0), fresh: true });
+      } else if (
+        rt.tag(info) === INFO.term &&
+        !parents.some(isSorryTactic) &&
+        ((sorrys && trees.kindOf(trees.syntaxOf(info)) === SORRY_TERM) ||
+          (typeErrors && isRefused(unit, context, rt.field(info, 0))))
+      ) {
+        const term = rt.field(info, 0);
+        const type = rt.optional(rt.field(term, TERM_INFO.expectedType));
+        if (type !== null) add(range(), context, { lctx: rt.field(term, TERM_INFO.lctx), type });
+      }
+    });
     return [...found.values()].sort((a, b) => a.range[0] - b.range[0]);
   }
   /** Whether a term has not the type that is expected of it: Lean put an error, a `sorry` of its own, in its place. */
@@ -60,11 +53,8 @@ function createReplay(engine) {
       type: expected,
     });
   }
-  const insideSorry = (parents) =>
-    parents.some(
-      (info) =>
-        rt.tag(info) === INFO.tactic && SORRY_TACTICS.has(trees.kindOf(trees.syntaxOf(info))),
-    );
+  const isSorryTactic = (info) =>
+    rt.tag(info) === INFO.tactic && SORRY_TACTICS.has(trees.kindOf(trees.syntaxOf(info)));
 
   /** A term that Lean refused holds others that it refused too. */
   const outermost = (found) =>
@@ -77,14 +67,9 @@ function createReplay(engine) {
     const found = outermost(sorries(unit, what));
     if (found.length === 0) return null;
     const { context } = found[found.length - 1];
-    const mctx = trees.contextPart(context, 'mctx');
+    const goals = found.map(({ goal }) => goal);
     return {
-      stateId: drafts.openState(
-        unit,
-        context,
-        mctx,
-        found.map(({ goal }) => goal),
-      ),
+      stateId: drafts.openState(unit, context, trees.contextPart(context, 'mctx'), goals),
       ranges: found.map(({ range }) => range),
     };
   }
@@ -92,24 +77,16 @@ function createReplay(engine) {
   /** The innermost tactic that begins exactly at a byte, or else the smallest that holds it. */
   function tacticAt(unit, offset) {
     let best = null;
-    for (const tree of unit.trees) {
-      trees.walk(tree, (info, context, parents) => {
-        if (rt.tag(info) !== INFO.tactic) return;
-        const kind = trees.kindOf(trees.syntaxOf(info));
-        const range = trees.syntaxRange(trees.syntaxOf(info));
-        if (range === null || kind === '' || kind === 'null' || SEQUENCE.test(kind)) return;
-        if (kind === BRACES && !trees.isMember(parents)) return;
-        if (offset < range[0] || offset >= range[1]) return;
-        const rank = [range[0] === offset ? 0 : 1, range[0] === offset ? 0 : range[1] - range[0]];
-        if (
-          best === null ||
-          rank[0] < best.rank[0] ||
-          (rank[0] === best.rank[0] && rank[1] < best.rank[1])
-        ) {
-          best = { info, context, range, kind, rank };
-        }
-      });
-    }
+    trees.walk(unit.trees, (info, context, parents) => {
+      if (rt.tag(info) !== INFO.tactic) return;
+      const kind = trees.kindOf(trees.syntaxOf(info));
+      const range = trees.syntaxRange(trees.syntaxOf(info));
+      if (range === null || kind === '' || kind === 'null' || SEQUENCE.test(kind)) return;
+      if (kind === BRACES && !trees.isMember(parents)) return;
+      if (offset < range[0] || offset >= range[1]) return;
+      const size = range[0] === offset ? 0 : range[1] - range[0];
+      if (best === null || size < best.size) best = { info, context, range, kind, size };
+    });
     return best;
   }
 
@@ -119,25 +96,17 @@ function createReplay(engine) {
    */
   function stateAt(request) {
     const { position, stateBefore = true, clean = false } = request;
-    if (!Number.isInteger(position) || position < 0)
-      throw new RequestError('command', 'position must be a byte offset');
     return rt.scope(() => {
       const session = engine.warm.open(request);
       const offset = session.text.fromFile(position);
       let answer = null;
-      const end = engine.frontend.run(
-        session.source,
-        session.parserState,
-        session.state,
-        (unit) => {
-          if (unit.end <= offset) return false;
-          if (clean) refuseErrors(unit, session.text.position(offset));
-          const found = tacticAt(unit, offset);
-          if (found !== null) answer = open(unit, found, session.text, stateBefore);
-          return true;
-        },
-      );
-      rt.drop(end);
+      engine.frontend.run(session, (unit) => {
+        if (unit.end <= offset) return false;
+        if (clean) refuseErrors(unit, session.text.position(offset));
+        const found = tacticAt(unit, offset);
+        if (found !== null) answer = open(unit, found, session.text, stateBefore);
+        return true;
+      });
       if (answer === null) throw new RequestError('index', `no tactic at byte ${position}`);
       return answer;
     });
@@ -160,11 +129,11 @@ function createReplay(engine) {
       tactic: text.slice(...range),
       kind,
       ...text.range(...range),
-      ...engine.shown(engine.states.get(stateId)),
+      ...engine.states.shown(stateId),
     };
   }
 
-  return { openSorries, sorries, commands: { 'dojo.state_at': stateAt } };
+  return { openSorries, commands: { 'dojo.state_at': stateAt } };
 }
 
 module.exports = { createReplay };

@@ -2,14 +2,15 @@
 /** Proof states kept alive between requests, and the tactics that lead from one to the next. */
 
 const { RequestError } = require('./errors.js');
-const { isTooDeep, MAX_NESTING } = require('./text.js');
-const { CORE_STATE, LeanException, META_STATE } = require('./contexts.js');
+const { CORE_CONTEXT, CORE_STATE, LeanException, META_STATE } = require('./contexts.js');
+const { inputContext } = require('./frontend.js');
+const { SYNTHETIC_OPAQUE } = require('./mvars.js');
+const { nestingProblem } = require('./text.js');
 
 /** So many states at once; a client that never deletes any is told so. */
 const MAX_STATES = 100_000;
 /** `Term.Context.errToSorry`, by offset in the scalar area: a failing term must fail, not become `sorry`. */
 const ERR_TO_SORRY = 1;
-const SYNTHETIC_OPAQUE = 2;
 /** Fields of Lean's `ParserState` and `Parser`. */
 const PARSER_STATE = { stack: 0, position: 2 };
 const PARSER = { run: 1 };
@@ -28,13 +29,8 @@ const PARSER = { run: 1 };
  * @property {Set<string>} [forbidden] constants that no proof from here may use: the theorem itself
  */
 
-/**
- * @param {object} rt the runtime
- * @param {object} contexts see contexts.js
- * @param {object} pretty see pretty.js
- * @param {object} proofs see proofs.js
- */
-function createStates(rt, contexts, pretty, proofs) {
+/** @param {object} engine everything main.js has put together by then */
+function createStates({ rt, settings, contexts, pretty, proofs }) {
   const states = new Map();
   let nextId = 0;
 
@@ -52,13 +48,12 @@ function createStates(rt, contexts, pretty, proofs) {
     if (state === undefined) throw new RequestError('index', `Invalid state index ${id}`);
     return state;
   }
-  function drop(state) {
-    [...state.contexts, ...state.states, state.goals, state.root, state.owed].forEach(rt.drop);
-    rt.drop(state.parents);
-    state.fragments.flatMap(objectsOf).forEach(rt.drop);
-    if (state.outside !== null) rt.drop(state.outside);
+  const drop = (state) => objectsIn(state).forEach(rt.drop);
+  /** The Lean objects that a state owns. */
+  function objectsIn({ contexts: own, states: inside, goals, root, outside, owed, parents, fragments }) {
+    const others = [{ goals, root, outside, owed, parents }, ...fragments];
+    return [...own, ...inside, ...others.flatMap(Object.values).filter(Number.isInteger)];
   }
-  const objectsOf = (fragment) => Object.values(fragment).filter(Number.isInteger);
   function remove(ids) {
     for (const id of ids) {
       const state = states.get(id);
@@ -72,54 +67,38 @@ function createStates(rt, contexts, pretty, proofs) {
     nextId = 0;
     return count;
   }
-  const keepAll = (objects) => objects.map(rt.keep);
 
   /** A new state that shares the contexts of `parent` (or captured ones); `left` is what is open besides its goals. */
   function store(parent, monad, goals, root, left = {}) {
     const { outside = null, owed = rt.UNIT, parents = [], fragments = [] } = left;
-    fragments.flatMap(objectsOf).forEach(rt.keep);
-    return add({
-      contexts: keepAll(parent.contexts),
-      states: keepAll(monad.states()),
-      goals: rt.keep(goals),
-      root: rt.keep(root),
-      outside: outside === null ? null : rt.keep(outside),
-      owed: rt.keep(owed),
-      parents: rt.keep(rt.list(parents)),
-      fragments,
-      forbidden: parent.forbidden,
-    });
+    const { contexts: own, forbidden } = parent;
+    const open = { goals, root, outside, owed, parents: rt.list(parents), fragments };
+    const state = { contexts: own, states: monad.states(), ...open, forbidden };
+    objectsIn(state).forEach(rt.keep);
+    return add(state);
   }
 
   /** Another view of a state: other goals, and what else is named. */
   function derive(state, { goals, monad = null, outside, fragments = state.fragments }) {
-    const own = { contexts: state.contexts, forbidden: state.forbidden };
     const after = monad ?? { states: () => state.states };
     const parents = rt.listItems(state.parents);
     const left = { outside, owed: state.owed, parents, fragments };
-    return store(own, after, rt.list(goals), state.root, left);
-  }
-
-  /** Contexts in which terms that fail are errors. */
-  function strict(captured) {
-    const [term, meta, core] = captured.contexts;
-    return {
-      contexts: [rt.withFields(term, {}, { [ERR_TO_SORRY]: 0 }), meta, core],
-      states: captured.states,
-    };
+    return store(state, after, rt.list(goals), state.root, left);
   }
 
   /**
-   * Runs `body` with a monad over a command state's environment and scope.
+   * Runs `body` with a monad over a command state's environment and scope, in which terms that fail are errors.
    * @param {number} commandState
-   * @param {(monad: object, origin: object) => T} body
+   * @param {(monad: object, origin: object) => T} body `origin` has the contexts and states that the monad began with
    * @template T
    */
   function inTermElab(commandState, body) {
     const captured = contexts.captureFrom(commandState);
     try {
       return rt.scope(() => {
-        const origin = strict(captured);
+        const [term, meta, core] = captured.contexts;
+        const own = [rt.withFields(term, {}, { [ERR_TO_SORRY]: 0 }), meta, core];
+        const origin = { contexts: own, states: captured.states };
         return body(contexts.monad(origin.contexts, origin.states), origin);
       });
     } finally {
@@ -129,7 +108,6 @@ function createStates(rt, contexts, pretty, proofs) {
 
   /** Parses one tactic, or several one after the other, as in a `by` block; all of the text must be used. */
   function parseSequence(env, text) {
-    if (isTooDeep(text)) return { error: `brackets are nested deeper than ${MAX_NESTING}` };
     const parsed = runParser(env, text, sequenceParser());
     if (parsed.error !== undefined || parsed.end === Buffer.byteLength(text)) return parsed;
     const { input, state } = parsed;
@@ -147,13 +125,9 @@ function createStates(rt, contexts, pretty, proofs) {
    *   behind that, and its last state
    */
   function runParser(env, text, parser) {
-    const input = rt.call(
-      'l_Lean_Parser_mkInputContext___redArg',
-      rt.string(text),
-      rt.string('<input>'),
-      rt.box(1),
-      rt.box(Buffer.byteLength(text)),
-    );
+    const problem = nestingProblem(text);
+    if (problem !== null) return { error: problem };
+    const input = inputContext(rt, text, '<input>');
     const options = rt.constant('l_Lean_Options_empty');
     const module = rt.constructor(0, [env, options, rt.UNIT, rt.UNIT]);
     const tokens = rt.call('l_Lean_Parser_getTokenTable', env);
@@ -164,30 +138,25 @@ function createStates(rt, contexts, pretty, proofs) {
     const syntax = rt.arrayItems(rt.field(rt.field(state, PARSER_STATE.stack), 0)).at(-1);
     return { syntax, end: rt.unbox(rt.field(state, PARSER_STATE.position)), input, state };
   }
-  /** Lean's `tacticSeq`, behind white space and comments. */
-  const sequenceParser = rt.closureMaker(2, (context, start) => {
-    const state = rt.call('l_Lean_Parser_whitespace', context, start);
-    const parser = rt.constant('l_Lean_Parser_Tactic_tacticSeq');
-    return rt.apply(rt.field(parser, PARSER.run), context, state);
-  });
+  /** A parser behind white space and comments. */
+  const behindSpace = (parse) =>
+    rt.closureMaker(2, (context, start) =>
+      parse(context, rt.call('l_Lean_Parser_whitespace', context, start)),
+    );
+  const sequenceParser = behindSpace((...input) =>
+    rt.apply(rt.field(rt.constant('l_Lean_Parser_Tactic_tacticSeq'), PARSER.run), ...input),
+  );
   let wantedCategory = 'tactic';
-  const categoryParser = rt.closureMaker(2, (context, start) => {
-    const state = rt.call('l_Lean_Parser_whitespace', context, start);
-    return rt.call('l_Lean_Parser_categoryParserFn', rt.name(wantedCategory), context, state);
-  });
+  const categoryParser = behindSpace((...input) =>
+    rt.call('l_Lean_Parser_categoryParserFn', rt.name(wantedCategory), ...input),
+  );
 
   /** Parses a text of a category; all of it must be used. */
   function parse(env, category, text) {
-    if (typeof text === 'string' && isTooDeep(text)) {
-      return { error: `brackets are nested deeper than ${MAX_NESTING}` };
-    }
-    const parsed = rt.call(
-      'l_Lean_Parser_runParserCategory',
-      env,
-      rt.name(category),
-      rt.string(text),
-      rt.string('<input>'),
-    );
+    const problem = nestingProblem(text);
+    if (problem !== null) return { error: problem };
+    const input = [rt.string(text), rt.string('<input>')];
+    const parsed = rt.call('l_Lean_Parser_runParserCategory', env, rt.name(category), ...input);
     if (rt.tag(parsed) === 0) return { error: rt.text(rt.field(parsed, 0)) };
     return { syntax: rt.field(parsed, 0) };
   }
@@ -225,14 +194,8 @@ function createStates(rt, contexts, pretty, proofs) {
     const expected = type === null ? rt.none : rt.some(type);
     const syntax = parseTerm(monad.environment(), text);
     return orError('elab', () => {
-      const term = monad.term(
-        'l_Lean_Elab_Term_elabTermEnsuringType',
-        syntax,
-        expected,
-        mayPostpone,
-        implicitLambda,
-        header,
-      );
+      const args = [syntax, expected, mayPostpone, implicitLambda, header];
+      const term = monad.term('l_Lean_Elab_Term_elabTermEnsuringType', ...args);
       synthesize(monad);
       return monad.instantiate(term);
     });
@@ -240,23 +203,19 @@ function createStates(rt, contexts, pretty, proofs) {
 
   /** A new goal of a type; `userName` is its case tag. */
   function newGoal(monad, type, userName = rt.UNIT) {
-    const mvar = monad.meta(
-      'l_Lean_Meta_mkFreshExprMVar',
-      rt.some(type),
-      rt.box(SYNTHETIC_OPAQUE),
-      userName,
-    );
-    return rt.field(mvar, 0);
+    const kind = rt.box(SYNTHETIC_OPAQUE);
+    return rt.field(monad.meta('l_Lean_Meta_mkFreshExprMVar', rt.some(type), kind, userName), 0);
   }
 
   const mctxOf = (state) => rt.field(state.states[1], META_STATE.mctx);
   const envOf = (state) => rt.field(state.states[2], CORE_STATE.env);
   const goalsOf = (state) => rt.listItems(state.goals);
 
-  function isAssigned(mctx, mvar) {
-    const assigned = (symbol) => rt.optional(rt.call(symbol, mctx, mvar)) !== null;
-    return assigned('lean_get_mvar_assignment') || assigned('lean_get_delayed_mvar_assignment');
-  }
+  /** What is open besides the goals; a state just opened answers for nothing that its goals already speak of. */
+  const outsideOf = (state) =>
+    state.outside === null
+      ? [...proofs.mentioned(mctxOf(state), goalsOf(state)).values()]
+      : rt.listItems(state.outside);
   /** Whether an open metavariable stands in a term, at any depth. */
   const mentions = (mctx, e, mvar) => proofs.follow(mctx, [e]).open.has(rt.nameText(mvar));
 
@@ -264,24 +223,30 @@ function createStates(rt, contexts, pretty, proofs) {
     fragments.findLast((one) => rt.nameText(one.goal) === rt.nameText(mvar)) ?? null;
   const fragmentOf = (state, mvar) => findFragment(state.fragments, mvar);
 
-  /** The printing context of a state. */
-  function printContext(state) {
-    const env = rt.field(state.states[2], CORE_STATE.env);
-    return pretty.contextOfState(
-      state.contexts[2],
-      env,
-      rt.field(state.states[1], META_STATE.mctx),
-    );
+  /** The printing context of a state, or of what a monad has made of it by now; without hypotheses. */
+  function printContext({ contexts: [, , core], states: stored }, monad = null) {
+    const now = { states: monad?.states() ?? stored };
+    return pretty.printContext(envOf(now), mctxOf(now), (name) => rt.field(core, CORE_CONTEXT[name]));
+  }
+
+  /** What is common to every answer that shows a state: its goals, and Lean's own text of them. */
+  function shown(id) {
+    const state = get(id);
+    const context = printContext(state);
+    const goals = goalsOf(state).map((mvar) => {
+      const kind = fragmentOf(state, mvar)?.kind;
+      const mode = kind === undefined ? 'tactic' : kind === 'calc' ? 'calc' : 'conv';
+      return pretty.goalRecord(context, mvar, settings, mode);
+    });
+    return { goals, pp: pretty.stateText(context, goalsOf(state)) };
   }
 
   return {
-    add,
     get,
     remove,
     clear,
     store,
     derive,
-    strict,
     inTermElab,
     parse,
     parseSequence,
@@ -290,7 +255,8 @@ function createStates(rt, contexts, pretty, proofs) {
     mctxOf,
     envOf,
     goalsOf,
-    isAssigned,
+    outsideOf,
+    shown,
     mentions,
     findFragment,
     fragmentOf,

@@ -5,7 +5,7 @@ const { RequestError } = require('./errors.js');
 const { createActions } = require('./actions.js');
 const { CORE_CONTEXT, LeanException, META_STATE } = require('./contexts.js');
 const { createFragments } = require('./fragments.js');
-const { messages } = require('./messages.js');
+const { isError, messages } = require('./messages.js');
 const { withLimits } = require('./options.js');
 const { SourceText } = require('./text.js');
 
@@ -18,9 +18,9 @@ const NOTHING = { hasSorry: false, hasUnsafe: false };
 /** @param {object} engine everything main.js put together */
 function stepCommands(engine) {
   const { rt, states, pretty, contexts, constants, proofs } = engine;
-  const actions = createActions(rt, states);
-  const fragments = createFragments(rt, states);
-  const { goalsOf, mctxOf, envOf } = states;
+  const actions = createActions(engine);
+  const fragments = createFragments(engine);
+  const { goalsOf, envOf, outsideOf } = states;
 
   /** The goals a tactic sees: one alone, or all with the chosen one first (Pantograph's Site). */
   function site(state, goalId, autoResume) {
@@ -84,17 +84,13 @@ function stepCommands(engine) {
   /** The state as this request sees it: positions are those of its text, and limits its own. */
   function prepared(state, text, options) {
     const [term, meta, core] = state.contexts;
-    const limits = options === undefined ? null : withLimits({}, options);
-    const bounded = rt.withFields(core, {
-      [CORE_CONTEXT.fileMap]: rt.call('l_Lean_FileMap_ofString', rt.string(text)),
-      ...(limits === null
-        ? {}
-        : {
-            [CORE_CONTEXT.maxHeartbeats]: rt.box(Math.min(limits.maxHeartbeats * 1000, MAX_SCALAR)),
-            [CORE_CONTEXT.maxRecDepth]: rt.box(limits.maxRecDepth),
-          }),
-    });
-    return { ...state, contexts: [term, meta, bounded], stored: state };
+    const own = { [CORE_CONTEXT.fileMap]: rt.call('l_Lean_FileMap_ofString', rt.string(text)) };
+    if (options !== undefined) {
+      const limits = withLimits({}, options);
+      own[CORE_CONTEXT.maxHeartbeats] = rt.box(Math.min(limits.maxHeartbeats * 1000, MAX_SCALAR));
+      own[CORE_CONTEXT.maxRecDepth] = rt.box(limits.maxRecDepth);
+    }
+    return { ...state, contexts: [term, meta, rt.withFields(core, own)], stored: state };
   }
 
   /**
@@ -127,7 +123,7 @@ function stepCommands(engine) {
         monad.attempt(() => this.run('l_Lean_Elab_Tactic_evalTactic', syntax));
       },
       text({ lctx, type }) {
-        const shown = states.printContext({ contexts: state.contexts, states: monad.states() });
+        const shown = states.printContext(state, monad);
         return pretty.expression(pretty.withLocalContext(shown, lctx), type);
       },
     };
@@ -145,27 +141,21 @@ function stepCommands(engine) {
       if (!(error instanceof LeanException)) throw error;
       const logged = messages(rt, monad.log());
       // an abort only says that the error has been logged already
-      const all =
-        error.internal && logged.length > 0 ? logged : [...logged, errorMessage(error, text)];
-      return { messages: all, ...NOTHING };
+      if (!error.internal || logged.length === 0) logged.push(errorMessage(error, text));
+      return { messages: logged, ...NOTHING };
     }
     const log = messages(rt, monad.log());
-    if (log.some((message) => message.severity === 'error')) return { messages: log, ...NOTHING };
+    if (log.some(isError)) return { messages: log, ...NOTHING };
     monad.clearMessages();
     return accept(state, monad, { before, after: tactic.goals(), next, log, withAxioms });
   }
 
   function accept(state, monad, { before, after, next, log, withAxioms }) {
     const { terms, lost, left, gone } = outcome(state, monad, before, after, next);
-    const refuse = (text) => ({
-      messages: [...log, errorMessage(new LeanException(text))],
-      ...NOTHING,
-    });
+    const refuse = (message) => ({ messages: [...log, errorMessage({ message })], ...NOTHING });
     if (lost.length > 0) {
-      const context = states.printContext({ contexts: state.contexts, states: monad.states() });
-      return refuse(
-        `the tactic leaves this open, which is not among its goals:\n${pretty.stateText(context, lost)}`,
-      );
+      const open = pretty.stateText(states.printContext(state, monad), lost);
+      return refuse(`the tactic leaves this open, which is not among its goals:\n${open}`);
     }
     const used = usedBy(terms, monad.environment());
     const circular = [...used].find((name) => state.forbidden?.has(name));
@@ -178,12 +168,10 @@ function stepCommands(engine) {
     });
     return {
       nextStateId,
-      ...engine.shown(states.get(nextStateId)),
+      ...states.shown(nextStateId),
       messages: log,
       hasSorry: used.has('sorryAx'),
-      hasUnsafe: terms.some(
-        (e) => rt.call('l_Lean_Environment_hasUnsafe', monad.environment(), e) === rt.box(1),
-      ),
+      hasUnsafe: terms.some((e) => rt.holds('l_Lean_Environment_hasUnsafe', monad.environment(), e)),
       ...(withAxioms
         ? { axioms: axiomsOf(terms, monad.environment()), owed: hidden(state, monad, left.owed) }
         : {}),
@@ -194,8 +182,7 @@ function stepCommands(engine) {
   function hidden(state, monad, owed) {
     const scratch = contexts.monad(state.contexts, monad.states());
     const asking = rt.listItems(owed).filter((mvar) => !proofs.isInhabited(scratch, mvar));
-    const context = states.printContext({ contexts: state.contexts, states: monad.states() });
-    return asking.length === 0 ? '' : pretty.stateText(context, asking);
+    return asking.length === 0 ? '' : pretty.stateText(states.printContext(state, monad), asking);
   }
 
   /**
@@ -229,11 +216,6 @@ function stepCommands(engine) {
       left: { outside: rt.list(stillOutside), owed: rt.list(pick(true)) },
     };
   }
-  /** See states.js; a state just opened answers for nothing that its goals already speak of. */
-  const outsideOf = (state) =>
-    state.outside === null
-      ? [...proofs.mentioned(mctxOf(state), goalsOf(state)).values()]
-      : rt.listItems(state.outside);
 
   /** The axioms that proofs rest on, through every theorem that is not the library's. */
   const axiomsOf = (terms, env) =>
@@ -246,7 +228,7 @@ function stepCommands(engine) {
     return new Set(constants.closure(env, terms.flatMap(constants.usedIn), isAuxiliary).keys());
   }
 
-  return { 'goal.tactic': tactic, outsideOf };
+  return { 'goal.tactic': tactic };
 }
 
 /**

@@ -1,18 +1,14 @@
 'use strict';
 /** `goal.subsume`: whether what proves one goal proves another. */
 
-const { META_STATE } = require('./contexts.js');
-
-const YES = 3; // box(1)
-const LOCAL_DECL = { fvarId: 1, type: 3, value: 4 };
-const MVAR_DECL = { lctx: 1, type: 2 };
+const { LOCAL_DECL, MVAR_DECL } = require('./mvars.js');
 
 /** @param {object} engine everything main.js put together */
-function createSubsumption({ rt, proofs }) {
-  const hasMVar = (e) => rt.call('l_Lean_Expr_hasExprMVar', e) === YES;
+function createSubsumption({ rt, mvars, proofs, states }) {
+  const hasMVar = (e) => rt.holds('l_Lean_Expr_hasExprMVar', e);
   const isProposition = (monad, type) => {
     const sort = monad.meta('l_Lean_Meta_inferType', type);
-    return rt.call('l_Lean_Expr_isProp', monad.instantiate(sort)) === YES;
+    return rt.holds('l_Lean_Expr_isProp', monad.instantiate(sort));
   };
 
   /**
@@ -35,7 +31,7 @@ function createSubsumption({ rt, proofs }) {
   }
 
   function compare(monad, goal, candidate, source) {
-    const mctx = source === null ? monad.mctx() : rt.field(source.states[1], META_STATE.mctx);
+    const mctx = source === null ? monad.mctx() : states.mctxOf(source);
     const theirs = described(mctx, candidate);
     const ours = described(monad.mctx(), goal);
     const inside = monad.within(monad.goal(goal));
@@ -47,27 +43,22 @@ function createSubsumption({ rt, proofs }) {
     if (open.has(rt.nameText(goal)))
       return theirs.locals.length === ours.locals.length ? 'cycle' : 'none';
     // what is still open cannot be moved to other hypotheses
-    const isSame = image.from.every((fvar, i) => rt.call('l_Lean_Expr_eqv', fvar, image.to[i]) === YES);
+    const isSame = image.from.every((fvar, i) => rt.holds('l_Lean_Expr_eqv', fvar, image.to[i]));
     if (open.size > 0 && !isSame) return 'none';
-    const term = rt.call('lean_expr_mk_mvar', candidate);
-    const solution = moved(rt.field(rt.call('l_Lean_instantiateMVarsCore', mctx, term), 0), image);
+    const solution = moved(mvars.instantiate(mctx, mvars.term(candidate)), image);
     inside.meta('l_Lean_Meta_check', solution);
     inside.assign(goal, solution);
     return 'subsumed';
   }
 
   function described(mctx, mvar) {
-    const decl = rt.optional(rt.call('l_Lean_MetavarContext_findDecl_x3f', mctx, mvar));
-    const whole = (e) => rt.field(rt.call('l_Lean_instantiateMVarsCore', mctx, e), 0);
-    const locals = rt
-      .persistentArrayItems(rt.field(rt.field(decl, MVAR_DECL.lctx), 1))
-      .map(rt.optional)
-      .filter((local) => local !== null)
-      .map((local) => ({
-        fvar: rt.call('lean_expr_mk_fvar', rt.field(local, LOCAL_DECL.fvarId)),
-        type: whole(rt.field(local, LOCAL_DECL.type)),
-        value: rt.tag(local) === 1 ? whole(rt.field(local, LOCAL_DECL.value)) : null,
-      }));
+    const decl = mvars.declaration(mctx, mvar);
+    const whole = (e) => (e === null ? null : mvars.instantiate(mctx, e));
+    const locals = mvars.hypothesesOf(decl).map((local) => ({
+      fvar: rt.call('lean_expr_mk_fvar', rt.field(local, LOCAL_DECL.fvarId)),
+      type: whole(rt.field(local, LOCAL_DECL.type)),
+      value: whole(mvars.value(local)),
+    }));
     return { type: whole(rt.field(decl, MVAR_DECL.type)), locals };
   }
 
@@ -93,7 +84,7 @@ function createSubsumption({ rt, proofs }) {
   }
   const moved = (e, { from, to }) =>
     rt.call('l_Lean_Expr_replaceFVars', e, rt.array(from), rt.array(to));
-  const isEqual = (inside, a, b) => inside.meta('l_Lean_Meta_isExprDefEqGuarded', a, b) === YES;
+  const isEqual = (inside, a, b) => inside.meta('l_Lean_Meta_isExprDefEqGuarded', a, b) === rt.YES;
 
   return { find };
 }

@@ -2,20 +2,17 @@
 /** Parsing alone: `dojo.parse_tactic` and `env.parse`. Nothing is elaborated and nothing runs. */
 
 const { RequestError } = require('./errors.js');
-const { COMMAND_STATE, CORE_STATE } = require('./contexts.js');
+const { COMMAND_STATE } = require('./contexts.js');
 const { SYNTAX } = require('./infotree.js');
-const { isTooDeep, MAX_NESTING } = require('./text.js');
-
-const TRUE = 3; // box(1)
 
 /** @param {object} engine everything main.js put together */
 function syntaxCommands(engine) {
   const { rt, states } = engine;
 
   const environment = (stateId) =>
-    stateId === undefined || stateId === null
+    stateId === undefined
       ? rt.field(engine.commandState(), COMMAND_STATE.env)
-      : rt.field(states.get(stateId).states[2], CORE_STATE.env);
+      : states.envOf(states.get(stateId));
 
   /** Node kinds, identifiers and atoms of a syntax tree, each once, in order. */
   function inventory(syntax) {
@@ -43,12 +40,10 @@ function syntaxCommands(engine) {
 
   /** Pantograph's `env.parse`: one piece of syntax at the beginning of a text, and where it ends in bytes. */
   function parse({ input, category }) {
-    if (isTooDeep(input))
-      throw new RequestError('parse', `brackets are nested deeper than ${MAX_NESTING}`);
-    const env = environment(null);
+    const env = environment();
     return rt.scope(() => {
-      const categories = rt.call('l_Lean_Parser_isParserCategory', env, rt.name(category));
-      if (categories !== TRUE) throw new RequestError('parse', `there is no syntax category ${category}`);
+      if (!rt.holds('l_Lean_Parser_isParserCategory', env, rt.name(category)))
+        throw new RequestError('parse', `there is no syntax category ${category}`);
       const { end, error } = states.parsePrefix(env, category, input);
       if (error !== undefined) throw new RequestError('parse', error);
       return { pos: end };

@@ -9,8 +9,9 @@
 const { RequestError } = require('./errors.js');
 const { createActions } = require('./actions.js');
 const { COMMAND_STATE } = require('./contexts.js');
+const { isError } = require('./messages.js');
+const { parseAssignment } = require('./options.js');
 
-const TRUE = 3; // box(1)
 const EXPLICIT = 0; // `BinderInfo.default`, a byte
 const ALL_OCCURRENCES = 1; // box(0): `Occurrences.all`
 const END_OF_INPUT = 'Lean.Parser.Command.eoi';
@@ -18,7 +19,7 @@ const END_OF_INPUT = 'Lean.Parser.Command.eoi';
 /** @param {object} engine everything main.js put together */
 function targetCommands(engine) {
   const { rt, states, constants, pretty, frontend } = engine;
-  const actions = createActions(rt, states);
+  const actions = createActions(engine);
 
   /**
    * The commands of a text, without errors in them.
@@ -29,12 +30,12 @@ function targetCommands(engine) {
     const session = engine.files.open({ file, header: false, scoped: true });
     const commands = [];
     const problems = [];
-    const end = session.run((unit) => {
-      problems.push(...unit.messages.filter(({ severity }) => severity === 'error'));
+    const end = frontend.run(session, (unit) => {
+      problems.push(...unit.messages.filter(isError));
       if (unit.kind === END_OF_INPUT) return;
-      const [before, after] = [unit.before, unit.after].map((s) => rt.field(s, COMMAND_STATE.env));
-      const added = constants.added(before, after);
-      const uses = added.flatMap(([, info]) => mentionedIn(info));
+      const after = rt.field(unit.after, COMMAND_STATE.env);
+      const added = constants.addedBy(unit);
+      const uses = added.flatMap(([, info]) => constants.uses(info).map(rt.nameText));
       const written = added.filter(([name]) => constants.declarationRange(after, name) !== null);
       commands.push({
         text: session.text.slice(unit.start, unit.end).trim(),
@@ -44,19 +45,13 @@ function targetCommands(engine) {
         isTarget: written.length > 0 && hasSorry(constants.value(written[0][1])),
       });
     });
-    rt.hold(end);
-    rt.drop(end);
     if (problems.length > 0) {
       const said = problems.map(({ pos, data }) => `${pos.line}:${pos.column}: ${data}`);
       throw new RequestError(kind, `the text has errors:\n${said.join('\n')}`);
     }
     return { commands, env: rt.field(end, COMMAND_STATE.env) };
   }
-  const mentionedIn = (info) =>
-    [constants.type(info), constants.value(info)]
-      .filter((e) => e !== null)
-      .flatMap((e) => constants.usedIn(e).map(rt.nameText));
-  const hasSorry = (e) => e !== null && rt.call('l_Lean_Expr_hasSorry', e) === TRUE;
+  const hasSorry = (e) => e !== null && rt.holds('l_Lean_Expr_hasSorry', e);
 
   /** The commands in order, each target with those that are coupled with it. */
   function grouped(commands) {
@@ -119,7 +114,7 @@ function targetCommands(engine) {
       const targets = found.map(({ head, companions }) => {
         const binder = binderOf(head, binderName);
         const stateId = open(env, head, companions, binder, ignoreValues);
-        return { stateId, ...engine.shown(states.get(stateId)) };
+        return { stateId, ...states.shown(stateId) };
       });
       return { targets };
     });
@@ -190,7 +185,7 @@ function targetCommands(engine) {
 
   /** Writes a text again with each target and its companions as one definition. */
   function refactor({ file, coreOptions = [] }) {
-    const options = Object.fromEntries(coreOptions.map(optionOf));
+    const options = Object.fromEntries(coreOptions.map(parseAssignment));
     return rt.scope(() => {
       const { commands, env } = read(file, 'frontend');
       const pieces = grouped(commands).map(({ head, companions }) =>
@@ -198,12 +193,6 @@ function targetCommands(engine) {
       );
       return { file: pieces.map((piece) => `\n${piece}`).join('') };
     });
-  }
-  function optionOf(entry) {
-    const [, key, value] = /^([^=]+)=(.*)$/.exec(entry) ?? [];
-    if (key === undefined) throw new RequestError('parse', `${entry} is not of the form name=value`);
-    if (value === 'true' || value === 'false') return [key.trim(), value === 'true'];
-    return [key.trim(), /^\d+$/.test(value) ? Number(value) : value];
   }
 
   function fold(env, head, companions, options) {
@@ -214,7 +203,7 @@ function targetCommands(engine) {
       monad.setLevelNames(rt.list(constants.levelParams(infoOf(env, head.name))));
       const binder = binderOf(head);
       const { type } = composite(monad, env, head, companions, binder);
-      const context = pretty.contextOfState(origin.contexts[2], env, monad.mctx());
+      const context = states.printContext(origin, monad);
       return `def ${binder}_composite : ${pretty.expression(context, type)} :=\n  sorry`;
     });
   }

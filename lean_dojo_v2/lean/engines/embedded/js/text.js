@@ -1,4 +1,7 @@
 'use strict';
+
+const crypto = require('node:crypto');
+
 /**
  * A source text and its positions. Lean reads line endings as LF, so its byte offsets in a CRLF file are not those of
  * the file; what we report are the file's own bytes, and lines and columns as editors count them (in code points).
@@ -30,7 +33,7 @@ class SourceText {
   position(offset) {
     const line = this.lineOf(offset);
     const before = this.bytes.toString('utf8', this.lineStarts[line], offset);
-    return [line + 1, codePoints(before) + 1];
+    return [line + 1, [...before].length + 1];
   }
 
   /** Line from 1 and column from 0, as in Lean's messages → byte offset in the file. */
@@ -86,23 +89,20 @@ function upperBound(sorted, value) {
   return low;
 }
 
-function codePoints(text) {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
-}
-
 /** Deeper brackets than any person writes; some thousands more would exhaust the stack of Lean's parser. */
 const MAX_NESTING = 1000;
 
-/** Whether brackets are nested too deeply to be parsed safely. */
-function isTooDeep(text) {
+/** What keeps a text from being parsed safely, or null: brackets that are nested too deeply. */
+function nestingProblem(text) {
   let depth = 0;
   for (const [bracket] of text.matchAll(/[()[\]{}⟨⟩]/g)) {
     depth = '([{⟨'.includes(bracket) ? depth + 1 : Math.max(depth - 1, 0);
-    if (depth > MAX_NESTING) return true;
+    if (depth > MAX_NESTING) return `brackets are nested deeper than ${MAX_NESTING}`;
   }
-  return false;
+  return null;
 }
 
-module.exports = { SourceText, isTooDeep, MAX_NESTING };
+/** A digest of a text, in hexadecimal. */
+const sha256 = (text) => crypto.createHash('sha256').update(text).digest('hex');
+
+module.exports = { SourceText, nestingProblem, sha256 };

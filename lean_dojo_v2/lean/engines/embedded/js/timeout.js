@@ -28,8 +28,8 @@ for (let seen = 0; ; seen = Atomics.load(control, ${WORD.count})) {
 }
 `;
 
-/** @param {object} rt the runtime @param {object} settings Pantograph's options */
-function createTimeout(rt, settings) {
+/** @param {object} engine everything main.js has put together by then */
+function createTimeout({ rt, settings }) {
   let control = null;
   let token = null;
 

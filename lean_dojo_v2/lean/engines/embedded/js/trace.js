@@ -6,11 +6,10 @@ const { INFO, TACTIC_INFO, TERM_INFO } = require('./infotree.js');
 const { EXPR } = require('./expressions.js');
 
 const FIELD_INFO = 7;
-const NO = 1; // box(0)
 
 /** @param {object} engine everything main.js put together */
 function traceCommands(engine) {
-  const { rt, trees, pretty, constants, declarations, compiled } = engine;
+  const { rt, trees, mvars, pretty, constants, declarations, drafts, compiled, frontend } = engine;
 
   function trace(request) {
     return rt.scope(() => {
@@ -32,8 +31,7 @@ function traceCommands(engine) {
         result.commands.push({ kind: unit.kind, ...session.text.range(unit.start, unit.end) });
         result.messages.push(...unit.messages);
         if (request.infoTrees === true) result.info_trees.push(...unit.trees.map(infoTreeText));
-        const found = describeDeclarations(unit, session.text);
-        result.declarations.push(...found);
+        result.declarations.push(...describeDeclarations(unit, session.text));
         const env = rt.field(unit.after, COMMAND_STATE.env);
         collect(unit, session.text, result, request.sequenceOnly === true);
         resolve(env, session, names, result.references);
@@ -59,7 +57,7 @@ function traceCommands(engine) {
 
   /** Elaborates all; with `olean`, the module itself is a part of the answer, where all that it imports was compiled. */
   function elaborate(request, session, visit, result) {
-    const end = rt.adopt(session.run(visit));
+    const end = frontend.run(session, visit);
     if (request.olean !== true || !session.isImported) return;
     const bytes = compiled.write(session.module, rt.field(end, COMMAND_STATE.env));
     if (bytes !== null) result.olean = bytes.toString('base64');
@@ -74,25 +72,13 @@ function traceCommands(engine) {
 
   /** What `lean -i` would write: Lean's own collection of all references, as the text of an .ilean file. */
   function ilean(session, infoTrees) {
-    const [localVariables, binderUses, version, directImports] = [NO, NO, rt.box(5), rt.array([])];
-    const references = rt.call(
-      'l_Lean_Server_findModuleRefs',
-      session.source.fileMap,
-      rt.array(infoTrees),
-      localVariables,
-      binderUses,
-    );
+    const [localVariables, binderUses, version, directImports] = [rt.NO, rt.NO, rt.box(5), rt.array([])];
+    const args = [session.source.fileMap, rt.array(infoTrees), localVariables, binderUses];
+    const references = rt.call('l_Lean_Server_findModuleRefs', ...args);
     const lsp = rt.call('l_Lean_Server_ModuleRefs_toLspModuleRefs', references);
-    const content = rt.constructor(0, [
-      version,
-      rt.name(session.module),
-      directImports,
-      rt.field(lsp, 0),
-      rt.field(lsp, 1),
-    ]);
-    return rt.text(
-      rt.call('l_Lean_Json_compress', rt.call('l_Lean_Server_instToJsonIlean_toJson', content)),
-    );
+    const parts = [version, rt.name(session.module), directImports, rt.field(lsp, 0), rt.field(lsp, 1)];
+    const json = rt.call('l_Lean_Server_instToJsonIlean_toJson', rt.constructor(0, parts));
+    return rt.text(rt.call('l_Lean_Json_compress', json));
   }
   const differs = (a, b) =>
     a.bytes[0] !== b.bytes[0] || a.bytes[1] !== b.bytes[1] || a.full_name !== b.full_name;
@@ -100,10 +86,8 @@ function traceCommands(engine) {
   function describeDeclarations(unit, text) {
     const found = declarations.ofUnit(unit);
     if (found.length === 0) return [];
-    const [before, after] = [unit.before, unit.after].map((state) =>
-      rt.field(state, COMMAND_STATE.env),
-    );
-    const added = constants.added(before, after);
+    const after = rt.field(unit.after, COMMAND_STATE.env);
+    const added = constants.addedBy(unit);
     return found.map((declaration) => {
       const { kind, name, range, statement, mutual } = declaration;
       const info = name === null ? null : constants.find(after, name);
@@ -128,16 +112,13 @@ function traceCommands(engine) {
 
   function collect(unit, text, result, sequenceOnly) {
     const printed = new Map();
-    for (const tree of unit.trees) {
-      trees.walk(tree, (info, context, parents) => {
-        const tag = rt.tag(info);
-        if (tag === INFO.tactic)
-          addTactic(info, context, parents, text, printed, result.tactics, sequenceOnly);
-        else if (tag === INFO.term)
-          addReference(rt.field(rt.field(info, 0), TERM_INFO.expr), info, text, result.references);
-        else if (tag === FIELD_INFO) addField(info, text, result.references);
-      });
-    }
+    trees.walk(unit.trees, (info, context, parents) => {
+      const tag = rt.tag(info);
+      if (tag === INFO.tactic)
+        addTactic(info, context, parents, text, printed, result.tactics, sequenceOnly);
+      else if (tag === INFO.term) addReference(info, text, result.references);
+      else if (tag === FIELD_INFO) addField(info, text, result.references);
+    });
   }
 
   /** Printing goals is what costs time; `sequenceOnly` leaves out what is no member of a tactic sequence. */
@@ -178,24 +159,23 @@ function traceCommands(engine) {
     return mvars.map((mvar) => printGoal(context, mctx, mvar, printed)).join('\n\n');
   }
   function printGoal(context, mctx, mvar, printed) {
-    const decl = engine.drafts.declarationOf(mctx, mvar);
-    const settled = remember(printed, `settled ${decl}`, () => engine.drafts.isSettled(decl));
+    const decl = mvars.declaration(mctx, mvar);
+    const settled = remember(printed, `settled ${decl}`, () => drafts.isSettled(decl));
     const key = settled ? `goal ${decl}` : `goal ${decl} ${mctx}`;
-    return remember(printed, key, () =>
-      pretty.goalText(engine.drafts.printContext(context, mctx), mvar),
-    );
+    return remember(printed, key, () => pretty.goalText(drafts.printContext(context, mctx), mvar));
   }
   function remember(memory, key, compute) {
     if (!memory.has(key)) memory.set(key, compute());
     return memory.get(key);
   }
 
-  function addReference(e, info, text, references) {
+  function addReference(info, text, references) {
+    const e = rt.field(rt.field(info, 0), TERM_INFO.expr);
     if (rt.tag(e) !== EXPR.const) return;
     const range = trees.syntaxRange(trees.syntaxOf(info));
     if (range === null) return;
-    const isBinder = rt.scalarByte(rt.field(info, 0), 0) === 1;
-    references.push({ name: rt.field(e, 0), is_binder: isBinder, ...text.range(...range) });
+    const is_binder = trees.isBinder(info);
+    references.push({ name: rt.field(e, 0), is_binder, ...text.range(...range) });
   }
   function addField(info, text, references) {
     const field = rt.field(info, 0);

@@ -2,17 +2,16 @@
 /** `frontend.track`: whether a text proves and defines what another one states. */
 
 const { COMMAND_STATE } = require('./contexts.js');
-
-const TRUE = 3; // box(1)
+const { isError } = require('./messages.js');
 
 /** @param {object} engine everything main.js put together */
 function trackCommands(engine) {
-  const { rt, constants, kernel } = engine;
+  const { rt, constants, frontend, kernel } = engine;
 
   function elaborated(file) {
     const session = engine.files.open({ file, header: false, scoped: true });
     const messages = [...session.messages];
-    const end = rt.adopt(session.run((unit) => void messages.push(...unit.messages)));
+    const end = frontend.run(session, (unit) => void messages.push(...unit.messages));
     const env = rt.field(end, COMMAND_STATE.env);
     const base = rt.field(session.state, COMMAND_STATE.env);
     const line = (name) => constants.declarationRange(env, name)?.start[0] ?? Infinity;
@@ -23,19 +22,17 @@ function trackCommands(engine) {
     return { messages, session, env, added: new Map(added.map(({ entry }) => entry)) };
   }
 
-  const hasSorry = (e) => e !== null && rt.call('l_Lean_Expr_hasSorry', e) === TRUE;
-  const isSame = (a, b) => rt.call('l_Lean_Expr_eqv', a, b) === TRUE;
+  const hasSorry = (e) => e !== null && rt.holds('l_Lean_Expr_hasSorry', e);
+  const isSame = (a, b) => rt.holds('l_Lean_Expr_eqv', a, b);
   const levels = (info) => constants.levelParams(info).map(rt.nameText).join(' ');
   /** What Lean makes beside a declaration differs with its value, and states nothing. */
   const isInternal = (name) =>
-    rt.call('l_Lean_Name_isInternalDetail', rt.name(name)) === TRUE || /\._\w+$/.test(name);
+    rt.holds('l_Lean_Name_isInternalDetail', rt.name(name)) || /\._\w+$/.test(name);
 
   function track({ src, dst }) {
     return rt.scope(() => {
       const [source, target] = [elaborated(src), elaborated(dst)];
-      const failed = [source, target].some(({ messages }) =>
-        messages.some(({ severity }) => severity === 'error'),
-      );
+      const failed = [source, target].some(({ messages }) => messages.some(isError));
       const failure = failed ? null : (difference(source, target) ?? unchecked(target));
       return {
         srcMessages: source.messages,

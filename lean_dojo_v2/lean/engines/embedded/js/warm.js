@@ -2,7 +2,6 @@
 /** Beginnings of files that stay elaborated, for requests about what follows them. */
 
 const { COMMAND_STATE } = require('./contexts.js');
-const { RequestError } = require('./errors.js');
 
 /** Elaborated beginnings that are kept, by use. */
 const MAX_WARM = 128;
@@ -21,21 +20,16 @@ function createWarm(engine) {
    */
   function open(request) {
     const { prefix = 0, header = true } = request;
-    if (!Number.isInteger(prefix) || prefix < 0)
-      throw new RequestError('command', 'prefix must be a byte offset');
     const session = engine.files.open({ ...request, scoped: true });
     // Without a header the text continues the session, whose environment may change.
     if (prefix === 0 || !header) return { ...session, warm: false };
     const offset = session.text.fromFile(prefix);
     const bytes = session.text.bytes.subarray(0, offset);
-    const family = JSON.stringify([
-      session.module,
-      request.options ?? {},
-      engine.modules.fingerprint(session.imports),
-    ]);
+    const sources = engine.modules.fingerprint(session.imports);
+    const family = JSON.stringify([session.module, request.options ?? {}, sources]);
     const nearest = longest(family, bytes);
     const entry =
-      nearest !== null && nearest.bytes.length === offset
+      nearest?.bytes.length === offset
         ? nearest
         : { family, bytes: Buffer.from(bytes), used: 0, ...elaborate(session, offset, nearest) };
     kept = [...kept.filter((other) => other !== entry), entry];
@@ -44,18 +38,13 @@ function createWarm(engine) {
     return { ...session, ...held(entry), below, warm: entry.used++ > 0 };
   }
 
-  /** The longest kept beginning of a text. */
+  /** The longest kept beginning of a text, if there is one. */
   function longest(family, bytes) {
-    const fitting = kept.filter(
-      (entry) =>
-        entry.family === family &&
-        entry.bytes.length <= bytes.length &&
-        entry.bytes.equals(bytes.subarray(0, entry.bytes.length)),
-    );
-    return fitting.reduce(
-      (best, entry) => (best === null || entry.bytes.length > best.bytes.length ? entry : best),
-      null,
-    );
+    return kept
+      .filter((entry) => entry.family === family)
+      .filter((entry) => entry.bytes.equals(bytes.subarray(0, entry.bytes.length)))
+      .sort((a, b) => b.bytes.length - a.bytes.length)
+      .at(0);
   }
 
   function held({ parserState, state, messages }) {
@@ -69,15 +58,9 @@ function createWarm(engine) {
   }
 
   function elaborate(session, offset, from) {
-    const start = from === null ? session : held(from);
+    const start = from === undefined ? session : { ...session, ...held(from) };
     const messages = [...start.messages];
-    const end = frontend.runTo(
-      session.source,
-      start.parserState,
-      start.state,
-      offset,
-      (unit) => void messages.push(...unit.messages),
-    );
+    const end = frontend.runTo(start, offset, (unit) => void messages.push(...unit.messages));
     return { ...end, messages };
   }
 
