@@ -41,8 +41,11 @@ def read_theorems(path: str | Path) -> Iterator[Theorem]:
     for number, item in enumerate(_items(file)):
         try:
             theorem = theorem_from_dict(item)
-        except (MalformedError, AttributeError) as error:
-            raise _malformed(error, file, f"[{number}]") from error
+        except MalformedError as error:
+            inner = error.inside(f"[{number}]")
+            raise DataError(inner.message, path=file, place=inner.place) from error
+        except AttributeError as error:
+            raise DataError("not an object", path=file, place=f"[{number}]") from error
         yield theorem
 
 
@@ -120,10 +123,3 @@ def _opened(file: Path) -> Any:
             f"cannot be read: {error.strerror}. DynamicDatabase.export_merged_data writes it",
             path=file,
         ) from error
-
-
-def _malformed(error: Exception, file: Path, place: str) -> DataError:
-    if isinstance(error, MalformedError):
-        inner = error.inside(place)
-        return DataError(inner.message, path=file, place=inner.place)
-    return DataError("not an object", path=file, place=place)

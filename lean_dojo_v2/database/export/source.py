@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import cached_property
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -53,12 +54,13 @@ class ExportSource:
         """Return each corpus file's path with the paths that it imports."""
         return ((file.path, file.imports) for file in self.repository.premise_files)
 
-    def corpus_line(self) -> Callable[[str], bytes]:
-        """Return a function from a corpus file's path to its JSON object."""
-        files: dict[str, PremiseFile] = {}
-        for file in self.repository.premise_files:
-            files.setdefault(file.path, file)
-        return lambda path: corpus_line(files[path])
+    def corpus_line(self, path: str) -> bytes:
+        """Return the JSON object of the first corpus file with this path."""
+        return corpus_line(self._files[path])
+
+    @cached_property
+    def _files(self) -> dict[str, PremiseFile]:
+        return {file.path: file for file in reversed(self.repository.premise_files)}
 
 
 def export_entry(theorem: Theorem) -> ExportEntry:

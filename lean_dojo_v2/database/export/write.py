@@ -67,15 +67,14 @@ def _merged_corpus(sources: Sequence[ExportSource]) -> Iterator[bytes]:
     that it imports, otherwise in stored order. Imports that no repository holds stay named.
     """
     imports: dict[str, tuple[str, ...]] = {}
-    owner: dict[str, int] = {}
-    for index, source in enumerate(sources):
+    owner: dict[str, ExportSource] = {}
+    for source in sources:
         for path, imported in source.imports():
             if path not in owner:
-                owner[path] = index
+                owner[path] = source
                 imports[path] = imported
-    readers = [source.corpus_line() for source in sources]
     for path in dependencies_first(imports):
-        yield readers[owner[path]](path)
+        yield owner[path].corpus_line(path)
 
 
 # --- splits ------------------------------------------------------------------------------------

@@ -281,11 +281,8 @@ class StoredSource(ExportSource):
                 imported = tuple(orjson.loads(imports))
             yield path, imported
 
-    def corpus_line(self) -> Callable[[str], bytes]:
+    def corpus_line(self, path: str) -> bytes:
         """See :meth:`ExportSource.corpus_line`; without such a file it raises a DatabaseError."""
-        return self._corpus_line
-
-    def _corpus_line(self, path: str) -> bytes:
         stored = self.repository
         line = stored.find_corpus_line(path)
         if line is None:
