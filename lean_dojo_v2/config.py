@@ -92,7 +92,7 @@ def parse_assignment(text: str) -> Settings:
         ConfigError: If there is no ``=`` or no key, or the value is not YAML.
     """
     match = _ASSIGNMENT.fullmatch(text)
-    path = key_path(match["path"]) if match else ()
+    path = [part.strip(" \t\"'") for part in re.findall(_KEY, match["path"])] if match else []
     if match is None or not all(path):
         raise ConfigError(
             f"--set {text}: write it as key=value, for example --set lr=1e-5; quote a key that "
@@ -105,16 +105,7 @@ def parse_assignment(text: str) -> Settings:
         raise ConfigError(f"{place}: {match['value']!r} is not a YAML value; quote it") from error
     for part in reversed(path):
         parsed = {part: parsed}
-    return Settings(parsed, {path[:depth]: place for depth in range(1, len(path) + 1)})
-
-
-def key_path(text: str) -> tuple[str, ...]:
-    """Split ``a.'b.c'`` into its keys.
-
-    >>> key_path("a.'b.c'")
-    ('a', 'b.c')
-    """
-    return tuple(part.strip(" \t\"'") for part in re.findall(_KEY, text))
+    return Settings(parsed, {tuple(path[:depth]): place for depth in range(1, len(path) + 1)})
 
 
 def write_yaml(values: Mapping[str, Any]) -> str:

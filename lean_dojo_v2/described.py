@@ -153,7 +153,9 @@ def _settings(target: Any, depth: int = 0) -> Iterator[Described]:
     for part in settings_of(target):
         record = class_in(part.annotation, attrs.has)
         dataclass = class_in(part.annotation, dataclasses.is_dataclass)
-        keys = record or dataclass or _further(target, part.name)
+        # The library's configuration, whose fields `trainer_args` takes.
+        library = getattr(target, "config_class", None) if part.name == "trainer_args" else None
+        keys = record or dataclass or library
         inner = tuple(_settings(keys, depth + 1)) if keys is not None and depth < 3 else ()
         computed = isinstance(part.default, attrs.Factory)  # type: ignore[arg-type]
         yield Described(
@@ -192,11 +194,6 @@ def class_in(annotation: Any, wanted: Callable[[type], bool]) -> type | None:
     members = (annotation, *typing.get_args(annotation))
     found = [one for one in members if isinstance(one, type) and wanted(one)]
     return found[0] if len(found) == 1 else None
-
-
-def _further(target: Any, name: str) -> type | None:
-    """Return the library's configuration whose fields ``trainer_args`` takes."""
-    return getattr(target, "config_class", None) if name == "trainer_args" else None
 
 
 def _plain(value: Any) -> Any:

@@ -26,20 +26,6 @@ SUGGESTIONS = tuple(Suggestion(text, -0.7 * (rank + 1)) for rank, text in enumer
 """The same with log-probabilities, which only rank: each next tactic is half as probable."""
 
 
-class Automation:
-    """Proposes the same tactics at every goal."""
-
-    def generate(
-        self,
-        goals: Sequence[str],
-        *,
-        num_samples: int,
-        premises: Sequence[Sequence[str]] = (),  # noqa: ARG002 - automation knows its own
-    ) -> list[list[Suggestion]]:
-        """Return the first ``num_samples`` tactics for every goal."""
-        return [list(SUGGESTIONS[:num_samples]) for _ in goals]
-
-
 class AutomationProver(BaseProver):
     """Proves with ``rfl``, ``simp_all``, ``omega``, ``decide``, ``grind`` and short combinations.
 
@@ -51,9 +37,19 @@ class AutomationProver(BaseProver):
     """
 
     @property
-    def generator(self) -> Automation:
-        """The generator of tactics."""
-        return Automation()
+    def generator(self) -> AutomationProver:
+        """The generator of tactics: itself."""
+        return self
+
+    def generate(
+        self,
+        goals: Sequence[str],
+        *,
+        num_samples: int,
+        premises: Sequence[Sequence[str]] = (),  # noqa: ARG002 - automation knows its own
+    ) -> list[list[Suggestion]]:
+        """Return the first ``num_samples`` tactics for every goal."""
+        return [list(SUGGESTIONS[:num_samples]) for _ in goals]
 
     def generate_whole_proof(self, theorem: Theorem | str) -> str:  # noqa: ARG002 - one for all
         """Write ``first | rfl | …``: the first of the tactics that closes the goal."""
