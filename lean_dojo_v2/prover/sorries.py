@@ -202,8 +202,7 @@ def find_sorries(server: Server, text: str, file_path: str) -> tuple[list[Sorry]
             continue
         declaration = _declaration(text, unit, file_path)
         for number, (start, _) in enumerate(declaration.sorries):
-            before = text[: declaration.start + start]
-            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+            line, column = _position(text, declaration.start + start)
             goal = str(unit.goal_state.goals[number])
             found.append(Sorry(declaration, number, line, column, goal))
     errors = [f"{file_path}:{error}" for unit in units for error in unit.errors]

@@ -10,9 +10,9 @@ import orjson
 
 from lean_dojo_core.records import NO_GOALS, PremiseFile, Theorem
 from lean_dojo_v2.data.codec import dumps, tactic_to_dict, theorem_from_dict
+from lean_dojo_v2.data.difficulty import difficulty
 from lean_dojo_v2.data.errors import MalformedError
-from lean_dojo_v2.data.repository import rated
-from lean_dojo_v2.database.export.source import ExportEntry, corpus_line, export_entry, export_line
+from lean_dojo_v2.database.export.source import corpus_line, export_entry, export_line
 
 
 @attrs.frozen
@@ -20,39 +20,27 @@ class TheoremRow:
     """A theorem ready to be stored.
 
     Attributes:
-        theorem: The record, rated.
-        entry: What decides about its export.
+        header: The columns full_name … digest of the table ``theorem``.
+        identity: Digest of what makes two records the same theorem.
         line: Its line in an exported split.
         extra: JSON of what that line leaves out (tactics without goals, where tactics stand in
             their file), or None if that is nothing.
         digest: Of ``line`` and ``extra``: equal digests need no writing.
     """
 
-    theorem: Theorem
-    entry: ExportEntry
+    header: tuple[Any, ...]
+    identity: bytes
     line: bytes
     extra: bytes | None
     digest: bytes
 
-    @property
-    def header(self) -> tuple[Any, ...]:
-        """The columns full_name … digest of the table ``theorem``."""
-        theorem = self.theorem
-        return (
-            theorem.full_name,
-            theorem.file_path,
-            theorem.difficulty_rating,
-            *self.entry,
-            self.digest,
-        )
-
 
 def theorem_row(theorem: Theorem) -> TheoremRow:
     """Encode a theorem."""
-    line, extra = export_line(theorem), _extra(theorem)
-    digest = blake2b(line, digest_size=16)
-    digest.update(extra or b"")
-    return TheoremRow(rated(theorem), export_entry(theorem), line, extra, digest.digest())
+    line, extra, entry = export_line(theorem), _extra(theorem), export_entry(theorem)
+    digest = blake2b(line + (extra or b""), digest_size=16).digest()
+    header = (theorem.full_name, theorem.file_path, difficulty(theorem), *entry, digest)
+    return TheoremRow(header, entry.identity, line, extra, digest)
 
 
 def _extra(theorem: Theorem) -> bytes | None:

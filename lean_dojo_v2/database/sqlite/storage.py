@@ -113,7 +113,7 @@ class SqliteStorage:
             found = connection.execute(
                 "SELECT id FROM theorem WHERE repository = ? AND full_name = ? AND file_path = ?"
                 " AND list = ? ORDER BY identity != ?, position LIMIT 1",
-                (repository, theorem.full_name, theorem.file_path, UNPROVED, row.entry.identity),
+                (repository, theorem.full_name, theorem.file_path, UNPROVED, row.identity),
             ).fetchone()
             if found is None:
                 raise not_found(theorem, Repository(*key), ("sorry_theorems_unproved",))

@@ -129,8 +129,8 @@ def _update_theorems(
         theorems = getattr(source, name) if own else source.iter_list(name)
         last = -1
         for row in map(theorem_row, theorems):
-            candidates = left.get(row.entry.identity) or []
-            if number == _UNPROVED and row.entry.identity in proofs:
+            candidates = left.get(row.identity) or []
+            if number == _UNPROVED and row.identity in proofs:
                 kept.extend(stored.id for stored in candidates)
                 candidates.clear()
                 continue
