@@ -25,27 +25,23 @@ def dependencies_first(
     >>> list(dependencies_first({"B": ["A"], "C": [], "A": ["Init"]}))
     ['C', 'A', 'B']
     """
-    paths = list(imports)
-    rank = {path: index for index, path in enumerate(paths)}
+    rank = {path: index for index, path in enumerate(imports)}
     sorter = TopologicalSorter(
-        {
-            rank[path]: [rank[name] for name in names if name in rank]
-            for path, names in imports.items()
-        }
+        {path: [name for name in names if name in rank] for path, names in imports.items()}
     )
     try:
         sorter.prepare()
     except CycleError as error:
-        circle = " → ".join(paths[number] for number in reversed(error.args[1]))
+        circle = " → ".join(reversed(error.args[1]))
         raise DatabaseError(
             f"files of the corpus import each other in a circle: {circle}. Lean does not allow "
             "this: trace the repository again",
             path=source,
         ) from None
-    ready: list[int] = []
+    ready: list[tuple[int, str]] = []
     while sorter.is_active():
-        for number in sorter.get_ready():
-            heappush(ready, number)
-        first = heappop(ready)
+        for path in sorter.get_ready():
+            heappush(ready, (rank[path], path))
+        _, first = heappop(ready)
         sorter.done(first)
-        yield paths[first]
+        yield first

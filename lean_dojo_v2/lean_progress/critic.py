@@ -100,24 +100,6 @@ class Gathered:
         return text
 
 
-def state_files(source: Path) -> list[StateFile]:
-    """Find the files of searched states: the file itself, or all in a folder and below.
-
-    Raises:
-        DataError: If there are none.
-    """
-    if source.is_file():
-        return [StateFile(source)]
-    found = sorted(source.rglob(f"*{ENDING}"))
-    if not found:
-        raise DataError(
-            f"holds no *{ENDING}; `lean-dojo bench` and the trainer expert-iteration leave them in "
-            "the folders of their runs",
-            path=source,
-        )
-    return [StateFile(file) for file in found]
-
-
 def examples_of_searches(
     states: Iterator[SearchedState], within: int | None
 ) -> Iterator[CriticExample]:
@@ -141,11 +123,18 @@ def gather(source: Path, target: Path, within: int | None = None) -> Gathered:
         EmptyDatasetError: If nothing is left to learn from, or all states had the same outcome;
             ``target`` is then as it was.
     """
+    files = [source] if source.is_file() else sorted(source.rglob(f"*{ENDING}"))
+    if not files:
+        raise DataError(
+            f"holds no *{ENDING}; `lean-dojo bench` and the trainer expert-iteration leave them in "
+            "the folders of their runs",
+            path=source,
+        )
     kept = held_out = total = 0
     outcomes: set[bool] = set()
     with atomic_writer(target) as stream:
-        for file in state_files(source):
-            for state in file.read():
+        for file in files:
+            for state in StateFile(file).read():
                 total += 1
                 if state.is_held_out:
                     held_out += 1

@@ -17,12 +17,7 @@ URL = "https://github.com/leanprover/lean4"
 
 
 def repository(mined: Iterable[Mined], date: str) -> Repository:
-    """Make a repository of the proofs.
-
-    Args:
-        mined: Theorems with their proofs; the others are passed over.
-        date: When they were found (ISO).
-    """
+    """Make a repository of the proofs that were found at an ISO date."""
     theorems = [theorem for one in mined for theorem in _theorems(one)]
     return Repository(
         url=URL,

@@ -113,14 +113,13 @@ class Player:
             steps = [MinedStep(str(state), tactic, str(after))]
             others = len(state.goals) - 1
             free = tactic.startswith("intro")  # an introduction takes nothing apart
-            while after is not None and len(after.goals) > others:
+            while len(after.goals) > others:
                 found = self._close(after, depth if free else depth - 1)
                 if found is None:
-                    after = None
-                else:
-                    steps += found[0]
-                    after = found[1]
-            if after is not None:
+                    break
+                steps += found[0]
+                after = found[1]
+            else:
                 return steps, after
         return None
 

@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from lean_dojo_core import Prover, registry
 from lean_dojo_core.errors import LeanError, UsageError
@@ -14,14 +14,12 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
+from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch, print_batch
 from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.prover.suggestion import PremiseSource, ProgressEstimator, TacticGenerator
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.lean_agent.config import ProverConfig
 
 AnyProver: TypeAlias = Prover[Problem, Server, SearchResult]
 """What agents and commands prove with: any registered prover."""

@@ -59,7 +59,8 @@ def replay(
         EngineLostError: The engine was lost; another one may succeed.
         LeanError: The problem cannot be opened.
     """
-    kept = _states_of(server)
+    with _lock:  # each engine has its own thread; the dictionary of all engines is shared
+        kept = _kept.setdefault(server, OrderedDict())
     played = tuple(tactics)
     done, state = _furthest(server, kept, start, played)
     if state is None:
@@ -96,11 +97,6 @@ def raise_if_lost(outcome: TacticOutcome) -> None:
 
 _kept: weakref.WeakKeyDictionary[Server, OrderedDict[Key, GoalState]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
-
-
-def _states_of(server: Server) -> OrderedDict[Key, GoalState]:
-    with _lock:  # each engine has its own thread; the dictionary of all engines is shared
-        return _kept.setdefault(server, OrderedDict())
 
 
 def _furthest(

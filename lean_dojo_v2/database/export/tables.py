@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import orjson
 
@@ -15,9 +15,6 @@ from lean_dojo_v2.atomic import atomic_write_text, atomic_writer
 from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.database.export.splits import SPLITS
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.database.database import DynamicDatabase
 
 Format: TypeAlias = Literal["jsonl", "parquet", "hf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -30,8 +27,15 @@ COLUMNS = (
 _BATCH = 5_000
 
 
+class Exports(Protocol):
+    """A database that writes the splits of repositories."""
+
+    def export_merged_data(self, repositories: Sequence[Any], output_path: Path) -> None:
+        """Write them to a folder."""
+
+
 def export_tables(
-    database: DynamicDatabase, repositories: Sequence[Repository], folder: Path, format_: Format
+    database: Exports, repositories: Sequence[Repository], folder: Path, format_: Format
 ) -> dict[str, int]:
     """Write the tactics of traced theorems, a file a split.
 

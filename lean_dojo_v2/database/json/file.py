@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ def read_repositories(path: Path) -> list[Repository]:
     with paused_garbage_collection():
         try:
             with path.open("rb") as stream:
-                return unique(read_lines(stream))
+                return list(dict.fromkeys(read_lines(stream)))
         except NotOurLayoutError:
             return _read_as_a_whole(path)
         except OSError as error:
@@ -82,7 +82,7 @@ def paused_garbage_collection() -> Iterator[None]:
 
 
 def repositories_from_dict(data: object) -> list[Repository]:
-    """Read ``{"repositories": […]}``.
+    """Read ``{"repositories": […]}``; of several records of one commit the first counts.
 
     Raises:
         MalformedError: (a ValueError) naming the key path of what is wrong.
@@ -94,9 +94,4 @@ def repositories_from_dict(data: object) -> list[Repository]:
         repositories.extend(map(Repository.from_dict, data["repositories"]))
     except MalformedError as error:
         raise error.inside(f"repositories[{len(repositories)}]") from error
-    return unique(repositories)
-
-
-def unique(repositories: Iterable[Repository]) -> list[Repository]:
-    """Keep the first of several records of one repository and commit."""
     return list(dict.fromkeys(repositories))
