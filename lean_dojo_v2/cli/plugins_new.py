@@ -16,6 +16,7 @@ import click
 
 from lean_dojo_core import API_VERSION, registry
 from lean_dojo_core.errors import InvalidSpecError, UsageError
+from lean_dojo_core.hookspecs import HOOKS
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_core.specs import PluginSpec
 from lean_dojo_v2.atomic import atomic_write_text
@@ -23,6 +24,10 @@ from lean_dojo_v2.cli.output import note
 
 TRL_REWARD = "trl-reward"
 """Another way to write a reward: a function as TRL documents them."""
+FROM_SCRATCH = "trainer-from-scratch"
+LEAN_REWARD = "reward_lean"
+WORDS_OF = {TRL_REWARD: "reward", FROM_SCRATCH: "trainer", LEAN_REWARD: "reward"}
+"""The kinds of the templates that are none themselves."""
 WORDS: dict[str, registry.Registry[Any, Any]] = {
     "trainer": registry.trainers,
     "formatter": registry.dataset_formatters,
@@ -34,7 +39,7 @@ WORDS: dict[str, registry.Registry[Any, Any]] = {
 """What the command calls each kind; also the folder of its templates."""
 SUMMARIES = {
     "trainer": "Fine-tunes on short tactics only.",
-    "trainer-from-scratch": "Learns which tactic goes with which goal, by counting.",
+    FROM_SCRATCH: "Learns which tactic goes with which goal, by counting.",
     "formatter": "Chat rows of the goal alone; the answer is the tactic.",
     "reward": "Rewards tactics of few words.",
     TRL_REWARD: "Rewards completions that think before they answer.",
@@ -45,7 +50,7 @@ SUMMARIES = {
 """The summary of what is written, unless the user gives one."""
 USES = {
     "trainer": "lean-dojo train $name --set model_name=…",
-    "trainer-from-scratch": "lean-dojo train $name",
+    FROM_SCRATCH: "lean-dojo train $name",
     "formatter": "lean-dojo train sft --formatter $name --set model_name=…",
     "reward": "lean-dojo train grpo --reward $name --set model_name=…",
     "prover": "lean-dojo prove --prover $name",
@@ -53,9 +58,19 @@ USES = {
     "command": "lean-dojo $name",
 }
 """The command line that uses what is written."""
+FIELDS = {
+    "formatter": ['columns=("prompt", "completion")'],
+    "trainer": [
+        'required_columns=("prompt", "completion")',
+        'default_formatter="tactic-chat"',
+        'prover="hf"',
+    ],
+    LEAN_REWARD: ['required_columns=("problem",)', "needs_lean=True"],
+}
+"""What the descriptor says besides name, target and summary."""
 
 
-@click.command(short_help="Write a new plugin: a distribution that installs and passes its tests.")
+@click.command()
 @click.argument("words", nargs=-1, metavar="[KIND] NAME")
 @click.option("--kind", "word", type=click.Choice([*WORDS, TRL_REWARD]), help="The same as KIND.")
 @click.option(
@@ -100,13 +115,12 @@ def new(
     if from_scratch:
         if template != "trainer":
             raise UsageError(f"--from-scratch is for a trainer, not for a {template}")
-        template = "trainer-from-scratch"
+        template = FROM_SCRATCH
     if lean:
         if template != "reward":
             raise UsageError(f"--lean is for a reward, not for a {template}")
-        template = "reward_lean"
-    words_of = {TRL_REWARD: "reward", "trainer-from-scratch": "trainer", "reward_lean": "reward"}
-    word = words_of.get(template, template)
+        template = LEAN_REWARD
+    word = WORDS_OF.get(template, template)
     peers = WORDS[word]
     name, summary = normalise(name), summary or SUMMARIES.get(template, SUMMARIES[word])
     # The descriptor's own rules, so that what is written here also loads.
@@ -184,11 +198,17 @@ def _values(
     from importlib.metadata import version
 
     host = version(HOST_DISTRIBUTION)
+    [(hook, spec)] = [one for one in HOOKS.items() if one[1].kind == WORDS[word].kind]
+    class_name, function_name = _class_name(name, word), f"{package}_command"
     return {
         "name": name,
         "package": package,
-        "class_name": _class_name(name, word),
-        "function_name": f"{package}_command",
+        "class_name": class_name,
+        "function_name": function_name,
+        "target": function_name if word == "command" else class_name,
+        "spec": spec.__name__,
+        "hook": hook,
+        "more": "".join(f"        {field},\n" for field in FIELDS.get(template, ())),
         "module": word,
         "kind_words": WORDS[word].kind.replace("-", " "),
         "summary": summary,
@@ -221,8 +241,7 @@ def _files(word: str, template: str, package: str) -> dict[str, Traversable]:
         ".github/workflows/test.yml": common / "ci.yml.tmpl",
         f"src/{package}/__init__.py": common / "__init__.py.tmpl",
         f"src/{package}/py.typed": common / "py.typed.tmpl",
-        f"src/{package}/plugin.py": (root / word if template == TRL_REWARD else own)
-        / "plugin.py.tmpl",
+        f"src/{package}/plugin.py": common / "plugin.py.tmpl",
         f"src/{package}/{word}.py": own / f"{word}.py.tmpl",
         f"tests/test_{package}.py": own / "test.py.tmpl",
     }
