@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.states import ENDING, StateFile
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.runs.files import append_lines
+from lean_dojo_v2.runs.files import append_lines, read_records
 
 RUN_FILE = "run.json"
 PASSING = frozenset({Failure.ENGINE, Failure.GENERATOR})
@@ -101,9 +101,8 @@ class AttemptFolder:
         wanted = orjson.loads(orjson.dumps(asked))
         if (self.path / RUN_FILE).exists():
             found = self.asked()
-            if changed := sorted(
-                key for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)
-            ):
+            keys = wanted.keys() | found.keys()
+            if changed := sorted(key for key in keys if wanted.get(key) != found.get(key)):
                 raise UsageError(
                     f"{self.path} holds a run with other {', '.join(changed)}; name another "
                     "folder with -o, or remove this one"
@@ -147,28 +146,16 @@ class AttemptFolder:
         Raises:
             DataError: If a line is something else.
         """
-        found = {(one.name, one.number): one for one in self._read(who)}
-        return [one for one in found.values() if one.counts]
+        return [one for one in self._latest(who) if one.counts]
 
     def failed(self, who: str) -> list[Attempt]:
         """Read the attempts in which an engine or endpoint failed, and that were not repeated."""
-        found = {(one.name, one.number): one for one in self._read(who)}
-        return [one for one in found.values() if not one.counts]
+        return [one for one in self._latest(who) if not one.counts]
 
     def _file(self, who: str) -> Path:
         return self.path / f"{who}.jsonl"
 
-    def _read(self, who: str) -> Iterator[Attempt]:
+    def _latest(self, who: str) -> Iterable[Attempt]:
         file = self._file(who)
-        lines: Sequence[bytes] = file.read_bytes().split(b"\n") if file.exists() else ()
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                yield Attempt(**orjson.loads(line))
-            except orjson.JSONDecodeError:
-                continue  # the machine went down in the middle of it; the attempt is made again
-            except TypeError as error:
-                raise DataError(
-                    f"is not an attempt: {error}", path=file, place=f"line {number}"
-                ) from error
+        read = read_records(file, Attempt, "an attempt") if file.exists() else ()
+        return {(one.name, one.number): one for one in read}.values()

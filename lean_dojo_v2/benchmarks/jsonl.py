@@ -17,9 +17,6 @@ from lean_dojo_v2.lean.text.lexer import code_tokens, without_end
 from lean_dojo_v2.lean.text.statement import split_statement
 from lean_dojo_v2.paths import read_named
 
-HEADER = ""
-"""What stands before a statement whose line brings no header: Lean's core alone."""
-
 
 @attrs.frozen
 class JsonlBenchmark:
@@ -97,7 +94,7 @@ def problem_from(item: Mapping[str, Any], project: Path | None = None) -> Benchm
         before, statement, _ = split_theorem(text, name)
     except UsageError as error:
         raise UsageError(f"'formal_statement' {error}") from error
-    header = item.get("header") or HEADER
+    header = item.get("header") or ""  # Lean's core alone
     split = item.get("split")
     if not isinstance(header, str) or not isinstance(split, str | None):
         raise UsageError("'header' and 'split' must be texts")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lean_dojo_v2.benchmarks.summary import Summary
-from lean_dojo_v2.runs.figures import COLOURS, new_figure, save
+from lean_dojo_v2.runs.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,8 +40,3 @@ def draw(lines: Mapping[str, Summary]) -> Figure:
     if lines:
         figure.legend(fontsize="small", frameon=False, loc="outside lower left", ncols=3)
     return figure
-
-
-def save_curve(lines: Mapping[str, Summary], path: Path) -> None:
-    """Write the picture as an SVG file."""
-    save(draw(lines), path)

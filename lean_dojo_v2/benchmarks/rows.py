@@ -56,7 +56,8 @@ def problem_of_row(
     """
     given = {key: value for key, value in row.items() if value is not None}
     if "formal_statement" in given:  # beside it, some files repeat the target as "goal"
-        return _of_statement(given, project)
+        found = problem_from(given, project)
+        return RowProblem(problem_of(found), project, _text(found))
     if "goal" in given:
         return RowProblem(GoalProblem(_expression(given["goal"])), project)
     name = given.get("name")
@@ -77,11 +78,6 @@ def _expression(goal: Any) -> str:
             "contain all that a whole proof needs"
         )
     return goal.strip()
-
-
-def _of_statement(row: Mapping[str, Any], project: Path | None) -> RowProblem:
-    found = problem_from(row, project)
-    return RowProblem(problem_of(found), project, _text(found))
 
 
 def _of_benchmark(name: str, benchmark: str | Benchmark) -> RowProblem:

@@ -34,53 +34,41 @@ ServerFactory: TypeAlias = "Callable[[Path | None], AbstractContextManager[Serve
 """Opens an engine for a Lean project; ``None`` for Lean alone."""
 
 
-class _KeptEngines:
-    """Engines by project that stay open from run to run, with all that they have elaborated."""
-
-    def __init__(self, stack: ExitStack) -> None:
-        self._stack = stack
-        self._idle: dict[Path | None, list[Server]] = defaultdict(list)
-
-    @contextmanager
-    def lend(self, project: Path | None) -> Iterator[Server]:
-        idle = self._idle[project]
-        server = idle.pop() if idle else self._stack.enter_context(_server(project))
-        try:
-            yield server
-        finally:
-            idle.append(server)
-
-
-_kept: ContextVar[_KeptEngines | None] = ContextVar("kept engines", default=None)
-
-
-@contextmanager
-def engines_kept() -> Iterator[None]:
-    """Keep the engines of :func:`local_server` open until the end of the context."""
-    with ExitStack() as stack:
-        token = _kept.set(_KeptEngines(stack))
-        try:
-            yield
-        finally:
-            _kept.reset(token)
-
-
-def local_server(project: Path | None) -> AbstractContextManager[Server]:
-    """Open an engine of this machine; it starts at its first call."""
-    kept = _kept.get()
-    return _server(project) if kept is None else kept.lend(project)
-
-
 def _server(project: Path | None) -> Server:
     return Server(project_path=project, start=False, timeout=SERVER_TIMEOUT)
 
 
-@attrs.frozen
-class _Group:
-    """The theorems of one project."""
+_opens: ContextVar[ServerFactory] = ContextVar("what opens engines", default=_server)
 
-    project: Path | None
-    problems: tuple[BenchmarkProblem, ...]
+
+def local_server(project: Path | None) -> AbstractContextManager[Server]:
+    """Open an engine of this machine; it starts at its first call."""
+    return _opens.get()(project)
+
+
+@contextmanager
+def engines_kept() -> Iterator[None]:
+    """Keep the engines of :func:`local_server` open until the end of the context.
+
+    They serve from run to run, with all that they have elaborated.
+    """
+    idle: dict[Path | None, list[Server]] = defaultdict(list)
+    with ExitStack() as stack:
+
+        @contextmanager
+        def lend(project: Path | None) -> Iterator[Server]:
+            free = idle[project]
+            server = free.pop() if free else stack.enter_context(_server(project))
+            try:
+                yield server
+            finally:
+                free.append(server)
+
+        token = _opens.set(lend)
+        try:
+            yield
+        finally:
+            _opens.reset(token)
 
 
 @attrs.define
@@ -135,9 +123,9 @@ class Bench:
         done = self._done(who)
         if self.states:
             self.folder.states(who).keep_only(done)
-        for group in self._groups():
+        for project, theirs in self._groups():
             todo = [
-                (number, [p for p in group.problems if (p.full_name, number) not in done])
+                (number, [p for p in theirs if (p.full_name, number) not in done])
                 for number in range(attempts)
             ]
             most = max((len(problems) for _, problems in todo), default=0)
@@ -145,27 +133,27 @@ class Bench:
                 continue
             with ExitStack() as stack:
                 servers = [
-                    stack.enter_context(self.server(group.project))
+                    stack.enter_context(self.server(project))
                     for _ in range(min(self.workers, most))
                 ]
                 for number, problems in todo:
                     if problems:
-                        found = _results(make_prover(seed + number), problems, group, servers)
+                        found = _results(make_prover(seed + number), problems, project, servers)
                         for problem, result in found:
                             self._note(who, problem, number, result)
 
     def _done(self, who: str) -> set[tuple[str, int]]:
         return {(one.name, one.number) for one in self.folder.attempts(who)}
 
-    def _groups(self) -> Iterator[_Group]:
-        """Yield the theorems project by project: engines are opened once for each."""
+    def _groups(self) -> Iterator[tuple[Path | None, list[BenchmarkProblem]]]:
+        """Yield each project's folder and theorems: engines are opened once for each."""
         places: dict[tuple[object, ...], list[BenchmarkProblem]] = {}
         for problem in self.problems:
             traced = problem.theorem
             home = () if traced is None else (traced.url, traced.commit)
             places.setdefault((problem.project, *home), []).append(problem)
         for problems in places.values():
-            yield _Group(project_of(problems[0]), tuple(problems))
+            yield project_of(problems[0]), problems
 
     def _note(self, who: str, problem: BenchmarkProblem, number: int, result: SearchResult) -> None:
         self.on_result(problem, result)
@@ -183,20 +171,16 @@ class Bench:
 def _results(
     prover: Prover[Any, Any, Any],
     problems: Sequence[BenchmarkProblem],
-    group: _Group,
+    project: Path | None,
     servers: Sequence[Server],
 ) -> Iterator[tuple[BenchmarkProblem, SearchResult]]:
     opened: list[tuple[BenchmarkProblem, TheoremProblem]] = []
     for problem in problems:
         try:
-            opened.append((problem, problem_of(problem, group.project)))
+            opened.append((problem, problem_of(problem, project)))
         except LeanError as error:
-            yield (
-                problem,
-                SearchResult(
-                    problem.full_name, False, reason=Failure.CANNOT_OPEN, detail=str(error)
-                ),
-            )
+            reason = Failure.CANNOT_OPEN
+            yield problem, SearchResult(problem.full_name, False, reason=reason, detail=str(error))
     if opened:
         for index, result in prover.search_many([one for _, one in opened], servers):
             yield opened[index][0], result

@@ -14,7 +14,7 @@ from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS, split_of
 from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
-from lean_dojo_v2.runs.files import append_lines
+from lean_dojo_v2.runs.files import append_lines, read_records
 
 ENDING = ".states.jsonl"
 
@@ -146,19 +146,6 @@ class StateFile:
             DataError: If the file cannot be read, or a line is no such state.
         """
         try:
-            with self.path.open("rb") as stream:
-                for number, line in enumerate(stream, 1):
-                    if (state := self._parse(line, number)) is not None:
-                        yield state
+            yield from read_records(self.path, SearchedState, "a state of a search")
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror}", path=self.path) from error
-
-    def _parse(self, line: bytes, number: int) -> SearchedState | None:
-        try:
-            return SearchedState(**orjson.loads(line))
-        except orjson.JSONDecodeError:
-            return None  # the machine went down in the middle of it
-        except TypeError as error:
-            raise DataError(
-                f"is not a state of a search: {error}", path=self.path, place=f"line {number}"
-            ) from error

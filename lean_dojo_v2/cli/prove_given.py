@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
-import orjson
 
-from lean_dojo_core.errors import DataError, UnreadableFileError, UsageError
+from lean_dojo_core.errors import UnreadableFileError, UsageError
 from lean_dojo_v2.benchmarks.runner import SERVER_TIMEOUT, engines_for
 from lean_dojo_v2.cli.output import counted, emit_json, note
 from lean_dojo_v2.lean.client.server import Server
@@ -19,7 +18,7 @@ from lean_dojo_v2.paths import read_named
 from lean_dojo_v2.prover.problem import GoalProblem, Problem
 from lean_dojo_v2.prover.search.drawing import save_drawing
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.runs.files import append_lines
+from lean_dojo_v2.runs.files import append_lines, read_records
 from lean_dojo_v2.runs.patches import file_patch
 
 if TYPE_CHECKING:
@@ -186,7 +185,9 @@ def _list(work: _Work, file: Path) -> list[SearchResult]:
 
     def keep(index: int, result: SearchResult) -> None:
         if result.success:
-            append_lines(log, [{**_key_fields(todo[index]), "proof": result.proof}])
+            name, header, statement = _key(todo[index])
+            proved = {"name": name, "header": header, "statement": statement}
+            append_lines(log, [{**proved, "proof": result.proof}])
 
     tried = iter(work.results([problem_of(problem) for problem in todo], told=keep))
     return [
@@ -302,33 +303,16 @@ def _log_of(problems: Path) -> Path:
     return Path(f"{problems.stem}.proofs.jsonl")
 
 
-def _key_fields(problem: BenchmarkProblem) -> dict[str, str]:
-    return {
-        "name": problem.full_name,
-        "header": problem.header or "",
-        "statement": problem.statement,
-    }
-
-
 def _key(problem: BenchmarkProblem) -> tuple[str, ...]:
-    return tuple(_key_fields(problem).values())
+    return problem.full_name, problem.header or "", problem.statement
 
 
 def _logged(log: Path) -> dict[tuple[str, ...], str]:
     """Read the proofs of a log, by what tells their theorems apart."""
-    found: dict[tuple[str, ...], str] = {}
-    lines = log.read_bytes().split(b"\n") if log.is_file() else []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            record = orjson.loads(line)
-            key = (record["name"], record["header"], record["statement"])
-            found[key] = record["proof"]
-        except orjson.JSONDecodeError:
-            continue  # half a line; its theorem is proved again
-        except (KeyError, TypeError) as error:
-            raise DataError(
-                f"is not a proof of `lean-dojo prove`: {error}", path=log, place=f"line {number}"
-            ) from error
-    return found
+
+    def proof_of(name: str, header: str, statement: str, proof: str, **_: object) -> Any:
+        return (name, header, statement), proof
+
+    if not log.is_file():
+        return {}
+    return dict(read_records(log, proof_of, "a proof of `lean-dojo prove`"))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_v2.atomic import atomic_write_bytes
+
+RecordT = TypeVar("RecordT")
 
 STATE_FILE = "training_state.json"
 """Which repositories a run has finished, with which settings."""
@@ -45,6 +47,29 @@ def read_lines(file: Path) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(row, dict):
             yield row
+
+
+def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterator[RecordT]:
+    """Read a JSONL file as records; a line that the machine went down in is passed over.
+
+    Args:
+        file: The file.
+        make: Makes a record; its parameters are the keys of a line.
+        what: What a line should be, for the message.
+
+    Raises:
+        DataError: If a line is something else.
+        OSError: If the file cannot be read.
+    """
+    with file.open("rb") as stream:
+        for number, line in enumerate(stream, 1):
+            try:
+                yield make(**orjson.loads(line))
+            except orjson.JSONDecodeError:
+                continue
+            except TypeError as error:
+                place = f"line {number}"
+                raise DataError(f"is not {what}: {error}", path=file, place=place) from error
 
 
 def append_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:

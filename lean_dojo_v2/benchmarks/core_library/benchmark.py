@@ -60,7 +60,8 @@ class CoreLibraryBenchmark:
                 f"core-library: no module name begins with {self.module!r}; the modules are "
                 + ", ".join(every)
             )
-        file = _cached(chosen)
+        digest = hashlib.sha256(orjson.dumps(chosen)).hexdigest()[:12]
+        file = user_cache() / "core-library" / f"{version_key()}-{digest}.jsonl"
         if not file.exists():
             write_problems(_read(chosen), file)
         return [attrs.evolve(one, split=None) for one in JsonlBenchmark(file).problems()]
@@ -92,11 +93,6 @@ def write_problems(found: Iterable[BenchmarkProblem], file: Path) -> None:
     )
     lines = [orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows]
     atomic_write_bytes(file, b"".join(lines))
-
-
-def _cached(chosen: dict[str, list[str]]) -> Path:
-    digest = hashlib.sha256(orjson.dumps(chosen)).hexdigest()[:12]
-    return user_cache() / "core-library" / f"{version_key()}-{digest}.jsonl"
 
 
 def _read(chosen: dict[str, list[str]]) -> list[BenchmarkProblem]:
