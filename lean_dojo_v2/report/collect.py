@@ -97,21 +97,25 @@ class Contents:
         return {name: proofs for name, proofs in grouped.items() if proofs}
 
     @property
+    def proved(self) -> dict[str, tuple[int, int]]:
+        """For each stage the theorems proved, and of how many."""
+        return {
+            stage: (sum(proof.success for proof in proofs), len(proofs))
+            for stage, proofs in self.proofs_by_stage.items()
+        }
+
+    @property
     def best_stage(self) -> str | None:
         """The stage that proved most; the later one of equals; a baseline only if it is alone."""
-        stages = self.proofs_by_stage
-        rivals = {s: ps for s, ps in stages.items() if s not in BASELINES} or stages
-        proved = [(sum(p.success for p in ps), s) for s, ps in rivals.items()]
-        return max(reversed(proved), key=lambda item: item[0])[1] if proved else None
+        proved = self.proved
+        rivals = [stage for stage in proved if stage not in BASELINES] or list(proved)
+        return max(reversed(rivals), key=lambda stage: proved[stage][0], default=None)
 
     @property
     def baselines(self) -> dict[str, tuple[int, int]]:
         """The baselines to beat: theorems proved, of how many."""
-        return {
-            stage: (sum(proof.success for proof in proofs), len(proofs))
-            for stage, proofs in self.proofs_by_stage.items()
-            if stage in BASELINES and stage != self.best_stage
-        }
+        best = self.best_stage
+        return {s: one for s, one in self.proved.items() if s in BASELINES and s != best}
 
 
 def reasons(proofs: list[Proof]) -> list[tuple[str, int]]:

@@ -69,8 +69,7 @@ def _names(runs: Sequence[Contents]) -> list[str]:
 
 def _proved(run: Contents) -> dict[str, Any]:
     return {
-        stage or "theorems": f"{sum(proof.success for proof in proofs)} of {len(proofs)}"
-        for stage, proofs in run.proofs_by_stage.items()
+        stage or "theorems": f"{proved} of {tried}" for stage, (proved, tried) in run.proved.items()
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,8 @@ def datasets(folder: Path) -> list[Dataset]:
     Raises:
         DataError: If a file cannot be read.
     """
-    found = [_dataset(folder, file) for file in _exported(folder)]
+    exported = [one for one in sorted(folder.rglob(METADATA)) if (one.parent / "random").is_dir()]
+    found = [_dataset(folder, file) for file in exported]
     shown = {_contents(dataset) for dataset in found}
     for file in sorted(folder.rglob(COPY)):
         data = read_json(file)
@@ -81,10 +82,6 @@ def datasets(folder: Path) -> list[Dataset]:
             shown.add(_contents(copied))
             found.append(copied)
     return found
-
-
-def _exported(folder: Path) -> Iterator[Path]:
-    return (file for file in sorted(folder.rglob(METADATA)) if (file.parent / "random").is_dir())
 
 
 def _contents(dataset: Dataset) -> frozenset[tuple[str, str]]:

@@ -104,12 +104,11 @@ def _curriculum(contents: Contents) -> Iterator[Curriculum]:
 def _tiles(contents: Contents) -> Iterator[Tile]:
     """Yield the numbers that a reader looks for first."""
     if (best := contents.best_stage) is not None:
-        tried = contents.proofs_by_stage[best]
+        proved, tried = contents.proved[best]
         note = f"theorems, with {best}" if best else "theorems"
-        for name, (proved, of) in contents.baselines.items():
-            note += f"; {name}: {proved} of {of}"
-        value = f"{sum(proof.success for proof in tried)} of {len(tried)}"
-        yield Tile("Proved", value, note, EXPLAINED["proved"])
+        for name, (others, of) in contents.baselines.items():
+            note += f"; {name}: {others} of {of}"
+        yield Tile("Proved", f"{proved} of {tried}", note, EXPLAINED["proved"])
     for run in contents.runs:
         if run.verified_trend is not None:
             first, last = run.verified_trend.first, run.verified_trend.last
@@ -137,8 +136,8 @@ def summary(contents: Contents) -> dict[str, Any]:
         "title": contents.title,
         "tiles": [attrs.asdict(tile) for tile in _tiles(contents)],
         "proved": {
-            stage: {"proved": sum(proof.success for proof in proofs), "tried": len(proofs)}
-            for stage, proofs in contents.proofs_by_stage.items()
+            stage: {"proved": proved, "tried": tried}
+            for stage, (proved, tried) in contents.proved.items()
         },
         "runs": {
             run.name: {"trainer": run.trainer, "metrics": run.last, "settings": run.settings}

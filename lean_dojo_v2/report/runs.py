@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -17,9 +16,6 @@ from lean_dojo_v2.runs.forgetting import FILE as FORGETTING_FILE, Forgetting
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-PICTURES = ("predictions",)
-"""Pictures that a trainer leaves of more than what it logs."""
 
 
 @attrs.frozen
@@ -130,9 +126,6 @@ def _run(root: Path, folder: Path) -> RunReport:
     state = read_json(state_file) if state_file.exists() else {}
     rows = metrics.read(folder)
     name = _name(root, folder)
-    last: dict[str, float] = {}
-    for row in rows:
-        last.update({k: v for k, v in row.items() if isinstance(v, int | float) and k != "time"})
     drawn = {
         "training loss": figures.loss(rows),
         "reward": figures.rewards(rows),
@@ -141,22 +134,22 @@ def _run(root: Path, folder: Path) -> RunReport:
     return RunReport(
         name=name,
         trainer=state.get("trainer", ""),
-        settings={k: json.dumps(v, ensure_ascii=False) for k, v in _settings(state)},
+        settings={
+            k: json.dumps(v, ensure_ascii=False)
+            for k, v in state.get("settings", {}).items()
+            if v not in (None, {}, [])
+        },
         steps=state.get("finished", []),
         curves=[
             *(p for what, f in drawn.items() if (p := _picture(f, f"{what} of {name}"))),
-            *_left_pictures(folder, name),
+            *_left_picture(folder, name),
         ],
         verified=_picture(figures.verified(rows), f"verified rate of {name} over the steps"),
         verified_trend=_trend([row["lean/verified"] for row in rows if "lean/verified" in row]),
         refusals=_picture(figures.refusals(rows), f"refusals of {name} by reason over the steps"),
         refused=figures.refusal_shares(rows),
-        last=last,
+        last=metrics.last(rows),
     )
-
-
-def _settings(state: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return [(k, v) for k, v in state.get("settings", {}).items() if v not in (None, {}, [])]
 
 
 def _trend(values: list[float]) -> Trend | None:
@@ -170,13 +163,10 @@ def _picture(figure: Figure | None, alt: str) -> Picture | None:
     return None if figure is None else Picture(alt, figures.inline_svg(figure))
 
 
-def _left_pictures(folder: Path, name: str) -> Iterator[Picture]:
-    for what in PICTURES:
-        for file in sorted(folder.glob(f"{what}.*")):
-            kind = {".svg": "svg+xml", ".png": "png"}.get(file.suffix)
-            if kind:
-                yield Picture(f"{what} of {name}", address=_address(file.read_bytes(), kind))
-
-
-def _address(data: bytes, kind: str) -> str:
-    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+def _left_picture(folder: Path, name: str) -> list[Picture]:
+    """Return the picture that a trainer leaves of more than what it logs, where there is one."""
+    file = folder / "predictions.svg"
+    if not file.is_file():
+        return []
+    data = base64.b64encode(file.read_bytes()).decode()
+    return [Picture(f"predictions of {name}", address=f"data:image/svg+xml;base64,{data}")]

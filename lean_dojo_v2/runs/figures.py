@@ -130,24 +130,19 @@ def reason(metric: str) -> str:
     return metric.rpartition("/")[2]
 
 
-def svg(figure: Figure) -> bytes:
+def svg(figure: Figure, **how: Any) -> bytes:
     """Return a figure as an SVG document; equal figures give equal bytes."""
     import matplotlib as mpl
 
     stream = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": "lean-dojo"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None})
+        figure.savefig(stream, format="svg", metadata={"Date": None}, **how)
     return stream.getvalue()
 
 
 def inline_svg(figure: Figure) -> str:
     """Return a figure as markup for a page: in the page's own text colour, on its own ground."""
-    import matplotlib as mpl
-
-    stream = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "lean-dojo"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
-    text = stream.getvalue().decode()
+    text = svg(figure, transparent=True).decode()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
     head, rest = text.split(">", 1)
     head = re.sub(r' (?:width|height|xmlns(?::\w+)?|version)="[^"]*"', "", head)

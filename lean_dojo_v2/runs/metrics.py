@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,14 @@ def append(folder: Path, step: int, repository: str, numbers: Mapping[str, float
 def read(folder: Path) -> list[dict[str, Any]]:
     """Read what a run has reported, without a line that a killed process left half written."""
     return [row for row in read_lines(folder / FILE) if "step" in row]
+
+
+def last(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the last value of every number that a run has reported."""
+    found: dict[str, float] = {}
+    for row in rows:
+        found.update({k: v for k, v in row.items() if isinstance(v, int | float) and k != "time"})
+    return found
 
 
 def forget_after(folder: Path, step: int) -> None:
