@@ -50,7 +50,7 @@ from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.database import problems_of, sorry_theorems, training_theorems
 from lean_dojo_v2.benchmarks.runner import Bench
 from lean_dojo_v2.benchmarks.summary import PROVER
-from lean_dojo_v2.cli.progress import said_now_and_then
+from lean_dojo_v2.cli.waiting import said_now_and_then
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.splits import split_of, unit_hash
 from lean_dojo_v2.lean.client.server import Server

@@ -10,109 +10,72 @@ from collections.abc import Sequence
 
 import click
 
-from lean_dojo_v2.cli.lazy import COMPLETION, LazyCommand
-from lean_dojo_v2.cli.mounted import ProgramGroup
+from lean_dojo_v2.cli.lazy import COMPLETION, LazyCommand, ProgramGroup
 
 TRACEBACK_VARIABLE = "LEAN_DOJO_TRACEBACK"
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Errors of writing to a pipe or file that the user gave us as standard output."""
 
-COMMANDS = {
-    "plugins": LazyCommand(
-        "lean_dojo_v2.cli.plugins:plugins", "List, install, check and write plugins."
-    ),
-    "show": LazyCommand(
-        "lean_dojo_v2.cli.show:show", "Show one plugin: its settings, and where it comes from."
-    ),
-    "config": LazyCommand(
-        "lean_dojo_v2.cli.config:config", "Write a commented settings file, or its JSON Schema."
-    ),
-    "train": LazyCommand(
-        "lean_dojo_v2.cli.train:train", "Train with a trainer on the database's repositories."
-    ),
-    "preview": LazyCommand(
-        "lean_dojo_v2.cli.preview:preview", "Show the first examples as the model will see them."
-    ),
-    "reward": LazyCommand(
-        "lean_dojo_plugins.rewards.command:reward",
-        "Score completions with a reward, or check a reward function.",
-    ),
-    "evaluate": LazyCommand(
-        "lean_dojo_v2.cli.evaluate:evaluate", "Measure the model that a trainer trained."
-    ),
-    "prove": LazyCommand(
-        "lean_dojo_v2.cli.prove:prove",
-        "Prove a goal, the `sorry`s of a file, or those of a database.",
-    ),
-    "check": LazyCommand(
-        "lean_dojo_v2.cli.check:check", "Have Lean check a file, or a proof, as a whole."
-    ),
-    "bench": LazyCommand(
-        "lean_dojo_v2.cli.bench:bench", "Measure how many theorems of a benchmark a prover proves."
-    ),
-    "agent": LazyCommand(
-        "lean_dojo_v2.cli.agent:agent",
-        "Trace a repository, train on it, and prove its `sorry` theorems.",
-    ),
-    "retrieve": LazyCommand(
-        "lean_dojo_v2.cli.retrieve:retrieve",
-        "Find the premises of a corpus that fit a proof state.",
-    ),
-    "index": LazyCommand(
-        "lean_dojo_v2.cli.index:index", "Encode a corpus for retrieval, and save the index."
-    ),
-    "trace": LazyCommand(
-        "lean_dojo_v2.cli.trace:trace",
-        "Trace a Lean repository, or one file, into a database, with real Lean.",
-    ),
-    "database": LazyCommand(
-        "lean_dojo_v2.cli.database:database",
-        "Show, browse, convert and export the database of traced repositories.",
-    ),
-    "serve": LazyCommand(
-        "lean_dojo_v2.cli.serve:serve",
-        "Serve Lean's verdicts over HTTP, also to clients of Kimina Lean Server.",
-    ),
-    "mcp": LazyCommand(
-        "lean_dojo_v2.cli.mcp:mcp",
-        "Serve Lean to coding agents over the Model Context Protocol.",
-    ),
-    "merge-lora": LazyCommand(
-        "lean_dojo_plugins.causal_lm.merge_command:merge_lora",
-        "Merge a LoRA adapter into its base model.",
-    ),
-    "push": LazyCommand(
-        "lean_dojo_v2.cli.push:push", "Put a trained model on the hub, with its card and report."
-    ),
-    "lean": LazyCommand(
-        "lean_dojo_v2.cli.lean:lean", "Install, inspect or remove the embedded Lean engine."
-    ),
-    "demo": LazyCommand(
-        "lean_dojo_plugins.demo.command:demo",
-        "Prove, trace, train and prove more, on the shipped sample.",
-    ),
-    "report": LazyCommand(
-        "lean_dojo_v2.cli.report:report",
-        "Write one HTML page about a run's output folder, or to compare runs.",
-    ),
-    "doctor": LazyCommand(
-        "lean_dojo_v2.cli.doctor:doctor", "Check versions, devices, Lean engines and plugins."
-    ),
-    "completion": LazyCommand(
-        "lean_dojo_v2.cli.completion:completion", "Print the script for shell completion."
-    ),
+_ELSEWHERE = {
+    "reward": "lean_dojo_plugins.rewards.command:reward",
+    "merge-lora": "lean_dojo_plugins.causal_lm.merge_command:merge_lora",
+    "demo": "lean_dojo_plugins.demo.command:demo",
 }
-"""Name → where the command is, and the summary of ``lean-dojo --help`` (a test compares it with
-the command's own)."""
+"""Where the commands are that stand in no file of this folder."""
+_SUMMARIES = {
+    "plugins": "List, install, check and write plugins.",
+    "show": "Show one plugin: its settings, and where it comes from.",
+    "config": "Write a commented settings file, or its JSON Schema.",
+    "train": "Train with a trainer on the database's repositories.",
+    "preview": "Show the first examples as the model will see them.",
+    "reward": "Score completions with a reward, or check a reward function.",
+    "evaluate": "Measure the model that a trainer trained.",
+    "prove": "Prove a goal, the `sorry`s of a file, or those of a database.",
+    "check": "Have Lean check a file, or a proof, as a whole.",
+    "bench": "Measure how many theorems of a benchmark a prover proves.",
+    "agent": "Trace a repository, train on it, and prove its `sorry` theorems.",
+    "retrieve": "Find the premises of a corpus that fit a proof state.",
+    "index": "Encode a corpus for retrieval, and save the index.",
+    "trace": "Trace a Lean repository, or one file, into a database, with real Lean.",
+    "database": "Show, browse, convert and export the database of traced repositories.",
+    "serve": "Serve Lean's verdicts over HTTP, also to clients of Kimina Lean Server.",
+    "mcp": "Serve Lean to coding agents over the Model Context Protocol.",
+    "merge-lora": "Merge a LoRA adapter into its base model.",
+    "push": "Put a trained model on the hub, with its card and report.",
+    "lean": "Install, inspect or remove the embedded Lean engine.",
+    "demo": "Prove, trace, train and prove more, on the shipped sample.",
+    "report": "Write one HTML page about a run's output folder, or to compare runs.",
+    "doctor": "Check versions, devices, Lean engines and plugins.",
+    "completion": "Print the script for shell completion.",
+}
+
+COMMANDS = {
+    name: LazyCommand(_ELSEWHERE.get(name, f"lean_dojo_v2.cli.{name}:{name}"), summary)
+    for name, summary in _SUMMARIES.items()
+}
+"""Every command by its name, in the order of ``lean-dojo --help``."""
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    """Print the host's version, then a line for each third-party plugin distribution."""
     if not value or context.resilient_parsing:
         return
-    from lean_dojo_v2.cli.version import version_lines
+    import platform
 
-    click.echo("\n".join(version_lines()))
+    from lean_dojo_core import API_VERSION, registry
+    from lean_dojo_v2 import __version__
+
+    major, minor = API_VERSION
+    python = platform.python_version()
+    host = f"lean-dojo {__version__} (plugin API {major}.{minor}, Python {python})"
+    plugins = {
+        info.distribution: f"{info.distribution} {info.version}"
+        + ("" if info.status == "active" else f" ({info.status})")
+        for info in registry.current().plugins
+        if not info.builtin
+    }
+    click.echo("\n".join([host, *plugins.values()]))
     context.exit()
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from lean_dojo_v2.agent import BaseAgent
 
 
-@click.group(short_help="Trace a repository, train on it, and prove its `sorry` theorems.")
+@click.group()
 def agent() -> None:
     """Trace a repository, train on it, and prove its `sorry` theorems.
 

@@ -13,6 +13,9 @@ import click
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_benchmark
 from lean_dojo_v2.cli.options import (
+    EXISTING_FOLDER,
+    NEW_FOLDER,
+    NUMBER,
     database_option,
     filled_by,
     grouped,
@@ -21,9 +24,10 @@ from lean_dojo_v2.cli.options import (
     set_option,
 )
 from lean_dojo_v2.cli.output import counted, emit_json, note
-from lean_dojo_v2.cli.progress import said_now_and_then
 from lean_dojo_v2.cli.provers import ProverChoice
 from lean_dojo_v2.cli.proving import SearchOptions, save_tree_option, set_up_search
+from lean_dojo_v2.cli.waiting import said_now_and_then
+from lean_dojo_v2.paths import safe_name
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem
@@ -41,28 +45,23 @@ class BenchOptions:
     limit: int | None = option(
         "-n",
         "--limit",
-        metavar="N",
-        type=click.IntRange(min=1),
+        **NUMBER,
         help="Take at most this many theorems, chosen by a hash of their names.",
     )
     attempts: int = option(
-        "--attempts",
-        metavar="N",
-        type=click.IntRange(min=1),
+        **NUMBER,
         default=1,
         help="Attempts per theorem, with the seeds SEED, SEED+1, … (for pass@k).",
     )
     output: Path | None = option(
         "-o",
         "--output",
-        metavar="DIR",
-        type=click.Path(file_okay=False, path_type=Path),
+        **NEW_FOLDER,
         help="Folder of the run (default: named after benchmark and prover, in bench/).",
     )
     compare: Path | None = option(
-        "--compare",
         metavar="RUN",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        type=EXISTING_FOLDER,
         help="Compare with the run in this folder, theorem by theorem.",
     )
     automation: bool = option(
@@ -71,12 +70,12 @@ class BenchOptions:
         show_default=False,
         help="Also try Lean's own automation alone (default: yes).",
     )
-    ray: bool = option("--ray", is_flag=True, help="Run the engines on a Ray cluster.")
+    ray: bool = option(is_flag=True, help="Run the engines on a Ray cluster.")
     save_tree: Path | None = filled_by(save_tree_option)
     as_json: bool = filled_by(json_option, default=False)
 
 
-@click.command(short_help="Measure how many theorems of a benchmark a prover proves.")
+@click.command()
 @click.argument("benchmark", default="sample", shell_complete=complete_benchmark)
 @set_option
 @grouped(choice=ProverChoice, search=SearchOptions, asked=BenchOptions)
@@ -96,13 +95,16 @@ def bench(
     Lean checks every proof as a whole. Budgets are counted, not timed, so the same seed gives the
     same proofs on machines of the same kind. To go on with a killed run, repeat the command.
     """
+    from lean_dojo_v2.benchmarks.attempts import AttemptFolder
+
     set_up_search(search)
     name, problems, settings = _problems(benchmark, assignments, asked.database)
     problems = _chosen(problems, asked.limit)
     choice.resolved()  # a mistake is said before anything is written
     if choice.said:
         note(choice.said)
-    folder = _folder(asked, name, choice)
+    default = Path("bench") / safe_name(f"{name}-{choice.label}")
+    folder = AttemptFolder(asked.output or default)
     folder.begin(
         {
             "benchmark": {"name": name, **settings, "theorems": _digest(problems)},
@@ -171,14 +173,6 @@ def _digest(problems: Sequence[BenchmarkProblem]) -> str:
     for problem in problems:
         digest.update(f"{problem.full_name}\0{problem.header}\0{problem.statement}\0".encode())
     return f"{len(problems)}, {digest.hexdigest()[:16]}"
-
-
-def _folder(asked: BenchOptions, name: str, choice: ProverChoice) -> AttemptFolder:
-    from lean_dojo_v2.benchmarks.attempts import AttemptFolder
-    from lean_dojo_v2.paths import safe_name
-
-    default = Path("bench") / safe_name(f"{name}-{choice.label}")
-    return AttemptFolder(asked.output or default)
 
 
 # --- the run -------------------------------------------------------------------------------------
@@ -253,8 +247,9 @@ def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
 
     from lean_dojo_v2.atomic import atomic_write_bytes
     from lean_dojo_v2.benchmarks.attempts import AttemptFolder
-    from lean_dojo_v2.benchmarks.picture import FILE, save_curve
+    from lean_dojo_v2.benchmarks.picture import FILE, draw
     from lean_dojo_v2.benchmarks.summary import PROVER, read_report
+    from lean_dojo_v2.runs.figures import save
 
     other = None if asked.compare is None else AttemptFolder(asked.compare)
     report = read_report(folder, other)
@@ -263,7 +258,7 @@ def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
     lines = {report.asked["prover"].get("label", PROVER): report.prover}
     if report.automation is not None:
         lines["automation alone"] = report.automation
-    save_curve(lines, folder.path / FILE)
+    save(draw(lines), folder.path / FILE)
     if asked.as_json:
         emit_json(orjson.loads(content))
         return
@@ -316,11 +311,11 @@ def _comparison(compared: Compared) -> list[str]:
     counts = compared.counts
     lines = [
         f"compared with {compared.run}, on {counted(compared.theorems, 'theorem', 'theorems')}:",
+        (
+            f"  both {counts.both}, only here {counts.only_first}, only there "
+            f"{counts.only_second}; p = {counts.p:.3g} (exact paired test)"
+        ),
     ]
-    lines.append(
-        f"  both {counts.both}, only here {counts.only_first}, only there {counts.only_second}; "
-        f"p = {counts.p:.3g} (exact paired test)"
-    )
     if compared.differences:
         lines.append(f"  settings that differ there: {', '.join(compared.differences)}")
     return lines

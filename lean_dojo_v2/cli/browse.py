@@ -13,7 +13,7 @@ import attrs
 import click
 
 from lean_dojo_core.records import Theorem, remove_marks
-from lean_dojo_v2.cli.options import database_option, json_option, repo_option
+from lean_dojo_v2.cli.options import NUMBER, database_option, json_option, repo_option
 from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.cli.run import open_database, select_repositories
 
@@ -26,13 +26,7 @@ if TYPE_CHECKING:
 @database_option("--database", "path")
 @repo_option
 @click.option("--sorry", is_flag=True, help="Only theorems that their author left sorry.")
-@click.option(
-    "-n",
-    "--limit",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Show at most this many theorems.",
-)
+@click.option("-n", "--limit", **NUMBER, help="Show at most this many theorems.")
 @json_option
 def browse(
     *,

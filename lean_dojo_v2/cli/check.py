@@ -17,6 +17,8 @@ from lean_dojo_core.errors import (
 )
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.cli.options import (
+    EXISTING_FILE,
+    FOLDER,
     engine_option,
     filled_by,
     goal_option,
@@ -42,30 +44,25 @@ class _Asked:
 
     file: str | None = filled_by(click.argument("file", required=False, metavar="[FILE.lean|-]"))
     reference: Path | None = option(
-        "--reference",
         metavar="FILE.lean",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        type=EXISTING_FILE,
         help="File that states what FILE must prove, with `sorry` in place of proofs.",
     )
     goal: str | None = filled_by(goal_option)
     statement: str | None = option(
-        "--statement",
         metavar="THEOREM",
         help="A theorem without its proof, such as 'theorem t (n : Nat) : n = n'.",
     )
     proof: str | None = option(
-        "--proof", metavar="TACTICS", help="Block of tactics, one per line; - reads standard input."
+        metavar="TACTICS", help="Block of tactics, one per line; - reads standard input."
     )
     imports: tuple[str, ...] = filled_by(import_option, default=())
     project: Path | None = option(
-        "--project",
-        metavar="DIR",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        **FOLDER,
         help="Lake project whose modules may be imported (default: the one that contains FILE).",
     )
     engine: str = filled_by(engine_option, default="auto")
     timeout: float = option(
-        "--timeout",
         metavar="SECONDS",
         type=click.FloatRange(min=1),
         default=FILE_SECONDS,
@@ -92,7 +89,7 @@ class _Asked:
             raise UsageError("--import is for --goal and --statement; a FILE says what it imports")
 
 
-@click.command(short_help="Have Lean check a file, or a proof, as a whole.")
+@click.command()
 @grouped(asked=_Asked)
 @json_option
 @click.pass_context

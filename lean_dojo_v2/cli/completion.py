@@ -56,7 +56,6 @@ class WholeWords(BashComplete):
 
 
 @click.command(
-    short_help="Print the script for shell completion.",
     epilog="\b\nPut one line into your shell's start-up file:\n" + "\n".join(WHERE.values()),
 )
 @click.argument("shell", type=click.Choice(SHELLS))

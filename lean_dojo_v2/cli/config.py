@@ -12,7 +12,7 @@ from ruamel.yaml.error import YAMLError
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.cli.names import complete_any_name
-from lean_dojo_v2.cli.options import options
+from lean_dojo_v2.cli.options import ANY_FILE, options
 from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.cli.run import RUN_KEY, RunSection
 from lean_dojo_v2.cli.show import find_entry, kind_option
@@ -26,7 +26,7 @@ _named = options(
 )
 
 
-@click.group(short_help="Write a commented settings file, or its JSON Schema.")
+@click.group()
 def config() -> None:
     """Write a commented settings file, or a JSON Schema with which editors check one."""
 
@@ -49,7 +49,7 @@ def schema_command(name: str, kind: str | None) -> None:
     "-o",
     "--output",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=ANY_FILE,
     help="The file to write, which must not exist (default: standard output).",
 )
 def init(name: str, kind: str | None, output: Path | None) -> None:

@@ -9,7 +9,14 @@ import click
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.browse import browse
-from lean_dojo_v2.cli.options import database_option, json_option, repo_option
+from lean_dojo_v2.cli.options import (
+    ANY_FILE,
+    ANY_FOLDER,
+    EXISTING_FILE,
+    database_option,
+    json_option,
+    repo_option,
+)
 from lean_dojo_v2.cli.output import counted, emit_json, note, table
 from lean_dojo_v2.cli.run import open_database, select_repositories
 
@@ -26,7 +33,7 @@ _COUNTS = (
 )
 
 
-@click.group(short_help="Show, browse, convert and export the database of traced repositories.")
+@click.group()
 def database() -> None:
     """Show, browse, convert and export the database of traced repositories.
 
@@ -67,8 +74,8 @@ def show(path: Path, as_json: bool) -> None:
 
 
 @database.command("import", short_help="Copy the repositories of one database into another.")
-@click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("destination", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("source", type=EXISTING_FILE)
+@click.argument("destination", type=ANY_FILE)
 def import_(source: Path, destination: Path) -> None:
     """Copy the repositories of SOURCE into the database DESTINATION, which is created if needed.
 
@@ -95,7 +102,7 @@ def import_(source: Path, destination: Path) -> None:
     show_default=True,
     help="What trainers read, or a table of tactics for other tools.",
 )
-@click.argument("destination", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("destination", type=ANY_FOLDER)
 @json_option
 def export(
     path: Path, repositories: tuple[str, ...], format_: str, destination: Path, as_json: bool

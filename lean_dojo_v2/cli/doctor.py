@@ -65,7 +65,7 @@ class Check:
     detail: str
 
 
-@click.command(short_help="Check versions, devices, Lean engines and plugins.")
+@click.command()
 @json_option
 @click.pass_context
 def doctor(context: click.Context, as_json: bool) -> None:
@@ -142,8 +142,7 @@ def _engines() -> Iterator[Check]:
         yield Check("lean", "native", "problem", str(error))
     else:
         missing = "not installed (needed for projects with dependencies, such as Mathlib)"
-        verdict: Verdict = "note" if program is None else "ok"
-        yield Check("lean", "native", verdict, missing if program is None else str(program))
+        yield Check("lean", "native", "ok" if program else "note", str(program or missing))
     try:
         node.node_program()
     except EngineUnavailableError as error:
@@ -151,11 +150,9 @@ def _engines() -> Iterator[Check]:
         return
     status = install.status()
     detail = f"Lean {status.lean_version} on Node {node.node_version()}"
-    if status.installed:
-        size = f"{status.bytes_used / 1e6:.0f} MB in {status.path.parent}"
-        yield Check("lean", "embedded", "ok", f"{detail}, {size}")
-    else:
-        yield Check("lean", "embedded", "note", f"{detail}: is downloaded on first use")
+    size = f"{status.bytes_used / 1e6:.0f} MB in {status.path.parent}"
+    state = f", {size}" if status.installed else ": is downloaded on first use"
+    yield Check("lean", "embedded", "ok" if status.installed else "note", detail + state)
 
 
 def _plugins() -> Iterator[Check]:
@@ -183,36 +180,24 @@ def _conflicts() -> Iterator[Check]:
     import lean_dojo_v2
 
     home = Path(lean_dojo_v2.__file__).resolve().parent
-    mine = [
-        found
-        for found in metadata.distributions()
-        if normalise(found.name or "") == HOST_DISTRIBUTION
-    ]
-    versions = {found.version for found in mine}
+    found = [(normalise(one.name or ""), one.version) for one in metadata.distributions()]
+    versions = {version for name, version in found if name == HOST_DISTRIBUTION}
     if len(versions) > 1:
-        yield Check(
-            "conflicts",
-            HOST_DISTRIBUTION,
-            "problem",
+        reason = (
             f"several versions are installed at once ({', '.join(sorted(versions))}); run `pip "
-            f"uninstall {HOST_DISTRIBUTION}` until nothing is left, then install it again",
+            f"uninstall {HOST_DISTRIBUTION}` until nothing is left, then install it again"
         )
+        yield Check("conflicts", HOST_DISTRIBUTION, "problem", reason)
     for name in sorted(set(metadata.packages_distributions().get("lean_dojo_v2", ()))):
         if normalise(name) != HOST_DISTRIBUTION:
             reason = f"also owns the package lean_dojo_v2 in {home}; uninstall it"
             yield Check("conflicts", name, "problem", reason)
     for folder in leftovers(home):
-        yield Check(
-            "conflicts",
-            str(folder),
-            "problem",
-            "is left over from LeanDojo-v2 1.x; delete it, then install LeanDojo-v2 again",
-        )
+        reason = "is left over from LeanDojo-v2 1.x; delete it, then install LeanDojo-v2 again"
+        yield Check("conflicts", str(folder), "problem", reason)
     for distribution in metadata.distributions(name="lean-dojo"):
-        reason = (
-            f"LeanDojo {distribution.version} (package lean_dojo): a different program, no harm"
-        )
-        yield Check("conflicts", "lean-dojo", "note", reason)
+        other = f"LeanDojo {distribution.version} (package lean_dojo)"
+        yield Check("conflicts", "lean-dojo", "note", f"{other}: a different program, no harm")
 
 
 def leftovers(home: Path) -> list[Path]:

@@ -20,7 +20,7 @@ from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.paths import merged_data_dir
 
 
-@click.command(cls=SettingsCommand, short_help="Measure the model that a trainer trained.")
+@click.command(cls=SettingsCommand)
 @click.argument("name", shell_complete=complete_trainer)
 @config_option
 @set_option

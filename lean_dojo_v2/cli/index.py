@@ -6,17 +6,18 @@ from pathlib import Path
 
 import click
 
+from lean_dojo_v2.cli.options import ANY_FILE
 from lean_dojo_v2.cli.output import note
 from lean_dojo_v2.cli.retrieve import open_retriever, retriever_options
 from lean_dojo_v2.cli.waiting import long_command
 
 
-@click.command(short_help="Encode a corpus for retrieval, and save the index.")
+@click.command()
 @retriever_options
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=ANY_FILE,
     help="File of the index (default: beside the checkpoint, where `retrieve` finds it).",
 )
 @long_command(goes_on=False)

@@ -1,12 +1,24 @@
-"""A click group whose commands are imported when they run, not when the group lists them."""
+"""Click groups whose commands are imported when they run, not when the group lists them."""
 
 from __future__ import annotations
 
+import os
 import pkgutil
+import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+
+from lean_dojo_core import local
+from lean_dojo_core.errors import PluginLoadError, StrictPluginsError, UnreadableFileError
+from lean_dojo_core.installed import GROUP, HOST_DISTRIBUTION, normalise
+
+if TYPE_CHECKING:
+    from lean_dojo_core.protocols import Command
+    from lean_dojo_core.registry import Entry
+    from lean_dojo_core.specs import CommandSpec
 
 COMPLETION = "_LEAN_DOJO_COMPLETE"
 """Set by the shell while it completes a line; click reads it."""
@@ -17,7 +29,7 @@ class LazyCommand(NamedTuple):
 
     Attributes:
         target: ``"package.module:attribute"`` of the click command.
-        summary: Its line in the group's help.
+        summary: Its line in the group's help, and its short help.
     """
 
     target: str
@@ -27,6 +39,7 @@ class LazyCommand(NamedTuple):
         """Import the command."""
         command = pkgutil.resolve_name(self.target)
         assert isinstance(command, click.Command)
+        command.short_help = self.summary
         return command
 
 
@@ -45,7 +58,7 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """List names in the order of the help, without importing anything."""
-        return [*self.lazy, *(name for name in super().list_commands(ctx) if name not in self.lazy)]
+        return [*self.lazy, *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
@@ -72,8 +85,82 @@ class LazyGroup(click.Group):
         """Write the commands with their summaries, without importing anything."""
         rows = [(name, command.summary) for name, command in self.lazy.items()]
         for name, command in self.commands.items():
-            if name not in self.lazy and not command.hidden:
+            if not command.hidden:
                 rows.append((name, command.get_short_help_str(limit=formatter.width)))
         if rows:
             with formatter.section("Commands"):
                 formatter.write_dl(rows)
+
+
+class ProgramGroup(LazyGroup):
+    """The built-in commands and those that plugins mount.
+
+    A plugin is asked for its commands only where one is looked for that is not built in, or all are
+    listed; where no plugin is installed, none is looked for. A plugin's command never takes the
+    place of a built-in one: under a name that is taken it is mounted as ``distribution:name``.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """List the built-in names, then those of plugins."""
+        return [*super().list_commands(ctx), *self._listed()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        found = super().get_command(ctx, cmd_name)
+        if found is None and (entry := self._mounted().get(cmd_name)) is not None:
+            command: Any = entry.load()
+            if not isinstance(command, click.Command):
+                raise PluginLoadError(
+                    f"command {cmd_name!r} of {entry.distribution} {entry.version} "
+                    f"(target {entry.spec.target}): it is not a click command"
+                )
+            return command
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, those of plugins under a heading of their own."""
+        super().format_commands(ctx, formatter)
+        if mounted := self._listed():
+            with formatter.section("Commands of plugins"):
+                formatter.write_dl([(name, entry.spec.summary) for name, entry in mounted.items()])
+
+    def _listed(self) -> dict[str, Entry[CommandSpec, Command]]:
+        try:
+            return self._mounted()
+        except UnreadableFileError:  # every use of a plugin says so; help is never refused
+            return {}
+
+    def _mounted(self) -> dict[str, Entry[CommandSpec, Command]]:
+        if not _others_may_be_installed() and not local.files():
+            return {}
+        from lean_dojo_core import registry  # not for a program without plugins
+
+        try:
+            found = registry.commands.items()
+            theirs = {name: entry for name, entry in found if not entry.plugin.builtin}
+        except StrictPluginsError:  # `lean-dojo plugins` says which; help is never refused
+            return {}
+        return {
+            entry.qualified_name if name in self.lazy else name: entry
+            for name, entry in theirs.items()
+        }
+
+
+def _others_may_be_installed() -> bool:
+    """Whether there may be plugins besides the built-in ones, told by the folders on the path.
+
+    A proper look, which imports ``importlib.metadata`` and every manifest, would take twice the
+    time of ``--help`` without one.
+    """
+    if sum(hasattr(finder, "find_distributions") for finder in sys.meta_path) > 1:
+        return True  # somebody's own way of installing: only a proper look asks it
+    for path in sys.path:
+        if os.path.isfile(path):  # noqa: PTH113 - a zip: only a proper look sees into it
+            return True
+        for file in Path(path).glob("*-info/entry_points.txt"):
+            distribution = file.parent.name.partition("-")[0].removesuffix(".egg")
+            if normalise(distribution) != HOST_DISTRIBUTION:
+                text = file.read_text(encoding="utf-8", errors="replace")
+                if f"[{GROUP}]" in text:
+                    return True
+    return False

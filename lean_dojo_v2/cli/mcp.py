@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import engine_option
+from lean_dojo_v2.cli.options import FOLDER, engine_option
 from lean_dojo_v2.cli.retrieve import open_retriever, retriever_options
 
 
-@click.command(short_help="Serve Lean to coding agents over the Model Context Protocol.")
+@click.command()
 @engine_option
-@click.option(
-    "--project",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Lake project whose modules may be imported.",
-)
+@click.option("--project", **FOLDER, help="Lake project whose modules may be imported.")
 @retriever_options
 def mcp(engine: str, project: Path | None, checkpoint: str | None, corpus: Path | None) -> None:
     """Serve Lean to coding agents over the Model Context Protocol, on standard input and output.
@@ -43,12 +39,10 @@ def mcp(engine: str, project: Path | None, checkpoint: str | None, corpus: Path 
 
 def _retriever(checkpoint: str | None, corpus: Path | None) -> Any:
     """Make the function behind the tool; the model is opened when it is first asked."""
-    opened: list[Any] = []
+    opened = functools.cache(lambda: open_retriever(checkpoint, corpus))
 
     def retrieve(state: str, count: int) -> list[dict[str, Any]]:
-        if not opened:
-            opened.append(open_retriever(checkpoint, corpus))
-        (found,) = opened[0].retrieve([state], k=count)
+        (found,) = opened().retrieve([state], k=count)
         return [hit.to_dict() for hit in found]
 
     return retrieve

@@ -15,6 +15,16 @@ from lean_dojo_v2.cli.settings import complete_setting
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
+EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+EXISTING_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+ANY_FILE = click.Path(dir_okay=False, path_type=Path)
+ANY_FOLDER = click.Path(file_okay=False, path_type=Path)
+"""Types of paths; what is any need not exist."""
+NUMBER: dict[str, Any] = {"metavar": "N", "type": click.IntRange(min=1)}
+FOLDER: dict[str, Any] = {"metavar": "DIR", "type": EXISTING_FOLDER}
+NEW_FOLDER: dict[str, Any] = {"metavar": "DIR", "type": ANY_FOLDER}
+"""What many options take."""
+
 
 def options(*added: Callable[[CommandT], CommandT]) -> Callable[[CommandT], CommandT]:
     """Make one decorator of several options, which ``--help`` lists in this order."""
@@ -31,7 +41,7 @@ def option(*names: str, default: Any = None, **how: Any) -> Any:
     """Make a field of a group that ``click.option(*names, …)`` fills; see :func:`grouped`.
 
     Args:
-        *names: Of the option and, where they are not the same, of the field.
+        *names: Of the option; the field's, with ``--`` before it, if not given.
         default: Of the option and the field; ``--help`` shows it.
         **how: What ``click.option`` takes.
     """
@@ -39,7 +49,7 @@ def option(*names: str, default: Any = None, **how: Any) -> Any:
         how = {"default": default, "show_default": True, **how}
     else:
         default = () if how.get("multiple") else False if how.get("is_flag") else None
-    return filled_by(click.option(*names, **how), default)
+    return attrs.field(default=default, metadata={"option": (names, how)})
 
 
 def filled_by(decorator: Callable[..., Any], default: Any = None) -> Any:
@@ -64,10 +74,17 @@ def grouped(**groups: type) -> Callable[[CommandT], CommandT]:
             return command(*args, **given, **made)
 
         fields = [field for group in groups.values() for field in attrs.fields(group)]
-        decorated: CommandT = options(*(field.metadata["click"] for field in fields))(run)
+        decorated: CommandT = options(*map(_decorator, fields))(run)
         return decorated
 
     return decorate
+
+
+def _decorator(field: attrs.Attribute[Any]) -> Callable[..., Any]:
+    if "option" not in field.metadata:
+        return field.metadata["click"]  # type: ignore[no-any-return]
+    names, how = field.metadata["option"]
+    return click.option(*(names or [f"--{field.name.replace('_', '-')}"]), **how)
 
 
 DEFAULT_DATABASE = Path("dynamic_database.json")
@@ -85,7 +102,7 @@ def database_option(
     """
     return click.option(
         *(names or ("--database",)),
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=ANY_FILE,
         default=default,
         help=f"Database of traced repositories, .json or .sqlite (default: {DEFAULT_DATABASE}).",
     )
@@ -101,7 +118,7 @@ config_option = click.option(
     "--config",
     "files",
     multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     help="YAML file with the trainer's settings; later files win.",
 )
 goal_option = click.option(

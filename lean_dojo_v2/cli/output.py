@@ -100,12 +100,18 @@ def plain_table(
         head = "".join(
             f"{cell:<{size}}  " for cell, size in zip(row[:-1], widths[:-1], strict=True)
         )
-        first, *rest = textwrap.wrap(
-            row[-1], room, break_long_words=False, break_on_hyphens=False
-        ) or [""]
-        lines.append((head + first).rstrip())
-        lines.extend(" " * indent + line for line in rest)
+        lines += _hung(head, row[-1], room, break_long_words=False, break_on_hyphens=False)
     return lines
+
+
+def _hung(head: str, text: str, room: int, **how: Any) -> list[str]:
+    """Wrap a text after a head, its further lines under its first."""
+    indent = len(head)
+    under = " " * indent
+    wrapped = textwrap.wrap(
+        text, indent + room, initial_indent=head, subsequent_indent=under, **how
+    )
+    return wrapped or [head.rstrip()]
 
 
 def _least_width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
@@ -134,9 +140,7 @@ def _record(columns: Sequence[str], row: Sequence[str], width: int) -> str:
     indent = max(map(len, columns)) + 2
     lines = []
     for heading, cell in zip(columns, row, strict=True):
-        first, *rest = textwrap.wrap(cell, max(width - indent, 1)) or [""]
-        lines.append(f"{heading:<{indent}}{first}".rstrip())
-        lines.extend(" " * indent + line for line in rest)
+        lines += _hung(f"{heading:<{indent}}", cell, max(width - indent, 1))
     return "\n".join(lines)
 
 

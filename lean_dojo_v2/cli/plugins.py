@@ -20,24 +20,20 @@ from lean_dojo_v2.described import as_dict
 if TYPE_CHECKING:
     from lean_dojo_v2.plugin_host.index import Listed
 
-_INSTALL = "lean_dojo_v2.cli.plugins_install"
+_FILES = {"new": "plugins_new", "check": "plugins_check"}
+"""The files of the commands that are not in ``plugins_install``."""
+_SUMMARIES = {
+    "install": "Install plugins into this environment, with pip.",
+    "uninstall": "Uninstall plugins from this environment, with pip.",
+    "enable": "Enable a disabled plugin.",
+    "disable": "Disable a plugin without uninstalling it.",
+    "search": "Search the index of plugins.",
+    "new": "Write a new plugin: a distribution that installs and passes its tests.",
+    "check": "Run the conformance checks on a distribution.",
+}
 COMMANDS = {
-    "install": LazyCommand(
-        f"{_INSTALL}:install", "Install plugins into this environment, with pip."
-    ),
-    "uninstall": LazyCommand(
-        f"{_INSTALL}:uninstall", "Uninstall plugins from this environment, with pip."
-    ),
-    "enable": LazyCommand(f"{_INSTALL}:enable", "Enable a disabled plugin."),
-    "disable": LazyCommand(f"{_INSTALL}:disable", "Disable a plugin without uninstalling it."),
-    "search": LazyCommand(f"{_INSTALL}:search", "Search the index of plugins."),
-    "new": LazyCommand(
-        "lean_dojo_v2.cli.plugins_new:new",
-        "Write a new plugin: a distribution that installs and passes its tests.",
-    ),
-    "check": LazyCommand(
-        "lean_dojo_v2.cli.plugins_check:check", "Run the conformance checks on a distribution."
-    ),
+    name: LazyCommand(f"lean_dojo_v2.cli.{_FILES.get(name, 'plugins_install')}:{name}", summary)
+    for name, summary in _SUMMARIES.items()
 }
 
 
@@ -52,12 +48,7 @@ _listing_options = options(
 )
 
 
-@click.group(
-    cls=LazyGroup,
-    lazy=COMMANDS,
-    invoke_without_command=True,
-    short_help="List, install, check and write plugins.",
-)
+@click.group(cls=LazyGroup, lazy=COMMANDS, invoke_without_command=True)
 @_listing_options
 @click.pass_context
 def plugins(context: click.Context, /, **options: Any) -> None:

@@ -25,7 +25,7 @@ def _complete(
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-@click.command(short_help="Run the conformance checks on a distribution.")
+@click.command()
 @click.argument("distribution", shell_complete=_complete)
 @click.option("--all", "show_all", is_flag=True, help="Also list the checks that passed.")
 @click.option(

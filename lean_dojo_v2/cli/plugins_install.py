@@ -20,7 +20,7 @@ _index_option = click.option(
 )
 
 
-@click.command(short_help="Install plugins into this environment, with pip.")
+@click.command()
 @click.argument("packages", metavar="PACKAGE…", nargs=-1, required=True)
 @click.option("-U", "--upgrade", is_flag=True, help="Upgrade packages that are already installed.")
 @click.option("-e", "--editable", is_flag=True, help="Install a folder in editable mode.")
@@ -93,7 +93,7 @@ def _target(package: str, index: str | None) -> str:
     return listed.install
 
 
-@click.command(short_help="Uninstall plugins from this environment, with pip.")
+@click.command()
 @click.argument("names", metavar="NAME…", nargs=-1, required=True)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 def uninstall(names: tuple[str, ...], yes: bool) -> None:
@@ -124,14 +124,14 @@ def _agreed(question: str) -> bool:
         raise
 
 
-@click.command(short_help="Enable a disabled plugin.")
+@click.command()
 @click.argument("name")
 def enable(name: str) -> None:
     """Enable the plugin NAME again."""
     _switch(name, enabled=True)
 
 
-@click.command(short_help="Disable a plugin without uninstalling it.")
+@click.command()
 @click.argument("name")
 def disable(name: str) -> None:
     """Disable the plugin NAME: nothing of it is imported from now on.
@@ -157,7 +157,7 @@ def _switch(name: str, *, enabled: bool) -> None:
             note(f"{info.name} is still {info.status}: {info.error}")
 
 
-@click.command(short_help="Search the index of plugins.")
+@click.command()
 @click.argument("words", metavar="[WORD]…", nargs=-1)
 @_index_option
 @json_option

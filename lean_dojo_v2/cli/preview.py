@@ -14,7 +14,7 @@ import click
 from lean_dojo_core import Theorem, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_any_name
-from lean_dojo_v2.cli.options import grouped, json_option
+from lean_dojo_v2.cli.options import NUMBER, grouped, json_option
 from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.cli.run import (
     RunOptions,
@@ -31,21 +31,11 @@ from lean_dojo_v2.plugin_host.trainers import PreviewExample, Previews, PreviewT
 LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 
 
-@click.command(
-    cls=SettingsCommand, short_help="Show the first examples as the model will see them."
-)
+@click.command(cls=SettingsCommand)
 @click.argument("name", shell_complete=complete_any_name)
 @kind_option
 @grouped(given=RunOptions)
-@click.option(
-    "-n",
-    "--limit",
-    metavar="N",
-    default=3,
-    type=click.IntRange(min=1),
-    show_default=True,
-    help="How many examples.",
-)
+@click.option("-n", "--limit", **NUMBER, default=3, show_default=True, help="How many examples.")
 @json_option
 def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOptions) -> None:
     """Show the first examples that the trainer or formatter NAME makes from the database.
@@ -54,7 +44,8 @@ def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOp
     that count in the loss stand between ⟦ and ⟧ (in colour on a terminal). A formatter's examples
     are shown as rows.
     """
-    entry = find_entry(name, kind or (None if _in_one_kind(name) else "trainer"))
+    in_both = name in registry.trainers and name in registry.dataset_formatters
+    entry = find_entry(name, kind or ("trainer" if in_both else None))
     settings, section = gather(given)
     maker = _maker(entry, settings)
     database = open_database(section.database_path)
@@ -64,10 +55,6 @@ def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOp
         _show_examples(maker.preview(theorems, limit), as_json=as_json)
     else:
         _show_rows(list(itertools.islice(_rows(maker, theorems), limit)), as_json=as_json)
-
-
-def _in_one_kind(name: str) -> bool:
-    return name not in registry.trainers or name not in registry.dataset_formatters
 
 
 def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
@@ -110,15 +97,10 @@ def _show_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
 
 def _cell(value: Any) -> list[str]:
     """Write one cell as lines: a conversation message by message."""
-    if isinstance(value, list) and value and all(_is_message(part) for part in value):
-        return [
-            line for part in value for line in f"[{part['role']}] {part['content']}".split("\n")
-        ]
+    parts = value if isinstance(value, list) else []
+    if parts and all(isinstance(one, dict) and {"role", "content"} <= one.keys() for one in parts):
+        value = "\n".join(f"[{one['role']}] {one['content']}" for one in parts)
     return str(value).split("\n")
-
-
-def _is_message(part: Any) -> bool:
-    return isinstance(part, dict) and {"role", "content"} <= part.keys()
 
 
 def _show_examples(examples: Sequence[PreviewExample], *, as_json: bool) -> None:
@@ -129,13 +111,10 @@ def _show_examples(examples: Sequence[PreviewExample], *, as_json: bool) -> None
     for number, example in enumerate(examples, 1):
         loss = sum(token.loss for token in example.tokens)
         click.echo(f"--- example {number}: {example.source}")
-        click.echo(f"    {len(example.tokens)} tokens, {loss} with loss{_remark(example)}")
+        remark = f"; {example.remark}" if example.remark else ""
+        click.echo(f"    {len(example.tokens)} tokens, {loss} with loss{remark}")
         click.echo(marked(example.tokens, colour=colour))
     _end(len(examples), "example")
-
-
-def _remark(example: PreviewExample) -> str:
-    return f"; {example.remark}" if example.remark else ""
 
 
 def marked(tokens: Iterable[PreviewToken], *, colour: bool = False) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from lean_dojo_v2.tracing import LeanGitRepo
 
 
-@click.command(short_help="Prove a goal, the `sorry`s of a file, or those of a database.")
+@click.command()
 @grouped(what=What, choice=ProverChoice, asked=ProvingOptions)
 @long_command()
 def prove(what: What, choice: ProverChoice, asked: ProvingOptions) -> None:
@@ -108,11 +107,6 @@ def _find(
     if not found:
         raise UsageError(f"{database}: no theorem {name!r}.{suggestion(name, sorted(names))}")
     if len(found) > 1:
-        raise UsageError(
-            f"{database}: {_places(found)} are all called {name!r}; choose with --repo"
-        )
+        places = ", ".join(f"{theorem.file_path}:{theorem.start[0]}" for theorem, _ in found)
+        raise UsageError(f"{database}: {places} are all called {name!r}; choose with --repo")
     return found, found[0][0].identity not in open_ones
-
-
-def _places(found: Sequence[tuple[Theorem, LeanGitRepo]]) -> str:
-    return ", ".join(f"{theorem.file_path}:{theorem.start[0]}" for theorem, _ in found)

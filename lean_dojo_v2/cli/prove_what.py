@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import attrs
-import click
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.options import (
+    EXISTING_FILE,
+    FOLDER,
     database_option,
     filled_by,
     goal_option,
@@ -23,28 +24,20 @@ class What:
     """The options that say what to prove."""
 
     goal: str | None = filled_by(goal_option)
-    theorem: str | None = option(
-        "--theorem", metavar="NAME", help="One theorem of the database, proved or not."
-    )
+    theorem: str | None = option(metavar="NAME", help="One theorem of the database, proved or not.")
     file: Path | None = option(
-        "--file",
-        metavar="FILE.lean",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Every `sorry` of a Lean file.",
+        metavar="FILE.lean", type=EXISTING_FILE, help="Every `sorry` of a Lean file."
     )
     problems: Path | None = option(
-        "--problems",
         metavar="FILE.jsonl",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        type=EXISTING_FILE,
         help="Theorems in miniF2F's format: a JSON object with name and formal_statement per line.",
     )
     imports: tuple[str, ...] = filled_by(import_option, default=())
     database: Path | None = filled_by(database_option(default=None))
     repositories: tuple[str, ...] = filled_by(repo_option, default=())
     project: Path | None = option(
-        "--project",
-        metavar="DIR",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        **FOLDER,
         help="Folder with the repository's files as they were traced (default: a clone), or with "
         "the Lake project that a file, goal or problem imports from.",
     )

@@ -26,30 +26,27 @@ class ProverChoice:
     """The options that choose a prover."""
 
     prover: str | None = option(
-        "--prover",
         metavar="NAME",
         shell_complete=complete_prover,
         help="Prover (default with --model: `hf`; with --external: `external`).",
     )
     model: str | None = option(
-        "--model",
         metavar="MODEL",
         shell_complete=complete_path,
         help="Model trained by sft, expert-iteration or grpo: a folder or hub id (default: "
         "`shipped`, the model that ships with LeanDojo, if there is one).",
     )
-    lora: bool = option("--lora", is_flag=True, help="The model must be a LoRA adapter.")
+    lora: bool = option(is_flag=True, help="The model must be a LoRA adapter.")
     external: str | None = option(
-        "--external", metavar="MODEL", help="Model behind an OpenAI-compatible endpoint."
+        metavar="MODEL", help="Model behind an OpenAI-compatible endpoint."
     )
     formatter: str | None = option(
-        "--formatter",
         metavar="NAME",
         shell_complete=complete_formatter,
         help="Dataset formatter of the model (default: what its training recorded).",
     )
     device: str | None = option(
-        "--device", metavar="DEVICE", help="Where --model runs: auto, cpu, cuda or mps."
+        metavar="DEVICE", help="Where --model runs: auto, cpu, cuda or mps."
     )
     prover_settings: tuple[str, ...] = option(
         "--prover-set",
@@ -171,21 +168,16 @@ class ProverChoice:
 
     def _given(self, entry: Entry[Any, Any]) -> list[tuple[str, Any, str]]:
         """Return settings with their values and the options they come from."""
-        model, place = self.own_model, "--model"
-        if self.external is not None:
-            model, place = self.external, "--external"
-        found: list[tuple[str, Any, str]] = []
-        if model is not None:
-            found.append((entry.spec.model_setting or "model", model, place))
-        if self.is_default_model:
-            found.append(("automation", True, "--prover"))
-        if self.lora:
-            found.append(("use_lora", True, "--lora"))
-        if self.formatter is not None:
-            found.append(("formatter", self.formatter, "--formatter"))
-        if self.device is not None:
-            found.append(("device", self.device, "--device"))
-        return found
+        model = entry.spec.model_setting or "model"
+        settings = [
+            (model, self.own_model, "--model"),
+            (model, self.external, "--external"),
+            ("automation", self.is_default_model or None, "--prover"),
+            ("use_lora", self.lora or None, "--lora"),
+            ("formatter", self.formatter, "--formatter"),
+            ("device", self.device, "--device"),
+        ]
+        return [one for one in settings if one[1] is not None]
 
 
 def _files(folder: Path) -> list[str]:

@@ -5,13 +5,21 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import filled_by, json_option, option
+from lean_dojo_v2.cli.options import (
+    ANY_FILE,
+    FOLDER,
+    NEW_FOLDER,
+    NUMBER,
+    filled_by,
+    json_option,
+    option,
+)
 from lean_dojo_v2.cli.output import emit_json, note
 
 if TYPE_CHECKING:
@@ -19,12 +27,10 @@ if TYPE_CHECKING:
     from lean_dojo_v2.lean_agent.config import ProverConfig
 
 
-_positive = click.IntRange(min=1)
-_not_negative = click.FloatRange(min=0)
+_AMOUNT: dict[str, Any] = {"metavar": "X", "type": click.FloatRange(min=0)}
 save_tree_option = click.option(
     "--save-tree",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
+    **NEW_FOLDER,
     help="Save every search tree in this folder, as JSON and as a picture (SVG).",
 )
 
@@ -33,86 +39,53 @@ save_tree_option = click.option(
 class SearchOptions:
     """The options of proof search."""
 
-    samples: int = option(
-        "--samples", metavar="N", type=_positive, default=64, help="Tactics sampled per state."
-    )
+    samples: int = option(**NUMBER, default=64, help="Tactics sampled per state.")
     expansions: int = option(
-        "--expansions",
-        metavar="N",
-        type=_positive,
-        default=100,
-        help="Maximum number of states expanded per theorem.",
+        **NUMBER, default=100, help="Maximum number of states expanded per theorem."
     )
     heartbeats: int = option(
-        "--heartbeats",
-        metavar="N",
-        type=_positive,
-        default=20_000,
-        help="Lean heartbeats that one tactic may use.",
+        **NUMBER, default=20_000, help="Lean heartbeats that one tactic may use."
     )
     timeout: int = option(
-        "--timeout",
         metavar="SECONDS",
-        type=_positive,
+        type=NUMBER["type"],
         default=600,
         help="Maximum seconds per theorem: a safety net.",
     )
     seed: int = option(
-        "--seed", metavar="N", type=click.IntRange(min=0), default=0, help="Seed of the sampling."
+        metavar="N", type=click.IntRange(min=0), default=0, help="Seed of the sampling."
     )
     temperature: float | None = option(
-        "--temperature",
-        metavar="X",
-        type=_not_negative,
-        help="Sampling temperature (default: the prover's own).",
+        **_AMOUNT, help="Sampling temperature (default: the prover's own)."
     )
     length_exponent: float = option(
-        "--length-exponent",
-        metavar="X",
-        type=_not_negative,
-        default=0.0,
-        help="Divide a path's log-probability by its length to this power.",
+        **_AMOUNT, default=0.0, help="Divide a path's log-probability by its length to this power."
     )
     visits: int = option(
-        "--visits",
-        metavar="N",
-        type=_positive,
-        default=1,
-        help="How often a state may be expanded, each time with new samples.",
+        **NUMBER, default=1, help="How often a state may be expanded, each time with new samples."
     )
     revisit_cost: float | None = option(
-        "--revisit-cost",
-        metavar="X",
-        type=_not_negative,
+        **_AMOUNT,
         help="Cost of revisiting a state (default: states are revisited when no other is left).",
     )
     progress_model: Path | None = option(
-        "--progress-model",
-        metavar="DIR",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        **FOLDER,
         help="Guide the search with this model of the progress trainer (also LEANPROGRESS_MODEL).",
     )
     progress_weight: float = option(
-        "--progress-weight",
-        metavar="X",
-        type=_not_negative,
+        **_AMOUNT,
         default=0.5,
         help="Weight of its prediction: the steps that remain, or a critic's -log probability.",
     )
     batch_size: int = option(
-        "--batch-size",
-        metavar="N",
-        type=_positive,
-        default=12,
-        help="States of different theorems that are expanded together.",
+        **NUMBER, default=12, help="States of different theorems that are expanded together."
     )
     workers: int = option(
         "-j",
         "--workers",
         "--jobs",
         "workers",
-        metavar="N",
-        type=_positive,
+        **NUMBER,
         default=4,
         help="Lean engines to run in parallel, at most one per core.",
     )
@@ -143,19 +116,14 @@ class SearchOptions:
 class ProvingOptions(SearchOptions):
     """The options of `prove` and `agent`."""
 
-    limit: int | None = option(
-        "-n", "--limit", metavar="N", type=_positive, help="Try at most this many theorems."
-    )
+    limit: int | None = option("-n", "--limit", **NUMBER, help="Try at most this many theorems.")
     whole_proof: bool = option(
-        "--whole-proof",
-        is_flag=True,
-        help="Have the model write each proof in one go instead of searching.",
+        is_flag=True, help="Have the model write each proof in one go instead of searching."
     )
     save_tree: Path | None = filled_by(save_tree_option)
     write_patch: Path | None = option(
-        "--write-patch",
         metavar="FILE",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=ANY_FILE,
         help="Write the repository's proofs as a patch that `git apply` takes.",
     )
     as_json: bool = filled_by(json_option, default=False)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import click
 
-from lean_dojo_core.errors import LeanDojoError, TrainingError, UsageError
-from lean_dojo_v2.cli.options import json_option
+from lean_dojo_core.errors import TrainingError, UsageError
+from lean_dojo_v2.cli.options import EXISTING_FOLDER, json_option
 from lean_dojo_v2.cli.output import counted, emit_json, note, table
 
 MODEL_MARKS = ("config.json", "adapter_config.json")
@@ -23,8 +21,8 @@ PUSHED = (
 """What of a folder is put there: the model and what tells of it; checkpoints stay here."""
 
 
-@click.command(short_help="Put a trained model on the hub, with its card and report.")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.command()
+@click.argument("folder", type=EXISTING_FOLDER)
 @click.argument("repo_id")
 @click.option("--private", is_flag=True, help="Make the repository private if it is created.")
 @click.option("--message", metavar="WORDS", help="Commit message.")
@@ -55,7 +53,8 @@ def push(
         )
     with tempfile.TemporaryDirectory() as made:
         extra = _written(folder, Path(made))
-        files = {**{file.name: file for file in _own(folder)}, **extra}
+        own = {file.name: file for mark in PUSHED for file in folder.glob(mark) if file.is_file()}
+        files = {**own, **extra}
         sizes = {name: file.stat().st_size for name, file in sorted(files.items())}
         address = "" if dry_run else _upload(files, repo_id, private, message)
         card = files["README.md"].read_text(encoding="utf-8")
@@ -68,12 +67,6 @@ def push(
         note(f"Nothing was sent. {counted(len(files), 'file', 'files')} would go to {repo_id}.")
     else:
         click.echo(address)
-
-
-def _own(folder: Path) -> Iterator[Path]:
-    for file in sorted(folder.iterdir()):
-        if file.is_file() and any(fnmatch(file.name, pattern) for pattern in PUSHED):
-            yield file
 
 
 def _written(folder: Path, made: Path) -> dict[str, Path]:
@@ -97,7 +90,7 @@ def _upload(files: dict[str, Path], repo_id: str, private: bool, message: str | 
     """Send the files in one commit; give the model's address.
 
     Raises:
-        LeanDojoError: If the hub refuses, or is out of reach.
+        TrainingError: If the hub refuses, or is out of reach.
     """
     from huggingface_hub import CommitOperationAdd, HfApi
     from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError, OfflineModeIsEnabled
@@ -114,12 +107,8 @@ def _upload(files: dict[str, Path], repo_id: str, private: bool, message: str | 
         )
     except (HfHubHTTPError, LocalTokenNotFoundError, OfflineModeIsEnabled, OSError) as error:
         said = str(error).strip().split("\n", 1)[0]
-        raise _refused(repo_id, said) from error
+        raise TrainingError(
+            f"the hub refused {repo_id}: {said}; check the connection, your login (`hf auth "
+            "login`, or HF_TOKEN) and your right to write there"
+        ) from error
     return str(address)
-
-
-def _refused(repo_id: str, said: str) -> LeanDojoError:
-    return TrainingError(
-        f"the hub refused {repo_id}: {said}; check the connection, your login (`hf auth login`, or "
-        "HF_TOKEN) and your right to write there"
-    )

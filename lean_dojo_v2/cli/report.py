@@ -7,22 +7,16 @@ from pathlib import Path
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import json_option
+from lean_dojo_v2.cli.options import ANY_FILE, EXISTING_FOLDER, json_option
 from lean_dojo_v2.cli.output import emit_json
 
 
-@click.command(short_help="Write one HTML page about a run's output folder, or to compare runs.")
-@click.argument(
-    "folders",
-    metavar="OUTPUT_DIR…",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-)
+@click.command()
+@click.argument("folders", metavar="OUTPUT_DIR…", nargs=-1, required=True, type=EXISTING_FOLDER)
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=ANY_FILE,
     help="File to write (default: report.html in OUTPUT_DIR; for several folders compare.html).",
 )
 @json_option

@@ -11,7 +11,7 @@ import click
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_path
-from lean_dojo_v2.cli.options import json_option, options
+from lean_dojo_v2.cli.options import ANY_FILE, EXISTING_FILE, NUMBER, json_option, options
 from lean_dojo_v2.cli.output import emit_json, table
 from lean_dojo_v2.paths import merged_data_dir
 
@@ -23,9 +23,7 @@ retriever_options = options(
         help="Retriever: a .ckpt file, folder or hub id (default: the latest checkpoint).",
     ),
     click.option(
-        "--corpus",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="The premises (default: raid/data/merged/corpus.jsonl).",
+        "--corpus", type=ANY_FILE, help="The premises (default: raid/data/merged/corpus.jsonl)."
     ),
 )
 
@@ -52,7 +50,7 @@ def open_retriever(checkpoint: str | None, corpus: Path | None, index: Path | No
     return trainer.open_retriever(chosen, corpus, index)
 
 
-@click.command(short_help="Find the premises of a corpus that fit a proof state.")
+@click.command()
 @click.option(
     "--state",
     metavar="GOAL",
@@ -62,18 +60,11 @@ def open_retriever(checkpoint: str | None, corpus: Path | None, index: Path | No
 @retriever_options
 @click.option(
     "--index",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     help="An index made by `lean-dojo index` (default: the one beside the checkpoint).",
 )
 @click.option(
-    "-k",
-    "--top-k",
-    "count",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="How many premises.",
+    "-k", "--top-k", "count", **NUMBER, default=10, show_default=True, help="How many premises."
 )
 @click.option(
     "--file",
@@ -82,10 +73,7 @@ def open_retriever(checkpoint: str | None, corpus: Path | None, index: Path | No
     help="Only premises that a theorem in this file of the corpus may use.",
 )
 @click.option(
-    "--line",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Line where that theorem starts (default: the end of the file).",
+    "--line", **NUMBER, help="Line where that theorem starts (default: the end of the file)."
 )
 @json_option
 def retrieve(

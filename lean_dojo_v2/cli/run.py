@@ -15,6 +15,7 @@ from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.cli.names import complete_formatter, complete_reward
 from lean_dojo_v2.cli.options import (
     DEFAULT_DATABASE,
+    NEW_FOLDER,
     config_option,
     database_option,
     filled_by,
@@ -72,13 +73,11 @@ class RunOptions:
         "--data-path",
         "--dataset",
         "data_path",
-        metavar="DIR",
-        type=click.Path(file_okay=False, path_type=Path),
+        **NEW_FOLDER,
         help="Folder for the exported data (default: raid/data/merged).",
     )
     repositories: tuple[str, ...] = filled_by(repo_option, default=())
     formatter: str | None = option(
-        "--formatter",
         metavar="NAME",
         shell_complete=complete_formatter,
         help="Dataset formatter to use instead of the trainer's own.",
@@ -105,13 +104,11 @@ def gather(given: RunOptions) -> tuple[Settings, RunSection]:
     section: RunSection = construct(
         RunSection, settings.take(RUN_KEY), owner=f"section {RUN_KEY!r}"
     )
-    if given.database is not None:
-        section = attrs.evolve(section, database=given.database)
-    if given.data_path is not None:
-        section = attrs.evolve(section, data_path=given.data_path)
-    if given.repositories:
-        section = attrs.evolve(section, repositories=list(given.repositories))
-    return settings, section
+    return settings, RunSection(
+        given.database or section.database,
+        given.data_path or section.data_path,
+        list(given.repositories) or section.repositories,
+    )
 
 
 def make_trainer(entry: registry.Entry[Any, Any], settings: Settings) -> Any:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
-from pathlib import Path
 from typing import Any
 
 import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import engine_option, grouped
+from lean_dojo_v2.cli.options import FOLDER, NUMBER, engine_option, grouped
 from lean_dojo_v2.cli.output import counted, note
 from lean_dojo_v2.cli.provers import ProverChoice
 
@@ -18,7 +17,7 @@ STOP_SECONDS = 30
 """Seconds that open questions have to be answered when the server is told to stop."""
 
 
-@click.command(short_help="Serve Lean's verdicts over HTTP, also to clients of Kimina Lean Server.")
+@click.command()
 @click.option(
     "--host", metavar="HOST", default="127.0.0.1", show_default=True, help="Address to listen on."
 )
@@ -30,20 +29,10 @@ STOP_SECONDS = 30
     show_default=True,
     help="Port to listen on; 0 picks a free one.",
 )
-@click.option(
-    "--engines",
-    metavar="N",
-    type=click.IntRange(1),
-    help="Number of Lean engines (default: one per core).",
-)
+@click.option("--engines", **NUMBER, help="Number of Lean engines (default: one per core).")
 @engine_option
 @grouped(choice=ProverChoice)
-@click.option(
-    "--project",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Lake project whose modules may be imported.",
-)
+@click.option("--project", **FOLDER, help="Lake project whose modules may be imported.")
 @click.option(
     "--timeout",
     metavar="SECONDS",
@@ -54,16 +43,14 @@ STOP_SECONDS = 30
 )
 @click.option(
     "--max-requests",
-    metavar="N",
-    type=click.IntRange(1),
+    **NUMBER,
     default=64,
     show_default=True,
     help="Requests that may be open at a time; further ones are refused for now (503).",
 )
 @click.option(
     "--max-bytes",
-    metavar="N",
-    type=click.IntRange(1),
+    **NUMBER,
     default=2_000_000,
     show_default=True,
     help="Maximum size of a request in bytes.",

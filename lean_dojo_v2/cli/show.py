@@ -24,7 +24,7 @@ kind_option = click.option(
 )
 
 
-@click.command(short_help="Show one plugin: its settings, and where it comes from.")
+@click.command()
 @click.argument("name", shell_complete=complete_any_name)
 @kind_option
 @json_option
@@ -109,13 +109,11 @@ def description(doc: str) -> str:
 
 def _needs(entry: registry.Entry[Any, Any]) -> dict[str, str]:
     """Return what the descriptor adds to name, target and summary, in words."""
-    common = {"name", "target", "summary"}
-    values = {
-        key.replace("_", " "): value
+    return {
+        key.replace("_", " "): _in_words(value)
         for key, value in attrs.asdict(entry.spec).items()
-        if key not in common and value not in ((), None)
+        if key not in {"name", "target", "summary"} and value not in ((), None)
     }
-    return {key: _in_words(value) for key, value in values.items()}
 
 
 def _in_words(value: Any) -> str:

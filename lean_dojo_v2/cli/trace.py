@@ -6,16 +6,22 @@ import logging
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_path
-from lean_dojo_v2.cli.options import commit_option, database_option, engine_option, json_option
+from lean_dojo_v2.cli.options import (
+    NUMBER,
+    commit_option,
+    database_option,
+    engine_option,
+    json_option,
+)
 from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.runs.so_far import at_work
@@ -31,7 +37,7 @@ SHOWN_FILES = 10
 SHOWN_REASONS = 5
 
 
-@click.command(short_help="Trace a Lean repository, or one file, into a database, with real Lean.")
+@click.command()
 @click.argument("source", metavar="URL|PATH", shell_complete=complete_path)
 @database_option("-o", "--output", "--database", "database")
 @commit_option
@@ -45,8 +51,7 @@ SHOWN_REASONS = 5
     "--jobs",
     "--workers",
     "jobs",
-    metavar="N",
-    type=click.IntRange(min=1),
+    **NUMBER,
     help="Lean engines to run in parallel (default: one per core, as far as memory allows).",
 )
 @click.option(
@@ -105,7 +110,7 @@ def trace(
         if url is not None:
             repo = attrs.evolve(repo, url=url, folder=repo.path)
     # the errors are printed here, in full
-    with _warnings_held_back("lean_dojo_v2.tracing.tracer"), _Files() as files:
+    with _warnings_held_back("lean_dojo_v2.tracing.tracer"), closing(_Files()) as files:
         traced = trace_repository(
             repo,
             build_deps=build_deps,
@@ -146,10 +151,8 @@ class _Files:
         self._theorems = 0
         self._bar: tqdm[Any] | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Take the bar away."""
         if self._bar is not None:
             self._bar.close()
 
@@ -179,16 +182,19 @@ class _Files:
                     "commands": file.commands,
                     "errors": len(file.errors),
                 }
-                for file in sorted(self._failed, key=_badness)
+                for file in self._worst()
             },
         }
+
+    def _worst(self) -> list[FileDone]:
+        return sorted(self._failed, key=lambda file: (-file.failed, file.path))
 
     def summary(self) -> Iterator[str]:
         """Say how many commands of which files have errors, and the commonest reasons."""
         if not self._failed:
             return
         failed = sum(file.failed for file in self._failed)
-        worst = sorted(self._failed, key=_badness)
+        worst = self._worst()
         shown = [f"{file.path} {file.failed} of {file.commands}" for file in worst[:SHOWN_FILES]]
         more = len(worst) - len(shown)
         yield (
@@ -201,10 +207,6 @@ class _Files:
         for reason, count in reasons.most_common(SHOWN_REASONS):
             if count > 1:
                 yield f"  {count} times: {reason}"
-
-
-def _badness(file: FileDone) -> tuple[int, str]:
-    return (-file.failed, file.path)
 
 
 @contextmanager

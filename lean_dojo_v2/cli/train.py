@@ -35,9 +35,7 @@ OWN_DATA = "data_path"
 """The setting of a trainer that reads a dataset of its own (``progress``)."""
 
 
-@click.command(
-    cls=SettingsCommand, short_help="Train with a trainer on the database's repositories."
-)
+@click.command(cls=SettingsCommand)
 @click.argument("name", shell_complete=complete_trainer)
 @grouped(given=RunOptions)
 @click.option(
@@ -93,19 +91,11 @@ def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, given: R
     trainer.train(*arguments)
     note(f"Done. The result is in {trainer.output_dir}.")
     if as_json:
-        last = _last_metrics(Path(trainer.output_dir))
+        from lean_dojo_v2.runs import metrics
+
+        last = metrics.last(metrics.read(Path(trainer.output_dir)))
         found = {"output_dir": str(trainer.output_dir), "metrics": last, **plan}
         emit_json({"trainer": entry.qualified_name, **found})
-
-
-def _last_metrics(folder: Path) -> dict[str, float]:
-    """Return the last value of every number that a run logged."""
-    from lean_dojo_v2.runs import metrics
-
-    last: dict[str, float] = {}
-    for row in metrics.read(folder):
-        last.update({k: v for k, v in row.items() if isinstance(v, int | float) and k != "time"})
-    return last
 
 
 def _resolved(entry: registry.Entry[Any, Any], settings: Settings) -> dict[str, Any]:
@@ -140,11 +130,7 @@ def _set_resume(entry: registry.Entry[Any, Any], settings: Settings, resume: boo
     settings.update(Settings({"resume": resume}, {("resume",): flag}))
 
 
-def _print_plan(
-    entry: registry.Entry[Any, Any],
-    settings: Settings,
-    plan: dict[str, Any],
-) -> None:
+def _print_plan(entry: registry.Entry[Any, Any], settings: Settings, plan: dict[str, Any]) -> None:
     """Print every setting, given or default, as a file that trains the same."""
     click.echo(f"# trainer {entry.name} of {entry.distribution} {entry.version}")
     for setting in settings_of(entry.load()):
@@ -162,10 +148,6 @@ def _print_plan(
 
 
 def _plain(value: Any) -> Any:
-    return (
-        str(value)
-        if isinstance(value, Path)
-        else list(value)
-        if isinstance(value, tuple)
-        else value
-    )
+    if isinstance(value, Path):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value

@@ -11,7 +11,7 @@ from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.cli.waiting import long_command
 
 
-@click.command("merge-lora", short_help="Merge a LoRA adapter into its base model.")
+@click.command("merge-lora")
 @click.argument("adapter", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
     "-o",

@@ -8,19 +8,18 @@ from pathlib import Path
 
 import click
 
-from lean_dojo_v2.cli.options import json_option
+from lean_dojo_v2.cli.options import NEW_FOLDER, json_option
 from lean_dojo_v2.cli.output import emit_json, note, table
 from lean_dojo_v2.cli.waiting import long_command
 
 
-@click.command(short_help="Prove, trace, train and prove more, on the shipped sample.")
+@click.command()
 @click.option(
     "-o",
     "--output-dir",
     "--output",
     "output_dir",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
+    **NEW_FOLDER,
     default=Path("demo-output"),
     help="Folder for all output; a stopped demo goes on there (default: demo-output).",
 )

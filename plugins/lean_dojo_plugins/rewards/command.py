@@ -22,7 +22,7 @@ from lean_dojo_v2.config import parse_assignment
 from lean_dojo_v2.paths import read_named
 
 
-@click.group(short_help="Score completions with a reward, or check a reward function.")
+@click.group()
 def reward() -> None:
     """Score completions with a reward, or check a reward function.
 
