@@ -15,6 +15,8 @@ from lean_dojo_v2.lean.pool.shared import SharedEngines
 
 Question: TypeAlias = tuple[StateSpec, str]
 """A state and the tactic to try there."""
+Request: TypeAlias = tuple[list[str], Future[list[Judgement]]]
+"""Tactics to try at a state, and the promise of their judgements."""
 Answer: TypeAlias = Judgement | tuple[Future[list[Judgement]], int]
 """A judgement, or where among the answers to come it is going to be."""
 
@@ -50,8 +52,7 @@ class Judge:
             EngineUnavailableError: If no Lean engine can serve this.
         """
         answers: dict[Question, Answer] = {}
-        new: dict[StateSpec, list[str]] = {}
-        promises: dict[StateSpec, Future[list[Judgement]]] = {}
+        requests: dict[StateSpec, Request] = {}
         with self._lock:
             for question in dict.fromkeys(questions):
                 spec, tactic = question
@@ -60,40 +61,34 @@ class Judge:
                     answers[question] = self._known[question]
                     continue
                 if question not in self._pending:
-                    promise = promises.setdefault(spec, Future())
-                    tactics = new.setdefault(spec, [])
+                    tactics, promise = requests.setdefault(spec, ([], Future()))
                     self._pending[question] = (promise, len(tactics))
                     tactics.append(tactic)
                 answers[question] = self._pending[question]
-        self._send(new, promises, timeout)
+        self._send(requests, timeout)
         return answers
 
-    def _send(
-        self,
-        tactics: dict[StateSpec, list[str]],
-        promises: dict[StateSpec, Future[list[Judgement]]],
-        timeout: float,
-    ) -> None:
+    def _send(self, requests: dict[StateSpec, Request], timeout: float) -> None:
         """Have every promise kept, be it by an error."""
-        unsent = dict(tactics)
+        unsent = dict(requests)
         try:
-            for spec, wanted in tactics.items():
+            for spec, (tactics, promise) in requests.items():
                 asked = self._engines.submit(
                     spec.project,
                     judge,
                     spec,
-                    tuple(wanted),
+                    tuple(tactics),
                     timeout,
                     header=spec.header,
                     name=spec.goal[:80],
                 )
                 del unsent[spec]
-                asked.add_done_callback(partial(self._file, spec, wanted, promises[spec]))
+                asked.add_done_callback(partial(self._file, spec, tactics, promise))
         except BaseException as error:
             # Another thread may wait for them already.
-            for spec, wanted in unsent.items():
-                self._forget(spec, wanted)
-                promises[spec].set_exception(error)
+            for spec, (tactics, promise) in unsent.items():
+                self._forget(spec, tactics)
+                promise.set_exception(error)
             raise
 
     def _file(

@@ -126,8 +126,8 @@ def load_start(config: TrainingConfig, checkpoint: Path | None) -> PremiseRetrie
     if checkpoint is None and Path(name).suffix == ".ckpt":
         checkpoint = Path(name)
     if checkpoint is None:
-        model = PremiseRetriever(name, **settings)
-        return model.train()  # transformers hands models over in evaluation mode
+        # transformers hands models over in evaluation mode
+        return PremiseRetriever(name, **settings).train()
     return PremiseRetriever.load(checkpoint, freeze=False, **settings)
 
 

@@ -52,9 +52,7 @@ def load_encoder(name: str) -> PreTrainedModel:
 
 def build_encoder(config: dict[str, Any]) -> PreTrainedModel:
     """Build an encoder without weights, from the configuration that a checkpoint keeps."""
-    kept = dict(config)
-    model_type = kept.pop("model_type")
-    settings = AutoConfig.for_model(model_type, **kept)
+    settings = AutoConfig.for_model(**config)
     return AutoModelForTextEncoding.from_config(settings)  # type: ignore[no-any-return, no-untyped-call]
 
 
