@@ -157,6 +157,7 @@ class Goal:
         return "\n".join(lines)
 
 
+@attrs.define(eq=False)
 class Session:
     """One life of an engine process; goal states belong to it.
 
@@ -165,20 +166,15 @@ class Session:
             run in any thread at any moment (it is called by the garbage collector).
     """
 
-    __slots__ = ("__weakref__", "dropped")
-
-    def __init__(self) -> None:
-        self.dropped: deque[int] = deque()
+    dropped: deque[int] = attrs.field(factory=deque, init=False)
 
 
+@attrs.define(eq=False)
 class StateHandle:
     """Keeps a goal state alive in its engine; shared by all copies of one ``GoalState``."""
 
-    __slots__ = ("session", "state_id")
-
-    def __init__(self, session: Session, state_id: int) -> None:
-        self.session = session
-        self.state_id = state_id
+    session: Session
+    state_id: int
 
     def __del__(self) -> None:
         self.session.dropped.append(self.state_id)

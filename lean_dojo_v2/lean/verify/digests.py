@@ -29,11 +29,9 @@ _Tree: TypeAlias = "str | list[_Tree]"
 
 @attrs.frozen
 class StateDigest:
-    """What a state says.
+    """What a state says: a digest (64 hexadecimal digits) for each open goal, in order.
 
-    Attributes:
-        goals: A digest (64 hexadecimal digits) for each open goal, in order.
-        has_sorry: Whether a goal mentions ``sorry``, as Lean writes what it could not elaborate.
+    ``has_sorry``: a goal mentions ``sorry``, as Lean writes what it could not elaborate.
     """
 
     goals: tuple[str, ...]

@@ -21,7 +21,8 @@ LAKEFILES = ("lakefile.lean", "lakefile.toml")
 """As Lake, we take the first where a folder has both."""
 MANIFEST = "lake-manifest.json"
 _PACKAGES_DIR = PurePosixPath(".lake/packages")
-_OUTSIDE = frozenset({".lake", ".git", "lake-packages", "build"})
+NOT_SOURCES = frozenset({".lake", ".git", "lake-packages", "build"})
+"""Folders of a project with what was built or fetched."""
 
 
 @attrs.frozen
@@ -106,7 +107,7 @@ class LakeProject:
             candidates = [file, *sorted(file.with_suffix("").rglob("*.lean"))]
             for candidate in candidates:
                 inner = candidate.relative_to(base).parts
-                if candidate.is_file() and not _OUTSIDE & set(inner[:-1]):
+                if candidate.is_file() and not NOT_SOURCES & set(inner[:-1]):
                     yield PurePosixPath(candidate.relative_to(self.root).as_posix())
 
 
@@ -169,7 +170,7 @@ def _everything(root: Path) -> tuple[Library, ...]:
         path.stem
         for path in root.iterdir()
         if (path.suffix == ".lean" and path.is_file() and path.name not in LAKEFILES)
-        or (path.is_dir() and path.name not in _OUTSIDE and any(path.rglob("*.lean")))
+        or (path.is_dir() and path.name not in NOT_SOURCES and any(path.rglob("*.lean")))
     }
     return tuple(
         Library(name, PurePosixPath(), (name,))

@@ -19,11 +19,9 @@ _OURS = frozenset({"trace.Elab.info", "Elab.async", "warningAsError"})
 
 @attrs.frozen
 class LeanArguments:
-    """Arguments of ``lean`` for the files of a package.
+    """Arguments of ``lean`` for every file of a package, and what its targets add to them.
 
-    Attributes:
-        package: Those for every file.
-        targets: For each library and executable its root modules, and its further arguments.
+    Those are for each library and executable its root modules, and its further arguments.
     """
 
     package: tuple[str, ...] = ()

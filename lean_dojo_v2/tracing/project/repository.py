@@ -16,13 +16,13 @@ from lean_dojo_v2.tracing.project import git
 from lean_dojo_v2.tracing.project.lakefile import (
     LAKEFILES,
     MANIFEST,
+    NOT_SOURCES,
     TOOLCHAIN_FILE,
     LakeProject,
     read_project,
 )
 from lean_dojo_v2.tracing.project.single import hash_of_file, project_of_file
 
-_NOT_SOURCES = frozenset({".git", ".lake", "lake-packages", "build"})
 _SCP_ADDRESS = re.compile(r"[\w.-]+@[\w.-]+:(?!//)")
 
 
@@ -177,7 +177,7 @@ def content_hash(folder: Path) -> str:
     names = {TOOLCHAIN_FILE, MANIFEST, *LAKEFILES}
     for path in sorted(folder.rglob("*")):
         inner = path.relative_to(folder)
-        if _NOT_SOURCES & set(inner.parts[:-1]) or not path.is_file():
+        if NOT_SOURCES & set(inner.parts[:-1]) or not path.is_file():
             continue
         if path.suffix == ".lean" or inner.as_posix() in names:
             content = path.read_bytes()

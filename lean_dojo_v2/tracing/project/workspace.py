@@ -25,11 +25,9 @@ class SourceFile:
     """A Lean file.
 
     Attributes:
-        module: Its module.
         path: Where it is, relative to the repository, with ``/``; files of dependencies lie below
             ``.lake/packages``.
         text: Its text, with Unix line ends, as Lean reads it.
-        header: Its imports.
         package: The dependency that it belongs to; empty for the repository's own.
     """
 

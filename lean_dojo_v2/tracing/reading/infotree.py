@@ -39,13 +39,10 @@ _TRACE = "[Elab.info]"
 
 
 class InfoNode(NamedTuple):
-    """A tactic or command of an info tree.
+    """A ``tactic`` or ``command`` of an info tree; places are Lean's (line, column).
 
     Attributes:
-        kind: ``tactic`` or ``command``.
         depth: Columns that it is indented by.
-        start: Its first character as Lean's (line, column).
-        end: Its end.
         original: Whether it stands in the source, not in a macro's result.
         elaborator: Lean's function that ran it; may be empty.
         lines: Its text, without indentation.

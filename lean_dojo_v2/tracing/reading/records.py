@@ -97,12 +97,9 @@ class TracedTheorem:
     """A theorem of a file, not yet bound to a repository.
 
     Attributes:
-        full_name: Its name.
-        constant: Its name as Lean has it, unique in the project.
         statement: Source text of the statement, from its first modifier up to and with ``:=``.
         start: Where the statement starts (a docstring before it is not part of it).
         end: Where the proof ends.
-        tactics: The tactics of its proof, in order.
         has_sorry: Whether its proof says ``sorry``, in whatever way.
         variables: Identifiers of the statement that mean no constant, each once.
     """
@@ -151,7 +148,6 @@ class TracedFile:
         imports: Paths of the files that it imports directly.
         theorems: Its theorems, in order; those with an error in them are left out.
         premises: Its declarations, in order.
-        errors: What Lean could not elaborate.
         broken: Constants of declarations with an error in them; what uses them proves nothing.
         uses: What its constants rest on, see :class:`Elaboration`.
         lost: Names, without their namespaces, of definitions with an error in them. Lean may take

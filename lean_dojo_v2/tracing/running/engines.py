@@ -41,9 +41,8 @@ class ImportedFileError(LeanError):
 class Engine(Protocol):
     """Something that elaborates files."""
 
-    @property
-    def identity(self) -> str:
-        """What it is, with its version: what it says about a file depends on it."""
+    identity: str
+    """What it is, with its version: what it says about a file depends on it."""
 
     def state(self) -> str:
         """Say what a result depends on besides that and the texts of the project's files.
