@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 
@@ -36,12 +36,12 @@ class Applied:
             self._first.append(applied)
             if len(self._first) == BATCHES:
                 together = torch.cat(self._first)
-                for name, count in self._counts(together).items():
+                for name, count in self._counts(together):
                     self._judge(name, count, len(together))
-        return {name: count / max(1, len(scores)) for name, count in self._counts(applied).items()}
+        return {name: count / max(1, len(scores)) for name, count in self._counts(applied)}
 
-    def _counts(self, applied: torch.Tensor) -> dict[str, int]:
-        return dict(zip(self._names, applied.sum(dim=0).tolist(), strict=True))
+    def _counts(self, applied: torch.Tensor) -> Iterable[tuple[str, int]]:
+        return zip(self._names, applied.sum(dim=0).tolist(), strict=True)
 
     def _judge(self, name: str, applied: int, seen: int) -> None:
         why = (

@@ -51,14 +51,7 @@ class EpisodeLimits:
 
 @attrs.frozen
 class PlayedStep:
-    """One step of an episode.
-
-    Attributes:
-        state: The goals that the tactic was sampled at, as Lean prints them.
-        prompt: The prompt's tokens.
-        completion: The sampled tokens.
-        tactic: Their text.
-    """
+    """A step of an episode: the state as Lean prints it, and the sampled tactic, also as tokens."""
 
     state: str
     prompt: Tokens

@@ -330,11 +330,7 @@ def _theorems(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def _check_rewards(
     rewards: Sequence[AdaptedReward], columns: Sequence[str], formatter: str
 ) -> None:
-    """Refuse rewards that read what the rows do not have, or whose libraries are missing.
-
-    Raises:
-        ConfigError: Names reward and column.
-    """
+    """Refuse rewards that read what the rows do not have, or whose libraries are missing."""
     for reward in rewards:
         missing = [name for name in reward.columns_needed() if name not in columns]
         if missing:
