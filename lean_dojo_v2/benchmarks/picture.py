@@ -15,11 +15,7 @@ FILE = "curve.svg"
 
 
 def draw(lines: Mapping[str, Summary]) -> Figure:
-    """Draw how many theorems are proved within how many expansions.
-
-    Args:
-        lines: What each prover did, by its name; all over the same theorems.
-    """
+    """Draw how many of the same theorems each named prover proves within how many expansions."""
     figure, axes = new_figure(8, 3.8)
     tried = max((summary.proved.tried for summary in lines.values()), default=0)
     last = max((point[0] for s in lines.values() for point in s.curve), default=1)

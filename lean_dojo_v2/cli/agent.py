@@ -151,11 +151,7 @@ def external(*, where: _Where, model: str | None, asked: ProvingOptions) -> None
 
 
 def _placed(made: BaseAgent, section: RunSection) -> BaseAgent:
-    """Have an agent export where the section ``run:`` of a file says.
-
-    Raises:
-        UsageError: If the section chooses repositories, which an agent does not.
-    """
+    """Have an agent export where the section ``run:`` of a file says."""
     if section.repositories:
         raise UsageError(
             f"section {RUN_KEY!r}: an agent works on the repository that it traces and trains on "

@@ -184,11 +184,7 @@ def _problem(asked: _Asked) -> Problem:
 
 
 def _read(place: str) -> str:
-    """Read a Lean file, or standard input, as Lean does.
-
-    Raises:
-        UnreadableFileError: If it cannot be read, or is not UTF-8.
-    """
+    """Read a Lean file, or standard input, as Lean does."""
     file = None if place == STDIN else Path(place)
     content = sys.stdin.buffer.read() if file is None else read_named(file)
     try:

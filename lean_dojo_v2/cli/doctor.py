@@ -201,10 +201,6 @@ def _conflicts() -> Iterator[Check]:
 
 
 def leftovers(home: Path) -> list[Path]:
-    """List modules of LeanDojo-v2 1.x that an interrupted uninstall left in the package.
-
-    Args:
-        home: Folder of the package ``lean_dojo_v2``.
-    """
+    """List what an interrupted uninstall of LeanDojo-v2 1.x left in the package's folder."""
     old = ("external_api", "tests", "lean_dojo/data_extraction")
     return [home / name for name in old if (home / name).exists()]

@@ -25,12 +25,7 @@ COMPLETION = "_LEAN_DOJO_COMPLETE"
 
 
 class LazyCommand(NamedTuple):
-    """Where a command is.
-
-    Attributes:
-        target: ``"package.module:attribute"`` of the click command.
-        summary: Its line in the group's help, and its short help.
-    """
+    """Where a command is, as ``"package.module:attribute"``, and its line in the group's help."""
 
     target: str
     summary: str
@@ -47,9 +42,7 @@ class LazyGroup(click.Group):
     """A group with commands in other modules.
 
     Args:
-        lazy: The commands by name, in the order of the help.
-        *args: For ``click.Group``.
-        **kwargs: For ``click.Group``.
+        lazy: The commands by name, in the order of the help; the rest is for ``click.Group``.
     """
 
     def __init__(self, *args: Any, lazy: Mapping[str, LazyCommand], **kwargs: Any) -> None:

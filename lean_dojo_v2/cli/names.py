@@ -15,12 +15,7 @@ Completer: TypeAlias = Callable[[click.Context, click.Parameter, str], list[Comp
 
 
 def names_of(*kinds: str, or_a_file: bool = False) -> Completer:
-    """Make what completes the names of some kinds of plugin objects.
-
-    Args:
-        *kinds: The kinds.
-        or_a_file: Whether a file will do too.
-    """
+    """Make what completes the names of some kinds of plugin objects, or a file if one will do."""
 
     def complete(
         _context: click.Context, _parameter: click.Parameter, incomplete: str

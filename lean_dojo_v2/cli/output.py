@@ -61,14 +61,10 @@ def paragraph(text: str, *, indent: int = 0) -> str:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table on stdout.
+    """Print a table on stdout: headings, and rows of as many cells.
 
     On a terminal rich draws it, in its width; where that is too narrow for the columns, each row is
     a list of its cells. Elsewhere it is aligned text of 80 columns, in which the last column wraps.
-
-    Args:
-        columns: Headings.
-        rows: Cells, as many a row as there are headings.
     """
     if sys.stdout.isatty():
         import shutil

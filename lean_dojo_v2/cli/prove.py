@@ -86,11 +86,7 @@ def _choose(
 def _find(
     agent: ProverAgent, name: str, database: Path
 ) -> tuple[list[tuple[Theorem, LeanGitRepo]], bool]:
-    """Find a theorem by its full name, and whether it has a proof.
-
-    Raises:
-        UsageError: If there is none, or there are several.
-    """
+    """Find the one theorem of this full name, and whether it has a proof."""
     from lean_dojo_v2.structuring import suggestion
 
     names: set[str] = set()

@@ -125,16 +125,7 @@ class ProverChoice:
         return found
 
     def make(self, config: ProverConfig) -> Any:
-        """Make the prover.
-
-        Args:
-            config: Limits of its search.
-
-        Raises:
-            UnknownNameError: If there is no prover of that name.
-            UsageError: If it has no model and one is given.
-            ConfigError: For settings that do not fit.
-        """
+        """Make the prover, with limits of its search; raises what :meth:`resolved` does."""
         target, arguments, takes_config = self.resolved()
         return target(**arguments, **({"config": config} if takes_config else {}))
 

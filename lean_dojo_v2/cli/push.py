@@ -87,11 +87,7 @@ def _written(folder: Path, made: Path) -> dict[str, Path]:
 
 
 def _upload(files: dict[str, Path], repo_id: str, private: bool, message: str | None) -> str:
-    """Send the files in one commit; give the model's address.
-
-    Raises:
-        TrainingError: If the hub refuses, or is out of reach.
-    """
+    """Send the files in one commit; give the model's address."""
     from huggingface_hub import CommitOperationAdd, HfApi
     from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError, OfflineModeIsEnabled
 

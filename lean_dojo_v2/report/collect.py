@@ -26,16 +26,9 @@ STATES_DRAWN = 40
 
 @attrs.frozen
 class Proof:
-    """A theorem that was tried.
+    """A theorem that was tried at a stage, and its proof or the reason why there is none.
 
-    Attributes:
-        stage: With which model.
-        name: The theorem.
-        file: Its file.
-        success: Whether Lean confirmed a proof.
-        proof: The proof.
-        reason: Why there is none.
-        expansions: States expanded; ``None`` if that was not recorded.
+    ``expansions`` is ``None`` if the states expanded were not recorded.
     """
 
     stage: str
@@ -66,14 +59,8 @@ class Contents:
 
     Attributes:
         title: Name of the folder.
-        stages: What each model of a demo proves.
-        seconds: Time of each stage.
-        datasets: What was learned from.
-        runs: The trainings.
-        forgotten: Their forgetting matrices.
+        stages: What each model of a demo proves; ``seconds`` is the time of each.
         evaluations: Name and content of each ``evaluation.json``.
-        proofs: The theorems that were tried.
-        trees: Search trees.
         environments: Where and with what, and the versions.
     """
 

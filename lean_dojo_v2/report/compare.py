@@ -18,15 +18,7 @@ COMPARE_FILE = "compare.html"
 
 
 def write_comparison(runs: Sequence[Contents], output: Path) -> Path:
-    """Write one self-contained page with the numbers of several runs side by side.
-
-    Args:
-        runs: What :func:`~lean_dojo_v2.report.collect.collect` found in each folder.
-        output: The page.
-
-    Returns:
-        The page.
-    """
+    """Write one self-contained page with the numbers of several runs side by side."""
     data = compare(runs)
     parts = [
         ("Proved", "Theorems with a proof that Lean confirmed as a whole.", data["proved"]),

@@ -24,10 +24,7 @@ class RepositoryData:
 
     Attributes:
         name: ``owner/name``.
-        url: Its address.
-        commit: Its commit.
-        lean: Its version of Lean.
-        engine: What traced it.
+        engine: What traced it, with ``lean`` as its version of Lean.
         splits: Theorems in each split of the random strategy; empty if the split files are not
             at hand.
         grades: Theorems of each difficulty, by LeanAgent's thresholds.

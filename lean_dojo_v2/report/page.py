@@ -20,10 +20,7 @@ REPORT_FILE = "report.html"
 class Curriculum:
     """The repositories that a run learned from, in order.
 
-    Attributes:
-        name: The run's folder.
-        trainer: The trainer's class, where it is known.
-        steps: Address, commit, rows and optimiser steps of each; ``None`` for what is not known.
+    Each has an address, a commit, rows and optimiser steps; ``None`` is what is not known.
     """
 
     name: str
@@ -50,9 +47,6 @@ def write_report(
         folder: The run's output folder.
         output: The page; ``report.html`` in the folder if not given.
         contents: What :func:`collect` found there, if that is known.
-
-    Returns:
-        The page.
 
     Raises:
         UsageError: If no run is in the folder.

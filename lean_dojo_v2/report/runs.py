@@ -73,13 +73,7 @@ class RunReport:
 
 @attrs.frozen
 class Forgot:
-    """The forgetting matrix of a run.
-
-    Attributes:
-        name: Its folder.
-        matrix: The matrix.
-        picture: The heat map; ``None`` if nothing could be measured.
-    """
+    """The forgetting matrix of a run, with its picture if anything could be measured."""
 
     name: str
     matrix: Forgetting

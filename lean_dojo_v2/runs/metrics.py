@@ -33,14 +33,7 @@ def numbers_of(metrics: Mapping[str, Any]) -> dict[str, float]:
 
 
 def append(folder: Path, step: int, repository: str, numbers: Mapping[str, float]) -> None:
-    """Write a line.
-
-    Args:
-        folder: The run's output folder.
-        step: Steps of the optimiser so far.
-        repository: Name of the repository that is trained on.
-        numbers: Numbers by name.
-    """
+    """Write a line into a run's output folder."""
     row = {"step": step, "repository": repository, "time": round(time.time(), 3), **numbers}
     append_lines(folder / FILE, [row])
 

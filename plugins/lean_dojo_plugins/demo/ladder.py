@@ -18,13 +18,7 @@ FILE = "ladder.svg"
 
 @attrs.frozen
 class DemoStage:
-    """What one prover proves of the held-out theorems.
-
-    Attributes:
-        stage: Its name.
-        share: Theorems proved, of those tried, with the interval.
-        seconds: Search time summed over the theorems.
-    """
+    """What one prover proves of the held-out theorems, in how many seconds of search in all."""
 
     stage: str
     share: Share

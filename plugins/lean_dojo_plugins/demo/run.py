@@ -45,13 +45,7 @@ TREES = 3
 
 @attrs.define
 class Demo:
-    """Runs the demo.
-
-    Attributes:
-        output_dir: Where everything goes.
-        settings: Its sizes.
-        seconds: Time that each stage took in this process.
-    """
+    """Runs the demo, and keeps the seconds that each stage took in this process."""
 
     output_dir: Path
     settings: DemoSettings
@@ -68,10 +62,7 @@ class Demo:
         return self.folder / "database.json"
 
     def run(self) -> list[DemoStage]:
-        """Run all stages.
-
-        Returns:
-            What each prover proved.
+        """Run all stages, and return what each prover proved.
 
         Raises:
             UsageError: If the folder holds another demo, or no model ships with this package.
