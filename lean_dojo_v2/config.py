@@ -139,16 +139,21 @@ def resolve(settings: Settings, known: Sequence[Setting], *, owner: str) -> dict
     by_name = {setting.name: setting for setting in known}
     problems: list[str] = []
     found: dict[str, Any] = {}
+
+    def refuse(path: KeyPath, message: str) -> None:
+        place = settings.place(path)
+        problems.append(f"{place}: {message}" if place else message)
+
     for name, value in settings.values.items():
         if name not in by_name:
             hint = suggestion(str(name), by_name)
-            problems.append(_at(settings, (name,), f"{owner} has no setting {name!r}.{hint}"))
+            refuse((name,), f"{owner} has no setting {name!r}.{hint}")
             continue
         try:
             found[name] = structure(value, by_name[name].annotation)
         except WrongValue as error:
             path = (name, *error.path)
-            problems.append(_at(settings, path, f"{dotted(path)}: {error}"))
+            refuse(path, f"{dotted(path)}: {error}")
     missing = [
         name for name, part in by_name.items() if part.required and name not in settings.values
     ]
@@ -194,11 +199,6 @@ def dotted(path: KeyPath) -> str:
     """
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return text.removeprefix(".")
-
-
-def _at(settings: Settings, path: KeyPath, message: str) -> str:
-    place = settings.place(path)
-    return f"{place}: {message}" if place else message
 
 
 def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:

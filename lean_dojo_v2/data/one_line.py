@@ -8,7 +8,7 @@ and the steps inside follow as steps of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 
 from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, code_tokens, without_comments
@@ -131,12 +131,8 @@ def _column(text: str, word: Token) -> int:
 
 def _joined(text: str) -> str:
     """Put lines behind each other; blanks inside strings stay."""
-    return "".join(_pieces(text)).strip()
-
-
-def _pieces(text: str) -> Iterator[str]:
-    position = 0
+    pieces, position = [], 0
     for word in code_tokens(text):
-        yield re.sub(r"\s+", " ", text[position : word.start])
-        yield word.text
+        pieces += [re.sub(r"\s+", " ", text[position : word.start]), word.text]
         position = word.end
+    return "".join(pieces).strip()

@@ -18,10 +18,9 @@ DEFAULT_OUTPUT = "raid/data/sample_leanprogress_dataset.jsonl"
 
 
 def examples_of_database(path: Path) -> Iterator[ProgressExample]:
-    """Yield the examples of the finished proofs in a database that may be learned from.
+    """Yield the examples of the finished proofs in a database, but for held-out theorems.
 
-    The theorems that it holds out from training are left out, for a model that has seen their
-    proofs would guide the search to them.
+    A model that has seen the proofs of those would guide the search to them.
     """
     from lean_dojo_v2.database import DynamicDatabase
     from lean_dojo_v2.database.export.splits import split_of

@@ -41,10 +41,10 @@ def moves(goal: Goal) -> Iterator[str]:
 
     A case analysis or an induction leaves each case as a goal of its own.
     """
-    if (intro := _intro(goal)) is not None:
+    names = {variable.name for variable in goal.variables if variable.name}
+    if (intro := _intro(str(goal.target), names)) is not None:
         yield intro
         return
-    names = {variable.name for variable in goal.variables if variable.name}
     known = [variable for variable in goal.variables if not variable.inaccessible]
     for variable in known:
         yield from _of_hypothesis(variable, names)
@@ -65,9 +65,7 @@ def closers(goal: Goal) -> Iterator[str]:
         yield f"grind [{constant}]"
 
 
-def _intro(goal: Goal) -> str | None:
-    target = str(goal.target)
-    names = {variable.name for variable in goal.variables if variable.name}
+def _intro(target: str, names: set[str]) -> str | None:
     if (match := _BINDER.match(target)) is not None:
         return f"intro {' '.join(_binder_names(match[1], names))}"
     parts = split_outside(target, " → ")

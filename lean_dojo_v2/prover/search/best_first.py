@@ -297,7 +297,7 @@ class _Pass:
         )
         share = (time.monotonic() - started) / len(batch)
         for task, _ in batch:
-            task.run.add_time(share)
+            task.run.spent += share
         return suggestions
 
 

@@ -55,7 +55,7 @@ class TheoremSearch:
         self._alive: dict[int, GoalState] = {}
         self._seen: set[tuple[str, ...]] = set()
         self._tried: dict[int, set[str]] = defaultdict(set)
-        self._spent = 0.0
+        self.spent = 0.0  # seconds, with what was spent outside, on generating its tactics
         self._since: float | None = None
         self._stopped = False
         self._expansions = self._samples = self._lean_calls = self._refused = 0
@@ -280,14 +280,10 @@ class TheoremSearch:
             for _, _, distant in sorted(self._queue)[KEPT_STATES // 2 :]:
                 self._alive.pop(distant.id, None)
 
-    def add_time(self, seconds: float) -> None:
-        """Count time that was spent for this theorem outside, on generating its tactics."""
-        self._spent += seconds
-
     @property
     def seconds(self) -> float:
         """Time spent on it so far."""
-        return self._spent + (0.0 if self._since is None else time.monotonic() - self._since)
+        return self.spent + (0.0 if self._since is None else time.monotonic() - self._since)
 
     def stop(self) -> None:
         """Try no further tactics; may be called from any thread."""
@@ -301,7 +297,7 @@ class TheoremSearch:
         try:
             yield
         finally:
-            self._spent, self._since = self.seconds, None
+            self.spent, self._since = self.seconds, None
 
     def _is_over(self) -> bool:
         return self._stopped or self.seconds > self.limits.seconds
