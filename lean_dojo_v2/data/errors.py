@@ -18,11 +18,8 @@ class NotInDatabaseError(DatabaseError, ValueError):
 class MalformedError(ValueError):
     """A JSON value is not what its key promises.
 
-    Raised while decoding and turned into a :class:`DatabaseError` where the file is known.
-
-    Args:
-        message: What is wrong.
-        place: Key path inside the value that was decoded, for example ``"start"``.
+    Raised while decoding and turned into a :class:`DatabaseError` where the file is known. Its
+    place is the key path inside the value that was decoded, for example ``"start"``.
     """
 
     def __init__(self, message: str, place: str = "") -> None:

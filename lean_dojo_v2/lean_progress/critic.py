@@ -51,11 +51,7 @@ class CriticExample:
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> CriticExample:
-        """Read a line's JSON object.
-
-        Raises:
-            TypeError: If it is none, saying why.
-        """
+        """Read a line's JSON object; a ``TypeError`` says why it is none."""
         for key, kind in (("state", str), ("solved", bool), ("theorem", str)):
             if not isinstance(row.get(key), kind):
                 raise TypeError(f"{key!r} is required and must be a {kind.__name__}")

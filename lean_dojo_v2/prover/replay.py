@@ -86,11 +86,7 @@ def replay(
 
 
 def raise_if_lost(outcome: TacticOutcome) -> None:
-    """Let a pool ask another engine where this one was lost.
-
-    Raises:
-        EngineDiedError: The engine died by itself or was killed.
-    """
+    """Raise an ``EngineDiedError`` where the engine died, so that a pool asks another one."""
     if outcome.engine_died:
         raise EngineDiedError(outcome.detail)
 

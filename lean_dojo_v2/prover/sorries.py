@@ -32,7 +32,7 @@ _PRIVATE = re.compile(r"_private\..*?\.\d+\.")
 
 @attrs.frozen
 class UnprovedDeclaration:
-    """A declaration of a file with ``sorry``s in it.
+    """A declaration of a file with ``sorry``s in it, which are told apart by their number, from 0.
 
     Attributes:
         source: The declaration in its file; there an ``example`` has a name.
@@ -64,11 +64,9 @@ class UnprovedDeclaration:
         return end == len(self.written) and only in ([":=", "sorry"], [":=", "by", "sorry"])
 
     def filled(self, proofs: Mapping[int, str], *, as_terms: bool = False) -> str:
-        """Return its text with some of its ``sorry``s replaced.
+        """Return its text with some of its ``sorry``s replaced by tactic blocks.
 
-        Args:
-            proofs: Tactic blocks by the number of their ``sorry``.
-            as_terms: Whether a ``sorry`` that may be either is a term and not a tactic.
+        With ``as_terms``, a ``sorry`` that may be a tactic or a term is a term.
         """
         text = self.written
         for number in sorted(proofs, reverse=True):
@@ -84,11 +82,6 @@ class UnprovedDeclaration:
 
         With proofs for all of them this is the whole check of a proof. With fewer, Lean must find
         no error, and no other ``sorry`` than those that are left.
-
-        Args:
-            server: The engine.
-            proofs: Tactic blocks by the number of their ``sorry``.
-            timeout: Seconds that Lean may take for a whole proof.
 
         Returns:
             The outcome, and the text that was checked last.
@@ -126,7 +119,7 @@ class Sorry:
 
     Attributes:
         declaration: Where it stands.
-        number: Which of the declaration's it is, from 0.
+        number: Which of the declaration's it is.
         line: Its line in the file, from 1.
         column: Its column, from 1.
         goal: What is to be proved there, as Lean prints it.

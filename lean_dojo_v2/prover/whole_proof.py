@@ -70,11 +70,7 @@ def prove_whole(
 
 
 def _statement(problem: Problem) -> str:
-    """Return the text that a proof follows, with its ``:=``.
-
-    Raises:
-        LeanError: If there is none.
-    """
+    """Return the text that a proof follows, with its ``:=``; a ``LeanError`` if there is none."""
     if isinstance(problem, TheoremProblem):
         return f"{problem.source.head} :="
     if isinstance(problem, GoalProblem):

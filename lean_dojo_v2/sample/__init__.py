@@ -36,11 +36,10 @@ def sample_project_path(name: str = "sample") -> Path:
     Raises:
         UsageError: there is no sample of that name.
     """
-    try:
-        return _HERE / SAMPLE_PROJECTS[name]
-    except KeyError:
+    if name not in SAMPLE_PROJECTS:
         known = ", ".join(sorted(SAMPLE_PROJECTS))
-        raise UsageError(f"no sample project is called {name!r}; there are: {known}") from None
+        raise UsageError(f"no sample project is called {name!r}; there are: {known}")
+    return _HERE / SAMPLE_PROJECTS[name]
 
 
 def packaged_project(url: str) -> Path | None:

@@ -112,8 +112,7 @@ class JsonStorage:
     def _changing(self, mine: Collection[RepositoryKey] = ()) -> Iterator[None]:
         """Hold the lock, start from what lies in the file now, write when done.
 
-        Args:
-            mine: Repositories whose objects in memory count, not the file (but for proofs).
+        Of ``mine`` the objects in memory count, not the file (but for proofs).
         """
         with self._mutex, file_lock(self.path) if self.path else nullcontext():
             self._refresh(mine)
