@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean.text.lexer import code_tokens
@@ -36,15 +35,11 @@ def shape(statement: str) -> str:
     text = text.removesuffix("by").rstrip().removesuffix(":=").translate(_BRACKETS)
     text = _GROUP.sub(lambda m: " ".join(f"({name} : {m[2]})" for name in m[1].split()), text)
     numbers: dict[str, str] = {}
-    return " ".join(_numbered(text, numbers))
-
-
-def _numbered(text: str, numbers: dict[str, str]) -> Iterator[str]:
+    words = []
     for token in code_tokens(text):
-        if token.kind == "ident" and token.text not in _WORDS:
-            yield numbers.setdefault(token.text, f"v{len(numbers)}")
-        else:
-            yield token.text
+        is_name = token.kind == "ident" and token.text not in _WORDS
+        words.append(numbers.setdefault(token.text, f"v{len(numbers)}") if is_name else token.text)
+    return " ".join(words)
 
 
 def sample_shapes() -> frozenset[str]:
