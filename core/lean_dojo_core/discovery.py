@@ -25,6 +25,7 @@ import pluggy
 from lean_dojo_core import hookspecs, local
 from lean_dojo_core.errors import PluginDeprecationWarning, PluginError, StrictPluginsError
 from lean_dojo_core.installed import GROUP, HOST_DISTRIBUTION, host_requirements, normalise
+from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.specs import PluginSpec
 
 DISABLE_VARIABLE = "LEAN_DOJO_DISABLE_PLUGINS"
@@ -242,27 +243,27 @@ def _offered(manifest: object, info: PluginInfo) -> Iterator[PluginSpec]:
     manager.register(manifest, name=info.name)
     callers = {caller.name: caller for caller in manager.get_hookcallers(manifest) or ()}
     _refuse_unknown_hooks(callers)
-    for hook, spec in hookspecs.HOOKS.items():
-        if hook not in callers:
+    for kind in KINDS.values():
+        if kind.hook not in callers:
             continue
         try:
-            given = callers[hook](**hookspecs.ARGUMENTS)
+            given = callers[kind.hook](**hookspecs.ARGUMENTS)
             results = [one if isinstance(one, Iterable) else (one,) for one in given]
             items = list(itertools.chain.from_iterable(results))
         except (Exception, SystemExit) as error:
-            raise PluginError(f"{hook} raised {type(error).__name__}: {error}") from error
+            raise PluginError(f"{kind.hook} raised {type(error).__name__}: {error}") from error
         for item in items:
-            if type(item) is not spec:
+            if type(item) is not kind.spec:
                 raise PluginError(
-                    f"{hook} gave {item!r:.80} of type {type(item).__name__}; it must yield "
-                    f"{spec.__name__}"
+                    f"{kind.hook} gave {item!r:.80} of type {type(item).__name__}; it must yield "
+                    f"{kind.spec.__name__}"
                 )
             yield item
 
 
 def _refuse_unknown_hooks(callers: Mapping[str, pluggy.HookCaller]) -> None:
     """A misspelt hook would otherwise be registered and never called."""
-    hooks = list(hookspecs.HOOKS)
+    hooks = [kind.hook for kind in KINDS.values()]
     for name, caller in callers.items():
         implementations = caller.get_hookimpls()
         if any(one.wrapper or one.hookwrapper for one in implementations):

@@ -16,22 +16,11 @@ working (pluggy passes only the arguments that an implementation asks for).
 
 import pluggy
 
-from lean_dojo_core import specs
 from lean_dojo_core.installed import GROUP
 
 API_VERSION = (1, 1)
 """Version of this contract, ``(major, minor)``. A manifest may state the version it was written
 for as ``LEAN_DOJO_API_VERSION = "1.1"``; another major or a later minor is listed as failed."""
-
-HOOKS: dict[str, type[specs.PluginSpec]] = {
-    "lean_dojo_trainers": specs.TrainerSpec,
-    "lean_dojo_dataset_formatters": specs.DatasetFormatterSpec,
-    "lean_dojo_reward_functions": specs.RewardFunctionSpec,
-    "lean_dojo_provers": specs.ProverSpec,
-    "lean_dojo_benchmarks": specs.BenchmarkSpec,
-    "lean_dojo_commands": specs.CommandSpec,
-}
-"""Every hook, and what it yields."""
 
 ARGUMENTS: dict[str, object] = {}
 """What hooks are called with; an implementation gets those that it names."""

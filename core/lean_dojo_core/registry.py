@@ -21,11 +21,10 @@ import threading
 import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import attrs
 
-from lean_dojo_core import protocols, specs
 from lean_dojo_core.discovery import Discovery, PluginInfo, discover, import_target
 from lean_dojo_core.errors import (
     AmbiguousNameError,
@@ -35,7 +34,11 @@ from lean_dojo_core.errors import (
     UnknownNameError,
 )
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
+from lean_dojo_core.kinds import KINDS, Kind
 from lean_dojo_core.specs import PluginSpec
+
+if TYPE_CHECKING:
+    from lean_dojo_core import protocols, specs
 
 SpecT = TypeVar("SpecT", bound=PluginSpec)
 ObjectT = TypeVar("ObjectT")
@@ -122,7 +125,7 @@ class Entry(Generic[SpecT, ObjectT]):
         return cast("ObjectT", target)
 
     def _check(self, target: Any) -> None:
-        if (problem := REGISTRIES[self.spec.kind].check(target)) is not None:
+        if (problem := KINDS[self.spec.kind].check(target)) is not None:
             raise self._error(problem)
 
     def _error(self, reason: str) -> PluginLoadError:
@@ -151,23 +154,15 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
     ``distribution:name`` for each of them. Look-up folds case and ``_``.
 
     Args:
-        spec: The descriptor of the kind.
-        protocol: What the targets of the kind are, or make.
-        suite: Name of its conformance suite in ``lean_dojo_core.testing``.
-        a_class: Whether a target must be a class, whose constructor's parameters are the settings.
+        kind: The kind, of :data:`lean_dojo_core.kinds.KINDS`.
     """
 
-    def __init__(
-        self, spec: type[SpecT], protocol: type, suite: str, *, a_class: bool = False
-    ) -> None:
-        self._spec = spec
-        self._protocol = protocol
-        self.suite = suite
-        self._a_class = a_class
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
         self._overrides: list[Entry[SpecT, ObjectT]] = []
 
     def __repr__(self) -> str:
-        return f"<{self.kind.replace('-', '_')}s: {', '.join(self) or 'none'}>"
+        return f"<{self._kind.plural}: {', '.join(self) or 'none'}>"
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
@@ -175,25 +170,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
     @property
     def kind(self) -> str:
         """Name of the kind, for example ``"reward-function"``."""
-        return self._spec.kind
-
-    def check(self, target: Any) -> str | None:
-        """Say what is wrong with a target; ``None`` if it is fine.
-
-        It, or if it is a class its instances, must have the methods of the protocol; what is
-        optional has a protocol of its own.
-        """
-        wanted = [
-            name
-            for name, member in vars(self._protocol).items()
-            if inspect.isfunction(member) and (name == "__call__" or not name.startswith("_"))
-        ]
-        missing = [name for name in wanted if not _has(target, name)]
-        if missing == ["__call__"]:
-            return "it must be callable, or a class with __call__"
-        if missing:
-            return f"it needs the method(s) {', '.join(missing)}"
-        return "it must be a class" if self._a_class and not inspect.isclass(target) else None
+        return self._kind.name
 
     def entries(self) -> list[Entry[SpecT, ObjectT]]:
         """List every entry, built-ins first; overridden ones are replaced.
@@ -203,9 +180,9 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         """
         latest = {entry.name: entry for entry in self._overrides}
         found = [
-            Entry[SpecT, ObjectT](spec, plugin)
+            Entry[SpecT, ObjectT](cast("SpecT", spec), plugin)
             for spec, plugin in current().offers
-            if type(spec) is self._spec and spec.name not in latest
+            if type(spec) is self._kind.spec and spec.name not in latest
         ]
         return [*found, *latest.values()]
 
@@ -272,10 +249,10 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
             target: The object that ``load()`` then gives.
         """
         plugin = PluginInfo(name="override", distribution="override", version="0", value="")
-        spec = self._spec(
+        spec = self._kind.spec(
             name=normalise(name), target="override:target", summary="Set by override()."
         )
-        entry = Entry[SpecT, ObjectT](spec, plugin, target)
+        entry = Entry[SpecT, ObjectT](cast("SpecT", spec), plugin, target)
         entry._check(target)  # noqa: SLF001 - our own class
         self._overrides.append(entry)
         try:
@@ -283,13 +260,6 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         finally:
             # By identity: two equal overrides may be nested.
             self._overrides[:] = [other for other in self._overrides if other is not entry]
-
-
-def _has(target: Any, method: str) -> bool:
-    if inspect.isclass(target):
-        # Every class is callable through its metaclass; only its own __call__ counts.
-        return any(method in vars(base) for base in target.__mro__)
-    return callable(getattr(target, method, None))
 
 
 _discovered: Discovery | None = None
@@ -352,39 +322,27 @@ def builtin(kind: Registry[SpecT, ObjectT], name: str) -> Any:
     return kind[f"{HOST_DISTRIBUTION}:{name}"].load()
 
 
-trainers: Registry[specs.TrainerSpec, protocols.Trainer] = Registry(
-    specs.TrainerSpec, protocols.Trainer, "TrainerSuite", a_class=True
-)
-dataset_formatters: Registry[specs.DatasetFormatterSpec, protocols.DatasetFormatter] = Registry(
-    specs.DatasetFormatterSpec, protocols.DatasetFormatter, "DatasetFormatterSuite"
-)
-reward_functions: Registry[specs.RewardFunctionSpec, protocols.RewardFunction] = Registry(
-    specs.RewardFunctionSpec, protocols.RewardFunction, "RewardFunctionSuite"
-)
-provers: Registry[specs.ProverSpec, protocols.Prover[Any, Any, Any]] = Registry(
-    specs.ProverSpec, protocols.Prover, "ProverSuite", a_class=True
-)
-benchmarks: Registry[specs.BenchmarkSpec, protocols.Benchmark] = Registry(
-    specs.BenchmarkSpec, protocols.Benchmark, "BenchmarkSuite", a_class=True
-)
-commands: Registry[specs.CommandSpec, protocols.Command] = Registry(
-    specs.CommandSpec, protocols.Command, "CommandSuite"
-)
-_ALL = (trainers, dataset_formatters, reward_functions, provers, benchmarks, commands)
+REGISTRIES: dict[str, Registry[Any, Any]] = {name: Registry(kind) for name, kind in KINDS.items()}
+"""The registries by kind, in the order of listings."""
 
-REGISTRIES: dict[str, Registry[Any, Any]] = {one.kind: one for one in _ALL}
-"""The registries by kind, in the order of listings; a new kind also has a hook in ``hookspecs``."""
+if TYPE_CHECKING:
+    trainers: Registry[specs.TrainerSpec, protocols.Trainer]
+    dataset_formatters: Registry[specs.DatasetFormatterSpec, protocols.DatasetFormatter]
+    reward_functions: Registry[specs.RewardFunctionSpec, protocols.RewardFunction]
+    provers: Registry[specs.ProverSpec, protocols.Prover[Any, Any, Any]]
+    benchmarks: Registry[specs.BenchmarkSpec, protocols.Benchmark]
+    commands: Registry[specs.CommandSpec, protocols.Command]
 
 
 class _RegistryModule(types.ModuleType):
     """Shows in a notebook what users need of this module, and no more."""
 
     def __dir__(self) -> list[str]:
-        known = (name for name, value in globals().items() if isinstance(value, Registry))
-        return [*known, "current", "refresh", "builtin"]
+        return [*(kind.plural for kind in KINDS.values()), "current", "refresh", "builtin"]
 
     def __repr__(self) -> str:
         return f"<registry: {', '.join(f'{r.kind}s {len(r)}' for r in REGISTRIES.values())}>"
 
 
+globals().update({kind.plural: REGISTRIES[name] for name, kind in KINDS.items()})
 sys.modules[__name__].__class__ = _RegistryModule

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import keyword
 import os
+import tomllib
 from datetime import datetime
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -16,58 +17,19 @@ import click
 
 from lean_dojo_core import API_VERSION, registry
 from lean_dojo_core.errors import InvalidSpecError, UsageError
-from lean_dojo_core.hookspecs import HOOKS
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
+from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.specs import PluginSpec
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.cli.output import note
 
+TEMPLATES = resources.files("lean_dojo_v2.cli") / "scaffold"
+"""A folder a template; its ``about.toml`` says which kind it is, what the descriptor says besides
+name, target and summary (``fields``), and what uses it; ``$name`` stands for the name there."""
 TRL_REWARD = "trl-reward"
 """Another way to write a reward: a function as TRL documents them."""
-FROM_SCRATCH = "trainer-from-scratch"
-LEAN_REWARD = "reward_lean"
-WORDS_OF = {TRL_REWARD: "reward", FROM_SCRATCH: "trainer", LEAN_REWARD: "reward"}
-"""The kinds of the templates that are none themselves."""
-WORDS: dict[str, registry.Registry[Any, Any]] = {
-    "trainer": registry.trainers,
-    "formatter": registry.dataset_formatters,
-    "reward": registry.reward_functions,
-    "prover": registry.provers,
-    "benchmark": registry.benchmarks,
-    "command": registry.commands,
-}
+WORDS = {kind.scaffold: kind for kind in KINDS.values()}
 """What the command calls each kind; also the folder of its templates."""
-SUMMARIES = {
-    "trainer": "Fine-tunes on short tactics only.",
-    FROM_SCRATCH: "Learns which tactic goes with which goal, by counting.",
-    "formatter": "Chat rows of the goal alone; the answer is the tactic.",
-    "reward": "Rewards tactics of few words.",
-    TRL_REWARD: "Rewards completions that think before they answer.",
-    "prover": "Tries a fixed list of tactics.",
-    "benchmark": "Sums of the first numbers.",
-    "command": "Counts the theorems of a database.",
-}
-"""The summary of what is written, unless the user gives one."""
-USES = {
-    "trainer": "lean-dojo train $name --set model_name=…",
-    FROM_SCRATCH: "lean-dojo train $name",
-    "formatter": "lean-dojo train sft --formatter $name --set model_name=…",
-    "reward": "lean-dojo train grpo --reward $name --set model_name=…",
-    "prover": "lean-dojo prove --prover $name",
-    "benchmark": "lean-dojo show $name --kind benchmark",
-    "command": "lean-dojo $name",
-}
-"""The command line that uses what is written."""
-FIELDS = {
-    "formatter": ['columns=("prompt", "completion")'],
-    "trainer": [
-        'required_columns=("prompt", "completion")',
-        'default_formatter="tactic-chat"',
-        'prover="hf"',
-    ],
-    LEAN_REWARD: ['required_columns=("problem",)', "needs_lean=True"],
-}
-"""What the descriptor says besides name, target and summary."""
 
 
 @click.command()
@@ -115,14 +77,15 @@ def new(
     if from_scratch:
         if template != "trainer":
             raise UsageError(f"--from-scratch is for a trainer, not for a {template}")
-        template = FROM_SCRATCH
+        template = "trainer-from-scratch"
     if lean:
         if template != "reward":
             raise UsageError(f"--lean is for a reward, not for a {template}")
-        template = LEAN_REWARD
-    word = WORDS_OF.get(template, template)
-    peers = WORDS[word]
-    name, summary = normalise(name), summary or SUMMARIES.get(template, SUMMARIES[word])
+        template = "reward_lean"
+    about = tomllib.loads((TEMPLATES / template / "about.toml").read_text("utf-8"))
+    word = about["kind"]
+    peers = registry.REGISTRIES[WORDS[word].name]
+    name, summary = normalise(name), summary or about["summary"]
     # The descriptor's own rules, so that what is written here also loads.
     try:
         PluginSpec(name=name, target="a:b", summary=summary)
@@ -142,9 +105,7 @@ def new(
     folder = output or Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists; name another folder with --output")
-    values = _values(
-        word, template, name=name, package=package, summary=summary, author=author or _user()
-    )
+    values = _values(about, name=name, package=package, summary=summary, author=author or _user())
     for path, file in _files(word, template, package).items():
         atomic_write_text(folder / path, Template(file.read_text("utf-8")).substitute(values))
     note(f"Wrote {folder}; src/{package}/{word}.py is the place for your idea. Next:\n")
@@ -193,12 +154,12 @@ def _check_package(package: str) -> None:
 
 
 def _values(
-    word: str, template: str, *, name: str, package: str, summary: str, author: str
+    about: dict[str, Any], *, name: str, package: str, summary: str, author: str
 ) -> dict[str, str]:
     from importlib.metadata import version
 
-    host = version(HOST_DISTRIBUTION)
-    [(hook, spec)] = [one for one in HOOKS.items() if one[1].kind == WORDS[word].kind]
+    host, word = version(HOST_DISTRIBUTION), about["kind"]
+    kind = WORDS[word]
     class_name, function_name = _class_name(name, word), f"{package}_command"
     return {
         "name": name,
@@ -206,13 +167,13 @@ def _values(
         "class_name": class_name,
         "function_name": function_name,
         "target": function_name if word == "command" else class_name,
-        "spec": spec.__name__,
-        "hook": hook,
-        "more": "".join(f"        {field},\n" for field in FIELDS.get(template, ())),
+        "spec": kind.spec.__name__,
+        "hook": kind.hook,
+        "more": "".join(f"        {field},\n" for field in about["fields"]),
         "module": word,
-        "kind_words": WORDS[word].kind.replace("-", " "),
+        "kind_words": kind.name.replace("-", " "),
         "summary": summary,
-        "use": Template(USES.get(template, USES[word])).substitute(name=name),
+        "use": Template(about["use"]).substitute(name=name),
         "bound": _bound(host),
         "host": host,
         "api": f"{API_VERSION[0]}.{API_VERSION[1]}",
@@ -231,8 +192,7 @@ def _class_name(name: str, word: str) -> str:
 
 def _files(word: str, template: str, package: str) -> dict[str, Traversable]:
     """Return the templates by the path that each becomes."""
-    root = resources.files("lean_dojo_v2.cli") / "scaffold"
-    common, own = root / "common", root / template
+    common, own = TEMPLATES / "common", TEMPLATES / template
     return {
         "pyproject.toml": common / "pyproject.toml.tmpl",
         "README.md": common / "README.md.tmpl",

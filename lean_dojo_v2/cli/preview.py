@@ -13,6 +13,7 @@ import click
 
 from lean_dojo_core import Theorem, registry
 from lean_dojo_core.errors import UsageError
+from lean_dojo_core.kinds import KINDS
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.options import NUMBER, grouped, json_option
 from lean_dojo_v2.cli.output import emit_json, note
@@ -60,7 +61,7 @@ def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOp
 def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
     """Return what makes the examples: the trainer, if it can show them, or a formatter."""
     kind = entry.spec.kind
-    if kind not in {registry.trainers.kind, registry.dataset_formatters.kind}:
+    if not KINDS[kind].formats:
         raise UsageError(f"{entry.name!r} is a {kind.replace('-', ' ')}: it makes no examples")
     target = entry.load()
     if hasattr(target, "rows"):

@@ -12,6 +12,7 @@ from lean_dojo_core import registry
 from lean_dojo_core.discovery import PluginInfo, import_target
 from lean_dojo_core.errors import PluginLoadError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements, normalise
+from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.testing.suite import Finding, Guard, Suite, iter_suite
 
 HEAVY = (
@@ -136,8 +137,7 @@ def check_distribution(distribution: str, guard: Guard | None = None) -> Iterato
     if not distribution.endswith(".py"):  # a file is no distribution
         yield from iter_suite(type("Manifest", (ManifestSuite,), settings), guard=guard)
     for entry in _entries(distribution):
-        name = registry.REGISTRIES[entry.spec.kind].suite
-        suite = import_target(f"lean_dojo_core.testing:{name}")
+        suite = import_target(f"lean_dojo_core.testing:{KINDS[entry.spec.kind].suite}")
         named = type("Named", (suite,), {"name": entry.qualified_name})
         try:
             instance = suite.can_make(entry.load())

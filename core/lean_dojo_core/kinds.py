@@ -1,0 +1,97 @@
+"""The kinds of plugin, in one table for all code that deals with kinds.
+
+Discovery takes the hooks from it, the registry its mappings, ``testing`` the conformance suites,
+``lean-dojo plugins new`` the templates. A new kind is one entry here, with what the entry names.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, NamedTuple
+
+from lean_dojo_core import protocols, specs
+
+
+class Kind(NamedTuple):
+    """One kind of plugin.
+
+    Attributes:
+        spec: Its descriptor, which knows the kind's name.
+        protocol: What its targets are, or make.
+        suite: Its conformance suite in ``lean_dojo_core.testing``.
+        scaffold: What ``lean-dojo plugins new`` calls it; also the folder of its templates.
+        a_class: Whether a target must be a class, whose constructor's parameters are the settings.
+        formats: Whether it turns theorems into rows, which ``lean-dojo preview`` can show.
+    """
+
+    spec: type[specs.PluginSpec]
+    protocol: type
+    suite: str
+    scaffold: str
+    a_class: bool = False
+    formats: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name, for example ``"reward-function"``."""
+        return self.spec.kind
+
+    @property
+    def plural(self) -> str:
+        """The name of its registry, for example ``"reward_functions"``."""
+        return f"{self.name.replace('-', '_')}s"
+
+    @property
+    def hook(self) -> str:
+        """The hook that offers it, for example ``"lean_dojo_reward_functions"``."""
+        return f"lean_dojo_{self.plural}"
+
+    def check(self, target: Any) -> str | None:
+        """Say what is wrong with a target; ``None`` if it is fine.
+
+        It, or if it is a class its instances, must have the methods of the protocol; what is
+        optional has a protocol of its own.
+        """
+        wanted = [
+            name
+            for name, member in vars(self.protocol).items()
+            if inspect.isfunction(member) and (name == "__call__" or not name.startswith("_"))
+        ]
+        missing = [name for name in wanted if not _has(target, name)]
+        if missing == ["__call__"]:
+            return "it must be callable, or a class with __call__"
+        if missing:
+            return f"it needs the method(s) {', '.join(missing)}"
+        return "it must be a class" if self.a_class and not inspect.isclass(target) else None
+
+
+def _has(target: Any, method: str) -> bool:
+    if inspect.isclass(target):
+        # Every class is callable through its metaclass; only its own __call__ counts.
+        return any(method in vars(base) for base in target.__mro__)
+    return callable(getattr(target, method, None))
+
+
+_TABLE = (
+    Kind(
+        specs.TrainerSpec,
+        protocols.Trainer,
+        "TrainerSuite",
+        "trainer",
+        a_class=True,
+        formats=True,
+    ),
+    Kind(
+        specs.DatasetFormatterSpec,
+        protocols.DatasetFormatter,
+        "DatasetFormatterSuite",
+        "formatter",
+        formats=True,
+    ),
+    Kind(specs.RewardFunctionSpec, protocols.RewardFunction, "RewardFunctionSuite", "reward"),
+    Kind(specs.ProverSpec, protocols.Prover, "ProverSuite", "prover", a_class=True),
+    Kind(specs.BenchmarkSpec, protocols.Benchmark, "BenchmarkSuite", "benchmark", a_class=True),
+    Kind(specs.CommandSpec, protocols.Command, "CommandSuite", "command"),
+)
+KINDS: dict[str, Kind] = {kind.name: kind for kind in _TABLE}
+"""Every kind by its name, in the order of listings."""
