@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextvars
+import math
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import TypeVar
 
 SAY_AFTER = 60.0
@@ -30,50 +32,37 @@ def watched(call: Callable[[], T], who: str, timeout: float | None = None) -> T:
     Raises:
         OutOfTimeError: If its time is over.
     """
+    over = threading.Event()
     if timeout is None:
-        over = threading.Event()
-        watcher = threading.Thread(target=_say_until, args=(over, who), daemon=True)
-        watcher.start()
+        threading.Thread(target=_wait, args=(over, who), daemon=True).start()
         try:
             return call()
         finally:
             over.set()
-    return _limited(call, who, timeout)
-
-
-def _say_until(over: threading.Event, who: str) -> None:
-    seconds = 0.0
-    while not over.wait(SAY_AFTER):
-        seconds += SAY_AFTER
-        _say(who, seconds)
-
-
-def _limited(call: Callable[[], T], who: str, timeout: float) -> T:
-    over = threading.Event()
-    results: list[T] = []
-    errors: list[BaseException] = []
+    outcome: Future[T] = Future()
 
     def run() -> None:
         try:
-            results.append(call())
+            outcome.set_result(call())
         except BaseException as error:
-            errors.append(error)
+            outcome.set_exception(error)
         finally:
             over.set()
 
     context = contextvars.copy_context()
     threading.Thread(target=context.run, args=(run,), daemon=True).start()
+    if not _wait(over, who, timeout):
+        raise OutOfTimeError(f"has run for more than {timeout:g} s")
+    return outcome.result()
+
+
+def _wait(over: threading.Event, who: str, timeout: float = math.inf) -> bool:
+    """Wait for a call, saying from time to time that one does; tell whether it came back."""
     spent = 0.0
     while not over.wait(min(SAY_AFTER, timeout - spent)):
         spent += min(SAY_AFTER, timeout - spent)
         if spent >= timeout:
-            raise OutOfTimeError(f"has run for more than {timeout:g} s")
-        _say(who, spent)
-    if errors:
-        raise errors[0]
-    return results[0]
-
-
-def _say(who: str, seconds: float) -> None:
-    if sys.stderr is not None:
-        print(f"{who} has run for {seconds:.0f} s", file=sys.stderr, flush=True)
+            return False
+        if sys.stderr is not None:
+            print(f"{who} has run for {spent:.0f} s", file=sys.stderr, flush=True)
+    return True
