@@ -89,10 +89,6 @@ class TraceError(LeanDojoError):
     """A Lean repository could not be fetched or traced."""
 
 
-class UnknownSourceError(UsageError, TraceError):
-    """The name given for a Lean repository is neither a folder nor an address."""
-
-
 class TrainingError(LeanDojoError):
     """A training run cannot start or go on."""
 
@@ -111,15 +107,3 @@ class LeanError(LeanDojoError):
 
 class EngineUnavailableError(LeanError):
     """No engine can serve this project here; the message says what to install."""
-
-
-class ServerError(LeanError):
-    """The engine died, timed out, or gave an answer outside its protocol."""
-
-
-class ParseError(LeanError):
-    """Lean could not parse the text it was given."""
-
-
-class TacticFailure(LeanError):  # noqa: N818 - PyPantograph's name
-    """Lean ran the tactic and refused it."""

@@ -18,7 +18,6 @@ class Kind(NamedTuple):
     Attributes:
         spec: Its descriptor, which knows the kind's name.
         protocol: What its targets are, or make.
-        suite: Its conformance suite in ``lean_dojo_core.testing``.
         scaffold: What ``lean-dojo plugins new`` calls it; also the folder of its templates.
         a_class: Whether a target must be a class, whose constructor's parameters are the settings.
         formats: Whether it turns theorems into rows, which ``lean-dojo preview`` can show.
@@ -26,7 +25,6 @@ class Kind(NamedTuple):
 
     spec: type[specs.PluginSpec]
     protocol: type
-    suite: str
     scaffold: str
     a_class: bool = False
     formats: bool = False
@@ -45,6 +43,11 @@ class Kind(NamedTuple):
     def hook(self) -> str:
         """The hook that offers it, for example ``"lean_dojo_reward_functions"``."""
         return f"lean_dojo_{self.plural}"
+
+    @property
+    def suite(self) -> str:
+        """The name of its conformance suite in ``lean_dojo_core.testing``."""
+        return f"{self.protocol.__name__}Suite"
 
     def check(self, target: Any) -> str | None:
         """Say what is wrong with a target; ``None`` if it is fine.
@@ -73,25 +76,12 @@ def _has(target: Any, method: str) -> bool:
 
 
 _TABLE = (
-    Kind(
-        specs.TrainerSpec,
-        protocols.Trainer,
-        "TrainerSuite",
-        "trainer",
-        a_class=True,
-        formats=True,
-    ),
-    Kind(
-        specs.DatasetFormatterSpec,
-        protocols.DatasetFormatter,
-        "DatasetFormatterSuite",
-        "formatter",
-        formats=True,
-    ),
-    Kind(specs.RewardFunctionSpec, protocols.RewardFunction, "RewardFunctionSuite", "reward"),
-    Kind(specs.ProverSpec, protocols.Prover, "ProverSuite", "prover", a_class=True),
-    Kind(specs.BenchmarkSpec, protocols.Benchmark, "BenchmarkSuite", "benchmark", a_class=True),
-    Kind(specs.CommandSpec, protocols.Command, "CommandSuite", "command"),
+    Kind(specs.TrainerSpec, protocols.Trainer, "trainer", a_class=True, formats=True),
+    Kind(specs.DatasetFormatterSpec, protocols.DatasetFormatter, "formatter", formats=True),
+    Kind(specs.RewardFunctionSpec, protocols.RewardFunction, "reward"),
+    Kind(specs.ProverSpec, protocols.Prover, "prover", a_class=True),
+    Kind(specs.BenchmarkSpec, protocols.Benchmark, "benchmark", a_class=True),
+    Kind(specs.CommandSpec, protocols.Command, "command"),
 )
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _TABLE}
 """Every kind by its name, in the order of listings."""

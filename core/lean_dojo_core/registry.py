@@ -221,16 +221,6 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         except (UnknownNameError, AmbiguousNameError):
             return False
 
-    def entry_of(self, instance: object) -> Entry[SpecT, ObjectT] | None:
-        """Return the entry of an object, found by its class or base classes.
-
-        Returns:
-            ``None`` if no plugin offers the object. Imports no target.
-        """
-        targets = {entry.spec.target: entry for entry in self.entries()}
-        bases = (f"{base.__module__}:{base.__qualname__}" for base in type(instance).__mro__)
-        return next((targets[name] for name in bases if name in targets), None)
-
     def __iter__(self) -> Iterator[str]:
         entries = self.entries()
         names = [entry.name for entry in entries]

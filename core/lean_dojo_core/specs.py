@@ -138,15 +138,9 @@ class ProverSpec(PluginSpec):
 
 @attrs.frozen(kw_only=True)
 class BenchmarkSpec(PluginSpec):
-    """Describes a benchmark: a class whose instances give theorems to prove, and where they stand.
-
-    Attributes:
-        needs: What its theorems import besides Lean's core, for example ``("Mathlib",)``.
-    """
+    """Describes a benchmark: a class whose instances give theorems, and where they stand."""
 
     kind: ClassVar[str] = "benchmark"
-
-    needs: tuple[str, ...] = _columns()
 
 
 @attrs.frozen(kw_only=True)

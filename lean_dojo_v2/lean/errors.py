@@ -17,13 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lean_dojo_core.errors import (
-    EngineUnavailableError,
-    LeanError,
-    ParseError,
-    ServerError,
-    TacticFailure,
-)
+from lean_dojo_core.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.messages import LeanMessage, Position
 
 __all__ = [
@@ -44,6 +38,18 @@ __all__ = [
     "TacticFailure",
     "TacticParseError",
 ]
+
+
+class TacticFailure(LeanError):  # noqa: N818 - PyPantograph's name
+    """Lean ran the tactic and refused it."""
+
+
+class ParseError(LeanError):
+    """Lean could not parse the text it was given."""
+
+
+class ServerError(LeanError):
+    """The engine died, timed out, or gave an answer outside its protocol."""
 
 
 class TacticError(TacticFailure):

@@ -27,8 +27,7 @@ def prover_of(
         UsageError: If the prover has no setting for a model, or there is no model yet.
         UnknownNameError: If the prover is not installed.
     """
-    entry = registry.trainers.entry_of(trainer)
-    name = (None if entry is None else entry.spec.prover) or LANGUAGE_MODEL
+    name = _prover_named_by(trainer) or LANGUAGE_MODEL
     prover = registry.provers[name]
     if isinstance(trainer, Proves):
         given = dict(trainer.prover_settings())
@@ -40,3 +39,10 @@ def prover_of(
             "model; give the trainer a method prover_settings()"
         )
     return prover.create(**{**given, **settings}, config=config)
+
+
+def _prover_named_by(trainer: Trainer) -> str | None:
+    """Return what the descriptor of a trainer's class says, or of a base class of it."""
+    named = {entry.spec.target: entry.spec.prover for entry in registry.trainers.entries()}
+    targets = (f"{base.__module__}:{base.__qualname__}" for base in type(trainer).__mro__)
+    return next((named[target] for target in targets if target in named), None)

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import attrs
 
-from lean_dojo_core.errors import TraceError, UnknownSourceError
+from lean_dojo_core.errors import TraceError, UsageError
 from lean_dojo_v2.sample import packaged_project
 from lean_dojo_v2.tracing.project import git
 from lean_dojo_v2.tracing.project.lakefile import (
@@ -24,6 +24,10 @@ from lean_dojo_v2.tracing.project.lakefile import (
 from lean_dojo_v2.tracing.project.single import hash_of_file, project_of_file
 
 _SCP_ADDRESS = re.compile(r"[\w.-]+@[\w.-]+:(?!//)")
+
+
+class UnknownSourceError(UsageError, TraceError):
+    """The name given for a Lean repository is neither a folder nor an address."""
 
 
 def _as_url(url: str | Path) -> str:
