@@ -222,7 +222,8 @@ class GRPOTrainer(CausalTrainer):
         )
         if not trainer.use_vllm:
             trainer.end_completions_at(end_tokens(self.tokenizer, self.model))
-        add_label_head(trainer.model, temperature=trainer.temperature)
+        bonus = trainer.args.entropy_coef != 0 or trainer.args.use_adaptive_entropy
+        add_label_head(trainer.model, temperature=trainer.temperature, differentiable_entropy=bonus)
         if trainer.beta:
             self._set_reference(trainer)
         if isinstance(trainer, EpisodeTrainer):

@@ -160,6 +160,14 @@ def test_a_constant_reward_teaches_nothing(train, tiny_model):
     assert all(torch.equal(before[name], after[name]) for name in before)
 
 
+@pytest.mark.parametrize("share", [True, False])
+def test_an_entropy_bonus_moves_the_weights(share, train, tiny_model):
+    trainer = train("constant", share_prompts=share, trainer_args={"entropy_coef": 0.1})
+    before = AutoModelForCausalLM.from_pretrained(tiny_model).state_dict()
+    after = AutoModelForCausalLM.from_pretrained(trainer.output_dir).state_dict()
+    assert any(not torch.equal(before[name], after[name]) for name in before)
+
+
 def test_a_telling_reward_changes_the_weights(train, tiny_model):
     whole = {"max_completion_length": TACTIC_TOKENS}
     trainer = train({"length-penalised": 1.0, "constant": 0.1}, lr=1e-3, trainer_args=whole)
