@@ -25,10 +25,7 @@ def _complete(
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-@click.command()
-@click.argument("distribution", shell_complete=_complete)
-@click.option("--all", "show_all", is_flag=True, help="Also list the checks that passed.")
-@click.option(
+timeout_option = click.option(
     "--timeout",
     metavar="SECONDS",
     type=click.FloatRange(min=1),
@@ -36,6 +33,12 @@ def _complete(
     show_default=True,
     help="Seconds that one check may take; the further checks of what takes longer are left out.",
 )
+
+
+@click.command()
+@click.argument("distribution", shell_complete=_complete)
+@click.option("--all", "show_all", is_flag=True, help="Also list the checks that passed.")
+@timeout_option
 @json_option
 @click.pass_context
 def check(

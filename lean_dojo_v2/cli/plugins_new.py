@@ -24,8 +24,9 @@ from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.cli.output import note
 
 TEMPLATES = resources.files("lean_dojo_v2.cli") / "scaffold"
-"""A folder a template; its ``about.toml`` says which kind it is, what the descriptor says besides
-name, target and summary (``fields``), and what uses it; ``$name`` stands for the name there."""
+"""A folder a template. Its ``about.toml`` has the summary, the command line that uses it (``$name``
+stands for the name), the kind of a template that is not called after it, and the ``fields`` of the
+descriptor besides name, target and summary."""
 TRL_REWARD = "trl-reward"
 """Another way to write a reward: a function as TRL documents them."""
 WORDS = {kind.scaffold: kind for kind in KINDS.values()}
@@ -83,7 +84,7 @@ def new(
             raise UsageError(f"--lean is for a reward, not for a {template}")
         template = "reward_lean"
     about = tomllib.loads((TEMPLATES / template / "about.toml").read_text("utf-8"))
-    word = about["kind"]
+    word = about.setdefault("kind", template)
     peers = registry.REGISTRIES[WORDS[word].name]
     name, summary = normalise(name), summary or about["summary"]
     # The descriptor's own rules, so that what is written here also loads.
@@ -169,7 +170,7 @@ def _values(
         "target": function_name if word == "command" else class_name,
         "spec": kind.spec.__name__,
         "hook": kind.hook,
-        "more": "".join(f"        {field},\n" for field in about["fields"]),
+        "more": "".join(f"        {field},\n" for field in about.get("fields", ())),
         "module": word,
         "kind_words": kind.name.replace("-", " "),
         "summary": summary,

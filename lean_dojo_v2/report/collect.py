@@ -154,17 +154,6 @@ def _evaluation(file: Path) -> dict[str, Any]:
 
 
 def _proofs(folder: Path) -> Iterator[Proof]:
-    for file in sorted(folder.glob("proofs/*.json")):
-        for row in read_json(file):
-            yield Proof(
-                file.stem,
-                row["name"],
-                row.get("file", ""),
-                row["success"],
-                row.get("proof") or "",
-                row.get("reason") or "",
-                row.get("expansions"),
-            )
     for row in read_lines(folder / "proofs.jsonl"):
         yield Proof("", row["full_name"], row["file_path"], True, row["proof"], "", None)
     yield from _attempts(folder)

@@ -17,6 +17,7 @@ from lean_dojo_core.errors import UnreadableFileError, UsageError
 from lean_dojo_v2.cli.names import complete_reward
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, paragraph, table
+from lean_dojo_v2.cli.plugins_check import limited, timeout_option
 from lean_dojo_v2.cli.settings import complete_setting
 from lean_dojo_v2.config import parse_assignment
 from lean_dojo_v2.paths import read_named
@@ -98,14 +99,7 @@ def score(
 @reward.command(short_help="Run the conformance checks on a reward function.")
 @click.argument("target", shell_complete=complete_reward)
 @_set_option
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(min=1),
-    default=300.0,
-    show_default=True,
-    help="Seconds that one check may take.",
-)
+@timeout_option
 @json_option
 @click.pass_context
 def check(
@@ -121,7 +115,6 @@ def check(
     """
     from lean_dojo_core.testing import RewardFunctionSuite, run_suite
     from lean_dojo_plugins.rewards.resolve import resolve_rewards
-    from lean_dojo_v2.cli.plugins_check import limited
 
     [adapted] = resolve_rewards({target: {"weight": 1.0, **_options(assignments)}})
     name = "checked-reward"

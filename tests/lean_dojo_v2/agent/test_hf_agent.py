@@ -23,6 +23,7 @@ def small_model(tmp_path_factory):
     )
 
 
+@pytest.mark.slow
 def test_trace_train_prove(own_raid, tmp_path, tiny_repository, tiny_cache, small_model, capsys):
     shutil.copytree(tiny_cache, own_raid)  # files that are traced already are read from there
     trainer = SFTTrainer(

@@ -140,6 +140,7 @@ def test_what_is_not_at_hand_is_made_for_the_next_time(
     assert ran.stdout.split("\n")[:2] == ["not yet", "[]"]
 
 
+@pytest.mark.slow
 def test_from_the_cache_nothing_is_imported(environment: Environment) -> None:
     code = (
         "import sys; from lean_dojo_v2.cli import main\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
 from lean_dojo_v2.report.page import write_report
 from lean_dojo_v2.runs.forgetting import Forgetting
@@ -113,15 +114,19 @@ def merged(folder: Path) -> None:
         (folder / "random" / f"{split}.json").write_text(json.dumps(found))
 
 
+def attempt(name: str, proof: str | None, reason: str | None = None) -> Attempt:
+    return Attempt(
+        name=name, number=0, group=None, success=proof is not None, proof=proof, reason=reason,
+        detail="", expansions=3, samples=9, lean_calls=9, refused_proofs=0, ended_by_clock=0,
+        seconds=1.0,
+    )  # fmt: skip
+
+
 def proofs(folder: Path, tree: SearchTree) -> None:
-    folder.mkdir(parents=True)
-    rows = [
-        {"name": "Sample.a", "success": True, "proof": "simp <;> omega", "expansions": 2,
-         "seconds": 0.5, "file": "Sample/A.lean"},
-        {"name": "Sample." + 120 * "b", "success": False, "reason": "no-states-left",
-         "expansions": 9, "seconds": 1.5, "file": "Sample/B.lean"},
-    ]  # fmt: skip
-    (folder / "SFT.json").write_text(json.dumps(rows))
+    run = AttemptFolder(folder)
+    run.begin({"prover": {"label": "SFT"}})
+    run.append("prover", attempt("Sample.a", "simp <;> omega"))
+    run.append("prover", attempt("Sample." + 120 * "b", None, "no-states-left"))
     tree.save(folder / "trees" / "SFT" / "Sample.thing.json")
 
 
@@ -161,3 +166,14 @@ def run(tmp_path: Path, whole_run: Path) -> Path:
 def drawn(whole_run: Path) -> Path:
     """The page of such a folder, beside it, for tests that only read them."""
     return write_report(whole_run, whole_run.with_name("page.html"))
+
+
+@pytest.fixture
+def benched(tmp_path):
+    folder = AttemptFolder(tmp_path / "bench")
+    folder.begin({"prover": {"prover": "hf", "label": "outputs-sft"}})
+    folder.append("prover", attempt("a", "rfl"))
+    folder.append("prover", attempt("b", None, "cannot-open"))
+    folder.append("automation", attempt("a", None, "no-states-left"))
+    folder.append("automation", attempt("b", None, "cannot-open"))
+    return folder.path

@@ -7,7 +7,6 @@ import shutil
 
 import pytest
 
-from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.report.collect import collect
 from lean_dojo_v2.report.page import summary, write_report
@@ -47,25 +46,6 @@ def test_the_numbers_as_json(run, capsys):
     assert data["proved"] == {"SFT": {"proved": 1, "tried": 2}}
     assert data["runs"]["grpo"]["metrics"]["reward"] == 1.0
     assert all(tile["help"] for tile in data["tiles"])
-
-
-def attempt(name: str, *, success: bool, reason: str | None = None) -> Attempt:
-    return Attempt(
-        name=name, number=0, group=None, success=success, proof="rfl" if success else None,
-        reason=reason, detail="", expansions=3, samples=9, lean_calls=9, refused_proofs=0,
-        ended_by_clock=0, seconds=1.0,
-    )  # fmt: skip
-
-
-@pytest.fixture
-def benched(tmp_path):
-    folder = AttemptFolder(tmp_path / "bench")
-    folder.begin({"prover": {"prover": "hf", "label": "outputs-sft"}})
-    folder.append("prover", attempt("a", success=True))
-    folder.append("prover", attempt("b", success=False, reason="cannot-open"))
-    folder.append("automation", attempt("a", success=False, reason="no-states-left"))
-    folder.append("automation", attempt("b", success=False, reason="cannot-open"))
-    return folder.path
 
 
 def test_a_benchmark_run_shows_automation_beside_what_was_proved(benched):

@@ -152,7 +152,7 @@ def test_a_folder_without_a_run_is_a_usage_error(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("proofs/SFT.json", "[{"),
+        ("proofs/run.json", "[{"),
         ("sft/forgetting.json", '{"metric": "x"}'),
         ("evaluation.json", "[]"),
         ("merged/random/val.json", "{"),

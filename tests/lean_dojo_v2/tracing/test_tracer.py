@@ -378,6 +378,7 @@ def test_one_file_without_a_project(
         LeanGitRepo(recorded.url, recorded.commit)
 
 
+@pytest.mark.slow
 def test_one_file_of_a_project(project: Project) -> None:
     folder = project(
         {**FILES, "scratch.lean": "import Lib.A\ntheorem s : 1 = 1 := by\n  exact a\n"}
