@@ -212,17 +212,18 @@ class GRPOTrainer(CausalTrainer):
             print(f"GRPO: {groups}", file=sys.stderr)
         if self.episodes and step.processes > 1:
             raise ConfigError("episodes run in one process only; start a single process")
+        config = self.step_config(step)
         trainer = (EpisodeTrainer if self.episodes else StepTrainer)(
             model=self.model,
             reward_funcs=list(self._rewards),  # TRL changes the list it is given
-            args=self.step_config(step),
+            args=config,
             train_dataset=dataset,
             processing_class=self.tokenizer,
             share_prompts=self.share_prompts,
         )
         if not trainer.use_vllm:
             trainer.end_completions_at(end_tokens(self.tokenizer, self.model))
-        bonus = trainer.args.entropy_coef != 0 or trainer.args.use_adaptive_entropy
+        bonus = config.entropy_coef != 0 or config.use_adaptive_entropy
         add_label_head(trainer.model, temperature=trainer.temperature, differentiable_entropy=bonus)
         if trainer.beta:
             self._set_reference(trainer)
