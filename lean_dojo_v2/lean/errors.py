@@ -17,27 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lean_dojo_core.errors import EngineUnavailableError, LeanError
+from lean_dojo_core.errors import (  # who catches engines' errors finds these here, too
+    EngineUnavailableError as EngineUnavailableError,  # noqa: PLC0414
+    LeanError as LeanError,  # noqa: PLC0414
+)
 from lean_dojo_v2.lean.messages import LeanMessage, Position
-
-__all__ = [
-    "EngineDiedError",
-    "EngineKilledError",
-    "EngineLostError",
-    "EngineMemoryError",
-    "EngineProtocolError",
-    "EngineTimeoutError",
-    "EngineUnavailableError",
-    "LeanError",
-    "ParseError",
-    "RequestError",
-    "RequestParseError",
-    "ServerError",
-    "StaleStateError",
-    "TacticError",
-    "TacticFailure",
-    "TacticParseError",
-]
 
 
 class TacticFailure(LeanError):  # noqa: N818 - PyPantograph's name
