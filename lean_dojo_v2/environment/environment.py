@@ -67,19 +67,15 @@ class LeanProofEnvironment:
         engines: Lean engines of this process; one for each core if not given.
         engine: ``"auto"``, ``"native"`` or ``"embedded"``.
 
-    >>> environment = LeanProofEnvironment(engines=1)
-    >>> print(environment.reset(goal="∀ n : Nat, n + 0 = n", prompt="Prove this."))
-    <BLANKLINE>
-    <BLANKLINE>
-    ⊢ ∀ (n : Nat), n + 0 = n
-    >>> print(environment.tactic("intro n"))
-    n : Nat
-    ⊢ n + 0 = n
-    >>> print(environment.tactic("rfl"))
-    no goals
-    The proof is finished, and the whole check accepts it.
-    >>> environment.get_reward()
-    1.0
+    Example::
+
+        environment = LeanProofEnvironment(engines=1)
+        environment.reset(goal="∀ n : Nat, n + 0 = n", prompt="Prove this.")
+        environment.tactic("intro n")
+        print(environment.tactic("rfl"))
+        # no goals
+        # The proof is finished, and the whole check accepts it.
+        assert environment.get_reward() == 1.0
     """
 
     benchmark: str | Benchmark | None = None
