@@ -10,7 +10,6 @@ function goalCommands(engine) {
   const { mctxOf, envOf, goalsOf, outsideOf, shown } = states;
   const subsumption = createSubsumption(engine);
 
-
   function start({ expr = null, copyFrom = null, levels = [] }) {
     if ((expr === null) === (copyFrom === null)) {
       throw new RequestError('command', 'Exactly one of {expr, copyFrom} must be supplied');
