@@ -288,8 +288,8 @@ class TrainingConfig:
 class ProverConfig:
     """Settings of the provers.
 
-    The fields' help texts are in their attrs ``metadata["help"]``. The settings from ``visits`` on
-    are additions to the documents and keyword-only.
+    The page *Prove* has the table of its fields; their attrs ``metadata["help"]`` has the texts.
+    The settings from ``visits`` on are additions to the documents and keyword-only.
 
     Raises:
         ConfigError: For a value out of range; names the field.

@@ -68,8 +68,9 @@ def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterato
             except orjson.JSONDecodeError:
                 continue
             except TypeError as error:
+                problem = str(error).rpartition("() ")[2]  # without the name of what makes it
                 place = f"line {number}"
-                raise DataError(f"is not {what}: {error}", path=file, place=place) from error
+                raise DataError(f"is not {what}: {problem}", path=file, place=place) from error
 
 
 def append_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
