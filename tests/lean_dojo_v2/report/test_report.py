@@ -153,10 +153,10 @@ def test_a_folder_without_a_run_is_a_usage_error(tmp_path, capsys):
     ("name", "text"),
     [
         ("proofs/run.json", "[{"),
-        ("sft/forgetting.json", '{"metric": "x"}'),
-        ("evaluation.json", "[]"),
+        pytest.param("sft/forgetting.json", '{"metric": "x"}', marks=pytest.mark.slow),
+        pytest.param("evaluation.json", "[]", marks=pytest.mark.slow),
         ("merged/random/val.json", "{"),
-        ("proofs/trees/SFT/Sample.thing.json", "{}"),
+        pytest.param("proofs/trees/SFT/Sample.thing.json", "{}", marks=pytest.mark.slow),
     ],
 )
 def test_a_damaged_file_is_named(run, name, text, capsys):

@@ -202,6 +202,7 @@ def test_bad_files_do_not_refuse_the_others(project: Project) -> None:
         assert re.match(expected, found), found
 
 
+@pytest.mark.slow
 def test_names_that_are_no_identifiers(project: Project) -> None:
     folder = project(
         {
@@ -219,6 +220,7 @@ def test_names_that_are_no_identifiers(project: Project) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_name_of_a_syntax_is_no_theorem(project: Project) -> None:
     text = (
         'import Lean\nsyntax (name := lemma) declModifiers "lemma " declId declSig declVal : command\n'
@@ -247,6 +249,7 @@ theorem of_the_library (n : Nat) : n = n := rfl
 """
 
 
+@pytest.mark.slow
 def test_what_names_a_definition_that_failed_is_left_out(project: Project) -> None:
     """Lean takes the name for a variable that nobody declared, and proves something else.
 

@@ -160,7 +160,7 @@ def test_a_constant_reward_teaches_nothing(train, tiny_model):
     assert all(torch.equal(before[name], after[name]) for name in before)
 
 
-@pytest.mark.parametrize("share", [True, False])
+@pytest.mark.parametrize("share", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_an_entropy_bonus_moves_the_weights(share, train, tiny_model):
     trainer = train("constant", share_prompts=share, trainer_args={"entropy_coef": 0.1})
     before = AutoModelForCausalLM.from_pretrained(tiny_model).state_dict()

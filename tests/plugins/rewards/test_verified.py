@@ -158,6 +158,7 @@ def row(url: str, **changes) -> dict:
     return {name: [value] for name, value in {**columns, **changes}.items()}
 
 
+@pytest.mark.slow
 def test_rows_are_replayed_in_their_file_without_the_theorem(shared_project: Path):
     (shared_project / "Farm.lean").write_text(FILE)
     reward = PantographVerified(engines=1, projects={"farm": shared_project})

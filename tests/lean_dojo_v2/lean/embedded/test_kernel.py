@@ -115,6 +115,7 @@ theorem opaque_ : secret = secret ∧ forever 0 = forever 0 := ⟨rfl, rfl⟩
 """
 
 
+@pytest.mark.slow
 def test_the_kernel_takes_ordinary_constants_again(lean: Any) -> None:
     for prefix in (0, ORDINARY.index("theorem opaque_")):
         answer = lean("dojo.check", file=ORDINARY, all=True, prefix=prefix)
