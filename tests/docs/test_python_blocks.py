@@ -90,6 +90,7 @@ def _prepare(module: ModuleType, code: str, folder: Path, request: pytest.Fixtur
         examples.write_text("\n".join(lines), encoding="utf-8")
 
 
+@pytest.mark.starts_ray
 def test_a_block_that_needs_a_process_of_its_own_runs_as_a_script(
     script_block: Any, workplace: Path, environment: Any
 ) -> None:

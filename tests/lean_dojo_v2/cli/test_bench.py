@@ -103,6 +103,7 @@ def test_killed_it_goes_on(problems, lean_dojo, environment):
 
 
 @pytest.mark.slow
+@pytest.mark.starts_ray
 def test_engines_on_a_cluster(problems, lean_dojo):
     import ray
 

@@ -16,7 +16,7 @@ from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, Requ
 from lean_dojo_v2.lean.pool.local import PoolConfig
 from lean_dojo_v2.lean.pool.ray import RayEnginePool
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.starts_ray]
 
 
 @pytest.fixture
