@@ -54,7 +54,7 @@ lint: $(STAMP) ## ruff, mypy --strict, import layers.
 
 base-model: $(STAMP) ## Make the model that ships anew: mine Lean's library, train, measure (about 2 hours on 2 cores; goes on where it stopped).
 	$(BIN)/lean-dojo lean install
-	$(BIN)/python benchmarks/base_model.py --modules 400 --steps 1200 --rounds 0 --ship
+	$(BIN)/python benchmarks/base_model.py --modules 400 --ship
 
 docs: $(STAMP) ## Build the documentation into site/; every warning is an error.
 	$(BIN)/zensical build --strict

@@ -1,7 +1,7 @@
 """Make the model that ships: mine Lean's library, fine-tune, practise, measure, write it down.
 
     python benchmarks/base_model.py [--output base-model] [--modules N] [--theorems 30]
-                                    [--steps 3000] [--rounds 1] [--ship]
+                                    [--steps 1200] [--rounds 1] [--practice-steps 300] [--ship]
                                     [--benchmarks core-library sample] [--limit N] …
 
 Every stage is a public command, or the miner of ``lean_dojo_v2.mining``; each goes on where it was
@@ -11,7 +11,8 @@ killed. ``--ship`` puts the model and its card where the package takes them from
    step; so are mutations of what was proved. Modules of the benchmark ``core-library`` and what
    states the same as a theorem of the sample are left out.
 2. *model*: a tokenizer and a model of random weights.
-3. *sft*, then *expert-iteration* over the mined statements.
+3. *sft*, then *expert-iteration* over the mined statements: the model searches them without their
+   proofs, and goes on learning from what it proved and from the mined proofs.
 4. *measure*: ``lean-dojo bench`` on ``core-library`` and on the sample.
 5. *ship*: weights in half precision, and a card with what was done and measured.
 """
@@ -42,6 +43,8 @@ from lean_dojo_v2.runs.files import read_lines
 SEED = 0
 LIMITS = ["--samples", "16", "--expansions", "16", "--visits", "2", "--seed", str(SEED)]
 """What every model may spend on a theorem when it is measured."""
+PRACTICE = {"samples": 8, "expansions": 8, "heartbeats": 5000}
+"""What practice may spend on a statement."""
 
 SHIPPED = Path(__file__).resolve().parents[1] / "plugins" / "lean_dojo_plugins" / "base_model"
 WEIGHTS = "model.safetensors"
@@ -124,34 +127,35 @@ def build(folder: Path, mined: list[Mined], options: argparse.Namespace) -> Path
 
 def train(folder: Path, model: Path, options: argparse.Namespace) -> Path:
     """Fine-tune, then practise; give the last model's folder."""
-    shared = [
-        "--database", folder / "database.json",
-        "--set", f"model_name={model}", "--set", "batch_size=16", "--set", f"lr={options.lr}",
-        "--set", "max_length=512", "--set", f"seed={SEED}", "--set", "prompt_weight=0.25",
-        "--set", "report_to=none", "--formatter", "tactic-chat-renamed",
-        "--set", "trainer_args.optim=muon", "--set", "trainer_args.weight_decay=0.1",
-        "--set", f"trainer_args.max_steps={options.steps}",
-        "--set", "trainer_args.warmup_steps=0.05", "--set", "trainer_args.logging_steps=20",
-        "--set", "trainer_args.save_steps=200",
-    ]  # fmt: skip
     sft = folder / "sft"
-    command(
-        "train", "sft", *shared, "--data-path", folder / "merged", "--set", f"output_dir={sft}",
-        done=folder / "sft.done",
-    )  # fmt: skip
+    _train(folder, "sft", {"model_name": model, "lr": options.lr}, options.steps)
     if not options.rounds:
         return sft
-    expert = folder / "expert-iteration"
+    given = {
+        "model_name": sft, "lr": options.practice_lr, "rounds": options.rounds,
+        "problems": json.dumps([str(folder / "problems.jsonl")]), "engines": options.engines,
+        **PRACTICE,
+    }  # fmt: skip
+    return _train(folder, "expert-iteration", given, options.practice_steps)
+
+
+def _train(folder: Path, trainer: str, given: dict[str, object], steps: int) -> Path:
+    """Train once, on the mined proofs at least; give the model's folder."""
+    model = folder / trainer
+    settings = {
+        "batch_size": 16, "max_length": 512, "seed": SEED, "prompt_weight": 0.25,
+        "report_to": "none", "output_dir": model, "trainer_args.optim": "muon",
+        "trainer_args.weight_decay": 0.1, "trainer_args.max_steps": steps,
+        "trainer_args.warmup_steps": 0.05, "trainer_args.logging_steps": 20,
+        "trainer_args.save_steps": 200, **given,
+    }  # fmt: skip
     command(
-        "train", "expert-iteration", *shared, "--data-path", folder / "merged-expert",
-        "--set", f"output_dir={expert}", "--set", f"search_model={sft}",
-        "--set", f"rounds={options.rounds}", "--set", f'problems=["{folder / "problems.jsonl"}"]',
-        "--set", "samples=8", "--set", "expansions=8", "--set", "heartbeats=5000",
-        "--set", f"engines={options.engines}",
-        "--set", f"problems_per_round={options.practice}",
-        done=folder / f"expert-{options.rounds}.done",
+        "train", trainer, "--database", folder / "database.json",
+        "--data-path", folder / f"{trainer}-data", "--formatter", "tactic-chat-renamed",
+        *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")),
+        done=folder / f"{trainer}.done",
     )  # fmt: skip
-    return expert
+    return model
 
 
 def measure(folder: Path, model: Path, options: argparse.Namespace) -> dict[str, dict]:
@@ -180,6 +184,7 @@ def facts(mined: list[Mined], options: argparse.Namespace) -> dict[str, object]:
         "pairs": len(pairs(mined)),
         "steps": options.steps,
         "rounds": options.rounds,
+        "practice_steps": options.practice_steps if options.rounds else 0,
         "seed": SEED,
     }
 
@@ -213,7 +218,8 @@ def card(figures: dict) -> str:
         table="\n".join(rows),
         practice=""
         if not data["rounds"]
-        else f", then {data['rounds']} round(s) of `expert-iteration`",
+        else f"; then `expert-iteration` over the {data['statements']} statements, rounds: "
+        f"{data['rounds']}, each {data['practice_steps']} more steps",
     )
 
 
@@ -254,12 +260,13 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("base-model"))
     parser.add_argument("--modules", type=int, help="mine so many modules at most")
     parser.add_argument("--theorems", type=int, default=30, help="theorems of a module at most")
-    parser.add_argument("--steps", type=int, default=3000, help="optimiser steps of each training")
+    parser.add_argument("--steps", type=int, default=1200, help="optimiser steps of sft")
+    parser.add_argument("--lr", type=float, default=1.5e-3, help="of sft")
     parser.add_argument("--rounds", type=int, default=1, help="rounds of expert iteration")
-    parser.add_argument("--practice", type=int, default=1000, help="problems of a round")
+    parser.add_argument("--practice-steps", type=int, default=300, help="steps of each round")
+    parser.add_argument("--practice-lr", type=float, default=1e-3, help="of each round")
     parser.add_argument("--limit", type=int, help="theorems of a benchmark at most")
     parser.add_argument("--benchmarks", nargs="+", default=["core-library", "sample"])
-    parser.add_argument("--lr", type=float, default=1.5e-3)
     parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--vocabulary", type=int, default=1024)

@@ -7,8 +7,9 @@ Everything is counted, nothing timed; a run that is killed goes on with the same
 
 1. *prover*: the model that ships is fine-tuned on the proofs of half of the sample's training
    theorems (``--model`` names another one).
-2. *settings*: samples, temperature, length exponent and visits are chosen unguided on val, by the
-   proofs and then by the mean number of expansions.
+2. *settings*: samples, temperature, length exponent and visits, and whether an expanded state stays
+   open for them beside its children, are chosen unguided on val, by the proofs and then by the mean
+   number of expansions.
 3. *practice*: it searches the other half, statements only: the critic's data.
 4. *models*: a progress model on all training proofs, a critic on those searches; the weight of each
    is chosen on val likewise.
@@ -64,12 +65,35 @@ SHOWN = 0.5
 """Share of the training theorems whose human proofs the prover has seen."""
 HARD = 4
 """Expansions that a theorem takes at least, to be counted."""
-GRID = [(16, 1.0, 0.0, 4), (32, 1.5, 0.5, 1), (32, 1.5, 1.0, 1), (32, 1.5, 0.5, 2)]
-"""Samples, temperature, length exponent and visits to choose from."""
 WEIGHTS = {"progress": (0.5, 0.25, 1.0), "critic": (1.0, 0.5, 2.0)}
 """Weights of each model to choose from, the documented one first."""
 CHOOSING, FIRST = 1000, 0
 """The seed that finds the theorems to count, and the first that measures."""
+
+
+@attrs.frozen
+class Choice:
+    """Settings of a search to choose from."""
+
+    samples: int
+    temperature: float
+    length_exponent: float
+    visits: int
+    revisit_cost: float | None = None
+
+    @property
+    def name(self) -> str:
+        """What its searches are called."""
+        return "-".join(map(str, attrs.astuple(self)))
+
+
+GRID = [
+    Choice(8, 1.0, 0.0, 4, 1.0),
+    Choice(16, 1.0, 0.0, 4),
+    Choice(8, 1.0, 0.5, 4, 1.0),
+    Choice(16, 1.5, 0.5, 2, 1.0),
+]
+"""The first two differ in whether states stay open."""
 
 
 def train_prover(folder: Path, steps: int) -> Path:
@@ -141,7 +165,7 @@ class Laboratory:
         self,
         name: str,
         problems: Sequence[BenchmarkProblem],
-        choice: tuple[int, float, float, int],
+        choice: Choice,
         guide: tuple[Path, float] | None = None,
         *,
         seeds: int = 1,
@@ -149,17 +173,18 @@ class Laboratory:
         trees: bool = False,
     ) -> dict[str, list[Attempt]]:
         """Search the problems; give each one's attempts, a seed each."""
-        samples, temperature, exponent, visits = choice
-        prover = self.prover(temperature)
+        prover = self.prover(choice.temperature)
         config = ProverConfig(
-            max_expansions=self.expansions, num_sampled_tactics=samples, length_exponent=exponent,
-            visits=visits, timeout=100_000, progress_weight=0.0 if guide is None else guide[1],
+            max_expansions=self.expansions, num_sampled_tactics=choice.samples,
+            length_exponent=choice.length_exponent, visits=choice.visits,
+            revisit_cost=choice.revisit_cost, timeout=100_000,
+            progress_weight=0.0 if guide is None else guide[1],
         )  # fmt: skip
         os.environ.pop(PROGRESS_VARIABLE, None)
         if guide is not None:
             os.environ[PROGRESS_VARIABLE] = str(guide[0])
         attempts = AttemptFolder(self.folder / "searches" / name)
-        attempts.begin({"choice": choice, "guide": guide and guide[1], "first": first})
+        attempts.begin({"choice": choice.name, "guide": guide and guide[1], "first": first})
         bench = Bench(
             problems, attempts, server=self.server, states=True,
             tree_dir=attempts.path / "trees" if trees else None,
@@ -207,20 +232,26 @@ def interval(differences: Sequence[float]) -> list[float]:
     return [round(float(x), 3) for x in (values.mean(), ends.low, ends.high)]
 
 
-def had_a_choice(folder: Path) -> Iterator[bool]:
-    """Say of every expansion of first visits whether more than one state waited."""
+def had_a_choice(folder: Path, choice: Choice) -> Iterator[bool]:
+    """Say of every expansion whether more than one state waited.
+
+    Where states do not stay open, of first visits only: all others come when nothing else is left.
+    """
     for file in sorted((folder / "trees" / PROVER).glob("*.json")):
         tree = SearchTree.load(file)
+        most = 1 if choice.revisit_cost is None else choice.visits
+        expanded: list[int] = []
         spans = []
         for node in tree.nodes:
             if node.status in {NodeStatus.SOLVED, NodeStatus.PROOF_REFUSED}:
                 continue
             parent = None if node.parent is None else tree.nodes[node.parent]
             reached = 0 if parent is None else parent.expansions[0]
-            spans.append((reached, node.expansions[0] if node.expansions else sys.maxsize))
-        for _, when in spans:
-            if when < sys.maxsize:
-                yield sum(reached < when <= until for reached, until in spans) > 1
+            expanded += node.expansions[:most]
+            full = len(node.expansions) >= most
+            spans.append((reached, node.expansions[most - 1] if full else sys.maxsize))
+        for when in expanded:
+            yield sum(reached < when <= until for reached, until in spans) > 1
 
 
 def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
@@ -231,10 +262,10 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     val = some(sample(split="val").problems(), options.val)
     chosen, best = GRID[0], (-1.0, 0.0)
     for choice in GRID[: options.grid]:
-        found = lab.run("val-" + "-".join(map(str, choice)), val, choice)
+        found = lab.run(f"val-{choice.name}", val, choice)
         if (quality := lab.quality(found)) > best:
             chosen, best = choice, quality
-    unguided = lab.run("val-" + "-".join(map(str, chosen)), val, chosen)
+    unguided = lab.run(f"val-{chosen.name}", val, chosen)
     hard = [p for p in val if unguided[p.full_name][0].expansions >= HARD]
     lab.run("practice", some(practice(), options.practice), chosen, seeds=options.attempts)
 
@@ -268,18 +299,18 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
         )
         for name, guide in arms.items()
     }
-    choices = list(had_a_choice(folder / "searches" / "test-none"))
+    choices = list(had_a_choice(folder / "searches" / "test-none", chosen))
     states = folder / "searches" / "test-none" / f"{PROVER}.states.jsonl"
     critic = ProgressTrainer(None, encoder, guides["critic"], target="solved", max_length=256)
     return {
-        "samples, temperature, exponent, visits": chosen,
+        "settings": attrs.asdict(chosen),
         "weights": weights,
         "expansions": options.expansions,
         "seeds": options.seeds,
         "val theorems": len(val),
         "test theorems": len(test),
         "counted theorems": len(counted),
-        "first visits with a choice": round(float(np.mean(choices)), 3) if choices else None,
+        "expansions with a choice": round(float(np.mean(choices)), 3) if choices else None,
         "critic on unguided test searches": dict(critic.evaluate(states).metrics),
         "arms": {name: summary(lab, mine, found["none"]) for name, mine in found.items()},
     }

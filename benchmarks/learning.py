@@ -19,9 +19,13 @@ theorems: what human proofs bring, and where they are few and problems many.
 | *episodes* | episodes | ``grpo`` over whole proofs of the statements, from the quarter's model |
 | | constant | ``grpo`` with a constant reward, from the quarter's model, as many steps |
 
-*problems*: how the gain grows with the number of problems. ``expert-iteration`` from the model that
-ships over 0, 100, 1,000 and 10,000 (or all) statements of the core library, of ``--core``, a folder
-of ``make base-model``; measured on the benchmark ``core-library``, which is never practised on.
+*problems*: how the gain grows with the number of problems. ``expert-iteration`` over 0, 100, 1,000
+and 10,000 (or all) statements of the core library, from the ``sft`` model of ``--core``, a folder
+of ``make base-model``; measured on the benchmark ``core-library``, never practised on. What a
+problem's search finds does not depend on the other problems, so the largest number is searched, and
+smaller ones take their part of it.
+
+``--base`` starts the first three parts with another model than the one that ships.
 """
 
 from __future__ import annotations
@@ -35,12 +39,14 @@ from typing import Any
 
 import orjson
 from arms import WITHIN, bench_folder, draw, report, table
+from base_model import PRACTICE
 from stages import claimed, command, say
 
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.database.export.splits import unit_hash
 from lean_dojo_v2.prover.shipped import SHIPPED
 from lean_dojo_v2.runs.figures import save
+from lean_dojo_v2.runs.files import append_lines, read_lines
 from lean_dojo_v2.sample import (
     SAMPLE_PROJECTS,
     SAMPLE_URLS,
@@ -107,7 +113,7 @@ class Laboratory:
         self, arm: str, trainer: str, database: Path, steps: int, **settings: Any
     ) -> Path:
         """Train on tactics: with sft, or after practice."""
-        settings = {"model_name": SHIPPED, "batch_size": 16, "lr": 1e-3,
+        settings = {"model_name": self.options.base, "batch_size": 16, "lr": 1e-3,
                     "prompt_weight": 0.25, **settings}  # fmt: skip
         optimiser = {"optim": "muon", "weight_decay": 0.1, "max_steps": steps, "warmup_steps": 0.05}
         words = ("--formatter", "tactic-chat-renamed")
@@ -141,7 +147,7 @@ class Laboratory:
 
     def human(self) -> None:
         """What human proofs bring."""
-        self.measure("shipped", SHIPPED, "sample")
+        self.measure("shipped", self.options.base, "sample")
         human = self.fine_tune("human", "sft", self.sample(), self.options.steps)
         self.measure("human", human, "sample")
 
@@ -183,19 +189,34 @@ class Laboratory:
         core: Path = self.options.core
         lines = (core / "problems.jsonl").read_bytes().splitlines()
         lines.sort(key=lambda line: unit_hash(orjson.loads(line)["name"]))
-        for count in COUNTS:
+        searched: Path | None = None
+        for count in sorted(COUNTS, reverse=True):
             arm, file = f"problems-{count}", self.folder / f"problems-{count}.jsonl"
-            chosen = lines[:count] or [orjson.dumps(FALSE)]
-            atomic_write_bytes(file, b"\n".join(chosen) + b"\n")
+            chosen = [orjson.loads(line) for line in lines[:count]] or [FALSE]
+            atomic_write_bytes(file, b"".join(orjson.dumps(one) + b"\n" for one in chosen))
             database = self.folder / f"core-{self.seed}-{count}.json"
             if not database.exists():
                 shutil.copy(core / "database.json", database)
-            model = self.fine_tune(
+            if searched is not None and count:
+                take_searches(searched, self.place(arm), {one["name"] for one in chosen})
+            searched = self.fine_tune(
                 arm, "expert-iteration", database, 2 * self.options.steps,
-                problems=json.dumps([str(file)]), rounds=self.options.rounds,
-                engines=self.options.engines, **SEARCH,
+                model_name=core / "sft", problems=json.dumps([str(file)]),
+                rounds=1, engines=self.options.engines, **PRACTICE,
             )  # fmt: skip
-            self.measure(arm, model, "core-library")
+            self.measure(arm, searched, "core-library")
+
+
+def take_searches(searched: Path, model: Path, names: set[str]) -> None:
+    """Give a run that has not begun its part of another one's first round."""
+    for name, of in (
+        (Path("rounds", "1", "prover.jsonl"), "name"),
+        (Path("proofs.jsonl"), "problem"),
+    ):
+        if not (model / name).exists():
+            append_lines(
+                model / name, [row for row in read_lines(searched / name) if row[of] in names]
+            )
 
 
 def main() -> None:
@@ -209,6 +230,7 @@ def main() -> None:
     parser.add_argument("--grpo-steps", type=int, default=40, help="at each repository")
     parser.add_argument("--grpo-lr", type=float, default=1e-4)
     parser.add_argument("--core", type=Path, help="folder of `make base-model`")
+    parser.add_argument("--base", default=SHIPPED, help="model that the first parts start from")
     parser.add_argument("--limit", type=int, help="theorems of a benchmark at most")
     parser.add_argument("--engines", type=int, default=1)
     parser.add_argument("--report", action="store_true", help="only report what is there")

@@ -13,6 +13,8 @@ from typing import Any
 import networkx as nx
 import pytest
 
+from lean_dojo_core.kinds import KINDS
+
 ROOT = Path(__file__).parents[1]
 PUBLIC = re.compile(
     r"lean_dojo_core(\.testing|\.errors)?|lean_dojo_plugins\.api|lean_dojo_v2(\.\w+)?|lean_dojo_v2\.trainer\.\w+"
@@ -54,6 +56,33 @@ def test_no_circle_of_folders(depth: int, drawn: nx.DiGraph[str]) -> None:
             folders.add_edge(folder(one), folder(other))
     circles = [sorted(found) for found in nx.strongly_connected_components(folders)]
     assert [found for found in circles if len(found) > 1] == []
+
+
+def test_no_branch_on_a_kind() -> None:
+    """What differs between kinds of plugin stands in ``lean_dojo_core.kinds`` alone."""
+    names = set(KINDS)
+    descriptors = {kind.spec.__name__ for kind in KINDS.values()}
+    files = [
+        *(ROOT / "core").rglob("*.py"), *(ROOT / "lean_dojo_v2").glob("*.py"),
+        *(ROOT / "lean_dojo_v2" / "cli").rglob("*.py"), *(ROOT / "docs" / "tools").rglob("*.py"),
+        *(ROOT / "lean_dojo_v2" / "plugin_host").rglob("*.py"),
+    ]  # fmt: skip
+    branches = []
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            asked: list[ast.AST] = []
+            if isinstance(node, ast.Compare):
+                asked = [node.left, *node.comparators]
+            elif isinstance(node, ast.MatchValue):
+                asked = [node.value]
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+                asked = [node.args[1]]
+            parts = [part for one in asked for part in ast.walk(one)]
+            words = {part.value for part in parts if isinstance(part, ast.Constant)} & names
+            words |= {ast.unparse(part).rpartition(".")[2] for part in asked} & descriptors
+            if words:
+                branches.append(f"{file.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}")
+    assert branches == []
 
 
 def private_imports(code: str) -> set[str]:

@@ -21,6 +21,7 @@ class Kind(NamedTuple):
         scaffold: What ``lean-dojo plugins new`` calls it; also the folder of its templates.
         a_class: Whether a target must be a class, whose constructor's parameters are the settings.
         formats: Whether it turns theorems into rows, which ``lean-dojo preview`` can show.
+        trains: Whether ``lean-dojo train`` runs it, so that its file says what to train on.
     """
 
     spec: type[specs.PluginSpec]
@@ -28,6 +29,7 @@ class Kind(NamedTuple):
     scaffold: str
     a_class: bool = False
     formats: bool = False
+    trains: bool = False
 
     @property
     def name(self) -> str:
@@ -76,7 +78,7 @@ def _has(target: Any, method: str) -> bool:
 
 
 _TABLE = (
-    Kind(specs.TrainerSpec, protocols.Trainer, "trainer", a_class=True, formats=True),
+    Kind(specs.TrainerSpec, protocols.Trainer, "trainer", a_class=True, formats=True, trains=True),
     Kind(specs.DatasetFormatterSpec, protocols.DatasetFormatter, "formatter", formats=True),
     Kind(specs.RewardFunctionSpec, protocols.RewardFunction, "reward"),
     Kind(specs.ProverSpec, protocols.Prover, "prover", a_class=True),

@@ -10,6 +10,7 @@ import click
 from ruamel.yaml.error import YAMLError
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_core.kinds import KINDS
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.options import ANY_FILE, options
@@ -58,9 +59,8 @@ def init(name: str, kind: str | None, output: Path | None) -> None:
     Settings with a default are commented out. Required settings are left empty.
     """
     entry = find_entry(name, kind)
-    trains = entry.spec.kind == "trainer"
     head = [f"# Settings of {entry.name} ({entry.distribution} {entry.version})"]
-    if trains:
+    if KINDS[entry.spec.kind].trains:
         head.append(f"# lean-dojo train {entry.name} -c {output or 'FILE'}")
     about = _with_run(describe(entry), entry.spec.kind)
     text = "\n".join([*head, "", *_lines(about.settings)])
@@ -74,8 +74,8 @@ def init(name: str, kind: str | None, output: Path | None) -> None:
 
 
 def _with_run(about: Description, kind: str) -> Description:
-    """Add the section that says what to train on, which only trainers' files have."""
-    if kind != "trainer":
+    """Add the section that says what to train on, if it is trained."""
+    if not KINDS[kind].trains:
         return about
     section = Described(
         name=RUN_KEY,

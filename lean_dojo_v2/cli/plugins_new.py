@@ -25,8 +25,8 @@ from lean_dojo_v2.cli.output import note
 
 TEMPLATES = resources.files("lean_dojo_v2.cli") / "scaffold"
 """A folder a template. Its ``about.toml`` has the summary, the command line that uses it (``$name``
-stands for the name), the kind of a template that is not called after it, and the ``fields`` of the
-descriptor besides name, target and summary."""
+stands for the name), the kind of a template that is not called after it, the ``target``, if it is
+no class, and the ``fields`` of the descriptor besides name, target and summary."""
 TRL_REWARD = "trl-reward"
 """Another way to write a reward: a function as TRL documents them."""
 WORDS = {kind.scaffold: kind for kind in KINDS.values()}
@@ -75,16 +75,10 @@ def new(
     from lean_dojo_core.testing.manifest import SUMMARY_LENGTH
 
     template, name = _asked(words, word)
-    if from_scratch:
-        if template != "trainer":
-            raise UsageError(f"--from-scratch is for a trainer, not for a {template}")
-        template = "trainer-from-scratch"
-    if lean:
-        if template != "reward":
-            raise UsageError(f"--lean is for a reward, not for a {template}")
-        template = "reward_lean"
-    about = tomllib.loads((TEMPLATES / template / "about.toml").read_text("utf-8"))
-    word = about.setdefault("kind", template)
+    for variant, chosen in {"from-scratch": from_scratch, "lean": lean}.items():
+        template = _variant(template, variant) if chosen else template
+    about = _about(template)
+    word = about["kind"]
     peers = registry.REGISTRIES[WORDS[word].name]
     name, summary = normalise(name), summary or about["summary"]
     # The descriptor's own rules, so that what is written here also loads.
@@ -117,6 +111,26 @@ def new(
         f"lean-dojo show {name}",
     )
     click.echo("\n".join(steps))
+
+
+def _about(template: str) -> dict[str, Any]:
+    text = (TEMPLATES / template / "about.toml").read_text("utf-8")
+    return {"kind": template, "target": "$class_name", **tomllib.loads(text)}
+
+
+def _variant(template: str, option: str) -> str:
+    """Return the template that an option such as ``--lean`` asks for.
+
+    Raises:
+        UsageError: If it is of another kind.
+    """
+    [variant] = (
+        folder.name for folder in TEMPLATES.iterdir() if folder.name.endswith(f"-{option}")
+    )
+    wanted = _about(variant)["kind"]
+    if wanted != template:
+        raise UsageError(f"--{option} is for a {wanted}, not for a {template}")
+    return variant
 
 
 def _asked(words: tuple[str, ...], kind: str | None) -> tuple[str, str]:
@@ -161,13 +175,12 @@ def _values(
 
     host, word = version(HOST_DISTRIBUTION), about["kind"]
     kind = WORDS[word]
-    class_name, function_name = _class_name(name, word), f"{package}_command"
+    made = {"class_name": _class_name(name, word), "function_name": f"{package}_{word}"}
     return {
         "name": name,
         "package": package,
-        "class_name": class_name,
-        "function_name": function_name,
-        "target": function_name if word == "command" else class_name,
+        **made,
+        "target": Template(about["target"]).substitute(made),
         "spec": kind.spec.__name__,
         "hook": kind.hook,
         "more": "".join(f"        {field},\n" for field in about.get("fields", ())),

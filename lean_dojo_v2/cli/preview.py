@@ -45,8 +45,8 @@ def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOp
     that count in the loss stand between ⟦ and ⟧ (in colour on a terminal). A formatter's examples
     are shown as rows.
     """
-    in_both = name in registry.trainers and name in registry.dataset_formatters
-    entry = find_entry(name, kind or ("trainer" if in_both else None))
+    makers = [key for key, one in KINDS.items() if one.formats and name in registry.REGISTRIES[key]]
+    entry = find_entry(name, kind or (makers[0] if len(makers) > 1 else None))
     settings, section = gather(given)
     maker = _maker(entry, settings)
     database = open_database(section.database_path)

@@ -16,7 +16,7 @@ from lean_dojo_v2.runs.files import append_lines, read_lines
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "base_model.py"
 SIZES = {
-    "steps": 2, "rounds": 1, "practice": 1, "limit": 1, "width": 32, "layers": 1,
+    "steps": 2, "rounds": 1, "practice-steps": 2, "limit": 1, "width": 32, "layers": 1,
     "vocabulary": 300, "engines": 1, "benchmarks": "sample",
 }  # fmt: skip
 
