@@ -21,6 +21,9 @@ NAMES = {
     "reward": "few-words",
     "formatter": "bare-goal",
     "trainer": "short-only",
+    "prover": "fixed-tactics",
+    "benchmark": "small-sums",
+    "command": "count-theorems",
     "trl-reward": "thinks-first",
     "trainer --from-scratch": "count-words",
     "reward --lean": "asks-lean",
@@ -129,6 +132,8 @@ def test_no_class_takes_the_name_of_another(
         (["reward", "wordy", "--summary", "One line.\nAnother."], "one line that says"),
         (["reward", "wordy", "--summary", "x" * 81], "81 characters are too many; use at most 80"),
         (["rewrad", "x"], "'rewrad' is not one of"),
+        (["reward", "x", "--from-scratch"], "--from-scratch is for a trainer, not for a reward"),
+        (["trl-reward", "x", "--lean"], "--lean is for a reward, not for a trl-reward"),
     ],
 )
 def test_a_bad_name_is_refused_and_nothing_written(
