@@ -14,8 +14,8 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem, TracedTactic
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.data.difficulty import easiest_first
-from lean_dojo_v2.data.errors import located
-from lean_dojo_v2.data.repository import Repository, log_proof, rated
+from lean_dojo_v2.data.errors import NotInDatabaseError, located
+from lean_dojo_v2.data.repository import Repository, log_proof, name_of_url, rated
 from lean_dojo_v2.database.export.source import ExportSource
 from lean_dojo_v2.database.export.write import write_merged_data
 from lean_dojo_v2.database.json.file import repositories_from_dict
@@ -59,6 +59,36 @@ class DynamicDatabase:
     def __init__(self, json_path: str | Path = "dynamic_database.json") -> None:
         self.json_path: Path | None = Path(json_path)
         self.storage: Storage = open_storage(Path(json_path))
+
+    def __repr__(self) -> str:
+        count = len(self.storage.repository_keys())
+        kind = "repository" if count == 1 else "repositories"
+        return f"<database {str(self.json_path or 'in memory')!r}: {count} {kind}>"
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [
+            f"{name_of_url(url)}@{commit[:12]}" for url, commit in self.storage.repository_keys()
+        ]
+
+    def __getitem__(self, name: str) -> Repository:
+        """Return a repository by ``owner/name@commit``; of the commit, a beginning is enough.
+
+        Raises:
+            NotInDatabaseError: (a ValueError) if none is meant, or more than one.
+        """
+        place, _, commit = name.partition("@")
+        meant = [
+            key
+            for key in self.storage.repository_keys()
+            if name_of_url(key[0]).lower() == place.lower() and key[1].startswith(commit)
+        ]
+        if len(meant) != 1:
+            there = ", ".join(self._ipython_key_completions_()) or "none"
+            problem = "several repositories are" if meant else "no repository is"
+            raise NotInDatabaseError(f"{problem} {name!r}; there are: {there}", path=self.json_path)
+        found = self.storage.get(meant[0])
+        assert found is not None
+        return found
 
     # --- repositories --------------------------------------------------------------------------
 

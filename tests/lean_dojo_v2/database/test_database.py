@@ -38,6 +38,30 @@ def test_a_new_database_is_a_file_and_empty(path: Path) -> None:
     assert deep.exists()
 
 
+def test_what_a_notebook_shows(filled: DynamicDatabase) -> None:
+    assert repr(filled) == f"<database {str(filled.json_path)!r}: 3 repositories>"
+    assert repr(DynamicDatabase.from_dict({"repositories": []})) == (
+        "<database 'in memory': 0 repositories>"
+    )
+    keys = filled._ipython_key_completions_()
+    assert keys == [f"owner{number}/repo{number}@{'0' * 12}" for number in range(3)]
+    assert filled[keys[1]] == filled["Owner1/repo1"]
+    assert filled[keys[1]].url == "https://github.com/owner1/repo1"
+
+
+def test_a_name_must_mean_one_repository(
+    filled: DynamicDatabase, repository: Callable[..., Repository]
+) -> None:
+    with pytest.raises(NotInDatabaseError, match=r"no repository is 'owner1'; there are: owner0/"):
+        filled["owner1"]
+    later = repository(1)
+    later.commit = "f" * 40
+    filled.add_repository(later)
+    with pytest.raises(NotInDatabaseError, match="several repositories are 'owner1/repo1'"):
+        filled["owner1/repo1"]
+    assert filled["owner1/repo1@fff"] == later
+
+
 def test_opening_never_empties(filled: DynamicDatabase) -> None:
     before = filled.json_path.read_bytes()
     for _ in range(2):
