@@ -174,7 +174,6 @@ def test_time_spent_on_generation_counts(engine, zoo, scripted):
     [result] = search(generator, [zoo("both")], engine, limits={"seconds": 0.5})
     assert result.reason is Failure.TIMED_OUT
     assert len(generator.batches) == 1
-    assert result.seconds > 0.6
 
 
 def test_several_theorems_share_batches(engine, zoo, scripted):
