@@ -32,12 +32,12 @@ LONGER = {
     "trainer_args.max_steps": "max_steps",
 }
 """Settings that a run may go on with at a higher value, and the transformers trainer's for them."""
-_NO_FLAG = {
-    "data": "the data",
-    "practised theorems": "the theorems",
-    "reward_func": "the rewards",
+_OTHER_FLAGS = {
+    "data": "the data (--database, --repo, data_path)",
+    "practised theorems": "the theorems (--database, --repo)",
+    "reward_func": "the rewards (--reward)",
 }
-"""What a run must have as before that no one flag gives."""
+"""What a run must have as before that ``--set`` does not give, and the flags that do."""
 _REPORTS = (
     "metrics.jsonl", "forgetting.json", "data.json", "environment.json",
     "forgetting.svg", "loss.svg", "rewards.svg", "verified.svg", "refusals.svg",
@@ -318,18 +318,18 @@ def _said(settings: Mapping[str, Any], key: str) -> str:
 def _as_before(before: Mapping[str, Any], keys: Sequence[str]) -> str:
     """Say how to give these settings as a run had them.
 
-    >>> _as_before({"lr": 0.1, "data": "1f"}, ["lr", "data", "trainer_args.optim"])
-    'use --set lr=0.1, give the data as before, leave out trainer_args.optim'
+    >>> _as_before({"lr": 0.1, "reward_func": []}, ["lr", "reward_func", "trainer_args.optim"])
+    'use --set lr=0.1, give the rewards (--reward) as before, leave out trainer_args.optim'
     """
     flags = [
         f" --set {shlex.quote(f'{key}={json.dumps(before[key], ensure_ascii=False)}')}"
         for key in keys
-        if key in before and key not in _NO_FLAG
+        if key in before and key not in _OTHER_FLAGS
     ]
     return ", ".join(
         [
             *(["use" + "".join(flags)] if flags else []),
-            *(f"give {_NO_FLAG[key]} as before" for key in keys if key in _NO_FLAG),
+            *(f"give {_OTHER_FLAGS[key]} as before" for key in keys if key in _OTHER_FLAGS),
             *(f"leave out {key}" for key in keys if key not in before),
         ]
     )

@@ -66,7 +66,7 @@ def test_a_flag_is_named_as_a_shell_takes_it(tmp_path):
     state = RunState("T", {"lora_config": {"r": 2}, "reward_func": [["constant", 1.0, {}]]})
     with pytest.raises(UsageError) as error:
         check_same_run(state, "T", {"lora_config": None, "reward_func": []}, tmp_path)
-    said = """use --set 'lora_config={"r": 2}', give the rewards as before; or"""
+    said = """use --set 'lora_config={"r": 2}', give the rewards (--reward) as before; or"""
     assert said in str(error.value)
 
 
