@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib import metadata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,6 +28,8 @@ def host_requirements(distribution: str) -> list[Requirement]:
     Raises:
         ValueError: If such a requirement cannot be read.
     """
+    from importlib import metadata
+
     from packaging.requirements import Requirement
 
     try:

@@ -54,8 +54,7 @@ class Kind(NamedTuple):
     def check(self, target: Any) -> str | None:
         """Say what is wrong with a target; ``None`` if it is fine.
 
-        It, or if it is a class its instances, must have the methods of the protocol; what is
-        optional has a protocol of its own.
+        It, or an instance of it if it is a class, must have all methods of the protocol.
         """
         wanted = [
             name
