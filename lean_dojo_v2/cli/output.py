@@ -84,6 +84,9 @@ def plain_table(
 ) -> list[str]:
     """Lay a table out as lines of aligned text.
 
+    For pipes and files: rich would pad every line with blanks, and break names and addresses, which
+    are to be copied or searched for.
+
     >>> plain_table(["NAME", "SUMMARY"], [["sft", "one two three"]], width=14)
     ['NAME  SUMMARY', 'sft   one two', '      three']
     """

@@ -74,7 +74,11 @@ class ImportGraph:
         return [name for name in done if name != module]
 
     def _visit(self, root: str, done: dict[str, None]) -> None:
-        """Add ``root`` to ``done`` after all that it imports; no recursion, for chains are long."""
+        """Add ``root`` to ``done`` after all that it imports; no recursion, for chains are long.
+
+        graphlib sorts, but does not say what one module reaches; both orders come from this walk,
+        and cached traces are found by the second.
+        """
         stack: list[tuple[str, bool]] = [(root, False)]
         while stack:
             module, finished = stack.pop()

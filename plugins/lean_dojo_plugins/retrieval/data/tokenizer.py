@@ -1,6 +1,7 @@
 """Tokenizers of the retriever: ByT5's bytes without any file, or any other by name.
 
-ByT5's own class gives the same ids (a test compares them) about 70 times as slowly.
+``transformers.ByT5Tokenizer`` gives the same ids (a test compares them), but takes 20 times as long
+for texts of 50 characters and 70 times as long for texts of 500.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ PAD_ID = 0
 class ByteTokenizer:
     """ByT5's tokenizer without files: each UTF-8 byte plus 3, then the end token 1.
 
-    The numbers are those of ``transformers.ByT5Tokenizer``, some seventy times faster, but for one
-    deliberate difference: a text that spells a control token (``</s>``) stays text.
+    The numbers are those of ``transformers.ByT5Tokenizer``, with one deliberate difference: a text
+    that spells a control token (``</s>``) stays text.
 
     Attributes:
         fingerprint: Digest that is equal exactly where the numbers of two tokenizers are.
