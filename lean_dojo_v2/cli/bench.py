@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,6 +97,7 @@ def bench(
     same proofs on machines of the same kind. To go on with a killed run, repeat the command.
     """
     from lean_dojo_v2.benchmarks.attempts import AttemptFolder
+    from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
 
     set_up_search(search)
     name, problems, settings = _problems(benchmark, assignments, asked.database)
@@ -121,7 +123,7 @@ def bench(
                 "length_exponent": search.length_exponent,
                 "visits": search.visits,
                 "revisit_cost": search.revisit_cost,
-                "progress_model": search.progress_model and str(search.progress_model),
+                "progress_model": os.environ.get(PROGRESS_VARIABLE) or None,
                 "progress_weight": search.progress_weight,
             },
         }
@@ -202,8 +204,16 @@ def _run(
             bench.states = True
             bench.run(PROVER, make, attempts=asked.attempts, seed=config.seed)
     if asked.automation and choice.name != AUTOMATION and bench.left(AUTOMATION, 1):
-        # It proposes the same few tactics everywhere, and gets to try them all.
-        everything = attrs.evolve(config, num_sampled_tactics=64, visits=1, temperature=None)
+        # It proposes the same few tactics everywhere, and gets to try them all; as the baseline of
+        # every prover, it is not guided as one of them.
+        everything = attrs.evolve(
+            config,
+            num_sampled_tactics=64,
+            visits=1,
+            temperature=None,
+            length_exponent=0.0,
+            progress_weight=0.0,
+        )
         with _progress(bench, AUTOMATION, bench.left(AUTOMATION, 1)):
             make = _factory(ProverChoice(prover=AUTOMATION).make, everything)
             bench.states = False  # its outcomes say nothing of the prover's chances

@@ -141,12 +141,23 @@ def set_up(asked: ProvingOptions) -> None:
 
 
 def set_up_search(asked: SearchOptions) -> None:
-    """Have warnings printed, and provers find the progress model that is asked for."""
+    """Have warnings printed, and provers find the progress model that is asked for.
+
+    Raises:
+        UsageError: If no such model is there.
+    """
     from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
 
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
-    if asked.progress_model is not None:
-        os.environ[PROGRESS_VARIABLE] = str(asked.progress_model)
+    given = asked.progress_model
+    named = os.environ.get(PROGRESS_VARIABLE) if given is None else str(given)
+    if named and asked.progress_weight and not Path(named, "config.json").is_file():
+        place = PROGRESS_VARIABLE if given is None else "--progress-model"
+        raise UsageError(
+            f"{place}: {named} holds no model; name the output_dir of a `progress` trainer"
+        )
+    if given is not None:
+        os.environ[PROGRESS_VARIABLE] = str(given)
 
 
 def prove_with(agent: BaseAgent, asked: ProvingOptions) -> None:

@@ -130,13 +130,16 @@ class BaseProver(ABC):
         yield from search.results(problems, servers, print_batch if verbose else None)
 
     def progress(self) -> ProgressEstimator | None:
-        """Return the model that ``LEANPROGRESS_MODEL`` names; ``None`` if it names none.
+        """Return the model that ``LEANPROGRESS_MODEL`` names.
+
+        Returns:
+            ``None`` if it names none, or if its predictions weigh nothing.
 
         Raises:
             CheckpointError: If there is no such model.
         """
         path = os.environ.get(PROGRESS_VARIABLE)
-        if not path:
+        if not path or not self.settings.progress_weight:
             return None
         if self._progress is None or self._progress[0] != path:
             trainer = registry.builtin(registry.trainers, "progress")

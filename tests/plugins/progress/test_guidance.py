@@ -60,8 +60,8 @@ class Fixed:
 
 
 class FixedProver(BaseProver):
-    def __init__(self):
-        super().__init__(ProverConfig(max_expansions=2))
+    def __init__(self, **settings):
+        super().__init__(ProverConfig(max_expansions=2, **settings))
         self.fixed = Fixed()
 
     @property
@@ -85,6 +85,14 @@ def test_the_variable_changes_the_order(engine, progress_model, monkeypatch):
     assert "a : q ∨ p" in second()
     monkeypatch.setenv("LEANPROGRESS_MODEL", str(progress_model))
     assert "case inl" in second()
+
+
+def test_what_weighs_nothing_is_not_loaded(engine, monkeypatch, tmp_path):
+    """So is automation alone, the baseline of every prover, never guided."""
+    monkeypatch.setenv("LEANPROGRESS_MODEL", str(tmp_path / "none"))
+    prover = FixedProver(progress_weight=0.0)
+    result, _ = prover.search(engine, goal="∀ p q : Prop, p ∨ q → q ∨ p")
+    assert result.expansions == 1
 
 
 def test_a_variable_that_names_nothing_is_an_error(engine, monkeypatch, tmp_path):
