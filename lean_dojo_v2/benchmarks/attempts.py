@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import orjson
 
-from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_core.errors import DataError, UnreadableFileError, UsageError
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.states import ENDING, StateFile
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
@@ -100,11 +100,10 @@ class AttemptFolder:
         """
         wanted = orjson.loads(orjson.dumps(asked))
         if (self.path / RUN_FILE).exists():
-            found = self.asked()
-            keys = wanted.keys() | found.keys()
-            if changed := sorted(key for key in keys if wanted.get(key) != found.get(key)):
+            if changed := differences(self.asked(), wanted):
+                told = (f"{key} was {was} and is {now}" for key, (was, now) in changed.items())
                 raise UsageError(
-                    f"{self.path} holds a run with other {', '.join(changed)}; name another "
+                    f"{self.path} holds a run with other settings: {', '.join(told)}; name another "
                     "folder with -o, or remove this one"
                 )
         else:
@@ -119,6 +118,9 @@ class AttemptFolder:
             DataError: If no run lies there.
         """
         file = self.path / RUN_FILE
+        if not file.is_file():
+            what = f"is not a run of `lean-dojo bench`: it has no {RUN_FILE}"
+            raise UnreadableFileError(what, path=self.path)
         try:
             found = orjson.loads(file.read_bytes())
         except (OSError, ValueError) as error:
@@ -159,3 +161,22 @@ class AttemptFolder:
         file = self._file(who)
         read = read_records(file, Attempt, "an attempt") if file.exists() else ()
         return {(one.name, one.number): one for one in read}.values()
+
+
+def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Compare two requests as :meth:`AttemptFolder.asked` gives them.
+
+    Returns:
+        The values of what differs, by dotted names in order; ``None`` stands for a missing one.
+
+    >>> differences({"limits": {"samples": 4, "seconds": 9}}, {"limits": {"samples": 8}})
+    {'limits.samples': (4, 8), 'limits.seconds': (9, None)}
+    """
+    found: dict[str, tuple[Any, Any]] = {}
+    for key in sorted(first.keys() | second.keys()):
+        was, now = first.get(key), second.get(key)
+        if isinstance(was, Mapping) and isinstance(now, Mapping):
+            found.update({f"{key}.{name}": pair for name, pair in differences(was, now).items()})
+        elif was != now:
+            found[key] = (was, now)
+    return found

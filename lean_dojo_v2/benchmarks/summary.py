@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
+from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder, differences
 from lean_dojo_v2.benchmarks.statistics import Comparison, Share, curve, pass_at
 
 PROVER, AUTOMATION = "prover", "automation"
@@ -108,7 +108,7 @@ class Compared:
 
     Attributes:
         run: The other run's folder.
-        differences: Settings that differ in the other run.
+        differences: Settings other than the prover's that differ there, by their dotted names.
         theorems: Theorems that both tried.
         counts: Which proved what; ``first`` is this run.
         gained: Theorems that this run alone proved.
@@ -175,11 +175,10 @@ def read_report(folder: AttemptFolder, other: AttemptFolder | None = None) -> Re
 def _compare(folder: AttemptFolder, other: AttemptFolder) -> Compared:
     mine, theirs = proved_by(folder.attempts(PROVER)), proved_by(other.attempts(PROVER))
     names = [name for name in mine if name in theirs]
-    asked, there = folder.asked(), other.asked()
-    keys = (asked.keys() | there.keys()) - {"prover"}
+    here, there = ({**one.asked(), "prover": None} for one in (folder, other))
     return Compared(
         run=str(other.path),
-        differences=tuple(sorted(key for key in keys if asked.get(key) != there.get(key))),
+        differences=tuple(differences(here, there)),
         theorems=len(names),
         counts=Comparison.of((mine[name], theirs[name]) for name in names),
         gained=tuple(name for name in names if mine[name] and not theirs[name]),

@@ -100,9 +100,11 @@ def bench(
     from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
 
     set_up_search(search)
+    if asked.compare is not None:
+        AttemptFolder(asked.compare).asked()  # a mistake is said before anything runs
     name, problems, settings = _problems(benchmark, assignments, asked.database)
     problems = _chosen(problems, asked.limit)
-    choice.resolved()  # a mistake is said before anything is written
+    choice.resolved()  # the same
     if choice.said:
         note(choice.said)
     default = Path("bench") / safe_name(f"{name}-{choice.label}")
@@ -279,9 +281,10 @@ def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
 
 def _lines(report: Report) -> list[str]:
     limits, prover = report.asked["limits"], report.prover
+    beside = ", and automation's tactics," if report.asked["prover"].get("automation") else ""
     heading = (
-        f"{report.asked['benchmark']['name']}: at most {limits['samples']} samples at each of "
-        f"{limits['expansions']} states, {limits['heartbeats']} heartbeats a tactic"
+        f"{report.asked['benchmark']['name']}: at most {limits['samples']} samples{beside} at each "
+        f"of {limits['expansions']} states, {limits['heartbeats']} heartbeats a tactic"
     )
     lines = [heading, f"proved {prover.proved}"]
     lines += [f"  {name}: {share}" for name, share in prover.groups.items()]

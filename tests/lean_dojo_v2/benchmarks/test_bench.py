@@ -14,8 +14,10 @@ from lean_dojo_v2.benchmarks.picture import draw
 from lean_dojo_v2.benchmarks.runner import Bench, engines_kept, local_server
 from lean_dojo_v2.benchmarks.statistics import Share
 from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, Summary, read_report
+from lean_dojo_v2.cli.bench import _warnings
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import AutomationProver, BaseProver
+from lean_dojo_v2.prover.search.limits import Limits
 from lean_dojo_v2.prover.suggestion import GeneratorError
 
 PROBLEMS = [
@@ -186,7 +188,7 @@ def test_two_runs_are_compared_theorem_by_theorem(bench, prover, tmp_path):
         fields = attrs.asdict(bench.folder.attempts(PROVER)[0])
         other.append(PROVER, Attempt(**{**fields, "name": problem.full_name, "success": success}))
     compared = read_report(bench.folder, other).compared
-    assert compared.differences == ("limits",)
+    assert compared.differences == ("limits.expansions",)
     assert compared.theorems == 3
     assert (compared.gained, compared.lost) == (("doubled",), ("wrong",))
     assert (compared.counts.both, compared.counts.neither, compared.counts.p) == (1, 0, 1.0)
@@ -196,13 +198,30 @@ def test_a_folder_is_of_one_run(tmp_path):
     folder = AttemptFolder(tmp_path / "run")
     folder.begin({"limits": {"samples": 4}, "benchmark": "b"})
     folder.begin({"limits": {"samples": 4}, "benchmark": "b"})
-    with pytest.raises(UsageError, match="other limits; name another"):
+    with pytest.raises(UsageError, match=r"settings: limits\.samples was 4 and is 8; name another"):
         folder.begin({"limits": {"samples": 8}, "benchmark": "b"})
     with pytest.raises(DataError, match="not a run"):
         read_report(AttemptFolder(tmp_path))
     (tmp_path / "run" / "prover.jsonl").write_text('{"name": "x"}\n')
     with pytest.raises(DataError, match="not an attempt"):
         folder.attempts(PROVER)
+
+
+def test_what_a_clock_ended_is_named(bench, prover):
+    """By what the search itself says of a limit in seconds that was too short for anything."""
+
+    def hasty(seed):
+        made = prover(seed)
+        made.settings = attrs.evolve(made.settings, limits=Limits(seconds=1e-6))
+        return made
+
+    bench.problems = PROBLEMS[:2]
+    bench.run(PROVER, hasty)
+    report = read_report(bench.folder)
+    assert report.prover.reasons == {"timed-out": 2}
+    assert report.prover.ended_by_clock == ("pair", "doubled")
+    [line] = _warnings(report.prover)
+    assert line == "a time limit, not a counted one, ended work on 2 theorems: pair, doubled"
 
 
 def test_nothing_tried_is_no_result():

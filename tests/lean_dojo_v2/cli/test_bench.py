@@ -12,6 +12,8 @@ from pathlib import Path
 import orjson
 import pytest
 
+from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
+
 LINES = [
     {"name": "by_rfl", "formal_statement": "theorem by_rfl : 2 + 2 = 4 := by\n  sorry", "split": "valid"},
     {"name": "by_omega", "formal_statement": "theorem by_omega (n : Nat) (h : 3 < n) : 7 < 2 * n := by sorry", "split": "valid"},
@@ -54,9 +56,27 @@ def test_automation_on_a_file(lean_dojo, problems):
     assert attempts.read_bytes() == before
     other = lean_dojo("bench", problems, *OPTIONS, "--expansions", "3")
     assert other.code == 2
-    assert "other limits" in other.err
+    assert "other settings: limits.expansions was 2 and is 3; name another folder" in other.err
     beside = lean_dojo("bench", problems, *LIMITS, "--compare", folder)
     assert "both 2, only here 0, only there 0; p = 1" in beside.out
+
+
+def test_a_progress_model_of_the_environment_makes_another_run(lean_dojo, problems, monkeypatch):
+    """As one of the option does. All attempts were made before, so nothing is searched here."""
+    for line in LINES:
+        attempt = Attempt(line["name"], 0, None, False, None, None, "", 1, 1, 1, 0, 0, 0.0)
+        AttemptFolder(problems.parent / "run").append("prover", attempt)
+    model = problems.parent / "outputs-progress"
+    monkeypatch.setenv("LEANPROGRESS_MODEL", str(model))
+    command = ("bench", problems, *LIMITS, "-o", "run")
+    assert f"LEANPROGRESS_MODEL: {model} holds no model" in lean_dojo(*command).err
+    model.mkdir()
+    (model / "config.json").touch()
+    assert "proved 0 of 3" in lean_dojo(*command).out
+    monkeypatch.delenv("LEANPROGRESS_MODEL")
+    other = lean_dojo(*command)
+    assert other.code == 2
+    assert f"search.progress_model was {model} and is None" in other.err
 
 
 @pytest.mark.parametrize(
@@ -70,6 +90,11 @@ def test_automation_on_a_file(lean_dojo, problems):
         (("sample", "--prover", "automation", "--model", "m"), "has no setting for --model"),
         (("sample", "--prover", "automation", "--external", "m"), "name one model"),
         (("held-out", "--database", "none.json"), "no such database"),
+        (
+            ("sample", "--compare", "folder.jsonl"),
+            "folder.jsonl: is not a run of `lean-dojo bench`",
+        ),
+        (("sample", "--progress-model", "."), "--progress-model: . holds no model"),
     ],
 )
 def test_a_mistake_is_one_message(lean_dojo, problems, arguments, message):
