@@ -152,6 +152,11 @@ class Rounds:
             if self.trainer.resume:
                 self.trainer.run_state()  # refuses the run of another trainer
             atomic_write_text(file, json.dumps(mine, indent=2) + "\n")
+        if out := len(self.practice.left_out):
+            _say(
+                f"practising on {len(self.practice.problems)} problems; {out} are left out: they "
+                "are held out, or say what a held-out theorem says"
+            )
 
     def steps(self, count: int) -> list[Round]:
         """Return the rounds as steps of a curriculum."""

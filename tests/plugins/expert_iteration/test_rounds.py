@@ -57,7 +57,9 @@ def test_a_run(practise, tmp_path, database, capsys):
     assert (second["tried"], second["proved"], second["new"]) == (6, 4, 0)
     assert second["distinct_proofs"] == 4  # found twice, learned once
     assert trainer.searched == [trainer.model_name, trainer.output_dir]
-    assert "round 1: 4 of 6 problems proved, 4 for the first time" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "practising on 6 problems; 4 are left out: they are held out, or say what" in said
+    assert "round 1: 4 of 6 problems proved, 4 for the first time" in said
 
     proofs = {row["problem"]: row for row in lines(output / "proofs.jsonl")}
     assert proofs.keys() == PROVED
