@@ -108,7 +108,7 @@ class EpisodeTrainer(StepTrainer):
     def _play(self, rows: Sequence[dict[str, Any]], size: int) -> list[Group]:
         """Play groups, and others in place of those that teach nothing."""
         groups = self._stage.play(rows, size, self._sample_tactics)
-        played, proved, replaced = len(groups), sum(group.proved for group in groups), 0
+        played, proved = len(groups), sum(group.proved for group in groups)
         dataset: Any = self.train_dataset
         rng = random.Random(f"{self.args.seed} {self.state.global_step} {self._step}")
         for _ in range(self._stage.limits.replacements):
@@ -120,7 +120,6 @@ class EpisodeTrainer(StepTrainer):
             found = self._stage.play(others, size, self._sample_tactics)
             played += len(found)
             proved += sum(group.proved for group in found)
-            replaced += len(idle)
             better = [group for group in found if group.teaches]
             rest = [group for group in found if not group.teaches]
             for index in idle:
@@ -130,7 +129,7 @@ class EpisodeTrainer(StepTrainer):
         if not groups:
             raise TrainingError("no theorem of the batch can be opened; trace the repository again")
         self._note("episodes/proved", proved / (played * size))
-        self._note("episodes/replaced", replaced / played)
+        self._note("episodes/replaced", (played - len(groups)) / played)
         self._note("episodes/teaching", sum(group.teaches for group in groups) / len(groups))
         return groups
 

@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import ConfigError
+from lean_dojo_v2.cli.output import counted
 
 DEFAULT_GROUP = 8
 """TRL's default ``num_generations``."""
@@ -42,10 +43,20 @@ class GroupPlan:
         return self.batch_size * self.accumulation * self.processes // self.num_generations
 
     def __str__(self) -> str:
+        return self.told("completion", "prompt")
+
+    def told(self, member: str, task: str) -> str:
+        """Say it of groups of ``member`` for each ``task``.
+
+        >>> GroupPlan(8, 16, 1, 1).told("episode", "theorem")
+        'groups of 8 episodes, 2 theorems per optimiser step (16 episodes x 1 pass x 1 process)'
+        """
         return (
-            f"groups of {self.num_generations} completions, {self.prompts_per_step} prompt(s) per "
-            f"optimiser step ({self.batch_size} completions x {self.accumulation} accumulated x "
-            f"{self.processes} process(es))"
+            f"groups of {self.num_generations} {member}s, "
+            f"{counted(self.prompts_per_step, task, f'{task}s')} per optimiser step "
+            f"({counted(self.batch_size, member, f'{member}s')} x "
+            f"{counted(self.accumulation, 'pass', 'passes')} x "
+            f"{counted(self.processes, 'process', 'processes')})"
         )
 
 
@@ -66,8 +77,7 @@ def plan_groups(batch_size: int, processes: int, trainer_args: Mapping[str, Any]
         ConfigError: If the user's own settings cannot fit; says what would.
 
     >>> str(plan_groups(1, 1, {}))
-    'groups of 8 completions, 1 prompt(s) per optimiser step (1 completions x 8 accumulated x 1 \
-process(es))'
+    'groups of 8 completions, 1 prompt per optimiser step (1 completion x 8 passes x 1 process)'
     """
     per_pass = batch_size * processes
     wanted = trainer_args.get("num_generations")
@@ -89,10 +99,10 @@ process(es))'
     if total % wanted or wanted < 2:
         least = wanted // math.gcd(wanted, per_pass) if wanted >= 2 else 2
         raise ConfigError(
-            f"{total} completions (batch_size {batch_size} x {passes} passes x {processes} "
-            f"process(es)) are not whole groups of {max(wanted, 2)}; set "
-            f"trainer_args.gradient_accumulation_steps to a multiple of {least}, or change "
-            "num_generations or batch_size"
+            f"{total} completions (batch_size {batch_size} x {counted(passes, 'pass', 'passes')} x "
+            f"{counted(processes, 'process', 'processes')}) are not whole groups of "
+            f"{max(wanted, 2)}; set trainer_args.gradient_accumulation_steps to a multiple of "
+            f"{least}, or change num_generations or batch_size"
         )
     return GroupPlan(wanted, batch_size, accumulation or passes, processes)
 

@@ -209,7 +209,8 @@ class GRPOTrainer(CausalTrainer):
         """Build TRL's trainer for one step."""
         if step.index == 0 and PartialState().is_main_process:
             groups = plan_groups(self.batch_size, step.processes, self.trainer_args)
-            print(f"GRPO: {groups}", file=sys.stderr)
+            words = ("episode", "theorem") if self.episodes else ("completion", "prompt")
+            print(f"GRPO: {groups.told(*words)}", file=sys.stderr)
         if self.episodes and step.processes > 1:
             raise ConfigError("episodes run in one process only; start a single process")
         config = self.step_config(step)

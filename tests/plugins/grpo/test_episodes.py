@@ -13,8 +13,8 @@ import torch
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, TrainingError
-from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer
-from lean_dojo_plugins.grpo.episodes import EpisodeLimits, Stage, _Table
+from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer, _OwnedStep
+from lean_dojo_plugins.grpo.episodes import EpisodeLimits, PlayedStep, Stage, _Table
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_v2.cli.run import make_trainer
 from lean_dojo_v2.config import Settings
@@ -148,14 +148,65 @@ def test_a_state_that_is_lost_for_good_ends_its_episode_alone(stage, rows, monke
     assert stage.play([rows["Tiny.and_swap"]], 4, sample) == []
 
 
-def test_a_batch_that_cannot_be_opened_is_one_message(stage):
+@pytest.fixture
+def played(stage):
+    """Play a batch of groups of two, of one step each; give the groups, and what is logged."""
+
+    def play(rows, dataset, sample):
+        noted = {}
+        trainer = SimpleNamespace(
+            _stage=stage, _sample_tactics=sample, train_dataset=dataset, _note=noted.__setitem__,
+            state=SimpleNamespace(global_step=0), args=SimpleNamespace(seed=0), _step=0,
+        )  # fmt: skip
+        return EpisodeTrainer._play(trainer, rows, 2), noted
+
+    stage.limits = EpisodeLimits(steps=1, replacements=2)
+    return play
+
+
+def test_groups_that_teach_nothing_are_replaced_so_many_times(played, rows):
+    swap, trans = rows["Tiny.and_swap"], rows["Tiny.trans'"]
+    halves = itertools.cycle(["exact h", "exact ⟨h.2, h.1⟩"])
+    asked = []
+
+    def sample(states):
+        asked.extend(states)
+        return [([1], [2], next(halves) if "∧" in state else "skip") for state in states]
+
+    groups, noted = played([trans, swap], [swap], sample)
+    assert [group.row["full_name"] for group in groups] == ["Tiny.and_swap"] * 2
+    assert noted == {
+        "episodes/proved": pytest.approx(2 / 6),
+        "episodes/replaced": pytest.approx(1 / 3),
+        "episodes/teaching": 1.0,
+    }
+    asked.clear()
+    groups, noted = played([trans], [trans], sample)  # in vain
+    assert len(asked) == 2 * 1 * (1 + 2), "episodes of a group x steps x (1 + replacements)"
+    assert [group.proved for group in groups] == [0]
+    assert noted["episodes/teaching"] == 0.0
+    assert noted["episodes/replaced"] == pytest.approx(2 / 3)
+
+
+def test_an_episode_earns_its_proof_and_the_mean_of_its_steps_beside_its_group():
+    step = PlayedStep("⊢ p", [1], [2], "simp")
+    owners = [((0, 0), True), ((0, 0), True), ((0, 1), True), ((1, 0), True), ((0, 1), False)]
+    batch = [_OwnedStep(step, owner, proved=True, counts=counts) for owner, counts in owners]
+    scores = torch.tensor([[1, 0.0], [1, 4.0], [0, torch.nan], [1, 0.0], [0, 9.0]])
     trainer = SimpleNamespace(
-        _stage=stage, _sample_tactics=None, train_dataset=[{}], state=SimpleNamespace(global_step=0),
-        args=SimpleNamespace(seed=0), _step=0,
-    )  # fmt: skip
+        _scores=scores, reward_weights=torch.tensor([1.0, 0.5]), scale_rewards="none"
+    )
+    # Returns 1 + 0.5 x 2 = 2 and 0, compared with 1; an episode alone has nobody beside it.
+    assert EpisodeTrainer._advantages(trainer, batch, 2).tolist() == [1, 1, -1, 0, 0]
+    trainer.scale_rewards, trainer._scores = "group", scores[:3]
+    scaled = EpisodeTrainer._advantages(trainer, batch[:3], 1)
+    assert scaled.tolist() == pytest.approx([2**-0.5, 2**-0.5, -(2**-0.5)], rel=1e-3)
+
+
+def test_a_batch_that_cannot_be_opened_is_one_message(stage, played):
     stage.play = lambda *_: []
     with pytest.raises(TrainingError, match="no theorem of the batch can be opened"):
-        EpisodeTrainer._play(trainer, [{}], 2)
+        played([{}], [{}], None)
 
 
 @pytest.mark.slow
