@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from types import SimpleNamespace
 
 import attrs
 import psutil
@@ -13,6 +14,7 @@ import pytest
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.prover.problem import GoalProblem, TheoremProblem
+from lean_dojo_v2.prover.search import best_first
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
 from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 from lean_dojo_v2.prover.search.result import Failure
@@ -83,6 +85,23 @@ def test_states_that_differ_in_names_alone_are_one(engine, zoo, scripted):
     assert result.reason is Failure.EXHAUSTED
     assert len(result.tree.nodes) == 2
     assert len(generator.states) == 2
+
+
+def test_a_hypothesis_without_a_name_can_be_given_one_and_used(engine, zoo, scripted):
+    """`rename_i` changes nothing but a name, and yet more can be said after it."""
+    generator = scripted(
+        {
+            "h✝ : p\n⊢ q ∨ p": [("rename_i hp", -1.0)],
+            "hp : p\n⊢ q ∨ p": [("exact Or.inr hp", -1.0)],
+            "h✝ : q\n⊢ q ∨ p": [("rename_i hq", -1.0)],
+            "hq : q\n⊢ q ∨ p": [("exact Or.inl hq", -1.0)],
+            "h : p ∨ q\n⊢ q ∨ p": [("cases h", -1.0)],
+        }
+    )
+    [result] = search(generator, [zoo("or_swap")], engine)
+    assert result.tactics == (
+        "cases h", "rename_i hp", "exact Or.inr hp", "rename_i hq", "exact Or.inl hq",
+    )  # fmt: skip
 
 
 def test_the_same_proposal_is_tried_once(engine, zoo, scripted):
@@ -162,6 +181,7 @@ def test_the_time_limit(engine, zoo, scripted):
     [result] = search(scripted(endless()), [zoo("both")], engine, limits={"seconds": 0.5})
     assert result.reason is Failure.TIMED_OUT
     assert "0.5 s" in result.detail
+    assert result.ended_by_clock
 
 
 def test_time_spent_on_generation_counts(engine, zoo, scripted):
@@ -174,6 +194,25 @@ def test_time_spent_on_generation_counts(engine, zoo, scripted):
     [result] = search(generator, [zoo("both")], engine, limits={"seconds": 0.5})
     assert result.reason is Failure.TIMED_OUT
     assert len(generator.batches) == 1
+
+
+def test_the_theorems_of_a_batch_share_the_time_of_its_generation(
+    engine, zoo, scripted, monkeypatch
+):
+    """By a clock that only the generator moves on, four times as far as one theorem may take."""
+    now = 0.0
+
+    class Slow(scripted):
+        def generate(self, goals, *, num_samples, premises=()):
+            nonlocal now
+            now += 400.0
+            return super().generate(goals, num_samples=num_samples)
+
+    monkeypatch.setattr(best_first, "time", SimpleNamespace(monotonic=lambda: now))
+    names = ["both", "chain", "or_swap", "double_add"]
+    limits = {"seconds": 150.0, "expansions": 1}
+    results = search(Slow({}), [zoo(name) for name in names], engine, limits=limits, batch_size=4)
+    assert [result.reason for result in results] == [Failure.EXPANSIONS] * 4
 
 
 def test_several_theorems_share_batches(engine, zoo, scripted):
