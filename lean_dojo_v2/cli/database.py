@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,9 @@ from lean_dojo_v2.cli.options import (
 )
 from lean_dojo_v2.cli.output import counted, emit_json, note, table
 from lean_dojo_v2.cli.run import open_database, select_repositories
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.database import Repository
 
 FORMATS = ("jsonl", "parquet", "hf")
 _COUNTS = (
@@ -132,7 +135,7 @@ def export(
 database.add_command(browse)
 
 
-def _summary(repository: Any) -> dict[str, Any]:
+def _summary(repository: Repository) -> dict[str, Any]:
     return {
         "url": repository.url,
         "name": repository.name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
@@ -25,6 +25,9 @@ from lean_dojo_v2.cli.options import (
 )
 from lean_dojo_v2.config import Settings, construct, parse_assignment, read_settings
 from lean_dojo_v2.structuring import suggestion
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.database import DynamicDatabase, Repository
 
 RUN_KEY = "run"
 """The key of a file that says what to train on; all other keys are the trainer's settings."""
@@ -142,7 +145,7 @@ def _check_columns(entry: registry.Entry[Any, Any], formatter: str) -> None:
         )
 
 
-def open_database(path: Path) -> Any:
+def open_database(path: Path) -> DynamicDatabase:
     """Open an existing database.
 
     Raises:
@@ -158,7 +161,9 @@ def open_database(path: Path) -> Any:
     return DynamicDatabase(path)
 
 
-def select_repositories(database: Any, wanted: Sequence[str], path: Path) -> list[Any]:
+def select_repositories(
+    database: DynamicDatabase, wanted: Sequence[str], path: Path
+) -> list[Repository]:
     """Return the wanted repositories, in the order of the database.
 
     Args:
@@ -172,7 +177,7 @@ def select_repositories(database: Any, wanted: Sequence[str], path: Path) -> lis
     repositories = list(database.repositories)
     if not repositories:
         raise UsageError(f"{path}: holds no repository; add one with `lean-dojo trace`")
-    chosen: list[Any] = []
+    chosen: list[Repository] = []
     for text in wanted:
         matches = [one for one in repositories if _is(one, text)]
         if not matches:
@@ -182,12 +187,14 @@ def select_repositories(database: Any, wanted: Sequence[str], path: Path) -> lis
     return [one for one in repositories if not wanted or one in chosen]
 
 
-def in_curriculum_order(database: Any, repositories: Sequence[Any]) -> list[Any]:
+def in_curriculum_order(
+    database: DynamicDatabase, repositories: Sequence[Repository]
+) -> list[Repository]:
     """Sort some of a database's repositories, easiest first."""
     return [one for one in database.sort_repositories_by_difficulty() if one in repositories]
 
 
-def _is(repository: Any, text: str) -> bool:
+def _is(repository: Repository, text: str) -> bool:
     """Whether a repository is what the user wrote."""
     place, _, commit = text.partition("@") if not text.startswith("git@") else (text, "", "")
     address = place.rstrip("/").removesuffix(".git").lower()

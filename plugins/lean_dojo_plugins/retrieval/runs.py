@@ -1,15 +1,20 @@
-"""The run record: which repositories of a training call are finished, so that it can go on."""
+"""The run record: which repositories of a training call are finished, so that it can go on.
+
+Not a ``RunFolder``, which holds one model that every step replaces: here every step leaves its own
+checkpoints with what EWC remembers, and a call after a finished one is another run.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
 import orjson
 
+from lean_dojo_core import Repository
 from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.training.run_folder import FinishedStep
 from lean_dojo_v2.atomic import atomic_write_bytes
@@ -88,7 +93,9 @@ class RetrievalRun:
             for without in (_WITHOUT_EFFECT, _EARLIER)
         }
 
-    def learned(self, curriculum: list[list[Any]], checkpoint: Path) -> list[FinishedStep]:
+    def learned(
+        self, curriculum: Sequence[Sequence[Repository]], checkpoint: Path
+    ) -> list[FinishedStep]:
         """Say for a model card what the run has been trained on, up to the step of a checkpoint."""
         found = []
         names = [*self.finished, checkpoint.relative_to(self.folder).as_posix()]

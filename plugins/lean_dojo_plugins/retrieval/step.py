@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import attrs
 import numpy as np
@@ -14,7 +13,7 @@ import orjson
 import pytorch_lightning as pl
 from accelerate import PartialState
 
-from lean_dojo_core import Theorem
+from lean_dojo_core import Database, Repository, Theorem
 from lean_dojo_core.errors import TrainingError
 from lean_dojo_plugins.retrieval import lightning
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
@@ -36,7 +35,7 @@ from lean_dojo_v2.runs.forgetting import Forgetting
 log = logging.getLogger(__name__)
 
 
-def only(repos: Sequence[Any]) -> Callable[[Theorem], bool]:
+def only(repos: Sequence[Repository]) -> Callable[[Theorem], bool]:
     """Keep the theorems of some repositories; what it gives can go to another process."""
     return partial(_is_of, frozenset((str(repo.url), str(repo.commit)) for repo in repos))
 
@@ -64,8 +63,8 @@ class RetrievalStep:
     config: TrainingConfig
     run: RetrievalRun
     number: int
-    so_far: tuple[Any, ...]
-    new: tuple[Any, ...]
+    so_far: tuple[Repository, ...]
+    new: tuple[Repository, ...]
     data_path: Path
     formatter: str
     callbacks: Callbacks = ()
@@ -83,7 +82,7 @@ class RetrievalStep:
         return lightning.step_folder(self.config, self.name)
 
 
-def train_step(step: RetrievalStep, database: Any) -> Path:
+def train_step(step: RetrievalStep, database: Database) -> Path:
     """Train one step.
 
     Returns:
@@ -232,5 +231,5 @@ def _row_name(step: RetrievalStep) -> str:
     return ", ".join(_short(repo) for repo in step.new)
 
 
-def _short(repo: Any) -> str:
+def _short(repo: Repository) -> str:
     return f"{paths.safe_name(str(getattr(repo, 'name', repo.url)))}@{str(repo.commit)[:7]}"

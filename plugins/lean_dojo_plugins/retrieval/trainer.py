@@ -128,12 +128,12 @@ class RetrievalTrainer:
     def _train(
         self,
         run: RetrievalRun,
-        curriculum: list[list[Any]],
+        curriculum: list[list[Repository]],
         database: Database,
         folder: Path,
         processes: PartialState,
     ) -> None:
-        so_far: list[Any] = []
+        so_far: list[Repository] = []
         for number, new in enumerate(curriculum):
             so_far.extend(new)
             if number < len(run.finished):
@@ -164,7 +164,7 @@ class RetrievalTrainer:
             run.finish(checkpoint, last=last)
 
     def _run(
-        self, curriculum: list[list[Any]], start: Path | str | None, processes: PartialState
+        self, curriculum: list[list[Repository]], start: Path | str | None, processes: PartialState
     ) -> RetrievalRun:
         """Go on with the last run if it was the same request and is not done; else begin one."""
         steps = [[(str(repo.url), str(repo.commit)) for repo in new] for new in curriculum]
@@ -287,5 +287,5 @@ class RetrievalTrainer:
     lightning_trainer = staticmethod(lightning.lightning_trainer)
 
 
-def _names(repos: Sequence[Any]) -> str:
+def _names(repos: Sequence[Repository]) -> str:
     return ", ".join(str(getattr(repo, "name", repo.url)) for repo in repos)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lean_dojo_core import DatasetFormatter, registry
+from lean_dojo_core import DatasetFormatter, Repository, registry
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.database.export.read import read_theorems
 
@@ -62,7 +62,7 @@ class SplitDataset:
         yield from formatted_rows(self.data_path, made)
 
 
-def repository_name(repository: Any) -> str:
+def repository_name(repository: Repository) -> str:
     """Return ``owner-repo`` of a repository's address, with nothing that a file name may not have.
 
     >>> from types import SimpleNamespace
