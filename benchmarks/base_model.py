@@ -134,7 +134,7 @@ def train(folder: Path, model: Path, options: argparse.Namespace) -> Path:
     given = {
         "model_name": sft, "lr": options.practice_lr, "rounds": options.rounds,
         "problems": json.dumps([str(folder / "problems.jsonl")]), "engines": options.engines,
-        **PRACTICE,
+        "problems_per_round": options.practice, **PRACTICE,
     }  # fmt: skip
     return _train(folder, "expert-iteration", given, options.practice_steps)
 
@@ -184,6 +184,7 @@ def facts(mined: list[Mined], options: argparse.Namespace) -> dict[str, object]:
         "pairs": len(pairs(mined)),
         "steps": options.steps,
         "rounds": options.rounds,
+        "practised": min(options.practice, sum(one.kind == "library" for one in mined)),
         "practice_steps": options.practice_steps if options.rounds else 0,
         "seed": SEED,
     }
@@ -218,7 +219,7 @@ def card(figures: dict) -> str:
         table="\n".join(rows),
         practice=""
         if not data["rounds"]
-        else f"; then `expert-iteration` over the {data['statements']} statements, rounds: "
+        else f"; then `expert-iteration` over {data['practised']} of the statements, rounds: "
         f"{data['rounds']}, each {data['practice_steps']} more steps",
     )
 
@@ -263,6 +264,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=1200, help="optimiser steps of sft")
     parser.add_argument("--lr", type=float, default=1.5e-3, help="of sft")
     parser.add_argument("--rounds", type=int, default=1, help="rounds of expert iteration")
+    parser.add_argument("--practice", type=int, default=1000, help="problems of a round")
     parser.add_argument("--practice-steps", type=int, default=300, help="steps of each round")
     parser.add_argument("--practice-lr", type=float, default=1e-3, help="of each round")
     parser.add_argument("--limit", type=int, help="theorems of a benchmark at most")

@@ -187,12 +187,13 @@ class Laboratory:
     def problems(self) -> None:
         """More and more problems."""
         core: Path = self.options.core
-        lines = (core / "problems.jsonl").read_bytes().splitlines()
-        lines.sort(key=lambda line: unit_hash(orjson.loads(line)["name"]))
+        every = list(read_lines(core / "problems.jsonl"))  # module by module
+        order = sorted(unit_hash(one["name"]) for one in every)
         searched: Path | None = None
-        for count in sorted(COUNTS, reverse=True):
+        for count in sorted(self.options.counts, reverse=True):
             arm, file = f"problems-{count}", self.folder / f"problems-{count}.jsonl"
-            chosen = [orjson.loads(line) for line in lines[:count]] or [FALSE]
+            first = set(order[:count])
+            chosen = [one for one in every if unit_hash(one["name"]) in first] or [FALSE]
             atomic_write_bytes(file, b"".join(orjson.dumps(one) + b"\n" for one in chosen))
             database = self.folder / f"core-{self.seed}-{count}.json"
             if not database.exists():
@@ -230,6 +231,7 @@ def main() -> None:
     parser.add_argument("--grpo-steps", type=int, default=40, help="at each repository")
     parser.add_argument("--grpo-lr", type=float, default=1e-4)
     parser.add_argument("--core", type=Path, help="folder of `make base-model`")
+    parser.add_argument("--counts", type=int, nargs="+", choices=COUNTS, default=COUNTS)
     parser.add_argument("--base", default=SHIPPED, help="model that the first parts start from")
     parser.add_argument("--limit", type=int, help="theorems of a benchmark at most")
     parser.add_argument("--engines", type=int, default=1)
