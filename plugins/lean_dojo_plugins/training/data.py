@@ -65,6 +65,9 @@ class SplitDataset:
 def repository_name(repository: Repository) -> str:
     """Return ``owner-repo`` of a repository's address, with nothing that a file name may not have.
 
+    ``paths.safe_name`` joins by ``_``. Runs keep this form: a killed one finds its folders by it,
+    and ``forgetting.json`` its columns.
+
     >>> from types import SimpleNamespace
     >>> repository_name(SimpleNamespace(url="https://github.com/leanprover/std4.git", commit="c"))
     'leanprover-std4'
