@@ -12,6 +12,7 @@ from typing import Any
 
 import networkx as nx
 import pytest
+from importlinter.cli import lint_imports
 
 from lean_dojo_core.kinds import KINDS
 
@@ -83,6 +84,11 @@ def test_no_branch_on_a_kind() -> None:
             if words:
                 branches.append(f"{file.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}")
     assert branches == []
+
+
+def test_imports_run_down_the_list_of_folders() -> None:
+    """The order of the folders is that of the contracts in ``pyproject.toml``."""
+    assert lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True) == 0
 
 
 def private_imports(code: str) -> set[str]:
