@@ -41,6 +41,7 @@ from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text, atomic_writer
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.runner import Bench, engines_for
+from lean_dojo_v2.cli.output import counted
 from lean_dojo_v2.data.errors import NotInDatabaseError
 from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database import DynamicDatabase
@@ -154,8 +155,9 @@ class Rounds:
             atomic_write_text(file, json.dumps(mine, indent=2) + "\n")
         if out := len(self.practice.left_out):
             _say(
-                f"practising on {len(self.practice.problems)} problems; {out} are left out: they "
-                "are held out, or say what a held-out theorem says"
+                f"practising on {counted(len(self.practice.problems), 'problem', 'problems')}; "
+                f"{counted(out, 'theorem', 'theorems')} left out, held out or saying what a "
+                "held-out theorem says"
             )
 
     def steps(self, count: int) -> list[Round]:
@@ -189,7 +191,10 @@ class Rounds:
         left = bench.left(WHO, trainer.attempts)
         if left:
             trainer.forget_model()  # the prover has its own
-            _say(f"round {number}: searching {len(problems)} problems, {left} attempts to make")
+            _say(
+                f"round {number}: searching {counted(len(problems), 'problem', 'problems')}, "
+                f"{counted(left, 'attempt', 'attempts')} to make"
+            )
             with tqdm(total=left, desc=f"round {number}", disable=None) as bar:
                 bench.on_attempt = _counting(bar, f"round {number}", left)
                 seed = trainer.seed + (number - 1) * trainer.attempts
@@ -234,6 +239,7 @@ class Rounds:
         found = self.proofs.read(number)
         proved = {one.name for one in attempts if one.success}
         new = {name for name in proved if found[name][0].round == number}
+        clock = len({one.name for one in attempts if one.ended_by_clock})
         row = {
             "round": number,
             "model": Path(self.trainer.searching_model()).name,
@@ -247,7 +253,7 @@ class Rounds:
             "samples": sum(one.samples for one in attempts),
             "lean_calls": sum(one.lean_calls for one in attempts),
             "refused_proofs": sum(one.refused_proofs for one in attempts),
-            "ended_by_clock": sum(one.ended_by_clock > 0 for one in attempts),
+            "ended_by_clock": clock,
         }
         file = self.folder / ROUNDS
         done = [line for line in read_lines(file) if line["round"] != number]
@@ -260,8 +266,9 @@ class Rounds:
             f"round {number}: {len(proved)} of {problems} problems proved, {len(new)} for the "
             f"first time; {len(found)} of {len(self.practice.problems)} so far"
         )
-        if clock := row["ended_by_clock"]:
-            _say(f"round {number}: a time limit, not a counted one, ended work on {clock} problems")
+        if clock:
+            what = counted(clock, "problem", "problems")
+            _say(f"round {number}: a time limit, not a counted one, ended work on {what}")
 
     # --- what is learned -------------------------------------------------------------------------
 

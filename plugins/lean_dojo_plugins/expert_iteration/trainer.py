@@ -208,7 +208,8 @@ class ExpertIterationTrainer(SFTTrainer):
             with only_run(self.output_dir, processes):
                 if processes.is_main_process:
                     rounds.begin()
-                Loop(self, steps, stands_in, rounds.folder / "rounds" / "data").run()
+                data = rounds.folder / "rounds" / "data"
+                Loop(self, steps, stands_in, data, noun=("round", "rounds")).run()
         except EmptyDatasetError as error:
             raise EmptyDatasetError(
                 f"no proof was found in {self.rounds} rounds over {len(practice.problems)} "

@@ -44,6 +44,7 @@ from lean_dojo_plugins.training.run_folder import (
     longer_by,
     said_longer,
 )
+from lean_dojo_v2.cli.output import counted
 from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata
 
@@ -51,15 +52,30 @@ _ROWS_FILE = "rows.arrow"
 
 
 class Loop:
-    """Runs a trainer's curriculum."""
+    """Runs a trainer's curriculum.
+
+    Args:
+        trainer: The trainer.
+        repos: The steps of the curriculum.
+        database: Gives the data of the steps so far.
+        data_path: Folder for it.
+        noun: What messages call a step, and several.
+    """
 
     def __init__(
-        self, trainer: Learner, repos: list[Repository], database: Database, data_path: Path
+        self,
+        trainer: Learner,
+        repos: list[Repository],
+        database: Database,
+        data_path: Path,
+        *,
+        noun: tuple[str, str] = ("repository", "repositories"),
     ) -> None:
         self.trainer = trainer
         self.repos = repos
         self.database = database
         self.data_path = data_path
+        self.noun = noun
         self.folder = RunFolder(Path(trainer.output_dir))
         self.formatter = trainer.make_formatter()
         self.reporter = Reporter(self.folder.path, tensorboard="tensorboard" in trainer.reports())
@@ -87,16 +103,16 @@ class Loop:
             done -= 1  # the last repository comes once more
         elif is_done:
             self._say(
-                f"{self.folder.path}: already trained on all {done} repositories; resume=False "
-                "trains anew"
+                f"{self.folder.path}: already trained; {counted(done, *self.noun)} done, none left "
+                "(resume=False trains anew)"
             )
             return
         elif done:
-            self._say(f"{self.folder.path}: going on after {done} finished repositories")
+            self._say(f"{self.folder.path}: going on after {counted(done, *self.noun)}")
         bar = tqdm(
             total=len(self.repos),
             initial=done,
-            desc="repositories",
+            desc=self.noun[1],
             disable=not (sys.stderr.isatty() and self.processes.is_main_process),
         )
         try:

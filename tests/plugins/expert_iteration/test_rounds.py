@@ -58,7 +58,7 @@ def test_a_run(practise, tmp_path, database, capsys):
     assert second["distinct_proofs"] == 4  # found twice, learned once
     assert trainer.searched == [trainer.model_name, trainer.output_dir]
     said = capsys.readouterr().err
-    assert "practising on 6 problems; 4 are left out: they are held out, or say what" in said
+    assert "practising on 6 problems; 4 theorems left out, held out or saying" in said
     assert "round 1: 4 of 6 problems proved, 4 for the first time" in said
 
     proofs = {row["problem"]: row for row in lines(output / "proofs.jsonl")}
@@ -97,9 +97,11 @@ def test_a_run(practise, tmp_path, database, capsys):
 
 
 @pytest.mark.slow
-def test_more_rounds_go_on_and_skip_what_is_always_proved(practise, tmp_path):
+def test_more_rounds_go_on_and_skip_what_is_always_proved(practise, tmp_path, capsys):
     practise(rounds=2, human_share=0.0)
+    capsys.readouterr()
     trainer = practise(rounds=3, human_share=0.0)
+    assert "going on after 2 rounds" in capsys.readouterr().err
     assert trainer.searched == [trainer.output_dir]
     *_, third = lines(tmp_path / "out" / "rounds.jsonl")
     assert (third["round"], third["tried"], third["proved"]) == (3, 2, 0)

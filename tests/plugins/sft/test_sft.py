@@ -101,7 +101,7 @@ def test_a_run_leaves_a_model_and_all_that_tells_about_it(
     steps = len(losses)
     again = SFTTrainer(str(tiny_model), output, batch_size=4, lr=3e-3, epochs_per_repo=2)
     again.train(repos(database, "empty", "one", "two"), database, data_path)
-    assert "already trained on all 3" in capsys.readouterr().err
+    assert "already trained; 3 repositories done" in capsys.readouterr().err
     again.train(repos(database, "empty", "one", "two", "three"), database, data_path)
     rows = [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
     assert max(row["step"] for row in rows) > steps

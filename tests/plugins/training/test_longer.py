@@ -42,7 +42,10 @@ def test_a_finished_run_is_trained_on_for_what_is_added(train, tmp_path, capsys)
     assert sorted({row["step"] for row in rows}) == [1, 2, 3, 4, 5]
 
     train(steps=5)
-    assert "already trained on all 1 repositories" in capsys.readouterr().err
+    assert (
+        "already trained; 1 repository done, none left (resume=False trains anew)"
+        in capsys.readouterr().err
+    )
     state = train(repositories=2, steps=5)  # another repository follows as ever
     assert [step.optimizer_steps for step in state.finished] == [2, 3, 5]
     with pytest.raises(UsageError, match=r"--set trainer_args.max_steps=5"):
