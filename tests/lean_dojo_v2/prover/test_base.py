@@ -9,6 +9,7 @@ from lean_dojo_v2.lean.client.records import Site
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.external import ExternalProver
+from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 
 
 class Prover(BaseProver):
@@ -56,6 +57,17 @@ def test_a_prover_with_premises_shows_them(state, scripted):
 def test_goals_that_know_less_come_first(state):
     known = dict(zip([g.target for g in state.goals], Prover().guidance(state), strict=True))
     assert known == {"True": 1.0, "n = n": 0.5}
+
+
+def test_every_setting_of_the_search_comes_from_the_configuration():
+    config = ProverConfig(
+        num_sampled_tactics=2, max_expansions=3, heartbeats=4, timeout=5, batch_size=6, visits=7,
+        length_exponent=0.8, progress_weight=0.9, revisit_cost=1.0, seed=11,
+    )  # fmt: skip
+    assert Prover(config).settings == SearchSettings(
+        limits=Limits(samples=2, expansions=3, heartbeats=4, seconds=5.0), batch_size=6, visits=7,
+        length_exponent=0.8, progress_weight=0.9, revisit_cost=1.0, seed=11,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("make", [Prover, lambda config: ExternalProver("m", config)])

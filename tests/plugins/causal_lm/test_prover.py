@@ -54,6 +54,18 @@ def test_it_searches_with_lean(prover, engine):
     assert all(each.expansions == 1 for each in found.values())
 
 
+def test_the_temperature_of_the_configuration_counts(tiny_model, monkeypatch):
+    config = ProverConfig(temperature=0.0)
+    prover = HFProver(tiny_model, device="cpu", config=config, temperature=2.0, max_new_tokens=8)
+    asked = []
+    write = prover.tactics.generate
+    monkeypatch.setattr(
+        prover.tactics, "generate", lambda *args, **kw: asked.append(args) or write(*args, **kw)
+    )
+    prover.generator.generate(["⊢ True"], num_samples=4, seeds=[1])
+    assert asked[0][:3] == (["⊢ True"], 4, 0.0)
+
+
 SLOW_ADAPTER = pytest.mark.parametrize(
     "prover", ["checkpoint", pytest.param("adapter", marks=pytest.mark.slow)], indirect=True
 )
