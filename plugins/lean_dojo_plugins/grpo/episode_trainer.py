@@ -59,8 +59,9 @@ class EpisodeTrainer(StepTrainer):
 
     Logs ``episodes/proved`` (share of all episodes that were played), ``episodes/steps`` (of those
     learned from, on average), ``episodes/teaching`` (share of the groups learned from in which some
-    succeed and some do not), ``episodes/replaced`` (share of the groups played that were replaced)
-    and ``time/episodes`` (seconds that playing a batch took, Lean included).
+    succeed and some do not), ``episodes/replaced`` (share of the groups played that were replaced),
+    ``episodes/ended_by_clock`` (how many tactics a limit in seconds ended, not a counted one) and
+    ``time/episodes`` (seconds that playing a batch took, Lean included).
     """
 
     _stage: Stage
@@ -108,7 +109,7 @@ class EpisodeTrainer(StepTrainer):
     def _play(self, rows: Sequence[dict[str, Any]], size: int) -> list[Group]:
         """Play groups, and others in place of those that teach nothing."""
         groups = self._stage.play(rows, size, self._sample_tactics)
-        played, proved = len(groups), sum(group.proved for group in groups)
+        everything = list(groups)
         dataset: Any = self.train_dataset
         rng = random.Random(f"{self.args.seed} {self.state.global_step} {self._step}")
         for _ in range(self._stage.limits.replacements):
@@ -118,8 +119,7 @@ class EpisodeTrainer(StepTrainer):
                 break
             others = [dataset[rng.randrange(len(dataset))] for _ in range(len(idle) + missing)]
             found = self._stage.play(others, size, self._sample_tactics)
-            played += len(found)
-            proved += sum(group.proved for group in found)
+            everything += found
             better = [group for group in found if group.teaches]
             rest = [group for group in found if not group.teaches]
             for index in idle:
@@ -128,8 +128,11 @@ class EpisodeTrainer(StepTrainer):
             groups += [*better, *rest][:missing]
         if not groups:
             raise TrainingError("no theorem of the batch can be opened; trace the repository again")
-        self._note("episodes/proved", proved / (played * size))
+        played = len(everything)
+        self._note("episodes/proved", sum(group.proved for group in everything) / (played * size))
         self._note("episodes/replaced", (played - len(groups)) / played)
+        clock = sum(group.ended_by_clock for group in everything)
+        self._note("episodes/ended_by_clock", float(clock))
         self._note("episodes/teaching", sum(group.teaches for group in groups) / len(groups))
         return groups
 

@@ -81,6 +81,8 @@ class Group:
 
     row: Mapping[str, Any]
     episodes: list[Episode]
+    ended_by_clock: int = 0
+    """How many of its tactics a limit in seconds ended."""
 
     @property
     def proved(self) -> int:
@@ -103,6 +105,7 @@ class _Table:
         self._outcomes: dict[tuple[str, ...], TacticOutcome] = {}
         self._proofs: dict[tuple[str, ...], bool] = {}
         self._root: GoalState | None = None
+        self.ended_by_clock = 0
 
     def state(self, tactics: tuple[str, ...]) -> str:
         """Print the state that these tactics reached."""
@@ -144,6 +147,8 @@ class _Table:
                 )
             except LeanError as error:  # its engine was lost, and the way there cannot be repeated
                 self._outcomes[key] = TacticOutcome(Verdict.FAILED, detail=str(error))
+            found = self._outcomes[key]
+            self.ended_by_clock += found.verdict is Verdict.TIMED_OUT and not found.engine_died
         return self._outcomes[key]
 
     def _state(self, tactics: tuple[str, ...]) -> GoalState:
@@ -232,6 +237,8 @@ class Stage:
                     for (table, lane, episode), step in zip(going_on, steps, strict=True)
                 ]
             )
+        for (_, table, _), group in zip(tables, groups, strict=True):
+            group.ended_by_clock = table.ended_by_clock
         return [group for group in groups if all(episode.steps for episode in group.episodes)]
 
     @staticmethod

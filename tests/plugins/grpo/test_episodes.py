@@ -179,6 +179,7 @@ def test_groups_that_teach_nothing_are_replaced_so_many_times(played, rows):
         "episodes/proved": pytest.approx(2 / 6),
         "episodes/replaced": pytest.approx(1 / 3),
         "episodes/teaching": 1.0,
+        "episodes/ended_by_clock": 0.0,
     }
     asked.clear()
     groups, noted = played([trans], [trans], sample)  # in vain
@@ -186,6 +187,18 @@ def test_groups_that_teach_nothing_are_replaced_so_many_times(played, rows):
     assert [group.proved for group in groups] == [0]
     assert noted["episodes/teaching"] == 0.0
     assert noted["episodes/replaced"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.slow
+def test_what_a_clock_ended_is_counted(played, stage, rows):
+    """Hardly any time for a tactic: the engine is stopped, and the next call starts another."""
+    stage.limits = EpisodeLimits(steps=1, replacements=0, tactic_seconds=0.001)
+    texts = itertools.cycle(["exact ⟨h.2, h.1⟩", "exact ⟨h.right, h.left⟩"])
+    [group], noted = played(
+        [rows["Tiny.and_swap"]], [{}], lambda states: [([1], [2], next(texts)) for _ in states]
+    )
+    assert group.proved == 0
+    assert noted["episodes/ended_by_clock"] == 2.0
 
 
 def test_an_episode_earns_its_proof_and_the_mean_of_its_steps_beside_its_group():
