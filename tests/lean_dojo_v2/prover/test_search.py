@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.data.one_line import one_line
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.prover.problem import GoalProblem, TheoremProblem
 from lean_dojo_v2.prover.search import best_first
@@ -76,6 +77,20 @@ def test_a_bare_goal(engine, scripted):
     goal = GoalProblem("∀ n : Nat, n + 0 = n")
     [result] = search(scripted({"∀": [("intro n", -1.0)], "⊢ n": [("rfl", -1.0)]}), [goal], engine)
     assert result.tactics == ("intro n", "rfl")
+
+
+def test_a_tactic_with_cases_is_written_in_its_one_line(engine, scripted):
+    """As it is learned: the cases are left open, and proved one after the other."""
+    line = one_line("induction n with\n| zero => rfl\n| succ n ih =>\n  omega")
+    generator = scripted(
+        {
+            "⊢ 0 + n = n": [(line, -1.0)],
+            "⊢ ∀ (n : Nat)": [("intro n", -1.0)],
+            "case succ": [("omega", -1.0)],
+        }
+    )
+    [result] = search(generator, [GoalProblem("∀ n : Nat, 0 + n = n")], engine)
+    assert result.tactics == ("intro n", line, "omega", "omega")
 
 
 def test_states_that_differ_in_names_alone_are_one(engine, zoo, scripted):
