@@ -1,7 +1,7 @@
 """Make the model that ships: mine Lean's library, fine-tune, practise, measure, write it down.
 
     python benchmarks/base_model.py [--output base-model] [--modules N] [--theorems 30]
-                                    [--steps 1200] [--rounds 1] [--practice-steps 300] [--ship]
+                                    [--steps 1200] [--rounds 0] [--practice-steps 300] [--ship]
                                     [--benchmarks core-library sample] [--limit N] …
 
 Every stage is a public command, or the miner of ``lean_dojo_v2.mining``; each goes on where it was
@@ -11,8 +11,8 @@ killed. ``--ship`` puts the model and its card where the package takes them from
    step; so are mutations of what was proved. Modules of the benchmark ``core-library`` and what
    states the same as a theorem of the sample are left out.
 2. *model*: a tokenizer and a model of random weights.
-3. *sft*, then *expert-iteration* over the mined statements: the model searches them without their
-   proofs, and goes on learning from what it proved and from the mined proofs.
+3. *sft*; with ``--rounds`` also *expert-iteration* over the mined statements: the model searches
+   them without their proofs, and goes on learning from what it proved and from the mined proofs.
 4. *measure*: ``lean-dojo bench`` on ``core-library`` and on the sample.
 5. *ship*: weights in half precision, and a card with what was done and measured.
 """
@@ -263,7 +263,7 @@ def main() -> None:
     parser.add_argument("--theorems", type=int, default=30, help="theorems of a module at most")
     parser.add_argument("--steps", type=int, default=1200, help="optimiser steps of sft")
     parser.add_argument("--lr", type=float, default=1.5e-3, help="of sft")
-    parser.add_argument("--rounds", type=int, default=1, help="rounds of expert iteration")
+    parser.add_argument("--rounds", type=int, default=0, help="rounds of expert iteration")
     parser.add_argument("--practice", type=int, default=1000, help="problems of a round")
     parser.add_argument("--practice-steps", type=int, default=300, help="steps of each round")
     parser.add_argument("--practice-lr", type=float, default=1e-3, help="of each round")
