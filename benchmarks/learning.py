@@ -20,11 +20,11 @@ theorems: what human proofs bring, and where they are few and problems many.
 | | constant | ``grpo`` with a constant reward, from the quarter's model, as many steps |
 
 *problems*: how the gain grows with the number of problems. From random weights, ``sft`` learns the
-proofs of a tenth of the theorems that ``make base-model`` mined of Lean's own library (``--core`` is
+proofs of a tenth of the theorems that ``make base-model`` mined of Lean's library (``--core`` is
 its folder). From there, ``expert-iteration`` practises on 0, 100, 1,000 and 10,000 (or all) of the
 mined statements; measured on the benchmark ``core-library``, of which nothing is mined. What a
-problem's search finds does not depend on the other problems, so the largest number is searched, and
-smaller ones take their part of it.
+problem's search finds does not depend on the other problems, so the largest number is searched,
+and smaller ones take their part of it.
 
 ``--base`` starts the first three parts with another model than the one that ships.
 """
