@@ -111,7 +111,9 @@ class EpisodeTrainer(StepTrainer):
         groups = self._stage.play(rows, size, self._sample_tactics)
         everything = list(groups)
         dataset: Any = self.train_dataset
-        rng = random.Random(f"{self.args.seed} {self.state.global_step} {self._step}")
+        # TRL counts passes from 0 again where a run goes on, always at a whole optimiser step.
+        now = (self.state.global_step, self._step % self.args.gradient_accumulation_steps)
+        rng = random.Random(f"{self.args.seed} {now}")
         for _ in range(self._stage.limits.replacements):
             idle = [index for index, group in enumerate(groups) if not group.teaches]
             missing = len(rows) - len(groups)  # theorems that could not be opened

@@ -14,7 +14,7 @@ import torch
 from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, TrainingError
 from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer, _OwnedStep
-from lean_dojo_plugins.grpo.episodes import EpisodeLimits, PlayedStep, Stage, _Table
+from lean_dojo_plugins.grpo.episodes import Episode, EpisodeLimits, Group, PlayedStep, Stage, _Table
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_v2.cli.run import make_trainer
 from lean_dojo_v2.config import Settings
@@ -152,11 +152,12 @@ def test_a_state_that_is_lost_for_good_ends_its_episode_alone(stage, rows, monke
 def played(stage):
     """Play a batch of groups of two, of one step each; give the groups, and what is logged."""
 
-    def play(rows, dataset, sample):
+    def play(rows, dataset, sample, *, passes=0):
         noted = {}
         trainer = SimpleNamespace(
             _stage=stage, _sample_tactics=sample, train_dataset=dataset, _note=noted.__setitem__,
-            state=SimpleNamespace(global_step=0), args=SimpleNamespace(seed=0), _step=0,
+            state=SimpleNamespace(global_step=3), _step=passes,
+            args=SimpleNamespace(seed=0, gradient_accumulation_steps=2),
         )  # fmt: skip
         return EpisodeTrainer._play(trainer, rows, 2), noted
 
@@ -187,6 +188,16 @@ def test_groups_that_teach_nothing_are_replaced_so_many_times(played, rows):
     assert [group.proved for group in groups] == [0]
     assert noted["episodes/teaching"] == 0.0
     assert noted["episodes/replaced"] == pytest.approx(2 / 3)
+
+
+def test_a_resumed_run_replaces_by_the_same_theorems(stage, played):
+    """TRL's own count of passes, 6 after three steps of two, is 0 again where a run goes on."""
+    drawn = []
+    stage.play = lambda rows, *_: [drawn.append(row) or Group(row, [Episode()]) for row in rows]
+    for passes in (6, 0):
+        played([-1, -1], range(1000), None, passes=passes)
+    assert len(drawn) == 12
+    assert drawn[:6] == drawn[6:]
 
 
 @pytest.mark.slow
