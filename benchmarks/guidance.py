@@ -7,9 +7,9 @@ Everything is counted, nothing timed; a run that is killed goes on with the same
 
 1. *prover*: the model that ships is fine-tuned on the proofs of half of the sample's training
    theorems (``--model`` names another one).
-2. *settings*: samples, temperature, length exponent and visits, and whether an expanded state stays
-   open for them beside its children, are chosen unguided on val, by the proofs and then by the mean
-   number of expansions.
+2. *settings*: samples, temperature and length exponent are chosen unguided on val, by the proofs
+   and then by the mean number of expansions. Expanded states stay open beside their children, so
+   that there is a choice.
 3. *practice*: it searches the other half, statements only: the critic's data.
 4. *models*: a progress model on all training proofs, a critic on those searches; the weight of each
    is chosen on val likewise.
@@ -79,7 +79,7 @@ class Choice:
     temperature: float
     length_exponent: float
     visits: int
-    revisit_cost: float | None = None
+    revisit_cost: float | None = 1.0
 
     @property
     def name(self) -> str:
@@ -88,12 +88,12 @@ class Choice:
 
 
 GRID = [
-    Choice(8, 1.0, 0.0, 4, 1.0),
+    Choice(8, 1.0, 0.0, 4),
     Choice(16, 1.0, 0.0, 4),
-    Choice(8, 1.0, 0.5, 4, 1.0),
-    Choice(16, 1.5, 0.5, 2, 1.0),
+    Choice(16, 1.0, 0.5, 4),
+    Choice(16, 1.5, 0.5, 4),
 ]
-"""The first two differ in whether states stay open."""
+"""Expanded states stay open beside their children: without that there is seldom a choice."""
 
 
 def train_prover(folder: Path, steps: int) -> Path:
@@ -232,25 +232,19 @@ def interval(differences: Sequence[float]) -> list[float]:
     return [round(float(x), 3) for x in (values.mean(), ends.low, ends.high)]
 
 
-def had_a_choice(folder: Path, choice: Choice) -> Iterator[bool]:
-    """Say of every expansion whether more than one state waited.
-
-    Where states do not stay open, of first visits only: all others come when nothing else is left.
-    """
+def had_a_choice(folder: Path, visits: int) -> Iterator[bool]:
+    """Say of every expansion whether more than one state waited."""
     for file in sorted((folder / "trees" / PROVER).glob("*.json")):
         tree = SearchTree.load(file)
-        most = 1 if choice.revisit_cost is None else choice.visits
-        expanded: list[int] = []
         spans = []
         for node in tree.nodes:
             if node.status in {NodeStatus.SOLVED, NodeStatus.PROOF_REFUSED}:
                 continue
             parent = None if node.parent is None else tree.nodes[node.parent]
             reached = 0 if parent is None else parent.expansions[0]
-            expanded += node.expansions[:most]
-            full = len(node.expansions) >= most
-            spans.append((reached, node.expansions[most - 1] if full else sys.maxsize))
-        for when in expanded:
+            done = len(node.expansions) == visits
+            spans.append((reached, node.expansions[-1] if done else sys.maxsize))
+        for when in (expansion for node in tree.nodes for expansion in node.expansions):
             yield sum(reached < when <= until for reached, until in spans) > 1
 
 
@@ -299,7 +293,7 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
         )
         for name, guide in arms.items()
     }
-    choices = list(had_a_choice(folder / "searches" / "test-none", chosen))
+    choices = list(had_a_choice(folder / "searches" / "test-none", chosen.visits))
     states = folder / "searches" / "test-none" / f"{PROVER}.states.jsonl"
     critic = ProgressTrainer(None, encoder, guides["critic"], target="solved", max_length=256)
     return {
