@@ -4,6 +4,7 @@ from .errors import LeanDojoError as LeanDojoError
 from .hookspecs import API_VERSION as API_VERSION, hookimpl as hookimpl
 from .protocols import (
     Benchmark as Benchmark,
+    Callback as Callback,
     Command as Command,
     Database as Database,
     DatasetFormatter as DatasetFormatter,
@@ -28,6 +29,7 @@ from .records import (
 )
 from .specs import (
     BenchmarkSpec as BenchmarkSpec,
+    CallbackSpec as CallbackSpec,
     CommandSpec as CommandSpec,
     DatasetFormatterSpec as DatasetFormatterSpec,
     ProverSpec as ProverSpec,

@@ -80,6 +80,7 @@ _TABLE = (
     Kind(specs.TrainerSpec, protocols.Trainer, "trainer", a_class=True, formats=True, trains=True),
     Kind(specs.DatasetFormatterSpec, protocols.DatasetFormatter, "formatter", formats=True),
     Kind(specs.RewardFunctionSpec, protocols.RewardFunction, "reward"),
+    Kind(specs.CallbackSpec, protocols.Callback, "callback", a_class=True),
     Kind(specs.ProverSpec, protocols.Prover, "prover", a_class=True),
     Kind(specs.BenchmarkSpec, protocols.Benchmark, "benchmark", a_class=True),
     Kind(specs.CommandSpec, protocols.Command, "command"),

@@ -63,8 +63,7 @@ def files() -> list[Path]:
     """List the single-file plugins."""
     _look()
     found = [file for file in (settings_file().with_name(FILE),) if file.is_file()]
-    folder = os.environ.get(FOLDER_VARIABLE)
-    if folder:
+    if folder := os.environ.get(FOLDER_VARIABLE):
         found += sorted(file for file in Path(folder).glob("*.py") if file.stem.isidentifier())
     return found
 

@@ -127,6 +127,15 @@ class RewardFunction(Protocol):
 
 
 @runtime_checkable
+class Callback(Protocol):
+    """Methods ``on_…`` that a trainer calls; all are optional, and every setting has a default.
+
+    They are some of those of ``transformers.TrainerCallback``, for ``retrieval`` of
+    ``pytorch_lightning.Callback``; it need not derive from it. ``grpo`` adds ``on_rewards_scored``.
+    """
+
+
+@runtime_checkable
 class Prover(Protocol[ProblemT_contra, ServerT_contra, ResultT_co]):
     """Finds proofs; a proof counts only after Lean has checked it as a whole.
 

@@ -91,15 +91,15 @@ class Entry(Generic[SpecT, ObjectT]):
             PluginLoadError: If it cannot be imported or lacks the methods of its kind; the message
                 names the plugin, its version and the target.
         """
-        if self._override is not None:
-            return self._override
         try:
             # What its libraries print when imported must not end up in `--json` output.
             with redirect_stdout(sys.stderr):
-                target = import_target(self.spec.target)
+                given = self._override
+                target = import_target(self.spec.target) if given is None else given
         except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
             raise self._error(f"{type(error).__name__}: {error}") from error
-        self._check(target)
+        if (problem := KINDS[self.spec.kind].check(target)) is not None:
+            raise self._error(problem)
         return target
 
     def create(self, **options: Any) -> ObjectT:
@@ -123,10 +123,6 @@ class Entry(Generic[SpecT, ObjectT]):
         if options:
             raise self._error(f"it is not a class, so it takes no options (got {sorted(options)})")
         return cast("ObjectT", target)
-
-    def _check(self, target: Any) -> None:
-        if (problem := KINDS[self.spec.kind].check(target)) is not None:
-            raise self._error(problem)
 
     def _error(self, reason: str) -> PluginLoadError:
         return PluginLoadError(
@@ -203,16 +199,15 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
             raise AmbiguousNameError(
                 f"{self.kind} {name!r} is offered by several distributions; say which: {providers}"
             )
-        raise UnknownNameError(self._unknown(name, wanted, entries))
-
-    def _unknown(self, name: str, wanted: str, entries: list[Entry[SpecT, ObjectT]]) -> str:
         import difflib  # only for this message
 
         known = sorted({entry.name for entry in entries})
         near = difflib.get_close_matches(wanted.rpartition(":")[2], known, n=3)
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         listed = ", ".join(known) or "none"
-        return f"no {self.kind} is called {name!r}.{hint} Installed: {listed}.{not_loaded()}"
+        raise UnknownNameError(
+            f"no {self.kind} is called {name!r}.{hint} Installed: {listed}.{not_loaded()}"
+        )
 
     def __contains__(self, name: object) -> bool:
         """Whether ``registry[name]`` would give an entry."""
@@ -243,7 +238,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
             name=normalise(name), target="override:target", summary="Set by override()."
         )
         entry = Entry[SpecT, ObjectT](cast("SpecT", spec), plugin, target)
-        entry._check(target)  # noqa: SLF001 - our own class
+        entry.load()
         self._overrides.append(entry)
         try:
             yield
@@ -319,6 +314,7 @@ if TYPE_CHECKING:
     trainers: Registry[specs.TrainerSpec, protocols.Trainer]
     dataset_formatters: Registry[specs.DatasetFormatterSpec, protocols.DatasetFormatter]
     reward_functions: Registry[specs.RewardFunctionSpec, protocols.RewardFunction]
+    callbacks: Registry[specs.CallbackSpec, protocols.Callback]
     provers: Registry[specs.ProverSpec, protocols.Prover[Any, Any, Any]]
     benchmarks: Registry[specs.BenchmarkSpec, protocols.Benchmark]
     commands: Registry[specs.CommandSpec, protocols.Command]

@@ -139,9 +139,8 @@ def _documented(target: type) -> Mapping[str, str]:
         )
         if section is None:
             continue
-        indent = re.match(r"[ \t]*", section[1])
-        assert indent is not None
-        item = rf"^{indent[0]}(\w+)(?: \([^)]*\))?:[ \t]*((?:.*\n?)(?:{indent[0]}[ \t]+.*\n?)*)"
+        indent = section[1][: -len(section[1].lstrip(" \t"))]
+        item = rf"^{indent}(\w+)(?: \([^)]*\))?:[ \t]*((?:.*\n?)(?:{indent}[ \t]+.*\n?)*)"
         for match in re.finditer(item, section[1], re.MULTILINE):
             found.setdefault(match[1], " ".join(match[2].split()))
     return found

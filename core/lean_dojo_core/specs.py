@@ -120,6 +120,13 @@ class RewardFunctionSpec(PluginSpec):
 
 
 @attrs.frozen(kw_only=True)
+class CallbackSpec(PluginSpec):
+    """Describes a callback: a class whose instances a trainer tells of its steps."""
+
+    kind: ClassVar[str] = "callback"
+
+
+@attrs.frozen(kw_only=True)
 class ProverSpec(PluginSpec):
     """Describes a prover: a class whose instances find proofs, which Lean then checks as a whole.
 

@@ -108,8 +108,8 @@ def _keep_traceback(_context: click.Context, _parameter: click.Parameter, value:
 def cli() -> None:
     """Train AI theorem provers for Lean 4.
 
-    Trainers, formatters, rewards, provers, benchmarks and commands are plugins: `lean-dojo plugins`
-    lists what is installed, `lean-dojo show NAME` says what each one takes.
+    Trainers, formatters, rewards, callbacks, provers, benchmarks and commands are plugins:
+    `lean-dojo plugins` lists what is installed, `lean-dojo show NAME` says what each one takes.
     """
 
 

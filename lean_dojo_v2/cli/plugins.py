@@ -39,7 +39,12 @@ COMMANDS = {
 
 # `plugins` alone takes them as `plugins list` does.
 _listing_options = options(
-    click.option("--kind", type=click.Choice(list(registry.REGISTRIES)), help="Only this kind."),
+    click.option(
+        "--kind",
+        metavar="KIND",
+        type=click.Choice(list(registry.REGISTRIES)),
+        help=f"Only this kind: {', '.join(registry.REGISTRIES)}.",
+    ),
     click.option(
         "--failed", is_flag=True, help="Only plugins that are not active, with the reason."
     ),

@@ -65,8 +65,8 @@ def new(
 ) -> None:
     """Write a new plugin: a complete distribution with an object NAME of the given KIND.
 
-    KIND is trainer, formatter, reward, trl-reward (a function as TRL documents them), prover,
-    benchmark or command.
+    KIND is trainer, formatter, reward, trl-reward (a function as TRL documents them), callback,
+    prover, benchmark or command.
 
     The distribution contains pyproject.toml (with entry point and version bound), manifest,
     implementation, conformance tests, README, licence and a CI file. It installs and passes its

@@ -114,6 +114,8 @@ def _values(setting: Described) -> Iterator[str]:
         yield from registry.dataset_formatters
     if setting.name == "reward_func":
         yield from registry.reward_functions
+    if setting.name == "callbacks":
+        yield from registry.callbacks
     for schema in (setting.schema, *setting.schema.get("anyOf", ())):
         yield from map(str, schema.get("enum", ()))
         yield from ["true", "false"] if schema.get("type") == "boolean" else []

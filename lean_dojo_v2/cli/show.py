@@ -19,8 +19,9 @@ from lean_dojo_v2.structuring import suggestion
 
 kind_option = click.option(
     "--kind",
+    metavar="KIND",
     type=click.Choice(list(registry.REGISTRIES)),
-    help="Kind of NAME, if several kinds have this name.",
+    help="Kind of NAME, as `plugins --kind` takes it, if several kinds have this name.",
 )
 
 
@@ -29,7 +30,7 @@ kind_option = click.option(
 @kind_option
 @json_option
 def show(name: str, kind: str | None, as_json: bool) -> None:
-    """Show the plugin object NAME: trainer, formatter, reward, prover, benchmark or command.
+    """Show the plugin object NAME, whatever its kind.
 
     Prints its settings with type, default and help (the keys of a `train` file), what it needs, and
     the distribution that provides it. NAME may be distribution:name.

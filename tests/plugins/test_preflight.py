@@ -53,6 +53,7 @@ GOOD = {
     "a factory without": (*GRPO, "--reward", "trl:get_repetition_penalty_reward:0.1"),
     "progress": ("progress",),
     "another optimiser": ("sft", "--set", "trainer_args.optim=sgd"),
+    "a plugin's callback": (*GRPO, "--reward", "constant", "--set", "callbacks=best-tactics"),
     "no logger": ("sft", "--set", "report_to=none"),
 }
 BAD = {
@@ -68,6 +69,10 @@ BAD = {
     "logger": (("sft", "--set", "report_to=comet_ml"), ["'comet_ml' is not installed", "pip"]),
     "extra": (("sft", "--set", "report_to=trackio"), ['pip install "lean-dojo-v2[trackio]>=2"']),
     "progress has one": (("progress", "--set", "report_to=wandb"), ["'tensorboard' or 'none'"]),
+    "a callback": (
+        ("sft", "--set", "callbacks=best-tactic"),
+        ["no callback is called 'best-tactic'. Did you mean 'best-tactics'?", "module:attribute"],
+    ),
     "folder": (("sft", "--set", "output_dir=/proc/out"), ["output_dir: /proc/out cannot be"]),
     "data": (("sft", "--data-path", "/proc/data"), ["--data-path: /proc/data cannot be"]),
     "checkpoints": (("retrieval", "--set", "config.model_name=no/such"), ["neither a folder"]),

@@ -11,4 +11,4 @@ from .suite import (
     Suite as Suite,
     run_suite as run_suite,
 )
-from .trainers import TrainerSuite as TrainerSuite
+from .trainers import CallbackSuite as CallbackSuite, TrainerSuite as TrainerSuite

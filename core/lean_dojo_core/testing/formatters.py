@@ -142,21 +142,13 @@ class DatasetFormatterSuite(DescribedSuite):
             asked = [self.subject.prompt(tactic.state_before) for tactic in theorem.traced_tactics]
             around = [_without_goal(messages) for messages in asked] if multiplies else []
             for row in self.subject.rows(theorem):
-                trained = _trained_prompt(row)
+                messages = row.get("messages")  # neither: a row of another shape (a pair, a number)
+                trained = row.get("prompt", messages and messages[:-1])
                 known = trained is None or trained in asked or _without_goal(trained) in around
                 assert known, (
                     f"a row asks with {trained!r:.300}, but prompt() of its goal gives "
                     f"{(asked or [None])[0]!r:.300}; build rows by calling prompt()"
                 )
-
-
-def _trained_prompt(row: Row) -> Any:
-    """Return the prompt part of a row; ``None`` for rows of another shape (pairs, regression)."""
-    if "prompt" in row:
-        return row["prompt"]
-    if "messages" in row:
-        return row["messages"][:-1]
-    return None
 
 
 def _without_goal(messages: Any) -> Any:

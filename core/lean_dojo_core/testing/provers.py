@@ -48,8 +48,7 @@ class ProverSuite(ClassSuite):
 
     def test_writes_a_proof_as_text(self) -> None:
         """``generate_whole_proof`` takes a theorem, or a statement's text."""
-        statement = SAMPLE_THEOREMS[0].theorem_statement
-        for theorem in (SAMPLE_THEOREMS[0], statement):
+        for theorem in (SAMPLE_THEOREMS[0], SAMPLE_THEOREMS[0].theorem_statement):
             proof = self.subject.generate_whole_proof(theorem)
             assert isinstance(proof, str), (
                 f"generate_whole_proof gave {proof!r:.80}; give the text of a tactic block, or "

@@ -14,6 +14,7 @@ from lean_dojo_core.settings import settings_of
 from lean_dojo_core.testing.samples import ODD_COMPLETIONS, SAMPLE_THEOREMS
 from lean_dojo_core.testing.suite import DescribedSuite, close, explained
 
+OF_THE_THEOREM = ("theorem_statement", "full_name", "file_path", "url", "commit")
 COMPLETIONS = ("rfl", "simp", "rw [Nat.add_comm a b]", "exact sorry")
 
 
@@ -30,20 +31,15 @@ class RewardFunctionSuite(DescribedSuite):
         """Return the dataset columns for ``count`` completions; override to add yours."""
         theorem = SAMPLE_THEOREMS[0]
         step = theorem.traced_tactics[0]
+        asked = [{"role": "user", "content": step.state_before}]
         known: dict[str, Any] = {
             **dict.fromkeys(self.entry.spec.required_columns if self.name else (), ""),
-            "problem": step.state_before,
-            "goal": step.state_before,
-            "prompt": [{"role": "user", "content": step.state_before}],
-            "prompts": [{"role": "user", "content": step.state_before}],
+            **dict.fromkeys(("problem", "goal"), step.state_before),
+            **dict.fromkeys(("prompt", "prompts"), asked),
             "tactic": step.tactic,
             "tactics_before": [],
             "tactic_index": 0,
-            "theorem_statement": theorem.theorem_statement,
-            "full_name": theorem.full_name,
-            "file_path": theorem.file_path,
-            "url": theorem.url,
-            "commit": theorem.commit,
+            **{column: getattr(theorem, column) for column in OF_THE_THEOREM},
         }
         return {column: [value] * count for column, value in known.items()}
 

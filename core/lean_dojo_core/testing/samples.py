@@ -8,26 +8,20 @@ import attrs
 
 from lean_dojo_core.records import Annotation, Theorem, TracedTactic
 
-_ADD_COMM = Annotation("Nat.add_comm", "Init/Data/Nat/Basic.lean", (140, 19), (140, 27))
-
 _PLAIN = Theorem(
-    "Sample.add_swap",
-    "Sample/Nat.lean",
-    (3, 1),
-    (6, 8),
-    "https://example.org/owner/sample",
-    "0" * 40,
+    full_name="Sample.add_swap", file_path="Sample/Nat.lean", start=(3, 1), end=(6, 8),
+    url="https://example.org/owner/sample", commit="0" * 40,
     theorem_statement="theorem Sample.add_swap (a b c : Nat) : a + b + c = b + a + c :=",
     traced_tactics=(
         TracedTactic(
-            "rw [Nat.add_comm a b]",
-            "a b c : Nat\n⊢ a + b + c = b + a + c",
-            "no goals",
+            "rw [Nat.add_comm a b]", "a b c : Nat\n⊢ a + b + c = b + a + c", "no goals",
             annotated="rw [<a>Nat.add_comm</a> a b]",
-            premises=(_ADD_COMM,),
+            premises=(
+                Annotation("Nat.add_comm", "Init/Data/Nat/Basic.lean", (140, 19), (140, 27)),
+            ),
         ),
     ),
-)
+)  # fmt: skip
 
 
 def _theorem(full_name: str, *steps: tuple[str, str, str], **changes: Any) -> Theorem:
@@ -75,15 +69,8 @@ ODD_THEOREMS: tuple[Theorem, ...] = (
 """No proof, no statement, ``sorry``, several lines, empty states, marks in a very long goal."""
 
 ODD_COMPLETIONS: tuple[str, ...] = (
-    "",
-    " \n\t",
-    "rfl",
-    "sorry",
-    "simp [Nat.add_comm]\n\n-- and a remark",
-    "```lean\nrfl\n```",
-    "𝔸 ⊢ «a b» \x00 \ud7ff",
-    "exact (((((((((",
-    "simp " * 5_000,
+    "", " \n\t", "rfl", "sorry", "```lean\nrfl\n```", "simp [Nat.add_comm]\n\n-- and a remark",
+    "𝔸 ⊢ «a b» \x00 \ud7ff", "exact (((((((((", "simp " * 5_000,
     "end\naxiom oops : False\ntheorem t : False := oops",
-)
+)  # fmt: skip
 """What models really write."""

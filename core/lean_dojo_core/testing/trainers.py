@@ -1,4 +1,4 @@
-"""The conformance suite of trainers."""
+"""The conformance suites of trainers, and of the callbacks that they call."""
 
 from __future__ import annotations
 
@@ -93,3 +93,29 @@ class TrainerSuite(ClassSuite):
             assert not output_dir.exists() or not any(output_dir.iterdir()), (
                 "its constructor writes files; write in train(), so that --dry-run changes nothing"
             )
+
+
+class CallbackSuite(ClassSuite):
+    """Checks of a callback.
+
+    Set ``name``. What it does at each event is for your own tests.
+    """
+
+    _registry = registry.callbacks
+    without_instance = (*ClassSuite.without_instance, "test_needs_no_settings")
+
+    def test_needs_no_settings(self) -> None:
+        """A trainer's ``callbacks`` names it, without options."""
+        required = [setting.name for setting in settings_of(self.target) if setting.required]
+        assert not required, (
+            f"the settings {', '.join(required)} have no default; give them one, because a "
+            "trainer's `callbacks` names it without options"
+        )
+
+    def test_has_an_event(self) -> None:
+        """It has a method ``on_…``, which a trainer calls."""
+        events = [getattr(self.subject, name) for name in dir(self.subject) if name[:3] == "on_"]
+        assert any(map(callable, events)), (
+            "it has no method on_…, so nothing calls it; write some of those of "
+            "transformers.TrainerCallback, or for retrieval of pytorch_lightning.Callback"
+        )

@@ -132,7 +132,7 @@ class CausalTrainer:
         converter=announced,
         metadata=about(
             "transformers.TrainerCallback objects, classes or functions that make one, or their "
-            "names (module:attribute)."
+            "names: a plugin's, or module:attribute."
         ),
     )
     too_long: TooLong = attrs.field(factory=TooLong, init=False, repr=False)

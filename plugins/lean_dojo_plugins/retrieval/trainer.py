@@ -62,7 +62,7 @@ class RetrievalTrainer:
         converter=announced,
         metadata={
             "help": "pytorch_lightning.Callback objects, classes or functions that make one, or "
-            "their names (module:attribute)."
+            "their names: a plugin's, or module:attribute."
         },
     )
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)

@@ -1,10 +1,10 @@
-"""Manifest of the built-in rewards."""
+"""Manifest of the built-in rewards, and of the callback that shows what they pay for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_dojo_core import RewardFunctionSpec, hookimpl
+from lean_dojo_core import CallbackSpec, RewardFunctionSpec, hookimpl
 
 
 @hookimpl
@@ -26,4 +26,14 @@ def lean_dojo_reward_functions() -> Iterator[RewardFunctionSpec]:
         summary="+1 only for a tactic that leads nearer to a proof that Lean has closed.",
         required_columns=("problem",),
         needs_lean=True,
+    )
+
+
+@hookimpl
+def lean_dojo_callbacks() -> Iterator[CallbackSpec]:
+    """Offer ``best-tactics``."""
+    yield CallbackSpec(
+        name="best-tactics",
+        target="lean_dojo_plugins.rewards.best:BestTactics",
+        summary="Prints the best-paid completion of a batch of grpo, with its goal.",
     )

@@ -23,6 +23,7 @@ from lean_dojo_core.errors import (
 )
 from lean_dojo_core.settings import settings_of
 from lean_dojo_plugins.rewards.adapter import AdaptedReward, adapt, makes_a_reward
+from lean_dojo_v2.plugin_host.names import entry_named
 from lean_dojo_v2.structuring import WrongValue, structure
 
 RewardLike: TypeAlias = str | Callable[..., Any]
@@ -114,8 +115,7 @@ def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
     head, colon, tail = name.partition(":")
     if head == "trl" and colon:
         return _from_module("trl.rewards", tail, weight, options, f"trl {metadata.version('trl')}")
-    if name in registry.reward_functions or not colon or _is_distribution(head):
-        entry = registry.reward_functions[name]
+    if (entry := entry_named(registry.reward_functions, name)) is not None:
         timeout = _take_timeout(name, entry.load(), options)
         function = _create(entry, options)
         provenance = f"{entry.distribution} {entry.version}"
@@ -146,10 +146,6 @@ def _take_timeout(name: str, target: Any, options: dict[str, Any]) -> float | No
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
         raise UsageError(f"reward {name!r}: timeout must be a number of seconds, not {seconds!r}")
     return float(seconds)
-
-
-def _is_distribution(name: str) -> bool:
-    return name in {info.distribution for info in registry.current().plugins}
 
 
 def _create(entry: registry.Entry[Any, Any], options: dict[str, Any]) -> Any:

@@ -9,11 +9,16 @@ from typing import Any, TypeAlias, TypeVar
 
 from transformers import TrainerCallback
 
+from lean_dojo_core import registry
 from lean_dojo_core.discovery import import_target
-from lean_dojo_core.errors import ConfigError
+from lean_dojo_core.errors import ConfigError, LeanDojoError, UnknownNameError
+from lean_dojo_v2.plugin_host.names import entry_named
 
 Callbacks: TypeAlias = Sequence[Any]
-"""Callbacks, what makes them, or their names ``module:attribute``."""
+"""Callbacks, what makes them, or their names: a plugin's, or ``module:attribute``."""
+
+OF_GRPO = (TrainerCallback, "on_rewards_scored")
+"""What ``grpo`` calls, and transformers does not know."""
 
 CallbackT = TypeVar("CallbackT")
 
@@ -25,7 +30,7 @@ def announced(value: Any) -> tuple[Any, ...]:
         ConfigError: For a mapping.
     """
     if isinstance(value, Mapping):
-        raise ConfigError("callbacks is a list of module:attribute names, not a mapping")
+        raise ConfigError("callbacks is a list of names, not a mapping")
     several = isinstance(value, Sequence) and not isinstance(value, str)
     return tuple(value) if several else (value,)
 
@@ -37,36 +42,61 @@ def resolve_callbacks(
     """Make callbacks from the setting ``callbacks`` of a trainer.
 
     Args:
-        given: See :data:`Callbacks`; a name of the current folder's files is found, too.
-        kind: What each must be.
+        given: See :data:`Callbacks`; of ``module:attribute``, the module may be a file of the
+            current folder. An object need only have some of the methods of ``kind``.
+        kind: What each becomes.
 
     Raises:
+        UnknownNameError: For a name that no plugin offers; suggests similar ones.
         ConfigError: For one that cannot be imported, or is not a callback of that kind.
+        PluginLoadError: For a plugin's that cannot be loaded or made.
     """
     return [_resolved(one, kind) for one in given]
 
 
 def _resolved(given: Any, kind: type[CallbackT]) -> CallbackT:
-    found = _imported(given) if isinstance(given, str) else given
+    found = _named(given) if isinstance(given, str) else given
     if not isinstance(found, kind) and callable(found):
         try:
             found = found()
+        except LeanDojoError:
+            raise
         except Exception as error:  # a user's code: anything may come out of it
             raise ConfigError(
                 f"callbacks: {given!r} cannot be made: {type(error).__name__}: {error}"
             ) from error
-    if not isinstance(found, kind):
+    return found if isinstance(found, kind) else _adopted(given, found, kind)
+
+
+def _adopted(given: Any, found: object, kind: type[CallbackT]) -> CallbackT:
+    """Make a callback of an object that has some of the methods, but not the base class."""
+    events = [n for n in dir(found) if n.startswith("on_") and callable(getattr(found, n))]
+    unknown = [name for name in events if not hasattr(kind, name) and (kind, name) != OF_GRPO]
+    if unknown or not events:
+        what = f"has {', '.join(unknown)}" if unknown else "has no method on_…"
         raise ConfigError(
-            f"callbacks: {given!r} is a {type(found).__name__}; give a {kind.__module__}."
-            f"{kind.__qualname__}, its class, or a function that makes one"
+            f"callbacks: {given!r} is a {type(found).__name__}, which {what}; give a "
+            f"{kind.__module__}.{kind.__qualname__}, an object with some of its methods, its "
+            "class, or a function that makes one"
         )
-    return found
+    # A class of its own: the libraries warn of two callbacks of one class.
+    adopted: CallbackT = type(type(found).__name__, (kind,), {})()
+    for name in events:
+        setattr(adopted, name, getattr(found, name))
+    return adopted
+
+
+def _named(name: str) -> Any:
+    """Return what makes a plugin's callback, or what ``module:attribute`` names."""
+    try:
+        entry = entry_named(registry.callbacks, name)
+    except UnknownNameError as error:
+        hint = "" if ":" in name else " A class without a plugin is named package.module:attribute."
+        raise UnknownNameError(f"callbacks: {error}{hint}") from error
+    return _imported(name) if entry is None else entry.create
 
 
 def _imported(name: str) -> Any:
-    module, _, attribute = name.partition(":")
-    if not module or not attribute:
-        raise ConfigError(f"callbacks: {name!r} is not of the form 'package.module:attribute'")
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)  # last: a file here hides no installed module
     try:

@@ -21,6 +21,7 @@ NAMES = {
     "reward": "few-words",
     "formatter": "bare-goal",
     "trainer": "short-only",
+    "callback": "lowest-loss",
     "prover": "fixed-tactics",
     "benchmark": "small-sums",
     "command": "count-theorems",

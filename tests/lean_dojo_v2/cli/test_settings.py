@@ -118,6 +118,7 @@ def test_keys_and_values_are_completed() -> None:
     assert "trainer_args.optim=" in completed(*words, "trainer_args.opt")
     assert completed(*words, "resume=") == ["resume=true", "resume=false"]
     assert "formatter=tactic-chat" in completed(*words, "formatter=tac")
+    assert completed(*words, "callbacks=be") == ["callbacks=best-tactics"]
     assert completed(*words, "lora_config=n") == ["lora_config=null"]
     assert completed("train", "nobody", "--set", "") == []
     assert "scale=" in completed("reward", "score", "length-penalised", "f.jsonl", "--set", "s")

@@ -1,0 +1,122 @@
+"""The callback suite finds what it is for; a callback needs no learning library."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import attrs
+import pytest
+
+from lean_dojo_core import CallbackSpec, registry
+from lean_dojo_core.errors import PluginLoadError, UnknownNameError
+from lean_dojo_core.kinds import KINDS
+from lean_dojo_core.testing import CallbackSuite, run_suite
+
+
+@attrs.define
+class Counting:
+    """Counts the steps."""
+
+    steps: int = attrs.field(default=0, metadata={"help": "Where to start."})
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.steps += 1
+
+
+class Plain:
+    """Has no constructor of its own, as most have not."""
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None: ...
+
+
+class Deaf:
+    """Has a word that is no method."""
+
+    on_step_end = None
+
+    def step_end(self) -> None: ...
+
+
+class Demanding(Plain):
+    """Wants a folder.
+
+    Args:
+        folder: Where to write.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+
+class Swallows(Plain):
+    """Takes everything."""
+
+    def __init__(self, **kwargs: Any) -> None: ...
+
+
+class Undescribed:
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None: ...
+
+
+def callback_problems(made: type, *, instance: bool = True) -> dict[str, str]:
+    class Named(CallbackSuite):
+        name = "mine"
+
+    with registry.callbacks.override("mine", made):
+        findings = run_suite(Named, instance=instance and Named.can_make(made))
+        return {f.check: f.problem for f in findings if f.problem is not None}
+
+
+@pytest.mark.parametrize("made", [Counting, Plain])
+def test_a_good_callback_passes(made: type) -> None:
+    assert callback_problems(made) == {}
+
+
+@pytest.mark.parametrize(
+    ("made", "check", "advice"),
+    [
+        (Deaf, "has_an_event", "it has no method on_…"),
+        (Demanding, "needs_no_settings", "the settings folder have no default; give them one"),
+        (Swallows, "refuses_unknown_settings", "take no **kwargs"),
+        (Undescribed, "has_a_docstring", "has no docstring"),
+    ],
+)
+def test_a_bad_callback_is_told_what_to_change(made: type, check: str, advice: str) -> None:
+    found = callback_problems(made)
+    assert list(found) == [check]
+    assert advice in found[check]
+
+
+def test_only_a_class_is_a_callback() -> None:
+    with pytest.raises(PluginLoadError, match="it must be a class"):
+        registry.callbacks.override("mine", Plain()).__enter__()
+
+
+def test_the_kind_is_one_like_any_other() -> None:
+    kind = KINDS["callback"]
+    assert (kind.hook, kind.suite, kind.spec) == (
+        "lean_dojo_callbacks",
+        "CallbackSuite",
+        CallbackSpec,
+    )
+    assert registry.callbacks["Best_Tactics"].qualified_name == "lean-dojo-v2:best-tactics"
+    with pytest.raises(UnknownNameError, match="Did you mean 'best-tactics'"):
+        registry.callbacks["best-tactic"]
+
+
+def test_the_suite_imports_no_learning_library() -> None:
+    code = (
+        "import sys\n"
+        "from lean_dojo_core.testing import CallbackSuite, run_suite\n"
+        "class Mine(CallbackSuite): name = 'mine'\n"
+        "from lean_dojo_core import registry\n"
+        "class Plain:\n"
+        "    'Does nothing.'\n"
+        "    def on_log(self): ...\n"
+        "with registry.callbacks.override('mine', Plain):\n"
+        "    assert not [found for found in run_suite(Mine) if found.problem]\n"
+        "sys.exit(bool({'torch', 'transformers', 'pytorch_lightning'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
