@@ -149,7 +149,7 @@ class ProgressTrainer:
         converter=announced,
         metadata=fields.about(
             "transformers.TrainerCallback objects, classes or functions that make one, or their "
-            "names (module:attribute)."
+            "names: a plugin's, or module:attribute."
         ),
     )
     trainer_args: dict[str, Any] = attrs.field(
