@@ -12,6 +12,7 @@ from click.shell_completion import CompletionItem
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.installed import normalise
+from lean_dojo_core.local import FILE, FOLDER_VARIABLE, settings_file
 from lean_dojo_core.testing.suite import Finding, Guard
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, paragraph
@@ -54,6 +55,12 @@ def check(
     plugins = registry.current().plugins
     known = sorted({info.distribution for info in plugins})
     mine = [info for info in plugins if normalise(info.distribution) == normalise(distribution)]
+    if not mine and distribution.endswith(".py"):
+        raise UsageError(
+            f"there is no plugin {distribution!r}. A plugin of one file is "
+            f"{settings_file().with_name(FILE)}, or any file in the folder that {FOLDER_VARIABLE} "
+            "names; give its name without a folder"
+        )
     if not mine:
         raise UsageError(
             f"no installed distribution {distribution!r} has an entry point in the group "

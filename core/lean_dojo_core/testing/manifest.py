@@ -38,6 +38,7 @@ class ManifestSuite(Suite):
     """
 
     distribution: ClassVar[str] = ""
+    without_instance = ("test_every_plugin_is_active", "test_targets_load")  # all that a file has
 
     def plugins(self) -> list[PluginInfo]:
         """Return the distribution's plugins, which are what is tested."""
@@ -131,9 +132,8 @@ def check_distribution(distribution: str, guard: Guard | None = None) -> Iterato
     Yields:
         One finding per check as soon as it is known, the manifest's first.
     """
-    settings = {"distribution": distribution, "name": distribution}
-    if not distribution.endswith(".py"):  # a file is no distribution
-        yield from iter_suite(type("Manifest", (ManifestSuite,), settings), guard=guard)
+    manifest = type("M", (ManifestSuite,), {"distribution": distribution, "name": distribution})
+    yield from iter_suite(manifest, instance=not distribution.endswith(".py"), guard=guard)
     for entry in _entries(distribution):
         suite = import_target(f"lean_dojo_core.testing:{KINDS[entry.spec.kind].suite}")
         named = type("Named", (suite,), {"name": entry.qualified_name})

@@ -106,6 +106,25 @@ def test_a_plugin_of_one_file_is_one_like_any_other(lean_dojo: Run, one_file: Pa
     assert lean_dojo("reward", "score", "few", "c.jsonl").code == 0
 
 
+def test_a_plugin_of_one_file_is_checked(lean_dojo: Run, one_file: Path) -> None:
+    file = one_file / "mine" / "other.py"
+    file.write_text(ONE_FILE.replace("def lean_dojo_reward_functions", "def lean_dojo_rewards"))
+    registry.refresh()
+    checked = lean_dojo("plugins", "check", "other.py")
+    assert checked.code == 1
+    assert "unknown hook 'lean_dojo_rewards'" in checked.out
+    file.write_text(ONE_FILE.replace("{__name__}", "nowhere"))
+    sys.modules.pop("lean_dojo_core.local.other")
+    registry.refresh()
+    checked = lean_dojo("plugins", "check", "other.py")
+    assert checked.code == 1
+    assert "No module named 'nowhere'" in checked.out
+    checked = lean_dojo("plugins", "check", "mine/other.py")
+    assert checked.code == 2
+    assert "any file in the folder that LEAN_DOJO_PLUGINS_DIR names" in checked.err
+    sys.modules.pop("lean_dojo_core.local.other")
+
+
 def test_the_file_beside_the_settings(lean_dojo: Run, home: Path) -> None:
     (home / "settings").mkdir()
     (home / "settings" / "lean_dojo_plugins.py").write_text(ONE_FILE)
