@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import attrs
 import click
@@ -89,6 +89,9 @@ class DynamicDatabase:
         found = self.storage.get(meant[0])
         assert found is not None
         return found
+
+    __iter__: ClassVar[None] = None
+    """Neither ``for`` nor ``in``: Python would number the repositories, which have names here."""
 
     # --- repositories --------------------------------------------------------------------------
 

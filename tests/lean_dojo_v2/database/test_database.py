@@ -60,6 +60,9 @@ def test_a_name_must_mean_one_repository(
     with pytest.raises(NotInDatabaseError, match="several repositories are 'owner1/repo1'"):
         filled["owner1/repo1"]
     assert filled["owner1/repo1@fff"] == later
+    for ask in (list, lambda database: "owner1/repo1" in database):
+        with pytest.raises(TypeError, match="iterable"):
+            ask(filled)
 
 
 def test_opening_never_empties(filled: DynamicDatabase) -> None:
