@@ -64,7 +64,9 @@ class BestTactics:
         parts = ", ".join(
             f"{name} {score:.3g}" for name, score in zip(reward_names, scores[best], strict=True)
         )
-        goal = " ".join(str(inputs[best].get("problem", "")).rpartition("⊢")[2].split())
+        # A tactic works on the first goal of its state.
+        first = str(inputs[best].get("problem", "")).split("\n\n")[0]
+        goal = " ".join(first.rpartition("⊢")[2].split())
         text = completion_texts([completions[best]])[0].strip()
         tqdm.write(
             f"step {state.global_step}: reward {sums[best]:.3g} ({parts}) for {text!r:.200} at "

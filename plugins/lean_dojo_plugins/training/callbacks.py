@@ -70,9 +70,12 @@ def _resolved(given: Any, kind: type[CallbackT]) -> CallbackT:
 
 def _adopted(given: Any, found: object, kind: type[CallbackT]) -> CallbackT:
     """Make a callback of an object that has some of the methods, but not the base class."""
-    events = [n for n in dir(found) if n.startswith("on_") and callable(getattr(found, n))]
-    unknown = [name for name in events if not hasattr(kind, name) and (kind, name) != OF_GRPO]
-    if unknown or not events:
+    # Of Lightning's, some are not called on_…: `setup`, `teardown`, `state_dict`.
+    shared = {name for name in dir(kind) if not name.startswith("_")}
+    words = [name for name in dir(found) if name.startswith("on_") or name in shared]
+    methods = [name for name in words if callable(getattr(found, name))]
+    unknown = [name for name in methods if name not in shared and (kind, name) != OF_GRPO]
+    if unknown or not any(name.startswith("on_") for name in methods):
         what = f"has {', '.join(unknown)}" if unknown else "has no method on_…"
         raise ConfigError(
             f"callbacks: {given!r} is a {type(found).__name__}, which {what}; give a "
@@ -81,7 +84,7 @@ def _adopted(given: Any, found: object, kind: type[CallbackT]) -> CallbackT:
         )
     # A class of its own: the libraries warn of two callbacks of one class.
     adopted: CallbackT = type(type(found).__name__, (kind,), {})()
-    for name in events:
+    for name in methods:
         setattr(adopted, name, getattr(found, name))
     return adopted
 

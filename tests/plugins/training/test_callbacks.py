@@ -37,6 +37,9 @@ class Misspelt:
 
 
 class Bare:
+    def setup(self, *told):
+        self.told = told
+
     def on_train_end(self, *told):
         self.told = told
 
@@ -134,6 +137,8 @@ def test_a_plugins_name_short_or_long():
 def test_an_object_with_some_of_the_methods_will_do():
     bare = Bare()
     (callback,) = resolve_callbacks([bare], pl.Callback)
+    callback.setup("trainer", "module", "fit")
+    assert bare.told == ("trainer", "module", "fit")
     callback.on_train_end("trainer", "module")
     callback.on_train_start("trainer", "module")  # which it does not have
     assert bare.told == ("trainer", "module")
@@ -169,7 +174,7 @@ def test_the_best_tactic_is_printed_as_often_as_is_logged(capsys):
     args = SimpleNamespace(reward_weights=[1.0, 0.5])
     state = SimpleNamespace(is_world_process_zero=True, global_step=0, logging_steps=2)
     scored = {
-        "inputs": [{"problem": "h : p\n⊢ p ∧\n  q"}] * 2,
+        "inputs": [{"problem": "h : p\n⊢ p ∧\n  q\n\ncase r\n⊢ r"}] * 2,
         "completions": ["simp", [{"role": "assistant", "content": "exact h"}]],
         # The third and the fourth completion are those of another process.
         "rewards": torch.tensor([[float("nan"), 1.0], [1.0, 0.0], [9.0, 9.0], [9.0, 9.0]]),
