@@ -24,11 +24,12 @@ from lean_dojo_v2.cli.options import (
     option,
     set_option,
 )
-from lean_dojo_v2.cli.output import counted, emit_json, note
+from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.cli.provers import ProverChoice
 from lean_dojo_v2.cli.proving import SearchOptions, save_tree_option, set_up_search
 from lean_dojo_v2.cli.waiting import said_now_and_then
 from lean_dojo_v2.paths import safe_name
+from lean_dojo_v2.wording import counted
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem

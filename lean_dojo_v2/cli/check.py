@@ -27,9 +27,10 @@ from lean_dojo_v2.cli.options import (
     json_option,
     option,
 )
-from lean_dojo_v2.cli.output import counted, emit_json, keep_stdout_for_json, note
+from lean_dojo_v2.cli.output import emit_json, keep_stdout_for_json, note
 from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.paths import read_named
+from lean_dojo_v2.wording import counted
 
 if TYPE_CHECKING:
     from lean_dojo_v2.prover.problem import Problem

@@ -17,8 +17,9 @@ from lean_dojo_v2.cli.options import (
     json_option,
     repo_option,
 )
-from lean_dojo_v2.cli.output import counted, emit_json, note, table
+from lean_dojo_v2.cli.output import emit_json, note, table
 from lean_dojo_v2.cli.run import open_database, select_repositories
+from lean_dojo_v2.wording import counted
 
 if TYPE_CHECKING:
     from lean_dojo_v2.database import Repository

@@ -39,15 +39,6 @@ def note(message: str) -> None:
     click.echo(message, err=True)
 
 
-def counted(number: int, singular: str, plural: str) -> str:
-    """Write a number with its noun.
-
-    >>> counted(1, "repository", "repositories"), counted(2, "repository", "repositories")
-    ('1 repository', '2 repositories')
-    """
-    return f"{number} {singular if number == 1 else plural}"
-
-
 def paragraph(text: str, *, indent: int = 0) -> str:
     """Wrap running text to 80 columns; words are never broken."""
     return textwrap.fill(

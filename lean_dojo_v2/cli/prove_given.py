@@ -12,7 +12,7 @@ import click
 
 from lean_dojo_core.errors import UnreadableFileError, UsageError
 from lean_dojo_v2.benchmarks.runner import SERVER_TIMEOUT, engines_for
-from lean_dojo_v2.cli.output import counted, emit_json, note
+from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.paths import read_named
 from lean_dojo_v2.prover.problem import GoalProblem, Problem
@@ -20,6 +20,7 @@ from lean_dojo_v2.prover.search.drawing import save_drawing
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.runs.files import append_lines, read_records
 from lean_dojo_v2.runs.patches import file_patch
+from lean_dojo_v2.wording import counted
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem

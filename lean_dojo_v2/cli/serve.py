@@ -10,8 +10,9 @@ import click
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.options import FOLDER, NUMBER, engine_option, grouped
-from lean_dojo_v2.cli.output import counted, note
+from lean_dojo_v2.cli.output import note
 from lean_dojo_v2.cli.provers import ProverChoice
+from lean_dojo_v2.wording import counted
 
 STOP_SECONDS = 30
 """Seconds that open questions have to be answered when the server is told to stop."""

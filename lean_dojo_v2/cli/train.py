@@ -15,7 +15,7 @@ from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.atomic import require_writable
 from lean_dojo_v2.cli.names import complete_trainer
 from lean_dojo_v2.cli.options import grouped, json_option
-from lean_dojo_v2.cli.output import counted, emit_json, note
+from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.cli.run import (
     RUN_KEY,
     RunOptions,
@@ -30,6 +30,7 @@ from lean_dojo_v2.cli.settings import SettingsCommand
 from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.config import Settings, write_yaml
 from lean_dojo_v2.paths import merged_data_dir
+from lean_dojo_v2.wording import counted
 
 OWN_DATA = "data_path"
 """The setting of a trainer that reads a dataset of its own (``progress``)."""

@@ -22,6 +22,7 @@ from lean_dojo_v2.database.json.file import repositories_from_dict
 from lean_dojo_v2.database.json.lines import write_repositories
 from lean_dojo_v2.database.json.storage import JsonStorage
 from lean_dojo_v2.database.storage import Storage, all_repositories, is_sqlite_path, missing
+from lean_dojo_v2.wording import counted
 
 _log = logging.getLogger(__name__)
 
@@ -61,9 +62,8 @@ class DynamicDatabase:
         self.storage: Storage = open_storage(Path(json_path))
 
     def __repr__(self) -> str:
-        count = len(self.storage.repository_keys())
-        kind = "repository" if count == 1 else "repositories"
-        return f"<database {str(self.json_path or 'in memory')!r}: {count} {kind}>"
+        held = counted(len(self.storage.repository_keys()), "repository", "repositories")
+        return f"<database {str(self.json_path or 'in memory')!r}: {held}>"
 
     def _ipython_key_completions_(self) -> list[str]:
         return [

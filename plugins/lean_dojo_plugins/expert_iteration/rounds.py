@@ -41,7 +41,6 @@ from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text, atomic_writer
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.runner import Bench, engines_for
-from lean_dojo_v2.cli.output import counted
 from lean_dojo_v2.data.errors import NotInDatabaseError
 from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database import DynamicDatabase
@@ -52,6 +51,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.runs.files import METADATA, read_lines
+from lean_dojo_v2.wording import counted
 
 PROOFS, NEGATIVES, ROUNDS = "proofs.jsonl", "negatives.jsonl", "rounds.jsonl"
 WHO = "prover"

@@ -44,9 +44,9 @@ from lean_dojo_plugins.training.run_folder import (
     longer_by,
     said_longer,
 )
-from lean_dojo_v2.cli.output import counted
 from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata
+from lean_dojo_v2.wording import counted
 
 _ROWS_FILE = "rows.arrow"
 
