@@ -27,7 +27,7 @@ from pathlib import Path
 
 import attrs
 import orjson
-from stages import command, say
+from stages import claimed, command, say
 
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
@@ -258,7 +258,7 @@ def ship(model: Path, text: str, target: Path) -> None:
 def main() -> None:
     """Run every stage that is not done."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--output", type=Path, default=Path("base-model"))
+    parser.add_argument("--output", dest="folder", type=Path, default=Path("base-model"))
     parser.add_argument("--modules", type=int, help="mine so many modules at most")
     parser.add_argument("--theorems", type=int, default=30, help="theorems of a module at most")
     parser.add_argument("--steps", type=int, default=1200, help="optimiser steps of sft")
@@ -277,9 +277,8 @@ def main() -> None:
         "--ship", type=Path, nargs="?", const=SHIPPED, metavar="DIR",
         help="put the model into this folder, or into the package",
     )  # fmt: skip
-    options = parser.parse_args()
-    folder = options.output.absolute()
-    folder.mkdir(parents=True, exist_ok=True)
+    options = claimed(parser)
+    folder = options.folder
     mined = mine(folder, options)
     found = facts(mined, options)
     say(f"data: {json.dumps(found)}")

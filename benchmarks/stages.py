@@ -12,7 +12,7 @@ import orjson
 
 from lean_dojo_v2.atomic import atomic_write_bytes
 
-ANY_TIME = {"folder", "seeds", "parts", "counts", "engines"}
+ANY_TIME = {"folder", "seeds", "parts", "counts", "engines", "ship"}
 """Options that a call may change: what is there stays true."""
 
 
@@ -24,11 +24,11 @@ def say(text: str) -> None:
 def claimed(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """Read the options; refuse a ``folder`` that holds what other sizes gave.
 
-    With ``--report`` nothing is run, so the sizes do not matter.
+    With ``--report``, where there is one, nothing is run, so the sizes do not matter.
     """
     options = parser.parse_args()
     options.folder = options.folder.absolute()
-    if options.report:
+    if getattr(options, "report", False):
         return options
     options.folder.mkdir(parents=True, exist_ok=True)
     sizes = {key: value for key, value in vars(options).items() if key not in ANY_TIME}
