@@ -6,7 +6,7 @@
 Every stage is a public command; a killed run goes on with the same command, and calls with other
 seeds may run side by side. Budgets are counted. Models are compared theorem by theorem.
 
-The first three parts begin with the model that ships, on the sample's 260 held-out and 45 ``sorry``
+The first four parts begin with the model that ships, on the sample's 260 held-out and 45 ``sorry``
 theorems: what human proofs bring, and where they are few and problems many.
 
 | part | arm | learns |
@@ -16,6 +16,7 @@ theorems: what human proofs bring, and where they are few and problems many.
 | *practice* | quarter | ``sft`` on those of a quarter of them |
 | | practice | ``expert-iteration``: that quarter, and what its model proves of all statements |
 | | control | the same, but what is practised on is false: the quarter, in as many steps |
+| *fewer* | practice-30, practice-100 | practice on so many of the statements |
 | *episodes* | episodes | ``grpo`` over whole proofs of the statements, from the quarter's model |
 | | constant | ``grpo`` with a constant reward, from the quarter's model, as many steps |
 
@@ -26,7 +27,7 @@ mined statements; measured on the benchmark ``core-library``, of which nothing i
 problem's search finds does not depend on the other problems, so the largest number is searched,
 and smaller ones take their part of it.
 
-``--base`` starts the first three parts with another model than the one that ships.
+``--base`` starts the first four parts with another model than the one that ships.
 """
 
 from __future__ import annotations
@@ -55,14 +56,17 @@ from lean_dojo_v2.sample import (
     sample_project_path,
 )
 
-PARTS = ("human", "practice", "episodes", "problems")
+PARTS = ("human", "practice", "fewer", "episodes", "problems")
+FEWER = (30, 100)
 COUNTS = (0, 100, 1_000, 10_000)
 ARMS = (
-    "shipped", "human", "quarter", "practice", "control", "episodes", "constant",
+    "shipped", "human", "quarter", "control", *(f"practice-{count}" for count in FEWER), "practice",
+    "episodes", "constant",
     *(f"problems-{count}" for count in COUNTS),
 )  # fmt: skip
 COMPARISONS = (
     ("human", "shipped"), ("quarter", "shipped"), ("practice", "quarter"), ("practice", "control"),
+    *((f"practice-{count}", "control") for count in FEWER),
     ("control", "quarter"), ("episodes", "quarter"), ("constant", "quarter"),
     ("human", "practice"),
     *((f"problems-{count}", "problems-0") for count in COUNTS[1:]),
@@ -176,16 +180,24 @@ class Laboratory:
 
     def practice(self) -> None:
         """Practise on problems without proofs, and what is due to the longer training."""
-        quarter = self.quarter()
         nothing = self.folder / "false.jsonl"
         atomic_write_bytes(nothing, orjson.dumps(FALSE) + b"\n")
-        for arm, problems in (("practice", "training"), ("control", str(nothing))):
-            model = self.fine_tune(
-                arm, "expert-iteration", self.sample(), self.options.steps * len(SAMPLE_PROJECTS),
-                search_model=quarter, human_share=QUARTER, problems=json.dumps([problems]),
-                rounds=self.options.rounds, **SEARCH, **self.lean(),
-            )  # fmt: skip
-            self.measure(arm, model, "sample")
+        self.practise("practice", "training")
+        self.practise("control", str(nothing))
+
+    def fewer(self) -> None:
+        """Practise on fewer problems; their names decide on which, more include fewer."""
+        for count in FEWER:
+            self.practise(f"practice-{count}", "training", problems_per_round=count)
+
+    def practise(self, arm: str, problems: str, **settings: Any) -> None:
+        """Practise with the model of the quarter, and learn in the same number of steps."""
+        model = self.fine_tune(
+            arm, "expert-iteration", self.sample(), self.options.steps * len(SAMPLE_PROJECTS),
+            search_model=self.quarter(), human_share=QUARTER, problems=json.dumps([problems]),
+            rounds=self.options.rounds, **SEARCH, **self.lean(), **settings,
+        )  # fmt: skip
+        self.measure(arm, model, "sample")
 
     def episodes(self) -> None:
         """Whole proofs rewarded, and the same steps with a reward that says nothing."""
