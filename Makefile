@@ -28,7 +28,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: $(STAMP) ## Prove, trace the sample with real Lean, train, prove more (about 6 minutes on 2 cores).
+demo: $(STAMP) ## Prove, trace the sample with real Lean, train, prove more (about 5 minutes on 2 cores).
 	@echo "== Demo: prove, trace, train, prove more; results go to $(DEMO_OUTPUT)"
 	$(BIN)/lean-dojo demo --output-dir $(DEMO_OUTPUT)
 

@@ -31,7 +31,7 @@ from lean_dojo_v2.cli.waiting import long_command
 def demo(output_dir: Path, quick: bool, as_json: bool) -> None:
     """Prove with the model that ships, trace Lean, train, and prove more.
 
-    Takes about 6 minutes on 2 cores and needs neither a GPU nor a model hub. Every command that it
+    Takes about 5 minutes on 2 cores and needs neither a GPU nor a model hub. Every command that it
     runs is printed; every proof that it counts is checked by Lean.
     """
     from lean_dojo_plugins.demo.run import Demo
