@@ -47,7 +47,7 @@ def test_time_is_limited_and_the_engine_goes_on(lean: Any) -> None:
     state = lean.start("∀ a b c d e : Nat, a * b * c * d * e = e * d * c * b * a")
     lean("options.set", timeout=20)
     try:
-        long = "intros; " + "; ".join(["try simp [Nat.mul_comm, Nat.mul_assoc] <;> omega"] * 40)
+        long = "; ".join(["have : 1 = 1 := by simp"] * 2000)  # seconds, on any machine
         answer = lean("goal.tactic", stateId=state, tactic=long)
         assert (answer["error"], "20 ms" in answer["desc"]) == ("internal", True)
         text = "theorem t : True := by\n" + "  (have : 1 = 1 := by simp)\n" * 2000 + "  trivial\n"
