@@ -46,7 +46,9 @@ def test_a_model_learns_what_it_proved(
     assert first["model"] == "sft"
     assert first["proved"] > 0
     assert second["proved"] > 0
-    proofs = [json.loads(x) for x in (tmp_path / "expert" / "proofs.jsonl").open()]
+    proofs = [
+        json.loads(x) for x in (tmp_path / "expert" / "proofs.jsonl").read_text().splitlines()
+    ]
     prover = HFProver(
         tmp_path / "expert", config=ProverConfig(max_expansions=4, num_sampled_tactics=8)
     )
