@@ -1,7 +1,8 @@
 """Make the model that ships: mine Lean's library, fine-tune, practise, measure, write it down.
 
     python benchmarks/base_model.py [--output base-model] [--modules N] [--theorems 30]
-                                    [--steps 1200] [--rounds 0] [--practice-steps 300] [--ship]
+                                    [--untried 60]
+                                    [--steps 1200] [--rounds 1] [--practice-steps 300] [--ship]
                                     [--benchmarks core-library sample] [--limit N] …
 
 Every stage is a public command, or the miner of ``lean_dojo_v2.mining``; each goes on where it was
@@ -11,8 +12,9 @@ killed. ``--ship`` puts the model and its card where the package takes them from
    step; so are mutations of what was proved. Modules of the benchmark ``core-library`` and what
    states the same as a theorem of the sample are left out.
 2. *model*: a tokenizer and a model of random weights.
-3. *sft*; with ``--rounds`` also *expert-iteration* over the mined statements: the model searches
-   them without their proofs, and goes on learning from what it proved and from the mined proofs.
+3. *sft*, then *expert-iteration* over statements of the same modules that the miner left untried:
+   the model searches them, with Lean's automation beside it, and goes on learning from what was
+   proved and from the mined proofs.
 4. *measure*: ``lean-dojo bench`` on ``core-library`` and on the sample.
 5. *ship*: weights in half precision, and a card with what was done and measured.
 """
@@ -36,14 +38,14 @@ from lean_dojo_v2.benchmarks.core_library.listing import library_server, modules
 from lean_dojo_v2.benchmarks.statistics import Share
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.mining.dataset import pairs, repository
-from lean_dojo_v2.mining.miner import Mined, Miner
+from lean_dojo_v2.mining.miner import LIBRARY, UNTRIED, Mined, Miner
 from lean_dojo_v2.mining.shape import sample_shapes, shape
 from lean_dojo_v2.runs.files import read_lines
 
 SEED = 0
 LIMITS = ["--samples", "16", "--expansions", "16", "--visits", "2", "--seed", str(SEED)]
 """What every model may spend on a theorem when it is measured."""
-PRACTICE = {"samples": 8, "expansions": 8, "heartbeats": 5000}
+PRACTICE = {"samples": 8, "expansions": 8, "heartbeats": 5000, "automation": "true"}
 """What practice may spend on a statement."""
 
 SHIPPED = Path(__file__).resolve().parents[1] / "plugins" / "lean_dojo_plugins" / "base_model"
@@ -83,7 +85,9 @@ def mine(folder: Path, options: argparse.Namespace) -> list[Mined]:
     if not done.exists():
         with library_server() as library:
             found = [one for one in modules(library) if not one.is_held_out]
-        miner = Miner(file, theorems=options.theorems, engines=options.engines)
+        miner = Miner(
+            file, theorems=options.theorems, untried=options.untried, engines=options.engines
+        )
         for number, line in enumerate(miner.run(found, limit=options.modules), 1):
             say(f"mine {number}: {line}")
         done.touch()
@@ -105,7 +109,7 @@ def write_data(folder: Path, mined: list[Mined]) -> None:
                     full_name=one.name, statement=one.statement, header=one.header, split="train"
                 )
                 for one in mined
-                if one.kind == "library"
+                if one.kind == UNTRIED
             ),
             problems,
         )
@@ -174,17 +178,19 @@ def measure(folder: Path, model: Path, options: argparse.Namespace) -> dict[str,
 
 def facts(mined: list[Mined], options: argparse.Namespace) -> dict[str, object]:
     """Say what the data are."""
+    stated = Counter(one.kind for one in mined)
     kinds = Counter(one.kind for one in mined if one.proofs)
     return {
         "modules": len({one.module for one in mined}),
-        "statements": sum(one.kind == "library" for one in mined),
-        "proved": kinds["library"],
-        "mutations": sum(kinds.values()) - kinds["library"],
+        "statements": stated[LIBRARY],
+        "proved": kinds[LIBRARY],
+        "mutations": sum(kinds.values()) - kinds[LIBRARY],
         "proofs": sum(len(one.proofs) for one in mined),
         "pairs": len(pairs(mined)),
         "steps": options.steps,
         "rounds": options.rounds,
-        "practised": min(options.practice, sum(one.kind == "library" for one in mined)),
+        "untried": stated[UNTRIED],
+        "practised": min(options.practice, stated[UNTRIED]),
         "practice_steps": options.practice_steps if options.rounds else 0,
         "seed": SEED,
     }
@@ -219,8 +225,9 @@ def card(figures: dict) -> str:
         table="\n".join(rows),
         practice=""
         if not data["rounds"]
-        else f"; then `expert-iteration` over {data['practised']} of the statements, rounds: "
-        f"{data['rounds']}, each {data['practice_steps']} more steps",
+        else f"; then `expert-iteration` with Lean's automation, rounds: {data['rounds']}, each "
+        f"over {data['practised']} of {data['untried']} other statements of these modules, of "
+        f"which {data['found']} were proved, and {data['practice_steps']} more steps",
     )
 
 
@@ -261,9 +268,12 @@ def main() -> None:
     parser.add_argument("--output", dest="folder", type=Path, default=Path("base-model"))
     parser.add_argument("--modules", type=int, help="mine so many modules at most")
     parser.add_argument("--theorems", type=int, default=30, help="theorems of a module at most")
+    parser.add_argument(
+        "--untried", type=int, default=60, help="further statements of a module to practise on"
+    )
     parser.add_argument("--steps", type=int, default=1200, help="optimiser steps of sft")
     parser.add_argument("--lr", type=float, default=1.5e-3, help="of sft")
-    parser.add_argument("--rounds", type=int, default=0, help="rounds of expert iteration")
+    parser.add_argument("--rounds", type=int, default=1, help="rounds of expert iteration")
     parser.add_argument("--practice", type=int, default=1000, help="problems of a round")
     parser.add_argument("--practice-steps", type=int, default=300, help="steps of each round")
     parser.add_argument("--practice-lr", type=float, default=1e-3, help="of each round")
@@ -284,6 +294,9 @@ def main() -> None:
     say(f"data: {json.dumps(found)}")
     write_data(folder, mined)
     model = train(folder, build(folder, mined, options), options)
+    if options.rounds:
+        *_, last = read_lines(model / "rounds.jsonl")
+        found["found"] = last["proved_so_far"]
     figures = {"data": found, "benchmarks": measure(folder, model, options)}
     atomic_write_bytes(folder / "figures.json", orjson.dumps(figures, option=orjson.OPT_INDENT_2))
     print(card(figures))

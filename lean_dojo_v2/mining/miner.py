@@ -31,7 +31,7 @@ from lean_dojo_v2.mining.play import MinedStep, MiningLimits, Player
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.runs.files import append_lines, read_lines
 
-LIBRARY, _END = "library", "end"
+LIBRARY, UNTRIED, _END = "library", "untried", "end"
 _LOOK = 3
 """So many times the theorems that are wanted of a module are looked at."""
 
@@ -43,8 +43,8 @@ class Mined:
     Attributes:
         name: Its name.
         module: The module that it, or what it is a mutation of, stands in.
-        kind: ``"library"``, or what the mutation did: ``"forall"``, ``"symm"``, ``"empty"``,
-            ``"larger"``, ``"and"``.
+        kind: ``"library"``; ``"untried"``, for one that is stated and no more; or what the
+            mutation did: ``"forall"``, ``"symm"``, ``"empty"``, ``"larger"``, ``"and"``.
         header: What stands before it.
         statement: Its statement, up to and with ``:=``.
         proofs: The steps of each distinct proof; Lean confirmed each as a whole.
@@ -92,6 +92,7 @@ class Miner:
 
     file: Path
     theorems: int = 40
+    untried: int = 0
     variants: int = 2
     conjunctions: int = 2
     budget: MiningLimits = attrs.Factory(MiningLimits)
@@ -131,10 +132,15 @@ class Miner:
                 yield future.result()
 
     def _module(self, library: Server, opening: Server, module: Module) -> str:
-        names = sorted(module.theorems, key=order)[: _LOOK * self.theorems]
+        names = sorted(module.theorems, key=order)
+        looked = _LOOK * self.theorems
         found = sorted(
-            stated(library, opening, module, names), key=lambda one: len(one.problem.statement)
-        )[: self.theorems]
+            stated(library, opening, module, names[:looked]),
+            key=lambda one: len(one.problem.statement),
+        )
+        others = stated(library, opening, module, names[looked : looked + self.untried])
+        untried = [_untried(one) for one in [*found[self.theorems :], *others]]
+        found = found[: self.theorems]
         mined: list[Mined] = []
         for one in found:
             mined += self._theorem(opening, one, [m for m in mined if m.kind == LIBRARY])
@@ -142,7 +148,7 @@ class Miner:
             name=module.name, module=module.name, kind=_END, header="", statement="", proofs=()
         )
         with self._lock:
-            append_lines(self.file, [one.row() for one in [*mined, end]])
+            append_lines(self.file, [one.row() for one in [*mined, *untried, end]])
         proved = [one for one in mined if one.proofs]
         pairs = {(s.before, s.tactic) for one in proved for proof in one.proofs for s in proof}
         count = sum(one.kind == LIBRARY for one in proved)
@@ -208,3 +214,14 @@ class Miner:
             return steps if problem.check(player.server, proof).valid else None
         except (EngineLostError, LeanError):
             return None
+
+
+def _untried(one: Stated) -> Mined:
+    return Mined(
+        name=one.problem.full_name,
+        module=one.module.name,
+        kind=UNTRIED,
+        header=one.problem.header or "",
+        statement=one.problem.statement,
+        proofs=(),
+    )

@@ -115,6 +115,9 @@ class ExpertIterationTrainer(SFTTrainer):
         fields.positive_int_or_none,
     )
     temperature: float = setting(1.0, "Sampling temperature.", fields.positive)
+    automation: bool = setting(
+        False, "Also try, at every state, what Lean's own automation tries, and learn its proofs."
+    )
     skip_after: int = setting(
         2,
         "A problem is dropped when every attempt proved it in this many consecutive rounds; 0: "
@@ -250,6 +253,7 @@ class ExpertIterationTrainer(SFTTrainer):
             config=self.search_limits(),
             formatter=self.formatter,
             max_length=self.max_length,
+            automation=self.automation,
         )
 
     def search_limits(self) -> ProverConfig:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
-from lean_dojo_v2.mining.miner import Mined
+from lean_dojo_v2.mining.miner import UNTRIED, Mined
 from lean_dojo_v2.mining.play import MinedStep
 from lean_dojo_v2.runs.files import append_lines, read_lines
 
@@ -21,18 +21,23 @@ SIZES = {
 }  # fmt: skip
 
 
-def mined(name: str, statement: str) -> Mined:
+def mined(name: str, statement: str, kind: str = "library") -> Mined:
     return Mined(
-        name=name, module="Init.Some", kind="library", header="prelude\nimport Init.Omega\n\n",
+        name=name, module="Init.Some", kind=kind, header="prelude\nimport Init.Omega\n\n",
         statement=f"theorem {name} {statement} :=",
-        proofs=((MinedStep("n : Nat\n⊢ n + 0 = n", "rfl", "no goals"),),),
+        proofs=((MinedStep("n : Nat\n⊢ n + 0 = n", "rfl", "no goals"),),) if kind != UNTRIED else (),
     )  # fmt: skip
 
 
 @pytest.mark.slow
 def test_every_stage_runs_and_a_second_call_does_nothing_anew(tmp_path: Path) -> None:
     in_the_sample = "(p q r : Prop) (h : p ∨ q) : p ∨ q ∨ r"
-    rows = [mined("a", "(n : Nat) : n + 0 = n"), mined("b", in_the_sample)]
+    rows = [
+        mined("a", "(n : Nat) : n + 0 = n"),
+        mined("b", in_the_sample),
+        mined("c", "(n m : Nat) : n + m = m + n", UNTRIED),
+        mined("d", in_the_sample, UNTRIED),
+    ]
     append_lines(tmp_path / "mined.jsonl", [row.row() for row in rows])
     (tmp_path / "mined.done").touch()
 
@@ -57,7 +62,8 @@ def test_every_stage_runs_and_a_second_call_does_nothing_anew(tmp_path: Path) ->
     done = False
     card = run()
     assert "1 theorems of 1 modules" in card
-    assert [one["name"] for one in read_lines(tmp_path / "problems.jsonl")] == ["a"]
+    assert "over 1 of 1 other statements of these modules, of which 1 were proved" in card
+    assert [one["name"] for one in read_lines(tmp_path / "problems.jsonl")] == ["c"]
     figures = json.loads((tmp_path / "figures.json").read_bytes())
     assert figures["benchmarks"]["sample"]["model"]["tried"] == 1
     assert (shipped / "README.md").read_text() + "\n" == card

@@ -50,6 +50,11 @@ def test_a_module_is_mined_once(
     found = [one for one in map(Mined.read, read_lines(file)) if one.statement]
     proved = [one for one in found if one.proofs]
     assert {"library", "forall"} <= {one.kind for one in proved}
+    few = tmp_path / "few.jsonl"
+    list(Miner(few, theorems=1, untried=1, variants=0).run([module]))
+    others = [Mined.read(row) for row in read_lines(few) if row["kind"] == mining.UNTRIED]
+    assert len(others) == len(NAMES) - 1
+    assert all(one.statement and not one.proofs for one in others)
     steps = [step for one in proved for proof in one.proofs for step in proof]
     assert pairs(found) == {(step.before, step.tactic) for step in steps}
 
