@@ -17,8 +17,8 @@ from typing import Any
 import orjson
 import pytest
 
-from lean_dojo_v2.lean.client import connection
-from lean_dojo_v2.lean.client.connection import Connection
+from lean_dojo_v2.lean.client import server
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.process import DEFAULT_ANSWER_LIMIT, EngineProcess, LaunchPlan
 from lean_dojo_v2.lean.errors import EngineLostError
 
@@ -118,7 +118,7 @@ def _ask(process: EngineProcess, command: str, fields: dict[str, Any]) -> dict[s
 def engines_kept() -> Iterator[KeptEngines]:
     """Let servers hand their engines on, as long as this lasts."""
     kept = KeptEngines()
-    stop = Connection.close
+    stop = Server.close
 
     def start(
         plan: LaunchPlan,
@@ -136,7 +136,7 @@ def engines_kept() -> Iterator[KeptEngines]:
         process.answer_limit = answer_limit or DEFAULT_ANSWER_LIMIT
         return process
 
-    def close(self: Connection) -> None:
+    def close(self: Server) -> None:
         process = self._process
         free = process is not None and process.alive and kept.keeping
         free = free and _shared(process.plan, self.memory_limit_mb)
@@ -151,8 +151,8 @@ def engines_kept() -> Iterator[KeptEngines]:
             self._lock.release()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection, "EngineProcess", start)
-        patch.setattr(Connection, "close", close)
+        patch.setattr(server, "EngineProcess", start)
+        patch.setattr(Server, "close", close)
         try:
             yield kept
         finally:
