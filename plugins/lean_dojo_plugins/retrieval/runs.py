@@ -1,13 +1,14 @@
-"""The run record: which repositories of a training call are finished, so that it can go on.
+"""A run of the retrieval trainer: the record that every trainer keeps, over several checkpoints.
 
-Not a ``RunFolder``, which holds one model that every step replaces: here every step leaves its own
-checkpoints with what EWC remembers, and a call after a finished one is another run.
+Here every step leaves a checkpoint of its own, with what EWC remembers; and a call after a finished
+one is another run, which starts from the latest checkpoint.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Sequence
+import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,121 +16,144 @@ import attrs
 import orjson
 
 from lean_dojo_core import Repository
-from lean_dojo_core.errors import CheckpointError
-from lean_dojo_plugins.training.run_folder import FinishedStep
-from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.lean_agent.config import TrainingConfig
+from lean_dojo_plugins.training.run_folder import (
+    FinishedStep,
+    RunFolder,
+    RunState,
+    check_same_trainer,
+)
 from lean_dojo_v2.runs import metrics
 
-FILE = "run.json"
+TRAINER = "RetrievalTrainer"
 _WITHOUT_EFFECT = {
-    "num_workers", "eval_batch_size", "timeout_seconds", "log_every_n_steps", "checkpoint_dir",
-    "log_dir", "num_repos", "num_sanity_val_steps", "checkpoint_every_n_steps", "max_epochs",
+    "num_workers", "eval_batch_size", "timeout_seconds", "log_every_n_steps", "num_repos",
+    "num_sanity_val_steps", "checkpoint_every_n_steps", "max_epochs",
 }  # fmt: skip
 """Settings that may change between a killed call and the one that goes on; with more epochs the
 repository under way and those to come are trained longer."""
-_EARLIER = _WITHOUT_EFFECT - {"max_epochs"}
+_OF_THE_RUN = {"run", "start"}
+_STEP_FOLDER = re.compile(r"run(\d+)-")
 
 
 @attrs.define
 class RetrievalRun:
-    """One call of ``train``, as the file beside the checkpoints remembers it.
+    """One call of ``train``, in a folder of checkpoints.
 
     Attributes:
         folder: The checkpoint folder.
-        number: Runs in this folder are counted, so that their steps' folders differ.
-        fingerprint: Digest of what was asked for; another request is another run.
-        start: The checkpoint the run began with; ``None``: the configured model.
-        finished: For each finished step its checkpoint, relative to ``folder``; ``None`` for a
-            step that had nothing to train on.
-        done: Whether all steps are finished.
+        curriculum: The repositories of each step.
+        state: The record: what was asked, and for each finished repository the model of its step;
+            one that had nothing to train on has none.
     """
 
     folder: Path
-    number: int
-    fingerprint: str
-    start: str | None
-    finished: list[str | None] = attrs.field(factory=list)
-    done: bool = False
+    curriculum: Sequence[Sequence[Repository]]
+    state: RunState
 
     @classmethod
-    def last(cls, folder: Path) -> RetrievalRun | None:
-        """Read the latest run of a folder.
+    def open(
+        cls,
+        folder: Path,
+        curriculum: Sequence[Sequence[Repository]],
+        settings: dict[str, Any],
+        asked_start: Path | str | None,
+        latest: Path | None,
+    ) -> RetrievalRun:
+        """Go on with the folder's run if it was the same request and is not done; else a new one.
+
+        Args:
+            folder: The checkpoint folder.
+            curriculum: The repositories of each step.
+            settings: The trainer's settings.
+            asked_start: The checkpoint that the call names, if any.
+            latest: The folder's latest checkpoint, where a run starts that names none.
 
         Raises:
             CheckpointError: If the record is broken.
+            UsageError: If another trainer worked in the folder.
         """
-        file = folder / FILE
-        if not file.is_file():
-            return None
-        try:
-            return cls(folder=folder, **orjson.loads(file.read_bytes()))
-        except (TypeError, ValueError) as error:
-            raise CheckpointError(
-                f"{file} is not a record of a training run ({error}); delete it to start anew"
-            ) from error
+        asked = {
+            **settings,
+            "steps": [[(str(repo.url), str(repo.commit)) for repo in new] for new in curriculum],
+            "asked_start": None if asked_start is None else str(asked_start),
+        }
+        state = RunFolder(folder).load()
+        if state is not None:
+            check_same_trainer(state, TRAINER, folder)
+            before = cls(folder, curriculum, state)
+            if before._asks_for(asked) and before.done < len(curriculum):
+                return before
+        start = asked_start or latest
+        found = (_STEP_FOLDER.match(one.name) for one in folder.glob("run*"))
+        numbers = [int(one[1]) for one in found if one]
+        own = {"run": max(numbers, default=0) + 1, "start": None if start is None else str(start)}
+        return cls(folder, curriculum, RunState(TRAINER, {**asked, **own}))
 
-    def write(self) -> None:
-        """Replace the record."""
-        values = attrs.asdict(self, filter=lambda field, _: field.name != "folder")
-        atomic_write_bytes(self.folder / FILE, orjson.dumps(values, option=orjson.OPT_INDENT_2))
+    @property
+    def number(self) -> int:
+        """The number of the run: those of a folder are counted, so that their steps differ."""
+        return int(self.state.settings["run"])
+
+    @property
+    def done(self) -> int:
+        """How many steps are finished."""
+        left, count = len(self.state.finished), 0
+        for new in self.curriculum:
+            left -= len(new)
+            if left < 0:
+                break
+            count += 1
+        return count
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no repository so far had anything to train on."""
+        return not any(step.model for step in self.state.finished)
 
     def checkpoint(self) -> Path | None:
         """Return the newest checkpoint of the run: of the last finished step, else the start."""
-        for name in reversed(self.finished):
-            if name is not None:
-                return self.folder / name
-        return None if self.start is None else Path(self.start)
+        for step in reversed(self.state.finished):
+            if step.model is not None:
+                return self.folder / step.model
+        start = self.state.settings["start"]
+        return None if start is None else Path(start)
 
-    def asks_for(
-        self,
-        config: TrainingConfig,
-        steps: list[list[tuple[str, str]]],
-        start: Path | str | None,
-    ) -> bool:
-        """Whether this run was asked for the same, also in a record of before."""
-        return self.fingerprint in {
-            request_fingerprint(config, steps, start, without)
-            for without in (_WITHOUT_EFFECT, _EARLIER)
-        }
+    def save(self) -> None:
+        """Write the record."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        RunFolder(self.folder).save(self.state)
 
-    def learned(
-        self, curriculum: Sequence[Sequence[Repository]], checkpoint: Path
-    ) -> list[FinishedStep]:
-        """Say for a model card what the run has been trained on, up to the step of a checkpoint."""
-        found = []
-        names = [*self.finished, checkpoint.relative_to(self.folder).as_posix()]
-        for repositories, name in zip(curriculum, names, strict=False):
-            if name is None:
-                continue
-            folder = (self.folder / name).parent
+    def finish(self, new: Sequence[FinishedStep], *, write: bool) -> None:
+        """Note the repositories of a finished step; the main process writes them down."""
+        self.state.finished.extend(new)
+        if write:
+            self.save()
+
+    def finished(self, number: int, checkpoint: Path | None) -> list[FinishedStep]:
+        """Say what a step was trained on: what was measured stands at its last repository."""
+        items = reached = 0
+        data, model = "", None
+        if checkpoint is not None:
+            folder, model = checkpoint.parent, checkpoint.relative_to(self.folder).as_posix()
             record = self.folder / f"{folder.name}.json"
-            items = orjson.loads(record.read_bytes())["items"] if record.is_file() else 0
+            told = orjson.loads(record.read_bytes()) if record.is_file() else {}
+            items, data = told.get("items", 0), told.get("corpus", "")
             reached = max((row["step"] for row in metrics.read(folder)), default=0)
-            for repo in repositories:  # what stands at the last one counts for all of a step
-                of_step = (items, reached) if repo is repositories[-1] else (0, 0)
-                found.append(FinishedStep(str(repo.url), str(repo.commit), *of_step, data=""))
-        return found
+        new = self.curriculum[number]
+        return [
+            FinishedStep(
+                str(repo.url),
+                str(repo.commit),
+                *((items, reached) if repo is new[-1] else (0, 0)),
+                data=data,
+                model=model,
+            )
+            for repo in new
+        ]
 
-    def finish(self, checkpoint: Path | None, *, last: bool) -> None:
-        """Record a finished step."""
-        name = None if checkpoint is None else checkpoint.relative_to(self.folder).as_posix()
-        self.finished.append(name)
-        self.done = last
-        self.write()
+    def _asks_for(self, asked: dict[str, Any]) -> bool:
+        def shaping(settings: dict[str, Any]) -> dict[str, Any]:
+            plain = json.loads(json.dumps(settings))
+            return {k: v for k, v in plain.items() if k not in _WITHOUT_EFFECT | _OF_THE_RUN}
 
-
-def request_fingerprint(
-    config: TrainingConfig,
-    steps: list[list[tuple[str, str]]],
-    start: Path | str | None,
-    without: Collection[str] = _WITHOUT_EFFECT,
-) -> str:
-    """Digest what a training call asks for: settings, repositories, an explicit start."""
-    asked: dict[str, Any] = {
-        "settings": {k: v for k, v in config.to_dict().items() if k not in without},
-        "steps": steps,
-        "start": None if start is None else str(start),
-    }
-    raw = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
-    return hashlib.blake2b(raw, digest_size=16).hexdigest()
+        return shaping(self.state.settings) == shaping(asked)

@@ -24,8 +24,8 @@ from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.runs import RetrievalRun
 from lean_dojo_plugins.retrieval.search.index import PremiseIndex
 from lean_dojo_plugins.training.callbacks import Callbacks, resolve_callbacks
+from lean_dojo_plugins.training.data import repository_name
 from lean_dojo_plugins.training.devices import choose_device
-from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 from lean_dojo_v2.runs.environment import record_environment
@@ -52,8 +52,6 @@ class RetrievalStep:
         config: Settings.
         run: The run it belongs to.
         number: Its number in the run, from 0.
-        so_far: All repositories up to this step.
-        new: The repositories of this step.
         data_path: Folder of the exported data.
         formatter: Name of the dataset formatter.
         callbacks: Lightning callbacks that the user adds.
@@ -63,18 +61,25 @@ class RetrievalStep:
     config: TrainingConfig
     run: RetrievalRun
     number: int
-    so_far: tuple[Repository, ...]
-    new: tuple[Repository, ...]
     data_path: Path
     formatter: str
     callbacks: Callbacks = ()
     processes: PartialState
 
     @property
+    def new(self) -> Sequence[Repository]:
+        """The repositories of this step."""
+        return self.run.curriculum[self.number]
+
+    @property
+    def so_far(self) -> list[Repository]:
+        """All repositories up to this step."""
+        return [repo for new in self.run.curriculum[: self.number + 1] for repo in new]
+
+    @property
     def name(self) -> str:
         """One folder's name: run, step and first repository."""
-        repository = paths.safe_name(str(getattr(self.new[0], "name", self.new[0].url)))
-        return f"run{self.run.number:03d}-{self.number:03d}-{repository}"
+        return f"run{self.run.number:03d}-{self.number:03d}-{repository_name(self.new[0])}"
 
     @property
     def folder(self) -> Path:
@@ -96,7 +101,7 @@ def train_step(step: RetrievalStep, database: Database) -> Path:
         return finished  # killed before the run's record was written
     if step.processes.is_main_process:
         checkpoints.remove_leftovers(step.folder)
-        database.export_merged_data(list(step.so_far), step.data_path)
+        database.export_merged_data(step.so_far, step.data_path)
         copy_metadata(step.data_path, step.run.folder)
         record_environment(step.run.folder)
     step.processes.wait_for_everyone()
@@ -232,4 +237,4 @@ def _row_name(step: RetrievalStep) -> str:
 
 
 def _short(repo: Repository) -> str:
-    return f"{paths.safe_name(str(getattr(repo, 'name', repo.url)))}@{str(repo.commit)[:7]}"
+    return f"{repository_name(repo)}@{str(repo.commit)[:7]}"

@@ -18,15 +18,16 @@ from lean_dojo_plugins.retrieval.evaluation import Evaluator
 from lean_dojo_plugins.retrieval.model import checkpoints
 from lean_dojo_plugins.retrieval.model.hardware import join_processes
 from lean_dojo_plugins.retrieval.report import EvaluationReport
-from lean_dojo_plugins.retrieval.runs import RetrievalRun, request_fingerprint
+from lean_dojo_plugins.retrieval.runs import RetrievalRun
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_plugins.retrieval.step import RetrievalStep, train_step
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
-from lean_dojo_plugins.training.data import SPLITS
+from lean_dojo_plugins.training.data import SPLITS, repository_name
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.only_run import only_run
+from lean_dojo_plugins.training.walk import NOTHING, Walk
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import require_writable
 from lean_dojo_v2.lean_agent.config import TrainingConfig
@@ -122,65 +123,50 @@ class RetrievalTrainer:
         self._trained_on = folder
         curriculum = [[repo] for repo in repos] if self.config.single_repo else [list(repos)]
         with only_run(self.output_dir, processes):
-            run = self._run(curriculum, model_checkpoint_path, processes)
-            self._train(run, curriculum, database, folder, processes)
+            latest = self.find_latest_checkpoint()
+            run = RetrievalRun.open(
+                self.output_dir, curriculum, self.settings(), model_checkpoint_path, latest
+            )
+            processes.wait_for_everyone()  # everybody has read the old record
+            if processes.is_main_process:
+                run.save()
+            self._train(run, database, folder, processes)
 
     def _train(
-        self,
-        run: RetrievalRun,
-        curriculum: list[list[Repository]],
-        database: Database,
-        folder: Path,
-        processes: PartialState,
+        self, run: RetrievalRun, database: Database, folder: Path, processes: PartialState
     ) -> None:
-        so_far: list[Repository] = []
-        for number, new in enumerate(curriculum):
-            so_far.extend(new)
-            if number < len(run.finished):
-                log.info("%s is finished already", _names(new))
-                continue
+        walk = Walk(
+            folder=self.output_dir,
+            names=[", ".join(map(repository_name, new)) for new in run.curriculum],
+            is_main=processes.is_main_process,
+        )
+        if done := run.done:
+            walk.say_done(done)
+        for number in walk.steps(done):
             step = RetrievalStep(
                 config=self.config,
                 run=run,
                 number=number,
-                so_far=tuple(so_far),
-                new=tuple(new),
                 data_path=folder,
                 formatter=self.formatter,
                 callbacks=self.callbacks,
                 processes=processes,
             )
-            last = number == len(curriculum) - 1
             try:
                 with lightning.without_chatter():
                     checkpoint = train_step(step, database)
             except EmptyDatasetError as error:
-                if last and not any(run.finished):
+                if number == len(run.curriculum) - 1 and run.is_empty:
                     raise
-                log.warning("%s is skipped: %s", _names(new), error)
+                walk.say_of(number, f"{NOTHING}: {error}")
                 checkpoint = None
-            if checkpoint is not None and processes.is_main_process:
-                write_model_card(checkpoint.parent, self, run.learned(curriculum, checkpoint))
-            run.finish(checkpoint, last=last)
-
-    def _run(
-        self, curriculum: list[list[Repository]], start: Path | str | None, processes: PartialState
-    ) -> RetrievalRun:
-        """Go on with the last run if it was the same request and is not done; else begin one."""
-        steps = [[(str(repo.url), str(repo.commit)) for repo in new] for new in curriculum]
-        asked = request_fingerprint(self.config, steps, start)
-        before = RetrievalRun.last(self.output_dir)
-        if before and not before.done and before.asks_for(self.config, steps, start):
-            log.info("going on with run %d: %d step(s) done", before.number, len(before.finished))
-            return before
-        latest = self.find_latest_checkpoint() if start is None else Path(start)
-        number = 1 if before is None else before.number + 1
-        run = RetrievalRun(self.output_dir, number, asked, None if latest is None else str(latest))
-        processes.wait_for_everyone()  # everybody has read the old record
-        if processes.is_main_process:
-            run.write()
-        processes.wait_for_everyone()
-        return run
+            new = run.finished(number, checkpoint)
+            if checkpoint is not None:
+                if processes.is_main_process:
+                    learned = [one for one in [*run.state.finished, *new] if one.model is not None]
+                    write_model_card(checkpoint.parent, self, learned)
+                walk.say_of(number, f"saved to {checkpoint}")
+            run.finish(new, write=processes.is_main_process)
 
     def find_latest_checkpoint(self) -> Path | None:
         """Return the checkpoint that was saved last, ``None`` if there is none.
@@ -258,7 +244,8 @@ class RetrievalTrainer:
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result, as plain data."""
         folders = {"checkpoint_dir", "log_dir"}
-        return {k: v for k, v in self.config.to_dict().items() if k not in folders}
+        shaping = {k: v for k, v in self.config.to_dict().items() if k not in folders}
+        return {**shaping, "formatter": self.formatter}
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""
@@ -285,7 +272,3 @@ class RetrievalTrainer:
 
     lightning_callbacks = staticmethod(lightning.callbacks)
     lightning_trainer = staticmethod(lightning.lightning_trainer)
-
-
-def _names(repos: Sequence[Repository]) -> str:
-    return ", ".join(str(getattr(repo, "name", repo.url)) for repo in repos)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,6 +9,7 @@ from typing import Any, ClassVar
 from lean_dojo_core import DatasetFormatter, Repository, registry
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.paths import safe_name
 
 SPLITS = ("train", "val", "test")
 
@@ -63,14 +63,5 @@ class SplitDataset:
 
 
 def repository_name(repository: Repository) -> str:
-    """Return ``owner-repo`` of a repository's address, with nothing that a file name may not have.
-
-    ``paths.safe_name`` joins by ``_``. Runs keep this form: a killed one finds its folders by it,
-    and ``forgetting.json`` its columns.
-
-    >>> from types import SimpleNamespace
-    >>> repository_name(SimpleNamespace(url="https://github.com/leanprover/std4.git", commit="c"))
-    'leanprover-std4'
-    """
-    parts = re.split(r"[/\\:]+", str(repository.url).removesuffix(".git").rstrip("/"))
-    return re.sub(r"[^\w.-]+", "_", "-".join(parts[-2:])).strip("-.") or "repository"
+    """Return ``owner_name`` of a repository's address: its name in the name of a file."""
+    return safe_name(str(repository.url))

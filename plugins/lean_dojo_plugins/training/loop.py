@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
 
 import attrs
 from accelerate import PartialState
-from tqdm import tqdm
 
 from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import EmptyDatasetError, UsageError
@@ -44,6 +42,7 @@ from lean_dojo_plugins.training.run_folder import (
     longer_by,
     said_longer,
 )
+from lean_dojo_plugins.training.walk import NOTHING, Walk
 from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata
 from lean_dojo_v2.wording import counted
@@ -75,8 +74,13 @@ class Loop:
         self.repos = repos
         self.database = database
         self.data_path = data_path
-        self.noun = noun
         self.folder = RunFolder(Path(trainer.output_dir))
+        self.walk = Walk(
+            folder=self.folder.path,
+            names=[repository_name(repo) for repo in repos],
+            is_main=self.processes.is_main_process,
+            noun=noun,
+        )
         self.formatter = trainer.make_formatter()
         self.reporter = Reporter(self.folder.path, tensorboard="tensorboard" in trainer.reports())
         self.skipped: list[FinishedStep] = []
@@ -99,33 +103,25 @@ class Loop:
         is_done = done == len(self.repos)
         longer = longer_by(state, self.trainer.settings()) if is_done else {}
         if longer:
-            self._say(f"{self.folder.path}: {said_longer(longer)}")
+            self.walk.say(f"{self.folder.path}: {said_longer(longer)}")
             done -= 1  # the last repository comes once more
         elif is_done:
-            self._say(
-                f"{self.folder.path}: already trained; {counted(done, *self.noun)} done, none left "
-                "(resume=False trains anew)"
+            self.walk.say(
+                f"{self.folder.path}: already trained; {counted(done, *self.walk.noun)} done, none "
+                "left (resume=False trains anew)"
             )
             return
         elif done:
-            self._say(f"{self.folder.path}: going on after {counted(done, *self.noun)}")
-        bar = tqdm(
-            total=len(self.repos),
-            initial=done,
-            desc=self.noun[1],
-            disable=not (sys.stderr.isatty() and self.processes.is_main_process),
-        )
+            self.walk.say_done(done)
         try:
-            with bar, bars_on_terminals_only():
-                for index in range(done, len(self.repos)):
+            with bars_on_terminals_only():
+                for index in self.walk.steps(done):
                     self._run_step(state, self._step(index, state, longer))
-                    bar.update()
         finally:
             self.reporter.close()
         if not state.finished:
-            names = ", ".join(repository_name(repo) for repo in self.repos)
             raise EmptyDatasetError(
-                f"nothing to train on in {names}: {self._why_nothing()}",
+                f"nothing to train on in {', '.join(self.walk.names)}: {self._why_nothing()}",
                 path=split_file(self.data_path),
             )
 
@@ -173,7 +169,7 @@ class Loop:
             index=index,
             total=len(self.repos),
             repositories=tuple(self.repos[: index + 1]),
-            folder=self.folder.step_folder(number, repository_name(self.repos[index])),
+            folder=self.folder.step_folder(number, self.walk.names[index]),
             seed=self.trainer.seed + number,
             processes=self.processes.num_processes,
             longer=longer,
@@ -181,18 +177,15 @@ class Loop:
 
     def _run_step(self, state: RunState, step: CurriculumStep) -> None:
         written = self._make_data(step)
-        place = f"[{step.index + 1}/{step.total}] {step.name}"
         if cut := self.too_long.describe(self.trainer.max_length):
-            self._say(f"{place}: {cut}")
+            self.walk.say_of(step.index, cut)
         if written.rows == 0:
-            self._say(f"{place}: skipped, because there is nothing to learn from")
+            self.walk.say_of(step.index, NOTHING)
             self.skipped.append(_finished(step, written, 0))
             return
         checkpoint = last_checkpoint(step.folder, step.processes)
-        self._say(
-            f"{place}: {written.rows} rows"
-            + (f", going on from {checkpoint.name}" if checkpoint else "")
-        )
+        going_on = f", going on from {checkpoint.name}" if checkpoint else ""
+        self.walk.say_of(step.index, f"{written.rows} rows{going_on}")
         steps = self._fit(state, step, checkpoint)
         if self.processes.is_main_process:
             length = length_of(self.trainer.settings())
@@ -206,7 +199,7 @@ class Loop:
                 look_back(self.trainer, step, self.data_path)
             write_model_card(self.folder.staging, self.trainer, [*state.finished, *finished])
             self.folder.publish(state, finished)
-            self._say(f"{place}: saved to {self.folder.path}")
+            self.walk.say_of(step.index, f"saved to {self.folder.path}")
         self.processes.wait_for_everyone()
         self.skipped = []
         reread = self.folder.load()
@@ -249,10 +242,6 @@ class Loop:
         )
         self.processes.wait_for_everyone()
         return steps
-
-    def _say(self, text: str) -> None:
-        if self.processes.is_main_process:
-            tqdm.write(text, file=sys.stderr)
 
 
 def _finished(step: CurriculumStep, written: Written, steps: int) -> FinishedStep:

@@ -62,6 +62,7 @@ class FinishedStep:
         data: Digest of the rows.
         length: The settings that say how long it was trained; ``None`` in a folder of before they
             were noted.
+        model: Where its model lies, relative to the folder, if not in the folder itself.
     """
 
     url: str
@@ -70,6 +71,7 @@ class FinishedStep:
     optimizer_steps: int
     data: str
     length: dict[str, float] | None = None
+    model: str | None = None
 
 
 @attrs.define
@@ -130,8 +132,8 @@ class RunFolder:
             )
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(
-                f"{file}: not a training state ({error}); use another output_dir, or start anew "
-                "with resume=False"
+                f"{file}: not a training state ({error}); use another folder, or delete it to "
+                "start anew"
             ) from error
 
     def holds_work(self, state: RunState) -> bool:
@@ -215,8 +217,12 @@ class RunFolder:
         self.save(state)
 
     def step_folder(self, index: int, name: str) -> Path:
-        """Where the step with that 0-based index keeps its data and checkpoints."""
-        return self.path / CHECKPOINTS / f"{index + 1}-{name}"
+        """Where the step with that 0-based index keeps its data and checkpoints.
+
+        The index alone tells; a run of before may have written the name in another way.
+        """
+        folder = self.path / CHECKPOINTS
+        return next(folder.glob(f"{index + 1}-*"), folder / f"{index + 1}-{name}")
 
     def _drop_checkpoints(self, finished: int) -> None:
         folder = self.path / CHECKPOINTS
@@ -280,6 +286,18 @@ def keep_fitting_checkpoints(folder: Path, told: Mapping[str, Any], processes: i
     last_checkpoint(folder, processes)  # deletes incomplete ones
 
 
+def check_same_trainer(state: RunState, trainer: str, path: Path) -> None:
+    """Refuse a folder that another trainer has worked in.
+
+    Raises:
+        UsageError: Names both.
+    """
+    if state.trainer != trainer:
+        raise UsageError(
+            f"{path} holds a run of {state.trainer}, not of {trainer}; use another folder"
+        )
+
+
 def check_same_run(state: RunState, trainer: str, settings: Mapping[str, Any], path: Path) -> bool:
     """Refuse to continue a run whose settings were others.
 
@@ -291,11 +309,7 @@ def check_same_run(state: RunState, trainer: str, settings: Mapping[str, Any], p
     Raises:
         UsageError: Names every difference, and how to undo it.
     """
-    if state.trainer != trainer:
-        raise UsageError(
-            f"output_dir {path} holds a run of {state.trainer}, not of {trainer}; use another "
-            "output_dir, or start anew in it with --set resume=false"
-        )
+    check_same_trainer(state, trainer, path)
     before, now = _flat(state.settings), _flat(settings)
     others = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
     refused = [key for key in others if not _only_adds(key, before.get(key), now.get(key))]

@@ -14,8 +14,8 @@ from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
 from lean_dojo_plugins.retrieval.evaluation import score
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
-from lean_dojo_plugins.retrieval.runs import RetrievalRun
 from lean_dojo_plugins.retrieval.search.index import PremiseIndex
+from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_v2 import paths
 
 SCRIPT = """
@@ -59,9 +59,7 @@ def test_two_processes(launcher, database, repos, make_config, tmp_path):
     assert result.returncode == 0, result.stderr[-3000:]
 
     folder = paths.checkpoint_dir()
-    run = RetrievalRun.last(folder)
-    assert run.done
-    last = folder / run.finished[-1]
+    last = folder / RunFolder(folder).load().finished[-1].model
     merged = paths.merged_data_dir()
     data = RetrievalDataModule(
         merged / "random", merged / "corpus.jsonl", num_workers=0, max_seq_len=128

@@ -9,20 +9,23 @@ import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from lean_dojo_core.errors import DataError, EmptyDatasetError
+from lean_dojo_core.errors import DataError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.model.checkpoints import find_best, find_latest
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
-from lean_dojo_plugins.retrieval.runs import RetrievalRun
+from lean_dojo_plugins.training.run_folder import RunFolder, RunState
 from lean_dojo_v2 import paths
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 from lean_dojo_v2.trainer.retrieval_trainer import RetrievalTrainer
 
 
 def finished(trainer):
-    run = RetrievalRun.last(trainer.output_dir)
-    assert run.done
-    return [trainer.output_dir / name for name in run.finished]
+    steps = state_of(trainer).finished
+    return [trainer.output_dir / name for name in dict.fromkeys(step.model for step in steps)]
+
+
+def state_of(trainer):
+    return RunFolder(trainer.output_dir).load()
 
 
 def loss_on(checkpoint, data):
@@ -176,10 +179,10 @@ def test_an_explicit_start_and_a_second_run(database, repos, make_config):
     trainer.train(repos[:1], database)
     (first,) = finished(trainer)
     trainer.train(repos[1:], database, model_checkpoint_path=str(first))
-    run = RetrievalRun.last(trainer.output_dir)
-    assert (run.number, run.start) == (2, str(first))
+    settings = state_of(trainer).settings
+    assert (settings["run"], settings["start"]) == (2, str(first))
     trainer.train(repos[1:], database)
-    assert RetrievalRun.last(trainer.output_dir).number == 3, "a finished run is not gone on with"
+    assert state_of(trainer).settings["run"] == 3, "a finished run is not gone on with"
     weights = [
         PremiseRetriever.load(p).fingerprint() for p in trainer.output_dir.rglob("finished*.ckpt")
     ]
@@ -193,7 +196,7 @@ def test_one_step_over_all_repositories(database, repos, make_config):
 
 
 def test_a_repository_with_nothing_to_learn_is_skipped_by_name(
-    database, repos, make_repository, make_config, caplog
+    database, repos, make_repository, make_config, capsys
 ):
     barren = make_repository("barren", ["x"], repeats=0)
     database.add_repository(barren)
@@ -201,10 +204,13 @@ def test_a_repository_with_nothing_to_learn_is_skipped_by_name(
     with pytest.raises(EmptyDatasetError):
         trainer.train([barren], database)
     trainer.train([barren, repos[0]], database)
-    assert "owner/barren is skipped" in caplog.text
-    run = RetrievalRun.last(trainer.output_dir)
-    assert run.finished[0] is None
-    assert run.finished[1] is not None
+    assert (
+        "[1/2] owner_barren: skipped, because there is nothing to learn" in capsys.readouterr().err
+    )
+    skipped, learned = state_of(trainer).finished
+    assert (skipped.rows, skipped.model) == (0, None)
+    assert learned.rows > 0
+    assert learned.optimizer_steps > 0
 
 
 def test_no_repositories(database, make_config):
@@ -268,3 +274,40 @@ def test_every_precision_works_on_a_cpu(wanted, make_config, tmp_path):
     chosen = make_config(precision=wanted).create_trainer("x", tmp_path).precision
     assert chosen in {wanted, "bf16-mixed", "32-true"}
     assert chosen != "16-mixed"
+
+
+def test_the_record_is_that_of_every_trainer(database, repos, make_config, tmp_path):
+    trainer = RetrievalTrainer(make_config())
+    trainer.train(repos[:1], database)
+    state = state_of(trainer)
+    assert state.trainer == "RetrievalTrainer"
+    assert state.settings["formatter"] == "premise-pairs"
+    [step] = state.finished
+    assert (step.url, step.commit) == (repos[0].url, repos[0].commit)
+    RunFolder(tmp_path).save(RunState("SFTTrainer", {}))
+    with pytest.raises(UsageError, match="holds a run of SFTTrainer"):
+        RetrievalTrainer(make_config(checkpoint_dir=tmp_path)).train(repos[:1], database)
+
+
+@pytest.mark.slow
+def test_a_run_that_stopped_between_two_repositories_goes_on(
+    database, repos, make_config, monkeypatch, capsys
+):
+    trainer = RetrievalTrainer(make_config())
+    export = database.export_merged_data
+
+    def fail_at_the_second(repositories, folder):
+        if len(repositories) == 2:
+            raise OSError("no space left")
+        export(repositories, folder)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "export_merged_data", fail_at_the_second)
+        with pytest.raises(OSError, match="no space left"):
+            trainer.train(repos, database)
+    RetrievalTrainer(make_config(max_epochs=2)).train(repos, database)
+    assert "going on after 1 repository" in capsys.readouterr().err
+    folders = [checkpoint.parent.name for checkpoint in finished(trainer)]
+    assert folders == ["run001-000-owner_alpha", "run001-001-owner_beta"]
+    RetrievalTrainer(make_config(lr=0.5)).train(repos[:1], database)
+    assert state_of(trainer).settings["run"] == 2, "another request is another run"

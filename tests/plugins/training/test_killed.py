@@ -98,8 +98,8 @@ def loads(case: str, folder: Path) -> None:
 
 def weights(case: str, folder: Path) -> dict[str, torch.Tensor]:
     if case == "retrieval":
-        record = json.loads((folder / "run.json").read_text())
-        last = torch.load(folder / record["finished"][-1], weights_only=True)
+        record = json.loads((folder / "training_state.json").read_text())
+        last = torch.load(folder / record["finished"][-1]["model"], weights_only=True)
         return last["state_dict"]
     [file] = folder.glob("*model.safetensors")
     return load_file(file)
