@@ -42,7 +42,7 @@ def trained(traced, tiny_model, tmp_path_factory) -> tuple[Path, Path, SFTTraine
 def test_each_step_measures_every_repository_so_far(trained):
     output, _, trainer = trained
     matrix = Forgetting.load(output / "forgetting.json")
-    empty, one, two = (f"lean-{name}@ccccccc" for name in ("empty", "one", "two"))
+    empty, one, two = (f"lean_{name}@ccccccc" for name in ("empty", "one", "two"))
     assert [step["after"] for step in matrix.steps] == [one, two]
     assert [list(step["values"]) for step in matrix.steps] == [[empty, one], [empty, one, two]]
     assert matrix.steps[1]["values"][empty] is None, "it has nothing to measure"

@@ -51,7 +51,7 @@ def test_what_is_cut_and_left_out_is_said_once(database, tiny_model, tmp_path, c
 
 def test_where_all_is_left_out_max_length_is_named(database, tiny_model, tmp_path, capsys):
     trainer = make(tiny_model, tmp_path, max_length=30)
-    with pytest.raises(EmptyDatasetError, match=r"lean-one: none of \d+ examples .* raise max_len"):
+    with pytest.raises(EmptyDatasetError, match=r"lean_one: none of \d+ examples .* raise max_len"):
         trainer.train(list(database.repositories), database, tmp_path / "merged")
     with pytest.raises(EmptyDatasetError, match="fits into max_length=30"):
         trainer.evaluate(tmp_path / "merged", "train")

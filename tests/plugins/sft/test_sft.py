@@ -82,7 +82,7 @@ def test_a_run_leaves_a_model_and_all_that_tells_about_it(
     rows = [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
     losses = [row for row in rows if "loss" in row]
     assert [row["step"] for row in losses] == list(range(1, len(losses) + 1))
-    assert {row["repository"] for row in rows} == {"lean-one", "lean-two"}
+    assert {row["repository"] for row in rows} == {"lean_one", "lean_two"}
     events = EventAccumulator(str(output / "runs")).Reload()
     scalars = events.Scalars("train/loss")
     assert [event.step for event in scalars] == [row["step"] for row in losses]
@@ -94,7 +94,7 @@ def test_a_run_leaves_a_model_and_all_that_tells_about_it(
     assert str(tmp_path) not in card
 
     assert printed.out == ""
-    assert "lean-empty: skipped" in printed.err
+    assert "lean_empty: skipped" in printed.err
     assert "it/s" not in printed.err  # no progress bars outside a terminal
 
     # The same call again has nothing to do; one more repository goes on from there.
@@ -115,7 +115,7 @@ def test_a_run_leaves_a_model_and_all_that_tells_about_it(
 
 def test_nothing_to_learn_is_an_error_by_name(database, tiny_model, tmp_path):
     trainer = SFTTrainer(str(tiny_model), tmp_path / "out")
-    with pytest.raises(EmptyDatasetError, match="lean-empty"):
+    with pytest.raises(EmptyDatasetError, match="lean_empty"):
         trainer.train(repos(database, "empty"), database, tmp_path / "merged")
     with pytest.raises(UsageError, match="no repositories"):
         trainer.train([], database, tmp_path / "merged")
@@ -297,7 +297,7 @@ def test_two_processes_train_like_one(traced, tiny_model, tmp_path):
         }
         file = tmp_path / f"{launcher}.json"
         file.write_text(json.dumps(orders))
-        assert launch(launcher, file).count("lean-two: saved to") == 1
+        assert launch(launcher, file).count("lean_two: saved to") == 1
     one, two = tmp_path / "accelerate", tmp_path / "torchrun"
     states = [json.loads((out / "training_state.json").read_text()) for out in (one, two)]
     assert states[0]["finished"] == states[1]["finished"]
