@@ -177,9 +177,11 @@ def select_repositories(
     repositories = list(database.repositories)
     if not repositories:
         raise UsageError(f"{path}: holds no repository; add one with `lean-dojo trace`")
+    from lean_dojo_v2.data.repository import is_meant
+
     chosen: list[Repository] = []
     for text in wanted:
-        matches = [one for one in repositories if _is(one, text)]
+        matches = [one for one in repositories if is_meant(one.url, one.commit, text)]
         if not matches:
             names = [f"{one.name}@{one.commit[:12]}" for one in repositories]
             raise UsageError(f"{path}: no repository {text!r}.{suggestion(text, names)}")
@@ -192,11 +194,3 @@ def in_curriculum_order(
 ) -> list[Repository]:
     """Sort some of a database's repositories, easiest first."""
     return [one for one in database.sort_repositories_by_difficulty() if one in repositories]
-
-
-def _is(repository: Repository, text: str) -> bool:
-    """Whether a repository is what the user wrote."""
-    place, _, commit = text.partition("@") if not text.startswith("git@") else (text, "", "")
-    address = place.rstrip("/").removesuffix(".git").lower()
-    known = {repository.url.rstrip("/").removesuffix(".git").lower(), repository.name.lower()}
-    return address in known and repository.commit.startswith(commit)

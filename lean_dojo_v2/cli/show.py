@@ -21,7 +21,7 @@ kind_option = click.option(
     "--kind",
     metavar="KIND",
     type=click.Choice(list(registry.REGISTRIES)),
-    help="Kind of NAME, as `plugins --kind` takes it, if several kinds have this name.",
+    help=f"Kind of NAME, if several kinds have this name: {', '.join(registry.REGISTRIES)}.",
 )
 
 

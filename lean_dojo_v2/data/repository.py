@@ -321,6 +321,25 @@ def name_of_url(url: str) -> str:
     return "/".join(parts[-2:] if "://" in url or url.startswith("git@") else parts[-1:]) or url
 
 
+def is_meant(url: str, commit: str, text: str) -> bool:
+    """Whether ``owner/name[@commit]``, or an address in place of the name, means a repository.
+
+    Of the commit, a beginning is enough; letters may be small or capital.
+
+    >>> is_meant("https://github.com/owner/name.git", "b14fef", "Owner/Name@b14")
+    True
+    >>> is_meant("https://github.com/owner/name.git", "b14fef", "https://github.com/owner/name")
+    True
+    """
+    place, _, start = text.partition("@") if not text.startswith("git@") else (text, "", "")
+    known = {_bare(url), name_of_url(url).lower()}
+    return _bare(place) in known and commit.startswith(start)
+
+
+def _bare(address: str) -> str:
+    return address.rstrip("/").removesuffix(".git").lower()
+
+
 def date_from_metadata(metadata: Mapping[str, Any]) -> datetime:
     """Read ``date_processed``; the beginning of time if it is missing.
 

@@ -15,7 +15,7 @@ from lean_dojo_core.records import Theorem, TracedTactic
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.data.difficulty import easiest_first
 from lean_dojo_v2.data.errors import NotInDatabaseError, located
-from lean_dojo_v2.data.repository import Repository, log_proof, name_of_url, rated
+from lean_dojo_v2.data.repository import Repository, is_meant, log_proof, name_of_url, rated
 from lean_dojo_v2.database.export.source import ExportSource
 from lean_dojo_v2.database.export.write import write_merged_data
 from lean_dojo_v2.database.json.file import repositories_from_dict
@@ -71,17 +71,12 @@ class DynamicDatabase:
         ]
 
     def __getitem__(self, name: str) -> Repository:
-        """Return a repository by ``owner/name@commit``; of the commit, a beginning is enough.
+        """Return a repository by ``owner/name@commit`` or by address, as the commands name it.
 
         Raises:
             NotInDatabaseError: (a ValueError) if none is meant, or more than one.
         """
-        place, _, commit = name.partition("@")
-        meant = [
-            key
-            for key in self.storage.repository_keys()
-            if name_of_url(key[0]).lower() == place.lower() and key[1].startswith(commit)
-        ]
+        meant = [key for key in self.storage.repository_keys() if is_meant(*key, name)]
         if len(meant) != 1:
             there = ", ".join(self._ipython_key_completions_()) or "none"
             problem = "several repositories are" if meant else "no repository is"

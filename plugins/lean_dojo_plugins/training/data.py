@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from lean_dojo_core import DatasetFormatter, Repository, registry
 from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_v2.data.repository import name_of_url
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.paths import safe_name
 
@@ -63,5 +64,5 @@ class SplitDataset:
 
 
 def repository_name(repository: Repository) -> str:
-    """Return ``owner_name`` of a repository's address: its name in the name of a file."""
-    return safe_name(str(repository.url))
+    """Return a repository's name in the name of a file: ``owner_name``."""
+    return safe_name(name_of_url(str(repository.url)))

@@ -59,7 +59,7 @@ def test_a_name_must_mean_one_repository(
     filled.add_repository(later)
     with pytest.raises(NotInDatabaseError, match="several repositories are 'owner1/repo1'"):
         filled["owner1/repo1"]
-    assert filled["owner1/repo1@fff"] == later
+    assert filled["owner1/repo1@fff"] == filled[f"{later.url}@fff"] == later
     for ask in (list, lambda database: "owner1/repo1" in database):
         with pytest.raises(TypeError, match="iterable"):
             ask(filled)
