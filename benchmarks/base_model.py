@@ -45,7 +45,7 @@ from lean_dojo_v2.runs.files import read_lines
 SEED = 0
 LIMITS = ["--samples", "16", "--expansions", "16", "--visits", "2", "--seed", str(SEED)]
 """What every model may spend on a theorem when it is measured."""
-PRACTICE = {"samples": 8, "expansions": 8, "heartbeats": 5000, "automation": "true"}
+PRACTICE = {"samples": 8, "expansions": 8, "heartbeats": 5000}
 """What practice may spend on a statement."""
 
 SHIPPED = Path(__file__).resolve().parents[1] / "plugins" / "lean_dojo_plugins" / "base_model"
@@ -97,22 +97,23 @@ def mine(folder: Path, options: argparse.Namespace) -> list[Mined]:
 
 
 def write_data(folder: Path, mined: list[Mined]) -> None:
-    """Write the database of proofs, and the statements to practise on."""
+    """Write the database of proofs, the statements that were tried, and those to practise on."""
     database = folder / "database.json"
     if not database.exists():
         DynamicDatabase(database).add_repository(repository(mined, f"{datetime.now(UTC):%F}"))
-    problems = folder / "problems.jsonl"
-    if not problems.exists():
-        write_problems(
-            (
-                BenchmarkProblem(
-                    full_name=one.name, statement=one.statement, header=one.header, split="train"
-                )
-                for one in mined
-                if one.kind == UNTRIED
-            ),
-            problems,
-        )
+    for kind, name in ((LIBRARY, "statements.jsonl"), (UNTRIED, "problems.jsonl")):
+        if not (folder / name).exists():
+            write_problems(
+                (
+                    BenchmarkProblem(
+                        full_name=one.name, statement=one.statement, header=one.header,
+                        split="train",
+                    )
+                    for one in mined
+                    if one.kind == kind
+                ),
+                folder / name,
+            )  # fmt: skip
 
 
 def build(folder: Path, mined: list[Mined], options: argparse.Namespace) -> Path:
@@ -138,7 +139,7 @@ def train(folder: Path, model: Path, options: argparse.Namespace) -> Path:
     given = {
         "model_name": sft, "lr": options.practice_lr, "rounds": options.rounds,
         "problems": json.dumps([str(folder / "problems.jsonl")]), "engines": options.engines,
-        "problems_per_round": options.practice, **PRACTICE,
+        "problems_per_round": options.practice, "automation": "true", **PRACTICE,
     }  # fmt: skip
     return _train(folder, "expert-iteration", given, options.practice_steps)
 
@@ -227,7 +228,7 @@ def card(figures: dict) -> str:
         if not data["rounds"]
         else f"; then `expert-iteration` with Lean's automation, rounds: {data['rounds']}, each "
         f"over {data['practised']} of {data['untried']} other statements of these modules, of "
-        f"which {data['found']} were proved, and {data['practice_steps']} more steps",
+        f"which {data['practice_proved']} were proved, and {data['practice_steps']} more steps",
     )
 
 
@@ -269,7 +270,7 @@ def main() -> None:
     parser.add_argument("--modules", type=int, help="mine so many modules at most")
     parser.add_argument("--theorems", type=int, default=30, help="theorems of a module at most")
     parser.add_argument(
-        "--untried", type=int, default=60, help="further statements of a module to practise on"
+        "--untried", type=int, default=60, help="further theorems of a module to practise on"
     )
     parser.add_argument("--steps", type=int, default=1200, help="optimiser steps of sft")
     parser.add_argument("--lr", type=float, default=1.5e-3, help="of sft")
@@ -296,7 +297,7 @@ def main() -> None:
     model = train(folder, build(folder, mined, options), options)
     if options.rounds:
         *_, last = read_lines(model / "rounds.jsonl")
-        found["found"] = last["proved_so_far"]
+        found["practice_proved"] = last["proved_so_far"]
     figures = {"data": found, "benchmarks": measure(folder, model, options)}
     atomic_write_bytes(folder / "figures.json", orjson.dumps(figures, option=orjson.OPT_INDENT_2))
     print(card(figures))

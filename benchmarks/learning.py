@@ -210,7 +210,7 @@ class Laboratory:
     def problems(self) -> None:
         """More and more problems."""
         core: Path = self.options.core
-        every = list(read_lines(core / "problems.jsonl"))  # module by module
+        every = list(read_lines(core / "statements.jsonl"))  # module by module
         order = sorted(unit_hash(one["name"]) for one in every)
         few = self.fine_tune(
             "few", "sft", self.core(), 4 * self.options.steps, model_name=core / "untrained",

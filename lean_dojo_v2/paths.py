@@ -7,7 +7,6 @@ read, so that a program or a test may set it at any time. Nothing is created her
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 RAID_VARIABLE = "RAID_DIR"
@@ -87,7 +86,7 @@ def safe_name(name: str) -> str:
     'etc'
     """
     short = name.rstrip("/").removesuffix(".git").split("://")[-1]
-    parts = [part for part in re.split(r"[/\\:]", short) if part not in {"", ".", ".."}]
+    parts = [part for part in short.replace("\\", "/").split("/") if part not in {"", ".", ".."}]
     kept = "_".join(parts[-2:])
     clean = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in kept)
     return clean.strip("._") or "repository"

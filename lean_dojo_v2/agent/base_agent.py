@@ -16,6 +16,7 @@ from lean_dojo_core.errors import LeanError, UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.data.errors import NotInDatabaseError
+from lean_dojo_v2.data.repository import name_of_url
 from lean_dojo_v2.database import DynamicDatabase, Repository
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.pool.local import available_cores
@@ -258,7 +259,7 @@ class BaseAgent(ABC):
             self.proofs.append(ProvedTheorem.of(theorem, result.proof))
             self._record(theorem, result)
         if self.tree_dir is not None and result.tree is not None:
-            folder = self.tree_dir / safe_name(theorem.url)
+            folder = self.tree_dir / safe_name(name_of_url(theorem.url))
             result.tree.save(folder / f"{theorem.full_name}.json")
             save_drawing(result.tree, folder / f"{theorem.full_name}.svg")
         tqdm.write(f"Proving {theorem.full_name}", file=sys.stdout)

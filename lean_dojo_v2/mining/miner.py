@@ -84,6 +84,8 @@ class Miner:
         file: Where :class:`Mined` theorems go, one a line; those without a proof, too.
         theorems: Theorems of a module at most: of some that a hash of their names chooses, those
             that are said the shortest.
+        untried: So many further theorems of a module are looked at, and written down untried with
+            the others that are not tried; 0: none is.
         variants: Other proofs that are sought of what was proved.
         conjunctions: Theorems before it that a theorem is put together with.
         budget: Limits for one proof.
@@ -138,8 +140,10 @@ class Miner:
             stated(library, opening, module, names[:looked]),
             key=lambda one: len(one.problem.statement),
         )
-        others = stated(library, opening, module, names[looked : looked + self.untried])
-        untried = [_untried(one) for one in [*found[self.theorems :], *others]]
+        untried = []
+        if self.untried:
+            further = stated(library, opening, module, names[looked : looked + self.untried])
+            untried = [_untried(one) for one in [*found[self.theorems :], *further]]
         found = found[: self.theorems]
         mined: list[Mined] = []
         for one in found:

@@ -176,7 +176,10 @@ class ExpertIterationTrainer(SFTTrainer):
 
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result; a run goes on only with the same."""
-        return {k: v for k, v in super().settings().items() if k not in _NOT_SETTINGS}
+        settings = {k: v for k, v in super().settings().items() if k not in _NOT_SETTINGS}
+        if not self.automation:  # a run of before this setting goes on
+            del settings["automation"]
+        return settings
 
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
         """Search and learn, round by round.

@@ -16,6 +16,7 @@ import attrs
 import orjson
 
 from lean_dojo_core import Repository
+from lean_dojo_plugins.retrieval.model import checkpoints
 from lean_dojo_plugins.training.run_folder import (
     FinishedStep,
     RunFolder,
@@ -31,7 +32,6 @@ _WITHOUT_EFFECT = {
 }  # fmt: skip
 """Settings that may change between a killed call and the one that goes on; with more epochs the
 repository under way and those to come are trained longer."""
-_OF_THE_RUN = {"run", "start"}
 _STEP_FOLDER = re.compile(r"run(\d+)-")
 
 
@@ -42,8 +42,9 @@ class RetrievalRun:
     Attributes:
         folder: The checkpoint folder.
         curriculum: The repositories of each step.
-        state: The record: what was asked, and for each finished repository the model of its step;
-            one that had nothing to train on has none.
+        state: The record: the settings; the number of the run, its start and what was asked for;
+            and for each finished repository the model of its step. One that had nothing to train on
+            has none.
     """
 
     folder: Path
@@ -57,7 +58,6 @@ class RetrievalRun:
         curriculum: Sequence[Sequence[Repository]],
         settings: dict[str, Any],
         asked_start: Path | str | None,
-        latest: Path | None,
     ) -> RetrievalRun:
         """Go on with the folder's run if it was the same request and is not done; else a new one.
 
@@ -65,34 +65,36 @@ class RetrievalRun:
             folder: The checkpoint folder.
             curriculum: The repositories of each step.
             settings: The trainer's settings.
-            asked_start: The checkpoint that the call names, if any.
-            latest: The folder's latest checkpoint, where a run starts that names none.
+            asked_start: The checkpoint that the call names; a new run starts at the folder's latest
+                one if it names none.
 
         Raises:
             CheckpointError: If the record is broken.
             UsageError: If another trainer worked in the folder.
         """
         asked = {
-            **settings,
-            "steps": [[(str(repo.url), str(repo.commit)) for repo in new] for new in curriculum],
+            "curriculum": [[[str(one.url), str(one.commit)] for one in new] for new in curriculum],
             "asked_start": None if asked_start is None else str(asked_start),
         }
         state = RunFolder(folder).load()
         if state is not None:
             check_same_trainer(state, TRAINER, folder)
             before = cls(folder, curriculum, state)
-            if before._asks_for(asked) and before.done < len(curriculum):
+            if before._asks_for(settings, asked) and before.done < len(curriculum):
+                state.settings = settings
                 return before
-        start = asked_start or latest
-        found = (_STEP_FOLDER.match(one.name) for one in folder.glob("run*"))
-        numbers = [int(one[1]) for one in found if one]
-        own = {"run": max(numbers, default=0) + 1, "start": None if start is None else str(start)}
-        return cls(folder, curriculum, RunState(TRAINER, {**asked, **own}))
+        start = asked_start or checkpoints.find_latest(folder)
+        steps = (_STEP_FOLDER.match(one.name) for one in folder.glob("run*"))
+        numbers = [int(one[1]) for one in steps if one]
+        if state is not None:
+            numbers.append(state.run["number"])
+        run = {"number": max(numbers, default=0) + 1, "start": start and str(start), **asked}
+        return cls(folder, curriculum, RunState(TRAINER, settings, run=run))
 
     @property
     def number(self) -> int:
         """The number of the run: those of a folder are counted, so that their steps differ."""
-        return int(self.state.settings["run"])
+        return int(self.state.run["number"])
 
     @property
     def done(self) -> int:
@@ -106,31 +108,24 @@ class RetrievalRun:
         return count
 
     @property
-    def is_empty(self) -> bool:
-        """Whether no repository so far had anything to train on."""
-        return not any(step.model for step in self.state.finished)
+    def has_learned(self) -> bool:
+        """Whether any repository so far had something to train on."""
+        return any(step.model for step in self.state.finished)
 
     def checkpoint(self) -> Path | None:
         """Return the newest checkpoint of the run: of the last finished step, else the start."""
         for step in reversed(self.state.finished):
             if step.model is not None:
                 return self.folder / step.model
-        start = self.state.settings["start"]
+        start = self.state.run["start"]
         return None if start is None else Path(start)
 
     def save(self) -> None:
         """Write the record."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         RunFolder(self.folder).save(self.state)
 
-    def finish(self, new: Sequence[FinishedStep], *, write: bool) -> None:
-        """Note the repositories of a finished step; the main process writes them down."""
-        self.state.finished.extend(new)
-        if write:
-            self.save()
-
-    def finished(self, number: int, checkpoint: Path | None) -> list[FinishedStep]:
-        """Say what a step was trained on: what was measured stands at its last repository."""
+    def records(self, number: int, checkpoint: Path | None) -> list[FinishedStep]:
+        """Say what a step was trained on, and what it made."""
         items = reached = 0
         data, model = "", None
         if checkpoint is not None:
@@ -151,9 +146,9 @@ class RetrievalRun:
             for repo in new
         ]
 
-    def _asks_for(self, asked: dict[str, Any]) -> bool:
-        def shaping(settings: dict[str, Any]) -> dict[str, Any]:
-            plain = json.loads(json.dumps(settings))
-            return {k: v for k, v in plain.items() if k not in _WITHOUT_EFFECT | _OF_THE_RUN}
+    def _asks_for(self, settings: dict[str, Any], asked: dict[str, Any]) -> bool:
+        def shaping(all_of_them: dict[str, Any]) -> dict[str, Any]:
+            return {k: v for k, v in all_of_them.items() if k not in _WITHOUT_EFFECT}
 
-        return shaping(self.state.settings) == shaping(asked)
+        same = {key: self.state.run.get(key) for key in asked} == asked
+        return same and shaping(self.state.settings) == shaping(json.loads(json.dumps(settings)))

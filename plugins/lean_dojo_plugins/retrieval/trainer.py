@@ -123,9 +123,8 @@ class RetrievalTrainer:
         self._trained_on = folder
         curriculum = [[repo] for repo in repos] if self.config.single_repo else [list(repos)]
         with only_run(self.output_dir, processes):
-            latest = self.find_latest_checkpoint()
             run = RetrievalRun.open(
-                self.output_dir, curriculum, self.settings(), model_checkpoint_path, latest
+                self.output_dir, curriculum, self.settings(), model_checkpoint_path
             )
             processes.wait_for_everyone()  # everybody has read the old record
             if processes.is_main_process:
@@ -156,17 +155,20 @@ class RetrievalTrainer:
                 with lightning.without_chatter():
                     checkpoint = train_step(step, database)
             except EmptyDatasetError as error:
-                if number == len(run.curriculum) - 1 and run.is_empty:
+                if number == len(run.curriculum) - 1 and not run.has_learned:
                     raise
                 walk.say_of(number, f"{NOTHING}: {error}")
                 checkpoint = None
-            new = run.finished(number, checkpoint)
+            new = run.records(number, checkpoint)
             if checkpoint is not None:
                 if processes.is_main_process:
                     learned = [one for one in [*run.state.finished, *new] if one.model is not None]
                     write_model_card(checkpoint.parent, self, learned)
                 walk.say_of(number, f"saved to {checkpoint}")
-            run.finish(new, write=processes.is_main_process)
+            run.state.finished.extend(new)
+            if processes.is_main_process:
+                run.save()
+            processes.wait_for_everyone()  # the next call finds it written, in every process
 
     def find_latest_checkpoint(self) -> Path | None:
         """Return the checkpoint that was saved last, ``None`` if there is none.

@@ -42,7 +42,7 @@ from lean_dojo_plugins.training.run_folder import (
     longer_by,
     said_longer,
 )
-from lean_dojo_plugins.training.walk import NOTHING, Walk
+from lean_dojo_plugins.training.walk import NOTHING, REPOSITORIES, Walk
 from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata
 from lean_dojo_v2.wording import counted
@@ -68,7 +68,7 @@ class Loop:
         database: Database,
         data_path: Path,
         *,
-        noun: tuple[str, str] = ("repository", "repositories"),
+        noun: tuple[str, str] = REPOSITORIES,
     ) -> None:
         self.trainer = trainer
         self.repos = repos

@@ -62,7 +62,8 @@ class FinishedStep:
         data: Digest of the rows.
         length: The settings that say how long it was trained; ``None`` in a folder of before they
             were noted.
-        model: Where its model lies, relative to the folder, if not in the folder itself.
+        model: Where its model lies, relative to the folder, if not in the folder itself. Where a
+            step trains several repositories at once, rows and steps stand at the last of them.
     """
 
     url: str
@@ -84,6 +85,7 @@ class RunState:
         finished: The repositories trained on, in order.
         pending: The steps whose model is being moved in.
         pending_files: The files of that model.
+        run: What else tells this run from others, where a folder sees several.
     """
 
     trainer: str
@@ -91,6 +93,7 @@ class RunState:
     finished: list[FinishedStep] = attrs.field(factory=list)
     pending: list[FinishedStep] | None = None
     pending_files: list[str] = attrs.field(factory=list)
+    run: dict[str, Any] = attrs.field(factory=dict)
 
     @property
     def optimizer_steps(self) -> int:
@@ -129,11 +132,12 @@ class RunFolder:
                 [FinishedStep(**step) for step in data["finished"]],
                 None if pending is None else [FinishedStep(**step) for step in pending],
                 list(data["pending_files"]),
+                data.get("run", {}),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(
-                f"{file}: not a training state ({error}); use another folder, or delete it to "
-                "start anew"
+                f"{file}: not a training state ({error}); use another folder, or delete this file "
+                "to start anew"
             ) from error
 
     def holds_work(self, state: RunState) -> bool:
@@ -294,7 +298,8 @@ def check_same_trainer(state: RunState, trainer: str, path: Path) -> None:
     """
     if state.trainer != trainer:
         raise UsageError(
-            f"{path} holds a run of {state.trainer}, not of {trainer}; use another folder"
+            f"{path} holds a run of {state.trainer}, not of {trainer}; use another folder, or "
+            f"delete {STATE_FILE} in it to start anew"
         )
 
 

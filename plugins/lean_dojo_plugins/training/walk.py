@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from lean_dojo_v2.wording import counted
 
+REPOSITORIES = ("repository", "repositories")
 NOTHING = "skipped, because there is nothing to learn from"
 
 
@@ -28,7 +29,7 @@ class Walk:
     folder: Path
     names: Sequence[str]
     is_main: bool
-    noun: tuple[str, str] = ("repository", "repositories")
+    noun: tuple[str, str] = REPOSITORIES
 
     def steps(self, done: int) -> Iterator[int]:
         """Give the number of each step that is left, from 0; a terminal gets a bar."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import attrs
 import pytest
 
-from lean_dojo_v2.benchmarks.core_library.listing import modules
+from lean_dojo_v2.benchmarks.core_library.listing import Module, modules
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.lean import Server
@@ -19,6 +20,7 @@ from lean_dojo_v2.mining.shape import sample_shapes, shape
 from lean_dojo_v2.runs.files import read_lines
 
 NAMES = {"Option.all_false", "Option.any_true", "Option.bind_assoc"}
+OTHERS = {"Option.none_le", "Option.none_or", "Option.le_none", "Option.get_mem"}
 
 
 class Lent:
@@ -34,15 +36,41 @@ class Lent:
         pass
 
 
-@pytest.mark.slow
-def test_a_module_is_mined_once(
-    engine: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def option(engine: Server, monkeypatch: pytest.MonkeyPatch) -> Callable[[set[str]], Module]:
+    """Give the module of ``Option``'s lemmas with some of its theorems."""
     monkeypatch.setattr(mining, "library_server", lambda _: Lent(engine))
     monkeypatch.setattr(mining, "opening_server", lambda: Lent(engine))
-    [module] = modules(engine, ["Init.Data.Option.Lemmas"])
-    module = attrs.evolve(module, theorems=tuple(n for n in module.theorems if n in NAMES))
-    assert set(module.theorems) == NAMES
+
+    def some(names: set[str]) -> Module:
+        [module] = modules(engine, ["Init.Data.Option.Lemmas"])
+        module = attrs.evolve(module, theorems=tuple(n for n in module.theorems if n in names))
+        assert set(module.theorems) == names
+        return module
+
+    return some
+
+
+@pytest.mark.slow
+def test_what_is_not_tried_is_written_down_where_that_is_asked(
+    option: Callable[[set[str]], Module], tmp_path: Path
+) -> None:
+    module = option(NAMES | OTHERS)
+    untried = {}
+    for more in (0, 2):
+        file = tmp_path / f"{more}.jsonl"
+        list(Miner(file, theorems=1, untried=more, variants=0).run([module]))
+        rows = [Mined.read(row) for row in read_lines(file)]
+        assert sum(one.kind == mining.LIBRARY for one in rows) == 1
+        untried[more] = [one for one in rows if one.kind == mining.UNTRIED]
+    # Three are looked at to try one of them; the other two and two more are written down.
+    assert (len(untried[0]), len(untried[2])) == (0, 4)
+    assert all(one.statement and not one.proofs for one in untried[2])
+
+
+@pytest.mark.slow
+def test_a_module_is_mined_once(option: Callable[[set[str]], Module], tmp_path: Path) -> None:
+    module = option(NAMES)
     file = tmp_path / "mined.jsonl"
     [said] = Miner(file, variants=1).run([module])
     assert said.startswith("Init.Data.Option.Lemmas: ")
@@ -50,11 +78,6 @@ def test_a_module_is_mined_once(
     found = [one for one in map(Mined.read, read_lines(file)) if one.statement]
     proved = [one for one in found if one.proofs]
     assert {"library", "forall"} <= {one.kind for one in proved}
-    few = tmp_path / "few.jsonl"
-    list(Miner(few, theorems=1, untried=1, variants=0).run([module]))
-    others = [Mined.read(row) for row in read_lines(few) if row["kind"] == mining.UNTRIED]
-    assert len(others) == len(NAMES) - 1
-    assert all(one.statement and not one.proofs for one in others)
     steps = [step for one in proved for proof in one.proofs for step in proof]
     assert pairs(found) == {(step.before, step.tactic) for step in steps}
 

@@ -81,3 +81,41 @@ def test_two_processes(launcher, database, repos, make_config, tmp_path):
         assert path.name.endswith(f"MRR={alone.mrr:.4f}.ckpt")
     consolidation = PremiseRetriever.load(last).consolidation
     assert sum(float(value.sum()) for value in consolidation.fisher.values()) > 0
+
+
+AGAIN = """
+from lean_dojo_plugins.retrieval import trainer as room
+
+TWICE = []
+room.train_step = lambda step, _: TWICE.append(step.run.number) or checkpoint_of(step)
+
+
+def checkpoint_of(step):
+    checkpoint = step.folder / "finished.ckpt"
+    if step.processes.is_main_process:
+        checkpoint.parent.mkdir(parents=True)
+        checkpoint.touch()
+    step.processes.wait_for_everyone()
+    return checkpoint
+"""
+
+
+@pytest.mark.slow
+def test_every_process_sees_that_a_run_is_finished(database, make_config, tmp_path):
+    make_config(num_gpus=2).to_yaml(tmp_path / "config.yaml")
+    script = tmp_path / "script.py"
+    again = "    RetrievalTrainer(TrainingConfig.from_yaml(sys.argv[2])).train(repos, database)\n"
+    said = "    print(f'runs {TWICE}', flush=True)\n"
+    script.write_text(AGAIN + SCRIPT + again + said)
+    result = subprocess.run(  # noqa: PLW1510 - the error output is wanted in the assertion
+        [
+            sys.executable, *LAUNCHERS["torchrun"], str(script),
+            str(tmp_path / "database.json"), str(tmp_path / "config.yaml"), "1",
+        ],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        timeout=600,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr[-3000:]
+    assert result.stdout.count("runs [1, 2]") == 2, result.stdout

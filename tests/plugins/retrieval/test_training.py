@@ -179,10 +179,10 @@ def test_an_explicit_start_and_a_second_run(database, repos, make_config):
     trainer.train(repos[:1], database)
     (first,) = finished(trainer)
     trainer.train(repos[1:], database, model_checkpoint_path=str(first))
-    settings = state_of(trainer).settings
-    assert (settings["run"], settings["start"]) == (2, str(first))
+    run = state_of(trainer).run
+    assert (run["number"], run["start"]) == (2, str(first))
     trainer.train(repos[1:], database)
-    assert state_of(trainer).settings["run"] == 3, "a finished run is not gone on with"
+    assert state_of(trainer).run["number"] == 3, "a finished run is not gone on with"
     weights = [
         PremiseRetriever.load(p).fingerprint() for p in trainer.output_dir.rglob("finished*.ckpt")
     ]
@@ -310,4 +310,4 @@ def test_a_run_that_stopped_between_two_repositories_goes_on(
     folders = [checkpoint.parent.name for checkpoint in finished(trainer)]
     assert folders == ["run001-000-owner_alpha", "run001-001-owner_beta"]
     RetrievalTrainer(make_config(lr=0.5)).train(repos[:1], database)
-    assert state_of(trainer).settings["run"] == 2, "another request is another run"
+    assert state_of(trainer).run["number"] == 2, "another request is another run"
