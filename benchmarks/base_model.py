@@ -41,6 +41,7 @@ from lean_dojo_v2.mining.dataset import pairs, repository
 from lean_dojo_v2.mining.miner import LIBRARY, UNTRIED, Mined, Miner
 from lean_dojo_v2.mining.shape import sample_shapes, shape
 from lean_dojo_v2.runs.files import read_lines
+from lean_dojo_v2.wording import counted
 
 SEED = 0
 LIMITS = ["--samples", "16", "--expansions", "16", "--visits", "2", "--seed", str(SEED)]
@@ -182,7 +183,7 @@ def facts(mined: list[Mined], options: argparse.Namespace) -> dict[str, object]:
     stated = Counter(one.kind for one in mined)
     kinds = Counter(one.kind for one in mined if one.proofs)
     return {
-        "modules": len({one.module for one in mined}),
+        "modules": len({one.module for one in mined if one.kind == LIBRARY}),
         "statements": stated[LIBRARY],
         "proved": kinds[LIBRARY],
         "mutations": sum(kinds.values()) - kinds[LIBRARY],
@@ -226,9 +227,10 @@ def card(figures: dict) -> str:
         table="\n".join(rows),
         practice=""
         if not data["rounds"]
-        else f"; then `expert-iteration` with Lean's automation, rounds: {data['rounds']}, each "
-        f"over {data['practised']} of {data['untried']} other statements of these modules, of "
-        f"which {data['practice_proved']} were proved, and {data['practice_steps']} more steps",
+        else f"; then {counted(data['rounds'], 'round', 'rounds')} of `expert-iteration`, "
+        f"{data['practice_steps']} steps each, with Lean's automation beside the model: of "
+        f"{data['practised']} of {data['untried']} other statements of these modules, "
+        f"{data['practice_proved']} were proved",
     )
 
 
@@ -256,6 +258,7 @@ def ship(model: Path, text: str, target: Path) -> None:
     atomic_write_text(target / "README.md", text)
     made = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float16)
     made.save_pretrained(target)
+    (target / WEIGHTS).chmod(0o644)  # safetensors makes files that only their owner may read
     size = sum(file.stat().st_size for file in target.iterdir())
     say(f"{target}: {size / 1e6:.1f} MB")
     if size > MOST_BYTES:
