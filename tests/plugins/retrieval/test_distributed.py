@@ -36,6 +36,21 @@ LAUNCHERS = {
 }
 
 
+def launch(script, launcher, folder, repositories):
+    """Run a script over so many repositories of the folder's database; return what it printed."""
+    arguments = [str(folder / name) for name in ("database.json", "config.yaml")]
+    result = subprocess.run(
+        [sys.executable, *launcher, str(script), *arguments, repositories],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        timeout=600,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr[-3000:]
+    return result.stdout
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("launcher", ["alone", pytest.param("torchrun", marks=pytest.mark.slow)])
 def test_two_processes(launcher, database, repos, make_config, tmp_path):
@@ -45,18 +60,8 @@ def test_two_processes(launcher, database, repos, make_config, tmp_path):
     config.to_yaml(tmp_path / "config.yaml")
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    result = subprocess.run(  # noqa: PLW1510 - the error output is wanted in the assertion
-        [
-            sys.executable, *LAUNCHERS[launcher], str(script),
-            str(tmp_path / "database.json"), str(tmp_path / "config.yaml"),
-            "1" if launcher == "alone" else "2",
-        ],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        timeout=600,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr[-3000:]
+    count = "1" if launcher == "alone" else "2"
+    launch(script, LAUNCHERS[launcher], tmp_path, count)
 
     folder = paths.checkpoint_dir()
     last = folder / RunFolder(folder).load().finished[-1].model
@@ -107,15 +112,5 @@ def test_every_process_sees_that_a_run_is_finished(database, make_config, tmp_pa
     again = "    RetrievalTrainer(TrainingConfig.from_yaml(sys.argv[2])).train(repos, database)\n"
     said = "    print(f'runs {TWICE}', flush=True)\n"
     script.write_text(AGAIN + SCRIPT + again + said)
-    result = subprocess.run(  # noqa: PLW1510 - the error output is wanted in the assertion
-        [
-            sys.executable, *LAUNCHERS["torchrun"], str(script),
-            str(tmp_path / "database.json"), str(tmp_path / "config.yaml"), "1",
-        ],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        timeout=600,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr[-3000:]
-    assert result.stdout.count("runs [1, 2]") == 2, result.stdout
+    printed = launch(script, LAUNCHERS["torchrun"], tmp_path, "1")
+    assert printed.count("runs [1, 2]") == 2, printed
