@@ -192,7 +192,7 @@ def facts(mined: list[Mined], options: argparse.Namespace) -> dict[str, object]:
         "steps": options.steps,
         "rounds": options.rounds,
         "untried": stated[UNTRIED],
-        "practised": min(options.practice, stated[UNTRIED]),
+        "practised": min(options.rounds * options.practice, stated[UNTRIED]),  # new ones first
         "practice_steps": options.practice_steps if options.rounds else 0,
         "seed": SEED,
     }
@@ -295,6 +295,11 @@ def main() -> None:
     folder = options.folder
     mined = mine(folder, options)
     found = facts(mined, options)
+    if options.rounds and not found["untried"]:
+        raise SystemExit(
+            f"{folder / 'mined.jsonl'} holds nothing untried to practise on; use another --output, "
+            "or --rounds 0"
+        )
     say(f"data: {json.dumps(found)}")
     write_data(folder, mined)
     model = train(folder, build(folder, mined, options), options)
