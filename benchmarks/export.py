@@ -1,7 +1,5 @@
 """Export and format a Mathlib-sized database: seconds and memory, from SQLite and from JSON.
 
-Also from JSON that is loaded into SQLite first: what a single storage would cost.
-
     python benchmarks/export.py [--theorems 120000] [--keep FOLDER]
 
 The yardstick is `json.load` and `json.dump` of the same data. Each way runs in a process of its
@@ -18,16 +16,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from generate_database import generate
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.database import DynamicDatabase
 
 PROOFS = 20
 
@@ -40,10 +32,12 @@ def naive(folder: Path, _: str) -> None:
         json.dump(data, stream)
 
 
-def export(folder: Path, way: str) -> None:
+def export(folder: Path, suffix: str) -> None:
     """Open the database and write the merged data."""
-    with opened(folder, way) as database:
-        database.export_merged_data(database.repositories, folder / f"export-{way}")
+    from lean_dojo_v2.database import DynamicDatabase
+
+    with DynamicDatabase(folder / f"database.{suffix}") as database:
+        database.export_merged_data(database.repositories, folder / f"export-{suffix}")
 
 
 def export_and_format(folder: Path, suffix: str) -> None:
@@ -58,40 +52,17 @@ def export_and_format(folder: Path, suffix: str) -> None:
         raise RuntimeError("no rows")
 
 
-@contextmanager
-def opened(folder: Path, way: str) -> Iterator[DynamicDatabase]:
-    """Open the database; ``loaded`` loads the JSON file into SQLite, as one storage for both would.
-
-    SQLite's file is new and never waits for the disk, so that it is as quick as one in memory.
-    """
+def record(folder: Path, suffix: str) -> float:
+    """Record proofs one by one; gives the median of the single ones in milliseconds."""
     from lean_dojo_v2.database import DynamicDatabase
 
-    if way != "loaded":
-        with DynamicDatabase(folder / f"database.{way}") as database:
-            yield database
-        return
-    from lean_dojo_v2.database.json.lines import read_lines
-
-    file = folder / "loaded.sqlite"
-    file.unlink(missing_ok=True)
-    with DynamicDatabase(file) as database, (folder / "database.json").open("rb") as stream:
-        database.storage.file.rows("PRAGMA synchronous = OFF")
-        for repository in read_lines(stream):
-            database.storage.add(repository)
-        yield database
-
-
-def record(folder: Path, way: str) -> float:
-    """Record proofs one by one; gives the median of the single ones in milliseconds."""
-    with opened(folder, way) as database:
+    with DynamicDatabase(folder / f"database.{suffix}") as database:
         repository = database.repositories[0]
         theorems = list(islice(repository.iter_list("sorry_theorems_unproved"), PROOFS))
         times = []
-        for theorem in theorems if way == "sqlite" else theorems[:3]:
+        for theorem in theorems if suffix == "sqlite" else theorems[:5]:
             start = time.perf_counter()
             database.record_proof(theorem, ["simp", "omega"])
-            if way == "loaded":
-                database.to_json(folder / "loaded.json")
             times.append(time.perf_counter() - start)
     return 1000 * statistics.median(times)
 
@@ -100,12 +71,11 @@ WAYS = {
     "json.load + json.dump": (naive, ""),
     "export from JSON": (export, "json"),
     "export from SQLite": (export, "sqlite"),
-    "export from JSON in SQLite": (export, "loaded"),
     "export + format from JSON": (export_and_format, "json"),
     "export + format from SQLite": (export_and_format, "sqlite"),
 }
 
-RECORDING = {f"record {suffix}": (record, suffix) for suffix in ("sqlite", "json", "loaded")}
+RECORDING = {f"record {suffix}": (record, suffix) for suffix in ("sqlite", "json")}
 
 
 def measure(name: str, folder: Path) -> dict[str, float]:
@@ -163,7 +133,7 @@ def compare(folder: Path, theorems: int) -> None:
             f"{result['megabytes']:>9.0f}"
         )
     print("A ratio above 1 is faster than json.load + json.dump.")
-    for suffix in ("sqlite", "json", "loaded"):
+    for suffix in ("sqlite", "json"):
         median = measure(f"record {suffix}", folder)["figure"]
         print(f"Recording one proof, {suffix}: median {median:.1f} ms")
 

@@ -22,10 +22,11 @@ theorems: what human proofs bring, and where they are few and problems many.
 
 *problems*: how the gain grows with the number of problems. From random weights, ``sft`` learns the
 proofs of a tenth of the theorems that ``make base-model`` mined of Lean's library (``--core`` is
-its folder). From there, ``expert-iteration`` practises on 0, 100, 1,000 and 10,000 (or all) of the
-mined statements; measured on the benchmark ``core-library``, of which nothing is mined. What a
-problem's search finds does not depend on the other problems, so the largest number is searched,
-and smaller ones take their part of it.
+its folder). From there, ``expert-iteration`` practises on 0, 100, 1,000 and 10,000 statements of
+the same modules, none of which was mined. What is measured was never practised on, nor mined:
+*near*, other such statements; *far*, the benchmark ``core-library``, of modules that nobody learns
+from. What a problem's search finds does not depend on the other problems, so the largest number is
+searched, and smaller ones take their part of it.
 
 ``--base`` starts the first four parts with another model than the one that ships.
 """
@@ -35,17 +36,21 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
 from arms import WITHIN, bench_folder, draw, report, table
 from base_model import PRACTICE
+from filelock import FileLock
 from stages import claimed, command, say
 
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
+from lean_dojo_v2.benchmarks.core_library.listing import library_server, modules
 from lean_dojo_v2.database.export.splits import unit_hash
+from lean_dojo_v2.mining.miner import UNTRIED, Miner
+from lean_dojo_v2.mining.shape import sample_shapes, shape
 from lean_dojo_v2.prover.shipped import SHIPPED
 from lean_dojo_v2.runs.figures import save
 from lean_dojo_v2.runs.files import append_lines, read_lines
@@ -62,18 +67,22 @@ COUNTS = (0, 100, 1_000, 10_000)
 ARMS = (
     "shipped", "human", "quarter", "control", *(f"practice-{count}" for count in FEWER), "practice",
     "episodes", "constant",
-    *(f"problems-{count}" for count in COUNTS),
+    *(f"{where}-{count}" for where in ("near", "far") for count in COUNTS),
 )  # fmt: skip
 COMPARISONS = (
     ("human", "shipped"), ("quarter", "shipped"), ("practice", "quarter"), ("practice", "control"),
     *((f"practice-{count}", "control") for count in FEWER),
     ("control", "quarter"), ("episodes", "quarter"), ("constant", "quarter"),
     ("human", "practice"),
-    *((f"problems-{count}", "problems-0") for count in COUNTS[1:]),
+    *((f"{w}-{count}", f"{w}-0") for w in ("near", "far") for count in COUNTS[1:]),
 )  # fmt: skip
 QUARTER = 0.25
 FEW = 0.1
 """Share of the mined theorems whose proofs are learned before the problems."""
+OF_A_MODULE = 600
+"""Theorems of a module of the library that are stated, at most."""
+NEAR = 400
+"""So many of them are measured with, and not practised on."""
 FALSE = {"name": "nothing", "header": "", "formal_statement": "theorem nothing : False :="}
 LIMITS = ["--samples", "8", "--expansions", "16", "--visits", "2", "--no-automation"]
 """What every model may spend on a theorem when it is measured."""
@@ -181,7 +190,7 @@ class Laboratory:
     def practice(self) -> None:
         """Practise on problems without proofs, and what is due to the longer training."""
         nothing = self.folder / "false.jsonl"
-        atomic_write_bytes(nothing, orjson.dumps(FALSE) + b"\n")
+        write_rows(nothing, [FALSE])
         self.practise("practice", "training")
         self.practise("control", str(nothing))
 
@@ -210,8 +219,10 @@ class Laboratory:
     def problems(self) -> None:
         """More and more problems."""
         core: Path = self.options.core
-        every = list(read_lines(core / "statements.jsonl"))  # module by module
-        order = sorted(unit_hash(one["name"]) for one in every)
+        every = unmined(self.folder, core, self.options.engines)
+        order = sorted(every, key=lambda one: unit_hash(one["name"]))
+        near = self.folder / "near.jsonl"
+        write_rows(near, order[-NEAR:])
         few = self.fine_tune(
             "few", "sft", self.core(), 4 * self.options.steps, model_name=core / "untrained",
             human_share=FEW,
@@ -219,17 +230,45 @@ class Laboratory:
         searched: Path | None = None
         for count in sorted(self.options.counts, reverse=True):
             arm, file = f"problems-{count}", self.folder / f"problems-{count}.jsonl"
-            first = set(order[:count])
-            chosen = [one for one in every if unit_hash(one["name"]) in first] or [FALSE]
-            atomic_write_bytes(file, b"".join(orjson.dumps(one) + b"\n" for one in chosen))
+            names = {one["name"] for one in order[:-NEAR][:count]}
+            write_rows(file, [one for one in every if one["name"] in names] or [FALSE])
             if searched is not None and count:
-                take_searches(searched, self.place(arm), {one["name"] for one in chosen})
+                take_searches(searched, self.place(arm), names)
             searched = self.fine_tune(
                 arm, "expert-iteration", self.core(), 2 * self.options.steps, model_name=few,
                 human_share=FEW, problems=json.dumps([str(file)]), rounds=1,
                 engines=self.options.engines, **PRACTICE,
             )  # fmt: skip
-            self.measure(arm, searched, "core-library")
+            self.measure(f"near-{count}", searched, str(near))
+            self.measure(f"far-{count}", searched, "core-library")
+
+
+def unmined(folder: Path, core: Path, engines: int) -> list[dict[str, Any]]:
+    """State theorems of Lean's library that were not mined, module by module."""
+    file, done = folder / "library.jsonl", folder / "library.done"
+    with FileLock(folder / "library.lock"):
+        if not done.exists():
+            with library_server() as library:
+                found = [one for one in modules(library) if not one.is_held_out]
+            miner = Miner(file, theorems=0, untried=OF_A_MODULE, engines=engines)
+            for number, _ in enumerate(miner.run(found), 1):
+                say(f"statements of {number} modules")
+            done.touch()
+    mined = {one["name"] for one in read_lines(core / "statements.jsonl")}
+    secret = sample_shapes()
+    return [
+        {"name": one["name"], "header": one["header"], "formal_statement": one["statement"]}
+        for one in read_lines(file)
+        if one["kind"] == UNTRIED
+        and one["name"] not in mined
+        and shape(one["statement"]) not in secret
+    ]
+
+
+def write_rows(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write problems."""
+    lines = [orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows]
+    atomic_write_bytes(file, b"".join(lines))
 
 
 def take_searches(searched: Path, model: Path, names: set[str]) -> None:

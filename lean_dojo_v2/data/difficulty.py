@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias, TypeVar
 
 from lean_dojo_core.errors import EmptyDatasetError
@@ -30,10 +30,14 @@ def difficulty(theorem: Theorem) -> float | None:
         ``exp(number of tactics)``, bounded by ``exp(709)`` so that it stays finite; ``inf`` if
         one of them is ``sorry``; None if there are none.
     """
-    tactics = theorem.traced_tactics
+    return difficulty_of([tactic.tactic for tactic in theorem.traced_tactics])
+
+
+def difficulty_of(tactics: Sequence[str]) -> float | None:
+    """Rate a proof by its tactics, as :func:`difficulty` does."""
     if not tactics:
         return None
-    if any(contains_sorry(tactic.tactic) for tactic in tactics):
+    if any(map(contains_sorry, tactics)):
         return math.inf
     return math.exp(min(len(tactics), _MOST_TACTICS))
 

@@ -17,6 +17,8 @@ import attrs
 from lean_dojo_core.records import PremiseFile, Theorem
 from lean_dojo_v2.data.codec import (
     Json,
+    dump_theorem,
+    dumps,
     premise_file_from_dict,
     premise_file_to_dict,
     read_items,
@@ -252,6 +254,15 @@ class Repository:
         raise not_found(theorem, self, lists)
 
     # --- JSON ----------------------------------------------------------------------------------
+
+    def json_theorems(self, name: TheoremList) -> Iterator[bytes]:
+        """Yield each theorem of a list as a line of ``dynamic_database.json``."""
+        return map(dump_theorem, self.iter_list(name))
+
+    def json_premise_files(self) -> Iterator[bytes]:
+        """Yield each file of the corpus as a line of ``dynamic_database.json``."""
+        files = self.iter_premise_files()
+        return (dumps(premise_file_to_dict(file, position=str)) for file in files)
 
     def header_to_dict(self) -> Json:
         """Everything but theorems, premises and files, in the keys of ``dynamic_database.json``."""

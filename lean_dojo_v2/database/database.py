@@ -18,11 +18,15 @@ from lean_dojo_v2.data.errors import NotInDatabaseError, located
 from lean_dojo_v2.data.repository import Repository, is_meant, log_proof, name_of_url, rated
 from lean_dojo_v2.database.export.source import ExportSource
 from lean_dojo_v2.database.export.write import write_merged_data
-from lean_dojo_v2.database.json.file import repositories_from_dict
+from lean_dojo_v2.database.json.file import JsonFile
 from lean_dojo_v2.database.json.lines import write_repositories
-from lean_dojo_v2.database.json.storage import JsonStorage
-from lean_dojo_v2.database.storage import Storage, all_repositories, is_sqlite_path, missing
+from lean_dojo_v2.database.json.reading import repositories_from_dict
+from lean_dojo_v2.database.sqlite.file import SqliteFile
+from lean_dojo_v2.database.sqlite.repository import missing
+from lean_dojo_v2.database.storage import Storage
 from lean_dojo_v2.wording import counted
+
+SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 
 _log = logging.getLogger(__name__)
 
@@ -93,7 +97,7 @@ class DynamicDatabase:
     @property
     def repositories(self) -> list[Repository]:
         """All repositories, in the order they were added."""
-        return list(all_repositories(self.storage))
+        return list(self.storage.repositories())
 
     def add_repository(self, repo: Repository) -> None:
         """Add a traced repository, unless it is already there (same url and commit)."""
@@ -226,7 +230,7 @@ class DynamicDatabase:
     def to_dict(self) -> dict[str, Any]:
         """Return everything in the schema of ``dynamic_database.json``."""
         with self.storage.snapshot():
-            return {"repositories": [repo.to_dict() for repo in all_repositories(self.storage)]}
+            return {"repositories": [repo.to_dict() for repo in self.storage.repositories()]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -237,7 +241,7 @@ class DynamicDatabase:
         """
         database = cls.__new__(cls)
         database.json_path = None
-        database.storage = JsonStorage()
+        database.storage = Storage(JsonFile())
         with located(None):
             for repository in repositories_from_dict(data):
                 database.storage.add(repository)
@@ -262,7 +266,7 @@ class DynamicDatabase:
         if is_sqlite_path(file_path):
             raise UsageError(f"{file_path}: to_json writes JSON; update_json writes either format")
         with self.storage.snapshot(), atomic_writer(file_path) as stream:
-            write_repositories(stream, all_repositories(self.storage))
+            write_repositories(stream, self.storage.repositories())
 
     @classmethod
     def from_json(cls, file_path: str | Path) -> Self:
@@ -286,7 +290,7 @@ class DynamicDatabase:
             self.to_json(file_path)
             return
         with type(self)(file_path) as other, self.storage.snapshot():
-            for repository in all_repositories(self.storage):
+            for repository in self.storage.repositories():
                 if not other.storage.add(repository):
                     other.storage.update(repository)
 
@@ -330,9 +334,10 @@ def _export_source(repository: Repository) -> ExportSource:
 
 
 def open_storage(path: Path) -> Storage:
-    """Open the storage that a path's suffix names."""
-    if is_sqlite_path(path):
-        from lean_dojo_v2.database.sqlite.storage import SqliteStorage
+    """Open the storage whose format a path's suffix names."""
+    return Storage(SqliteFile(path) if is_sqlite_path(path) else JsonFile(path))
 
-        return SqliteStorage(path)
-    return JsonStorage(path)
+
+def is_sqlite_path(path: str | Path) -> bool:
+    """Tell whether a path's suffix says SQLite; every other suffix says JSON."""
+    return Path(path).suffix.lower() in SQLITE_SUFFIXES

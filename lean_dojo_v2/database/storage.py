@@ -1,80 +1,135 @@
-"""The interface of the two storages, and the choice between them by the path's suffix.
-
-Why two: JSON that is loaded into SQLite exports in 1.8 s in place of 1.3, and records a proof in
-790 ms in place of 320, because what is written whole must be decoded first (20,000 theorems, two
-cores; ``benchmarks/export.py`` measures it). So JSON is held as objects.
-"""
+"""The storage of repositories in rows: changes are written as they are made, and only they."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import Protocol
+
+import attrs
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.data.errors import NotInDatabaseError
-from lean_dojo_v2.data.repository import Repository, RepositoryKey
+from lean_dojo_v2.data.repository import (
+    THEOREM_LISTS,
+    Repository,
+    RepositoryKey,
+    not_found,
+)
+from lean_dojo_v2.database.sqlite.file import RowFile
+from lean_dojo_v2.database.sqlite.repository import (
+    StoredRepository,
+    find_row,
+    missing,
+    read_repository,
+    repository_keys,
+)
+from lean_dojo_v2.database.sqlite.update import (
+    append_to_proved,
+    insert_repository,
+    replace_record,
+    update_contents,
+    update_header,
+)
 
-SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
+UNPROVED = THEOREM_LISTS.index("sorry_theorems_unproved")
 
 
-def is_sqlite_path(path: str | Path) -> bool:
-    """Tell whether a path's suffix says SQLite; every other suffix says JSON."""
-    return Path(path).suffix.lower() in SQLITE_SUFFIXES
+@attrs.define
+class Storage:
+    """Repositories in rows: on disk, or in memory for a JSON file.
 
+    Each changing method takes effect at once, completely or not at all. Several processes may use
+    one file; a change is made to what lies there at that moment, so that none of them loses
+    another's.
 
-class Storage(Protocol):
-    """A store of repositories. Each changing method takes effect at once, completely or not at all.
+    Repository objects that it gives read the rows as they are asked. Of each repository the last
+    object of which a list was touched is kept, so that :meth:`flush` can store changes made to it.
 
-    Several processes may use one file; a change is made to what lies there at that moment, so
-    that none of them loses another's.
+    Attributes:
+        file: Where the rows lie.
     """
 
-    @property
-    def path(self) -> Path | None:
-        """The file; None if there is none."""
+    file: RowFile
+
+    _touched: list[StoredRepository] = attrs.field(factory=list, init=False, repr=False)
 
     def repository_keys(self) -> list[RepositoryKey]:
         """Return ``(url, commit)`` of every repository, in the order they were added."""
+        return repository_keys(self.file)
+
+    def repositories(self) -> Iterator[Repository]:
+        """Yield every repository, one after the other."""
+        for key in self.repository_keys():
+            repository = self.get(key)
+            if repository is not None:
+                yield repository
 
     def get(self, key: RepositoryKey) -> Repository | None:
-        """Return a repository; the same object as long as it is in use.
+        """Return a repository.
 
         Raises:
             DatabaseError: If its record is damaged.
         """
+        return read_repository(self.file, key, self._touch)
 
     def add(self, repository: Repository) -> bool:
         """Add a repository; False, and nothing done, if it is there."""
+        if find_row(self.file, repository.key) is not None:
+            return False
+        with self.file.transaction() as connection:
+            return insert_repository(connection, self.file.form, repository)
 
     def update(self, repository: Repository) -> None:
         """Replace a repository; proofs recorded in the meantime stay."""
+        with self.file.transaction() as connection:
+            row = self._row(repository.key)
+            update_header(connection, row, repository)
+            update_contents(connection, self.file, row, repository)
 
     def delete(self, key: RepositoryKey) -> None:
         """Remove a repository."""
+        with self.file.transaction() as connection:
+            connection.execute("DELETE FROM repository WHERE id = ?", (self._row(key),))
 
     def record_proof(self, key: RepositoryKey, theorem: Theorem) -> None:
         """Move a theorem from the unproved to the proved ``sorry`` theorems."""
+        row = self.file.form.theorem(theorem)
+        with self.file.transaction() as connection:
+            repository = self._row(key)
+            found = connection.execute(
+                "SELECT id FROM theorem WHERE repository = ? AND full_name = ? AND file_path = ?"
+                " AND list = ? ORDER BY identity != ?, position LIMIT 1",
+                (repository, theorem.full_name, theorem.file_path, UNPROVED, row.identity),
+            ).fetchone()
+            if found is None:
+                raise not_found(theorem, Repository(*key), ("sorry_theorems_unproved",))
+            replace_record(connection, found[0], row)
+            append_to_proved(connection, repository, found[0])
 
     def flush(self) -> None:
         """Store changes made to repository objects that were handed out."""
+        for repository in self._touched:
+            if repository.changed_lists() and find_row(self.file, repository.key) is not None:
+                self.update(repository)
+                repository.forget_changes()
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Let everything read inside come from one moment."""
+        return self.file.snapshot()
 
     def close(self) -> None:
         """Close the file."""
+        self._touched.clear()
+        self.file.close()
 
+    def _touch(self, repository: StoredRepository) -> None:
+        """Keep what may be changed: the last object of each repository, and changed older ones."""
+        self._touched = [
+            other for other in self._touched if other.key != repository.key or other.changed_lists()
+        ]
+        self._touched.append(repository)
 
-def all_repositories(storage: Storage) -> Iterator[Repository]:
-    """Yield every repository of a storage, one after the other."""
-    for key in storage.repository_keys():
-        repository = storage.get(key)
-        if repository is not None:
-            yield repository
-
-
-def missing(key: RepositoryKey, path: Path | None) -> NotInDatabaseError:
-    """Say that a repository is not in the database."""
-    return NotInDatabaseError(f"no repository {key[0]} at commit {key[1]}", path=path)
+    def _row(self, key: RepositoryKey) -> int:
+        row = find_row(self.file, key)
+        if row is None:
+            raise missing(key, self.file.path)
+        return row

@@ -9,10 +9,15 @@ from typing import NamedTuple
 
 import attrs
 
-from lean_dojo_core.records import PremiseFile, Theorem
-from lean_dojo_v2.data.codec import dumps, exported_theorem, premise_file_to_dict
+from lean_dojo_core.records import NO_GOALS, PremiseFile, Theorem
+from lean_dojo_v2.data.codec import Json, dumps, exported_theorem, premise_file_to_dict
 from lean_dojo_v2.data.repository import Repository
-from lean_dojo_v2.database.export.splits import SPLITS, novel_premises_split_of, split_of
+from lean_dojo_v2.database.export.splits import (
+    SPLITS,
+    novel_premises_split,
+    random_split,
+    split_name,
+)
 
 
 class ExportEntry(NamedTuple):
@@ -44,7 +49,7 @@ class ExportSource:
 
     def entries(self) -> Iterator[ExportEntry]:
         """Return one entry per theorem, in stored order."""
-        return map(export_entry, self.repository.iter_theorems())
+        return map(export_entry, map(exported_theorem, self.repository.iter_theorems()))
 
     def lines(self) -> Iterator[bytes]:
         """Return one JSON object per theorem, in the same order."""
@@ -63,14 +68,22 @@ class ExportSource:
         return {file.path: file for file in reversed(self.repository.premise_files)}
 
 
-def export_entry(theorem: Theorem) -> ExportEntry:
-    """Compute the entry of a theorem."""
-    name = f"{theorem.url}\n{theorem.file_path}\n{theorem.full_name}"
+def export_entry(data: Json) -> ExportEntry:
+    """Compute the entry of a theorem, in the form of a split file or of a database."""
+    url, path, full_name = data["url"], data["file_path"], data["full_name"]
+    name = f"{url}\n{path}\n{full_name}"
+    splits_by = split_name(url, path, full_name)
+    premises = (
+        premise["full_name"]
+        for tactic in data["traced_tactics"]
+        if tactic["state_before"] != NO_GOALS
+        for premise in tactic["annotated_tactic"][1]
+    )
     return ExportEntry(
-        _digest(f"{name}\n{theorem.start}\n{theorem.end}"),
+        _digest(f"{name}\n{data['start']}\n{data['end']}"),
         _digest(name),
-        SPLITS.index(split_of(theorem)),
-        SPLITS.index(novel_premises_split_of(theorem)),
+        SPLITS.index(random_split(splits_by)),
+        SPLITS.index(novel_premises_split(splits_by, premises)),
     )
 
 

@@ -21,6 +21,7 @@ held out at one step of a curriculum is never trained on at a later one, whateve
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
 from typing import Literal, TypeAlias, get_args
@@ -48,39 +49,47 @@ def unit_hash(text: str) -> float:
     return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:8]) / 2**64
 
 
-def theorem_hash(theorem: Theorem) -> float:
-    """Hash what names a theorem across commits: its url, file and full name."""
-    return unit_hash(_names(theorem))
-
-
 def split_of(theorem: Theorem) -> Split:
     """Return the theorem's split under the strategy ``random``."""
-    place = theorem_hash(theorem)
+    return random_split(split_name(theorem.url, theorem.file_path, theorem.full_name))
+
+
+def novel_premises_split_of(theorem: Theorem) -> Split:
+    """Return the theorem's split under the strategy ``novel_premises``."""
+    name = split_name(theorem.url, theorem.file_path, theorem.full_name)
+    exported = [t for t in theorem.traced_tactics if t.state_before != NO_GOALS]
+    return novel_premises_split(name, (p.full_name for t in exported for p in t.premises))
+
+
+def split_name(url: str, file_path: str, full_name: str) -> str:
+    """Return what names a theorem across commits, and its splits go by."""
+    return f"{same_address(url)}\n{file_path}\n{full_name}"
+
+
+def random_split(name: str) -> Split:
+    """Return the split, under ``random``, of what :func:`split_name` names."""
+    place = unit_hash(name)
     if place < TRAIN:
         return "train"
     return "val" if place < TRAIN + VAL else "test"
 
 
-def novel_premises_split_of(theorem: Theorem) -> Split:
-    """Return the theorem's split under the strategy ``novel_premises``."""
-    if not uses_held_out_premise(theorem):
-        return "train"
-    return held_out_split(theorem)
+def novel_premises_split(name: str, premises: Iterable[str]) -> Split:
+    """Return the split under ``novel_premises``.
 
+    Which half, val or test, a held-out theorem falls into is another hash than that of the random
+    split, so that neither follows from the other.
 
-def held_out_split(theorem: Theorem) -> Split:
-    """Return the half, val or test, that a theorem falls into if it is held out.
-
-    It is another hash than that of the random split, so that neither follows from the
-    other.
+    Args:
+        name: What :func:`split_name` gives.
+        premises: Names of the premises that its exported tactics use.
     """
-    return "val" if unit_hash(f"held out\n{_names(theorem)}") < 0.5 else "test"
+    if not any(map(is_held_out, premises)):
+        return "train"
+    return "val" if unit_hash(f"held out\n{name}") < 0.5 else "test"
 
 
-def _names(theorem: Theorem) -> str:
-    return f"{same_address(theorem.url)}\n{theorem.file_path}\n{theorem.full_name}"
-
-
+@lru_cache(maxsize=1 << 10)
 def same_address(url: str) -> str:
     """Give one spelling to the addresses of one repository, so that all share their splits.
 
@@ -92,16 +101,6 @@ def same_address(url: str) -> str:
     url = url.rstrip("/").removesuffix(".git")
     match = _SCP.fullmatch(url) or _ADDRESS.fullmatch(url)
     return f"https://{match['host'].lower()}/{match['path']}" if match else url
-
-
-def uses_held_out_premise(theorem: Theorem) -> bool:
-    """Tell whether an exported tactic of the theorem uses a held-out premise."""
-    return any(
-        is_held_out(premise.full_name)
-        for tactic in theorem.traced_tactics
-        if tactic.state_before != NO_GOALS
-        for premise in tactic.premises
-    )
 
 
 @lru_cache(maxsize=1 << 16)

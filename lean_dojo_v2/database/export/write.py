@@ -117,8 +117,9 @@ def _index(sources: Sequence[ExportSource]) -> sqlite3.Connection:
     index.executemany(
         "INSERT INTO entry (date, identity, name, random, novel_premises) VALUES (?, ?, ?, ?, ?)",
         (
-            (source.repository.date_processed.timestamp(), *entry)
+            (date, *entry)
             for source in sources
+            for date in [source.repository.date_processed.timestamp()]
             for entry in source.entries()
         ),
     )

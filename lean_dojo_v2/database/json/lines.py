@@ -14,27 +14,28 @@ differences between two versions can be read. Each repository looks like this::
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any
+from typing import IO, TypeVar
 
 import orjson
 
-from lean_dojo_core.records import Theorem
-from lean_dojo_v2.data.codec import (
-    INFINITE,
-    dump_theorem,
-    dumps,
-    premise_file_from_dict,
-    premise_file_to_dict,
-    text_from_json,
-    theorem_from_dict,
-)
+from lean_dojo_v2.data.codec import dumps, text_from_json
 from lean_dojo_v2.data.errors import MalformedError
-from lean_dojo_v2.data.repository import THEOREM_LISTS, Repository, rated
+from lean_dojo_v2.data.repository import THEOREM_LISTS, Repository
+from lean_dojo_v2.database.json.rows import premise_row_of_line, row_of_line
+from lean_dojo_v2.database.sqlite.update import (
+    insert_header,
+    insert_premise_files,
+    insert_theorems,
+    insert_traced_files,
+    update_header,
+)
 
 _BEGIN = b'{"repositories": [\n'
 _END = b"]}\n"
-_INFINITE_RATING = b'"difficulty_rating":' + INFINITE + b"}"
+
+_T = TypeVar("_T")
 
 
 class NotOurLayoutError(ValueError):
@@ -60,11 +61,8 @@ def _write_repository(stream: IO[bytes], repository: Repository) -> None:
     pr_url = header.pop("pr_url")
     stream.write(dumps(header).removesuffix(b"}") + b",\n")
     for name in THEOREM_LISTS:
-        _write_list(stream, name, map(dump_theorem, repository.iter_list(name)))
-    files = (
-        dumps(premise_file_to_dict(file, position=str)) for file in repository.iter_premise_files()
-    )
-    _write_list(stream, "premise_files", files)
+        _write_list(stream, name, repository.json_theorems(name))
+    _write_list(stream, "premise_files", repository.json_premise_files())
     _write_list(stream, "files_traced", map(dumps, repository.iter_files_traced()))
     stream.write(b'"pr_url":' + dumps(pr_url) + b"}")
 
@@ -82,8 +80,8 @@ def _write_list(stream: IO[bytes], name: str, items: Iterator[bytes]) -> None:
 # --- reading -----------------------------------------------------------------------------------
 
 
-def read_lines(stream: IO[bytes]) -> Iterator[Repository]:
-    """Read a database file in our layout.
+def read_lines(stream: IO[bytes], connection: sqlite3.Connection) -> None:
+    """Read a database file in our layout into rows.
 
     Raises:
         NotOurLayoutError: If it is not, or if anything is wrong with it; a general reader of
@@ -94,52 +92,43 @@ def read_lines(stream: IO[bytes]) -> Iterator[Repository]:
     more = line != _END
     while more:
         try:
-            repository, more = _read_repository(stream, line)
+            more = _read_repository(stream, line, connection)
         except (orjson.JSONDecodeError, MalformedError, AttributeError, TypeError) as error:
             raise NotOurLayoutError from error
-        yield repository
         line = stream.readline()
     _expect(line == _END and not stream.read(1))
 
 
-def _read_repository(stream: IO[bytes], first: bytes) -> tuple[Repository, bool]:
-    """Read one repository, and whether another one follows."""
+def _read_repository(stream: IO[bytes], first: bytes, connection: sqlite3.Connection) -> bool:
+    """Read one repository; tell whether another one follows."""
     _expect(first.endswith(b",\n"))
     header = orjson.loads(first.removesuffix(b",\n") + b"}")
     url, commit = header.get("url"), header.get("commit")
-
-    def read_theorem(line: bytes) -> Theorem:
-        if line.endswith(_INFINITE_RATING):
-            line = line.removesuffix(INFINITE + b"}") + b"null}"
-        return rated(theorem_from_dict(orjson.loads(line), url=url, commit=commit))
-
-    lists: dict[str, list[Any]] = {
-        name: _read_list(stream, name, read_theorem) for name in THEOREM_LISTS
-    }
-    lists["premise_files"] = _read_list(
-        stream, "premise_files", lambda line: premise_file_from_dict(orjson.loads(line))
-    )
-    lists["files_traced"] = _read_list(
-        stream, "files_traced", lambda line: text_from_json(orjson.loads(line))
-    )
+    row = insert_header(connection, Repository.from_dict(header))
+    if row is None:
+        raise NotOurLayoutError
+    for number, name in enumerate(THEOREM_LISTS):
+        theorems = _read_list(stream, name, lambda line: row_of_line(line, url, commit))
+        insert_theorems(connection, row, number, enumerate(theorems))
+    insert_premise_files(connection, row, _read_list(stream, "premise_files", premise_row_of_line))
+    paths = _read_list(stream, "files_traced", lambda line: text_from_json(orjson.loads(line)))
+    insert_traced_files(connection, row, paths)
     last = stream.readline().removesuffix(b"\n")
-    repository = Repository.from_dict(header | orjson.loads(b"{" + last.removesuffix(b",")))
-    for name, items in lists.items():
-        setattr(repository, name, items)
-    return repository, last.endswith(b",")
+    rest = orjson.loads(b"{" + last.removesuffix(b","))
+    update_header(connection, row, Repository.from_dict(header | rest))
+    return last.endswith(b",")
 
 
-def _read_list(stream: IO[bytes], name: str, read: Callable[[bytes], Any]) -> list[Any]:
+def _read_list(stream: IO[bytes], name: str, read: Callable[[bytes], _T]) -> Iterator[_T]:
     _expect(stream.readline() == b'"%b":[\n' % name.encode())
-    items: list[Any] = []
-    comma = True
+    comma, some = True, False
     for line in stream:
         if line == b"],\n":
-            _expect(not comma or not items)
-            return items
+            _expect(not (comma and some))
+            return
         _expect(comma)
-        comma = line.endswith(b",\n")
-        items.append(read(line[:-2] if comma else line[:-1]))
+        comma, some = line.endswith(b",\n"), True
+        yield read(line[:-2] if comma else line[:-1])
     raise NotOurLayoutError
 
 

@@ -27,12 +27,13 @@ _mutex = threading.Lock()
 _connections: Counter[_FileId] = Counter()
 
 
-class _Connection(sqlite3.Connection):
+class FileConnection(sqlite3.Connection):
     """A connection that is counted until it is closed or forgotten."""
 
-    release: weakref.finalize[..., _Connection]
+    release: weakref.finalize[..., FileConnection]
 
     def close(self) -> None:
+        """Close it."""
         super().close()
         self.release()
 
@@ -47,7 +48,7 @@ def connect(path: Path) -> sqlite3.Connection:
     with _mutex:
         file = _file_id(path)
         connection = sqlite3.connect(
-            uri, uri=True, timeout=PATIENCE, isolation_level=None, factory=_Connection
+            uri, uri=True, timeout=PATIENCE, isolation_level=None, factory=FileConnection
         )
         _connections[file] += 1
     connection.release = weakref.finalize(connection, _forget, file)

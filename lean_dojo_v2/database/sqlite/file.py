@@ -1,4 +1,4 @@
-"""An SQLite file of ours: queries, transactions, and how its errors are told."""
+"""Where rows lie: what is asked of such a place, and the SQLite file that is one."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import attrs
 
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_v2.database.locking import PATIENCE, file_lock
 from lean_dojo_v2.database.sqlite.connection import check_header_if_unused, connect, file_size
+from lean_dojo_v2.database.sqlite.rows import ExportForm, RowForm
 from lean_dojo_v2.database.sqlite.schema import create_database
 
 Row: TypeAlias = tuple[Any, ...]
@@ -36,6 +37,36 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_note_open, after_in_parent=_across_forks.pop)
 
 
+class RowFile(Protocol):
+    """Where rows lie, and the rules by which they are read and written.
+
+    Attributes:
+        form: How records are written into rows.
+    """
+
+    form: ClassVar[RowForm]
+
+    @property
+    def path(self) -> Path | None:
+        """The file that they come from; None if there is none."""
+
+    def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
+        """Run a query and return all rows."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Let every query inside see the same state, whatever others write meanwhile."""
+
+    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Write as the only writer: all of it is stored at the end, or nothing.
+
+        Raises:
+            DatabaseError: If another process has been writing for longer than two minutes.
+        """
+
+    def close(self) -> None:
+        """Close it; the next query opens it again."""
+
+
 @attrs.define
 class SqliteFile:
     """A database file and this process's connections to it, one per thread.
@@ -48,12 +79,14 @@ class SqliteFile:
         path: The file; made if it is missing or has no bytes.
     """
 
+    form: ClassVar[RowForm] = ExportForm()
+
     path: Path
     _local: threading.local = attrs.field(factory=threading.local, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if file_size(self.path) == 0:
-            with file_lock(self.path), self.guard():
+            with file_lock(self.path), told(self.path):
                 if file_size(self.path) == 0:
                     create_database(self.path)
         check_header_if_unused(self.path)
@@ -61,14 +94,14 @@ class SqliteFile:
     # --- reading -------------------------------------------------------------------------------
 
     def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
-        """Run a query and return all rows."""
-        with self.guard(place):
+        """See :meth:`RowFile.rows`."""
+        with told(self.path, place):
             return self._connection().execute(sql, tuple(values)).fetchall()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Let every query inside see the same state, whatever others write meanwhile."""
-        with self.guard():
+        """See :meth:`RowFile.snapshot`."""
+        with told(self.path):
             connection = self._connection()
             if connection.in_transaction:
                 yield
@@ -83,12 +116,8 @@ class SqliteFile:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Write as the only writer: all of it is stored at the end, or nothing.
-
-        Raises:
-            DatabaseError: If another process has been writing for longer than two minutes.
-        """
-        with self.guard():
+        """See :meth:`RowFile.transaction`."""
+        with told(self.path):
             connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -105,7 +134,7 @@ class SqliteFile:
         held: tuple[int, sqlite3.Connection] | None = getattr(self._local, "held", None)
         # A connection must not cross a fork; the parent's is left to the parent, see _across_forks.
         if held is None or held[0] != os.getpid():
-            with self.guard():
+            with told(self.path):
                 held = (os.getpid(), connect(self.path))
                 _open[id(held[1])] = held[1]
             self._local.held = held
@@ -117,17 +146,16 @@ class SqliteFile:
         if held is not None and held[0] == os.getpid():
             held[1].close()
 
-    @contextmanager
-    def guard(self, place: str = "") -> Iterator[None]:
-        """Turn SQLite's errors into ours, with the file."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            text = str(error)
-            if "locked" in text or "busy" in text:
-                text = (
-                    f"another process has been writing for {PATIENCE:g} s; wait for it, or end it"
-                )
-            elif "malformed" in text or "not a database" in text:
-                text = f"damaged: {text}. The file is left as it is; restore it from a copy"
-            raise DatabaseError(text, path=self.path, place=place) from error
+
+@contextmanager
+def told(path: Path | None, place: str = "") -> Iterator[None]:
+    """Turn SQLite's errors into ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        text = str(error)
+        if "locked" in text or "busy" in text:
+            text = f"another process has been writing for {PATIENCE:g} s; wait for it, or end it"
+        elif "malformed" in text or "not a database" in text:
+            text = f"damaged: {text}. The file is left as it is; restore it from a copy"
+        raise DatabaseError(text, path=path, place=place) from error

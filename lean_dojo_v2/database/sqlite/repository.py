@@ -1,4 +1,4 @@
-"""A repository that lies in an SQLite file and is read as it is asked for."""
+"""A repository that lies in rows and is read as it is asked for."""
 
 from __future__ import annotations
 
@@ -12,19 +12,30 @@ import orjson
 
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import PremiseFile, Theorem
-from lean_dojo_v2.data.codec import premise_file_from_dict
-from lean_dojo_v2.data.errors import located
-from lean_dojo_v2.data.repository import THEOREM_LISTS, Repository, TheoremList
+from lean_dojo_v2.data.codec import dumps, premise_file_from_dict
+from lean_dojo_v2.data.errors import NotInDatabaseError, located
+from lean_dojo_v2.data.repository import (
+    HEADER,
+    THEOREM_LISTS,
+    Repository,
+    RepositoryKey,
+    TheoremList,
+    metadata_to_json,
+)
 from lean_dojo_v2.database.export.source import ExportEntry, ExportSource
-from lean_dojo_v2.database.sqlite.file import Row, SqliteFile
+from lean_dojo_v2.database.sqlite.file import Row, RowFile
 from lean_dojo_v2.database.sqlite.rows import theorem_of_row
 
+COLUMNS = "url, name, revision, lean_version, lean_dojo_version, metadata, pr_url"
+"""Of a repository's row: ``HEADER``, and two more."""
 COLLECTIONS = (*THEOREM_LISTS, "premise_files", "files_traced")
 SORRY_LISTS = THEOREM_LISTS[1:]
 
 CHUNK = 256
 """Rows read at a time: queries end quickly, so that no reader holds up the log's clean-up."""
 
+_KEYS = "SELECT url, revision FROM repository ORDER BY id"
+_HEADER = f"SELECT {COLUMNS} FROM repository WHERE url = ? AND revision = ?"  # noqa: S608
 _ENTRIES = """
 SELECT position, identity, name, random, novel_premises FROM theorem
 WHERE repository = ? AND list = ? AND position > ? ORDER BY position LIMIT ?
@@ -44,7 +55,7 @@ WHERE repository = ? AND position > ? ORDER BY position LIMIT ?
 
 
 class StoredRepository(Repository):
-    """A repository whose five collections are read from the file when first touched.
+    """A repository whose five collections are read from its rows when first touched.
 
     Counts, :meth:`iter_theorems`, :meth:`get_theorem` and exports never load a collection
     whole. A collection that was touched is a list like any other; after changing it, call
@@ -53,15 +64,13 @@ class StoredRepository(Repository):
 
     Args:
         file: Where it lies.
-        row_id: Its row there.
         header: The fields of :class:`Repository` but for the collections.
         on_touch: Called with the repository when a collection is first touched.
     """
 
     def __init__(
         self,
-        file: SqliteFile,
-        row_id: int,
+        file: RowFile,
         header: Mapping[str, Any],
         on_touch: Callable[[StoredRepository], object],
     ) -> None:
@@ -71,7 +80,13 @@ class StoredRepository(Repository):
         self._on_touch = on_touch
         self._as_read: dict[str, tuple[Any, ...]] = {}
         self.file = file
-        self._row_id = row_id
+
+    @property
+    def _row_id(self) -> int:
+        row_id = find_row(self.file, self.key)
+        if row_id is None:
+            raise missing(self.key, self.file.path)
+        return row_id
 
     def __getattr__(self, name: str) -> Any:
         """Load a collection at its first touch."""
@@ -173,8 +188,8 @@ class StoredRepository(Repository):
 
     def rows(self, sql: str, *values: int) -> Iterator[Row]:
         """Yield the rows of a query that takes ``(repository, *values, last position, number)``."""
-        last = -1
-        while rows := self.file.rows(sql, (self._row_id, *values, last, CHUNK), place=self.name):
+        repository, last = self._row_id, -1
+        while rows := self.file.rows(sql, (repository, *values, last, CHUNK), place=self.name):
             yield from rows
             last = rows[-1][0]
 
@@ -247,7 +262,19 @@ class StoredRepository(Repository):
         rows = self.file.rows(sql, (self._row_id, path))
         return rows[0][0] if rows else None
 
-    # --- export --------------------------------------------------------------------------------
+    # --- lines ---------------------------------------------------------------------------------
+
+    def json_theorems(self, name: TheoremList) -> Iterator[bytes]:
+        """Yield the lines of a list in ``dynamic_database.json``."""
+        if self.file.form.is_json and not self.is_loaded(name):
+            return (line for _, line in self.theorem_rows("line", name))
+        return super().json_theorems(name)
+
+    def json_premise_files(self) -> Iterator[bytes]:
+        """Yield the lines of the corpus in ``dynamic_database.json``."""
+        if self.file.form.is_json and not self.is_loaded("premise_files"):
+            return (line for _, line in self.rows(_PREMISE_FILES.format(columns="line")))
+        return super().json_premise_files()
 
     def export_source(self) -> ExportSource:
         """Return what an export reads: the stored lines as they are, if nothing was loaded."""
@@ -256,7 +283,7 @@ class StoredRepository(Repository):
 
 @attrs.frozen
 class StoredSource(ExportSource):
-    """The export source of a repository whose records are stored as an export writes them."""
+    """The export source of a repository in rows: lines are copied, or turned into an export's."""
 
     repository: StoredRepository
 
@@ -268,9 +295,10 @@ class StoredSource(ExportSource):
 
     def lines(self) -> Iterator[bytes]:
         """See :meth:`ExportSource.lines`."""
+        split_line = self.repository.file.form.split_line
         for name in THEOREM_LISTS:
             for _, line in self.repository.theorem_rows("line", name):
-                yield line
+                yield split_line(line)
 
     def imports(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """See :meth:`ExportSource.imports`; a damaged record raises a ``DatabaseError``."""
@@ -287,4 +315,47 @@ class StoredSource(ExportSource):
         line = stored.find_corpus_line(path)
         if line is None:
             raise DatabaseError(f"{stored.name} lost its file {path}", path=stored.file.path)
-        return line
+        return stored.file.form.corpus_line(line)
+
+
+# --- rows of repositories ----------------------------------------------------------------------
+
+
+def repository_keys(file: RowFile) -> list[RepositoryKey]:
+    """Return ``(url, commit)`` of every repository, in the order they were added."""
+    return [(url, commit) for url, commit in file.rows(_KEYS)]
+
+
+def read_repository(
+    file: RowFile, key: RepositoryKey, on_touch: Callable[[StoredRepository], object]
+) -> StoredRepository | None:
+    """Return a repository; None if there is none.
+
+    Raises:
+        DatabaseError: If its row is damaged.
+    """
+    rows = file.rows(_HEADER, key)
+    if not rows:
+        return None
+    *texts, metadata, pr_url = rows[0]
+    header = dict(zip(HEADER, texts, strict=True))
+    with located(file.path, f"{header['name']}, metadata"):
+        header |= {"metadata": orjson.loads(metadata), "pr_url": pr_url}
+    return StoredRepository(file, header, on_touch)
+
+
+def find_row(file: RowFile, key: RepositoryKey) -> int | None:
+    """Return the number of a repository's row; None if there is none."""
+    rows = file.rows("SELECT id FROM repository WHERE url = ? AND revision = ?", key)
+    return rows[0][0] if rows else None
+
+
+def missing(key: RepositoryKey, path: Path | None) -> NotInDatabaseError:
+    """Say that a repository is not in the database."""
+    return NotInDatabaseError(f"no repository {key[0]} at commit {key[1]}", path=path)
+
+
+def columns_of(repository: Repository) -> tuple[Any, ...]:
+    """Return the columns of a repository's row."""
+    texts = [getattr(repository, name) for name in HEADER]
+    return (*texts, dumps(metadata_to_json(repository.metadata)), repository.pr_url)

@@ -1,4 +1,4 @@
-"""Write the contents of a repository into an SQLite file, and only what differs from it."""
+"""Write repositories into rows, and only what differs from them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ from itertools import count, islice
 import attrs
 
 from lean_dojo_v2.data.repository import THEOREM_LISTS, Repository
-from lean_dojo_v2.database.sqlite.file import SqliteFile
-from lean_dojo_v2.database.sqlite.repository import COLLECTIONS, StoredRepository
-from lean_dojo_v2.database.sqlite.rows import TheoremRow, premise_file_row, theorem_row
+from lean_dojo_v2.database.sqlite.file import RowFile
+from lean_dojo_v2.database.sqlite.repository import (
+    COLLECTIONS,
+    COLUMNS,
+    StoredRepository,
+    columns_of,
+)
+from lean_dojo_v2.database.sqlite.rows import NO_DIGEST, RowForm, TheoremRow
 
 _BATCH = 500
 _PROVED = THEOREM_LISTS.index("sorry_theorems_proved")
@@ -29,28 +34,56 @@ VALUES (?, ?, ?, ?, ?, ?)
 _INSERT_TRACED = "INSERT INTO traced_file (repository, position, path) VALUES (?, ?, ?)"
 
 
-def insert_contents(connection: sqlite3.Connection, repository: int, source: Repository) -> None:
-    """Write all theorems, premises and files of a repository that has none stored yet."""
+def insert_repository(connection: sqlite3.Connection, form: RowForm, source: Repository) -> bool:
+    """Write a repository with all that it holds; False, and nothing done, if it is there."""
+    repository = insert_header(connection, source)
+    if repository is None:
+        return False
     for number, name in enumerate(THEOREM_LISTS):
-        placed = enumerate(map(theorem_row, source.iter_list(name)))
-        _insert_theorems(connection, repository, number, placed)
-    connection.executemany(
-        _INSERT_PREMISES,
-        (
-            (repository, position, *premise_file_row(file))
-            for position, file in enumerate(source.iter_premise_files())
-        ),
+        insert_theorems(
+            connection, repository, number, enumerate(map(form.theorem, source.iter_list(name)))
+        )
+    insert_premise_files(
+        connection, repository, map(form.premise_file, source.iter_premise_files())
     )
-    _insert_traced_files(connection, repository, source)
+    insert_traced_files(connection, repository, source.iter_files_traced())
+    return True
 
 
-def _insert_theorems(
+def insert_header(connection: sqlite3.Connection, source: Repository) -> int | None:
+    """Write a repository's own row, and return its number; None if it is there."""
+    row = connection.execute(
+        f"INSERT INTO repository ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
+        "ON CONFLICT DO NOTHING RETURNING id",
+        columns_of(source),
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def update_header(connection: sqlite3.Connection, repository: int, source: Repository) -> None:
+    """Write a repository's own row anew."""
+    connection.execute(
+        f"UPDATE repository SET ({COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?",  # noqa: S608
+        (*columns_of(source), repository),
+    )
+
+
+def insert_premise_files(
+    connection: sqlite3.Connection, repository: int, rows: Iterable[tuple[str, int, bytes, bytes]]
+) -> None:
+    """Write the files of a corpus that has none stored yet."""
+    connection.executemany(
+        _INSERT_PREMISES, ((repository, position, *row) for position, row in enumerate(rows))
+    )
+
+
+def insert_theorems(
     connection: sqlite3.Connection,
     repository: int,
     number: int,
     placed: Iterable[tuple[int, TheoremRow]],
 ) -> None:
-    """Write theorems of one list at given positions."""
+    """Write theorems of one of ``THEOREM_LISTS``, each with its position there."""
     (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM theorem").fetchone()
     ids = count(last + 1)
     iterator = iter(placed)
@@ -64,12 +97,12 @@ def _insert_theorems(
         )
 
 
-def _insert_traced_files(
-    connection: sqlite3.Connection, repository: int, source: Repository
+def insert_traced_files(
+    connection: sqlite3.Connection, repository: int, paths: Iterable[str]
 ) -> None:
+    """Write the paths of traced files, of which none is stored yet."""
     connection.executemany(
-        _INSERT_TRACED,
-        ((repository, place, path) for place, path in enumerate(source.iter_files_traced())),
+        _INSERT_TRACED, ((repository, place, path) for place, path in enumerate(paths))
     )
 
 
@@ -90,7 +123,7 @@ def replace_record(connection: sqlite3.Connection, theorem: int, row: TheoremRow
 
 
 def update_contents(
-    connection: sqlite3.Connection, file: SqliteFile, repository: int, source: Repository
+    connection: sqlite3.Connection, file: RowFile, repository: int, source: Repository
 ) -> None:
     """Make what is stored equal to a repository, writing only differences.
 
@@ -100,9 +133,9 @@ def update_contents(
     own = isinstance(source, StoredRepository) and source.file is file
     touched = [name for name in COLLECTIONS if not own or name in source.__dict__]
     if any(name in touched for name in THEOREM_LISTS):
-        _update_theorems(connection, repository, source, own=own)
+        _update_theorems(connection, file.form, repository, source, own=own)
     if "premise_files" in touched:
-        _update_premise_files(connection, repository, source)
+        _update_premise_files(connection, file.form, repository, source)
     if "files_traced" in touched:
         _update_traced_files(connection, repository, source)
 
@@ -118,7 +151,7 @@ class _Stored:
 
 
 def _update_theorems(
-    connection: sqlite3.Connection, repository: int, source: Repository, *, own: bool
+    connection: sqlite3.Connection, form: RowForm, repository: int, source: Repository, *, own: bool
 ) -> None:
     """Match theorems by identity; what is left over at the end is deleted."""
     left = _stored_theorems(connection, repository)
@@ -128,7 +161,7 @@ def _update_theorems(
         # A list of this very file is read before its rows are moved about.
         theorems = getattr(source, name) if own else source.iter_list(name)
         last = -1
-        for row in map(theorem_row, theorems):
+        for row in map(form.theorem, theorems):
             candidates = left.get(row.identity) or []
             if number == _UNPROVED and row.identity in proofs:
                 kept.extend(stored.id for stored in candidates)
@@ -136,10 +169,10 @@ def _update_theorems(
                 continue
             if not candidates:
                 last += 1
-                _insert_theorems(connection, repository, number, [(last, row)])
+                insert_theorems(connection, repository, number, [(last, row)])
                 continue
             stored = candidates.pop(0)
-            if stored.digest != row.digest:
+            if row.digest == NO_DIGEST or stored.digest != row.digest:
                 replace_record(connection, stored.id, row)
             stays = stored.list == number and stored.position > last
             last = stored.position if stays else last + 1
@@ -176,11 +209,11 @@ def append_to_proved(connection: sqlite3.Connection, repository: int, theorem: i
 
 
 def _update_premise_files(
-    connection: sqlite3.Connection, repository: int, source: Repository
+    connection: sqlite3.Connection, form: RowForm, repository: int, source: Repository
 ) -> None:
     place = -1
     for place, file in enumerate(source.iter_premise_files()):
-        row = premise_file_row(file)
+        row = form.premise_file(file)
         stored = connection.execute(
             "SELECT path, line FROM premise_file WHERE repository = ? AND position = ?",
             (repository, place),
@@ -199,7 +232,7 @@ def _update_traced_files(
     )
     if [path for (path,) in rows] != list(source.iter_files_traced()):
         _delete(connection, "traced_file", repository, ">", -1)
-        _insert_traced_files(connection, repository, source)
+        insert_traced_files(connection, repository, source.iter_files_traced())
 
 
 def _delete(

@@ -29,7 +29,6 @@ from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
 from lean_dojo_v2.benchmarks.runner import local_server
 from lean_dojo_v2.data.repository import Repository as TracedRepository
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.database.storage import all_repositories
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 
@@ -203,7 +202,7 @@ class ExpertIterationTrainer(SFTTrainer):
         self.preflight()
         traced = cast("DynamicDatabase", database)  # which alone holds theorems without proofs
         known = [_known(traced, repo) for repo in repos]
-        practice = gather(self.problems, known, self.projects, all_repositories(traced.storage))
+        practice = gather(self.problems, known, self.projects, traced.repositories)
         rounds = Rounds(self, known, traced, Path(data_path), practice)
         processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=_PATIENCE)
         self._trained_on = Path(data_path)

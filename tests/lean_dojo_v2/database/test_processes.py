@@ -6,7 +6,6 @@ import gc
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_v2.database import DynamicDatabase, Repository
+from lean_dojo_v2.database.sqlite.connection import FileConnection
 
 PROVER = """
 import sys
@@ -159,7 +159,7 @@ def test_a_fork_closes_no_connection_of_its_parent(
         thread = threading.Thread(target=read)
         thread.start()
         connected.wait()
-        inherited = [weakref.ref(o) for o in gc.get_objects() if isinstance(o, sqlite3.Connection)]
+        inherited = [weakref.ref(o) for o in gc.get_objects() if isinstance(o, FileConnection)]
         assert len(inherited) >= 2
         child = os.fork()
         if child == 0:
