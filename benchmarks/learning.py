@@ -222,7 +222,8 @@ class Laboratory:
         every = unmined(self.folder, core, self.options.engines)
         order = sorted(every, key=lambda one: unit_hash(one["name"]))
         near = self.folder / "near.jsonl"
-        write_rows(near, order[-NEAR:])
+        unseen = {one["name"] for one in order[-NEAR:]}
+        write_rows(near, [one for one in every if one["name"] in unseen])
         few = self.fine_tune(
             "few", "sft", self.core(), 4 * self.options.steps, model_name=core / "untrained",
             human_share=FEW,

@@ -152,6 +152,8 @@ def told(path: Path | None, place: str = "") -> Iterator[None]:
     """Turn SQLite's errors into ours."""
     try:
         yield
+    except UnicodeEncodeError as error:
+        raise DatabaseError(f"not a text that can be stored: {error}", path=path) from error
     except sqlite3.Error as error:
         text = str(error)
         if "locked" in text or "busy" in text:

@@ -102,6 +102,19 @@ def test_wrong_content_is_named_by_its_key_path(
         DynamicDatabase.from_dict(data)
 
 
+def test_text_that_cannot_be_stored_is_told(
+    repository: Callable[..., Repository], tmp_path: Path
+) -> None:
+    data = {"repositories": [repository(1).to_dict()]}
+    data["repositories"][0]["url"] = "\ud800"
+    file = tmp_path / "db.json"
+    file.write_text(json.dumps(data))
+    with pytest.raises(DatabaseError, match="cannot be|can be stored") as caught:
+        DynamicDatabase(file)
+    assert caught.value.path == file
+    assert file.read_text() == json.dumps(data)
+
+
 def test_a_changed_line_of_our_own_layout_is_named(
     repository: Callable[..., Repository], tmp_path: Path
 ) -> None:
