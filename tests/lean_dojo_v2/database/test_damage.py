@@ -109,7 +109,7 @@ def test_text_that_cannot_be_stored_is_told(
     data["repositories"][0]["url"] = "\ud800"
     file = tmp_path / "db.json"
     file.write_text(json.dumps(data))
-    with pytest.raises(DatabaseError, match="cannot be|can be stored") as caught:
+    with pytest.raises(DatabaseError, match=r"cannot be|can be stored") as caught:
         DynamicDatabase(file)
     assert caught.value.path == file
     assert file.read_text() == json.dumps(data)
