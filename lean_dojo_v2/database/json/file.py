@@ -46,7 +46,8 @@ class JsonFile:
     _stamp: _Stamp | None = attrs.field(default=None, init=False)
     _fixed: int = attrs.field(default=0, init=False)
     """Blocks that are open in which nothing is read again."""
-    _mutex: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
+    _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
+    _process: int = attrs.field(factory=os.getpid, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if self.path is not None and not self.path.exists():
@@ -95,7 +96,13 @@ class JsonFile:
             try:
                 yield connection
             finally:
-                self._fixed -= 1
+                self._fixed = max(0, self._fixed - 1)
+
+    @property
+    def _mutex(self) -> threading.RLock:
+        if self._process != os.getpid():  # another thread of the parent may hold its lock for ever
+            self._lock, self._fixed, self._process = threading.RLock(), 0, os.getpid()
+        return self._lock
 
     def _connection(self) -> sqlite3.Connection:
         # A fork must not use its parent's; it reads the file for itself.
