@@ -188,8 +188,13 @@ class StoredRepository(Repository):
 
     def rows(self, sql: str, *values: int) -> Iterator[Row]:
         """Yield the rows of a query that takes ``(repository, *values, last position, number)``."""
-        repository, last = self._row_id, -1
-        while rows := self.file.rows(sql, (repository, *values, last, CHUNK), place=self.name):
+        last = -1
+        while True:
+            with self.file.snapshot():  # a JSON file that is read again numbers its rows anew
+                chunk = (self._row_id, *values, last, CHUNK)
+                rows = self.file.rows(sql, chunk, place=self.name)
+            if not rows:
+                return
             yield from rows
             last = rows[-1][0]
 

@@ -257,6 +257,18 @@ def test_two_handles_see_each_others_changes(
         assert database.repositories[0].num_sorry_theorems_proved == 3
 
 
+def test_another_handle_removes_a_repository_while_one_is_read(
+    database: DynamicDatabase, repository: Callable[..., Repository]
+) -> None:
+    for number in range(2):
+        database.add_repository(repository(number, 600))
+    reading = database.repositories[1].iter_list("proven_theorems")
+    names = [next(reading).full_name]
+    reopened(database).delete_repository(*repository(0).key)
+    names += [theorem.full_name for theorem in reading]
+    assert names == [theorem.full_name for theorem in repository(1, 600).proven_theorems]
+
+
 # --- other forms -------------------------------------------------------------------------------
 
 
