@@ -303,31 +303,7 @@ def tactic_to_dict(tactic: TracedTactic, *, position: PositionForm = str) -> Jso
 
 def exported_theorem(theorem: Theorem) -> Json:
     """Write a theorem as a split file holds it: without tactics that had nothing to prove."""
-    return split_form(theorem_to_dict(theorem))
-
-
-def split_form(data: Json) -> Json:
-    """Turn what :func:`theorem_to_dict` writes into the form of a split file.
-
-    The tactics are changed in place: this is the quick way, past the records.
-    """
-    tactics = [t for t in data["traced_tactics"] if t["state_before"] != NO_GOALS]
-    for tactic in tactics:
-        tactic.pop("start", None)
-        tactic.pop("end", None)
-        for premise in tactic["annotated_tactic"][1]:
-            premise["def_pos"] = written_position(premise["def_pos"])
-            premise["def_end_pos"] = written_position(premise["def_end_pos"])
-    return {
-        "url": data["url"],
-        "commit": data["commit"],
-        "file_path": data["file_path"],
-        "full_name": data["full_name"],
-        "theorem_statement": data["theorem_statement"],
-        "start": written_position(data["start"]),
-        "end": written_position(data["end"]),
-        "traced_tactics": tactics,
-    }
+    return split_form(theorem_to_dict(theorem, position=tuple), position=tuple)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -337,6 +313,34 @@ def written_position(text: str) -> Position:
     if str(position) != text:
         raise MalformedError(f"not as a position is written: {text!r:.80}")
     return position
+
+
+def split_form(data: Json, *, position: Callable[[Any], Position] = written_position) -> Json:
+    """Turn what :func:`theorem_to_dict` writes into the form of a split file.
+
+    The tactics are changed in place: this is the quick way, past the records.
+
+    Args:
+        data: The theorem.
+        position: Reads its positions.
+    """
+    tactics = [t for t in data["traced_tactics"] if t["state_before"] != NO_GOALS]
+    for tactic in tactics:
+        tactic.pop("start", None)
+        tactic.pop("end", None)
+        for premise in tactic["annotated_tactic"][1]:
+            premise["def_pos"] = position(premise["def_pos"])
+            premise["def_end_pos"] = position(premise["def_end_pos"])
+    return {
+        "url": data["url"],
+        "commit": data["commit"],
+        "file_path": data["file_path"],
+        "full_name": data["full_name"],
+        "theorem_statement": data["theorem_statement"],
+        "start": position(data["start"]),
+        "end": position(data["end"]),
+        "traced_tactics": tactics,
+    }
 
 
 # --- the form of a database --------------------------------------------------------------------

@@ -274,11 +274,11 @@ class Repository:
         """Return the repository in the schema of ``dynamic_database.json``."""
         data = self.header_to_dict()
         for name in THEOREM_LISTS:
-            data[name] = [theorem_to_dict(theorem) for theorem in getattr(self, name)]
+            data[name] = [theorem_to_dict(theorem) for theorem in self.iter_list(name)]
         data["premise_files"] = [
-            premise_file_to_dict(file, position=str) for file in self.premise_files
+            premise_file_to_dict(file, position=str) for file in self.iter_premise_files()
         ]
-        data["files_traced"] = list(self.files_traced)
+        data["files_traced"] = list(self.iter_files_traced())
         data["pr_url"] = data.pop("pr_url")  # last, as 1.x writes it
         return data
 
@@ -315,7 +315,7 @@ class Repository:
             metadata=dict(metadata),
             premise_files=read_items(data, "premise_files", premise_file_from_dict),
             files_traced=read_items(data, "files_traced", text_from_json),
-            pr_url=data.get("pr_url"),
+            pr_url=None if data.get("pr_url") is None else read_text(data, "pr_url"),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
@@ -22,7 +23,7 @@ from lean_dojo_v2.database.json.file import JsonFile
 from lean_dojo_v2.database.json.lines import write_repositories
 from lean_dojo_v2.database.json.reading import repositories_from_dict
 from lean_dojo_v2.database.sqlite.file import SqliteFile
-from lean_dojo_v2.database.sqlite.repository import missing
+from lean_dojo_v2.database.sqlite.repository import StoredRepository, missing
 from lean_dojo_v2.database.storage import Storage
 from lean_dojo_v2.wording import counted
 
@@ -251,8 +252,8 @@ class DynamicDatabase:
         """Write the database as a ``dynamic_database.json``, replacing the file in one step.
 
         Args:
-            file_path: Where to; None stores the changes made to repository objects of this
-                database in its own file.
+            file_path: Where to; None stores lists that were changed in repository objects of
+                this database in its own file.
 
         Raises:
             UsageError: If no path is given and the database has none.
@@ -263,6 +264,8 @@ class DynamicDatabase:
         if file_path is None or (own is not None and Path(file_path).resolve() == own.resolve()):
             self.storage.flush()
             return
+        if own is None:
+            self.storage.flush()  # changed lists have no other place to go
         if is_sqlite_path(file_path):
             raise UsageError(f"{file_path}: to_json writes JSON; update_json writes either format")
         with self.storage.snapshot(), atomic_writer(file_path) as stream:
@@ -324,7 +327,13 @@ def export_merged_data(repositories: Sequence[Repository], output_path: str | Pa
     Raises:
         DatabaseError: If the corpus has a circle of imports, or a stored record is damaged.
     """
-    write_merged_data([*map(_export_source, dict.fromkeys(repositories))], Path(output_path))
+    files = {
+        id(repo.file): repo.file for repo in repositories if isinstance(repo, StoredRepository)
+    }
+    with ExitStack() as stack:  # what is exported is of one moment
+        for _, file in sorted(files.items()):
+            stack.enter_context(file.snapshot())
+        write_merged_data([*map(_export_source, dict.fromkeys(repositories))], Path(output_path))
 
 
 def _export_source(repository: Repository) -> ExportSource:

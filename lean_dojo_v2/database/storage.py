@@ -75,11 +75,14 @@ class Storage:
         """Add a repository; False, and nothing done, if it is there."""
         if find_row(self.file, repository.key) is not None:
             return False
+        repository = self._readable(repository)
         with self.file.transaction() as connection:
             return insert_repository(connection, self.file.form, repository)
 
     def update(self, repository: Repository) -> None:
         """Replace a repository; proofs recorded in the meantime stay."""
+        if not isinstance(repository, StoredRepository) or repository.file is not self.file:
+            repository = self._readable(repository)
         with self.file.transaction() as connection:
             row = self._row(repository.key)
             update_header(connection, row, repository)
@@ -120,6 +123,16 @@ class Storage:
         """Close the file."""
         self._touched.clear()
         self.file.close()
+
+    def _readable(self, repository: Repository) -> Repository:
+        """Read what cannot be read any more while this file is changed.
+
+        Its own rows get another one's name; another JSON file has a lock, too.
+        """
+        stored = isinstance(repository, StoredRepository) and (
+            repository.file is self.file or repository.file.form.is_json
+        )
+        return repository.in_memory() if stored else repository
 
     def _touch(self, repository: StoredRepository) -> None:
         """Keep what may be changed: the last object of each repository, and changed older ones."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -20,7 +21,7 @@ from lean_dojo_v2.database.json.lines import write_repositories
 from lean_dojo_v2.database.json.reading import read_database
 from lean_dojo_v2.database.json.rows import JSON_FORM
 from lean_dojo_v2.database.locking import file_lock
-from lean_dojo_v2.database.sqlite.file import Row, told
+from lean_dojo_v2.database.sqlite.file import Query, Row, told
 from lean_dojo_v2.database.sqlite.repository import read_repository, repository_keys
 from lean_dojo_v2.database.sqlite.rows import RowForm
 from lean_dojo_v2.database.sqlite.schema import INDEXES, SCHEMA
@@ -28,7 +29,7 @@ from lean_dojo_v2.database.sqlite.schema import INDEXES, SCHEMA
 _Stamp: TypeAlias = tuple[int, int, int]
 
 
-@attrs.define
+@attrs.define(eq=False)
 class JsonFile:
     """Rows in memory that follow a JSON file; without a path they are only there.
 
@@ -42,14 +43,14 @@ class JsonFile:
     form: ClassVar[RowForm] = JSON_FORM
 
     path: Path | None = None
-    _held: tuple[int, sqlite3.Connection] | None = attrs.field(default=None, init=False, repr=False)
+    _held: _Memory | None = attrs.field(default=None, init=False, repr=False)
     _stamp: _Stamp | None = attrs.field(default=None, init=False)
-    _fixed: int = attrs.field(default=0, init=False)
-    """Blocks that are open in which nothing is read again."""
-    _lock: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
-    _process: int = attrs.field(factory=os.getpid, init=False, repr=False)
+    _fixed: bool = attrs.field(default=False, init=False)
+    """Whether a block is open in which nothing is read again."""
+    _mutex: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        _files.add(self)
         if self.path is not None and not self.path.exists():
             with file_lock(self.path):
                 if not self.path.exists():
@@ -61,8 +62,17 @@ class JsonFile:
 
     def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
         """See :meth:`RowFile.rows`."""
-        with self._fresh() as connection, told(self.path, place):
-            return connection.execute(sql, tuple(values)).fetchall()
+        with self._fresh() as memory, told(self.path, place):
+            return memory.rows(sql, values)
+
+    def reader(self) -> Query:
+        """See :meth:`RowFile.reader`: it keeps the rows that are there now."""
+        with self._fresh() as memory:
+            return partial(self._rows_of, memory)
+
+    def _rows_of(self, memory: _Memory, sql: str, values: Iterable[Any] = ()) -> list[Row]:
+        with self._mutex, told(self.path):
+            return memory.rows(sql, values)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -73,63 +83,66 @@ class JsonFile:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """See :meth:`RowFile.transaction`."""
-        lock = file_lock(self.path) if self.path else nullcontext()
-        with self._mutex, lock, self._fresh() as connection, told(self.path), _whole(connection):
-            yield connection
-            self._write()
+        with self._mutex:
+            if self._fixed:
+                raise DatabaseError(
+                    "cannot be changed inside a snapshot or another change", path=self.path
+                )
+            lock = file_lock(self.path) if self.path else nullcontext()
+            with lock, self._fresh() as memory, told(self.path):
+                with memory.whole() as connection:
+                    yield connection
+                    self._write()
+                self._stamp = self._file_stamp()  # now memory is as the file is
 
     def close(self) -> None:
         """See :meth:`RowFile.close`; what has no file stays."""
         with self._mutex:
-            if self.path is not None and self._held is not None and self._held[0] == os.getpid():
-                self._held[1].close()
+            if self.path is not None:
                 self._held = self._stamp = None
 
     # --- the file ------------------------------------------------------------------------------
 
     @contextmanager
-    def _fresh(self) -> Iterator[sqlite3.Connection]:
+    def _fresh(self) -> Iterator[_Memory]:
         """Give what lies in the file now, and let it stay so."""
         with self._mutex:
-            connection = self._connection()
-            self._fixed += 1
+            memory = self._memory()
+            before = self._fixed
+            self._fixed = True
             try:
-                yield connection
+                yield memory
             finally:
-                self._fixed = max(0, self._fixed - 1)
+                self._fixed = before
 
-    @property
-    def _mutex(self) -> threading.RLock:
-        if self._process != os.getpid():  # another thread of the parent may hold its lock for ever
-            self._lock, self._fixed, self._process = threading.RLock(), 0, os.getpid()
-        return self._lock
-
-    def _connection(self) -> sqlite3.Connection:
+    def _memory(self) -> _Memory:
+        held = self._held
         # A fork must not use its parent's; it reads the file for itself.
-        if self._held is None or (self._held[0] != os.getpid() and self.path is not None):
-            self._held, self._stamp = (os.getpid(), _in_memory(lambda _: None)), None
-        stamp = None if self._fixed else self._file_stamp()
-        if stamp is not None and stamp != self._stamp:
-            self._held, self._stamp = (os.getpid(), self._read(empty=not stamp[1])), stamp
-        return self._held[1]
+        if held is None or (held.process != os.getpid() and self.path is not None):
+            held = self._stamp = None
+        if held is None or not self._fixed:
+            stamp = self._file_stamp()
+            if held is None or (stamp is not None and stamp != self._stamp):
+                held = self._read(stamp)
+                self._held, self._stamp = held, stamp
+        return held
 
-    def _read(self, *, empty: bool) -> sqlite3.Connection:
+    def _read(self, stamp: _Stamp | None) -> _Memory:
         """Read the file into new rows, so that the old ones stay if it is damaged."""
-        assert self.path is not None
-        if empty:
-            return _in_memory(lambda _: None)
+        if self.path is None or stamp is None or not stamp[1]:
+            return _Memory()
         with told(self.path):
-            return _in_memory(partial(read_database, self.path))
+            return _Memory(partial(read_database, self.path))
 
     def _write(self) -> None:
         if self.path is None:
             return
+        self._stamp = None  # whatever goes wrong from here on, the file decides
         try:
             with atomic_writer(self.path) as stream:
                 write_repositories(stream, self._repositories())
         except OSError as error:
             raise DatabaseError(f"cannot be written: {error.strerror}", path=self.path) from error
-        self._stamp = self._file_stamp()
 
     def _repositories(self) -> Iterator[Repository]:
         for key in repository_keys(self):
@@ -146,28 +159,69 @@ class JsonFile:
         return (status.st_mtime_ns, status.st_size, status.st_ino)
 
 
-def _in_memory(fill: Callable[[sqlite3.Connection], object]) -> sqlite3.Connection:
-    """Make a database in memory; nothing can be rolled back or refused while it is filled."""
-    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode = OFF")
-    connection.executescript(SCHEMA)
-    connection.execute("BEGIN")
-    fill(connection)
-    connection.execute("COMMIT")
-    connection.executescript(INDEXES)
-    connection.execute("PRAGMA journal_mode = MEMORY")
-    connection.execute("PRAGMA foreign_keys = ON")
-    return connection
+class _Memory:
+    """An SQLite database in memory, closed when nobody reads it any more.
+
+    Python alone would keep a connection until its next full garbage collection.
+
+    Args:
+        fill: Writes what is there from the beginning; nothing can be rolled back in it.
+    """
+
+    def __init__(self, fill: Callable[[sqlite3.Connection], object] | None = None) -> None:
+        self.process = os.getpid()
+        self.connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        weakref.finalize(self, _close, self.connection, self.process).atexit = False
+        self.connection.execute("PRAGMA journal_mode = OFF")
+        self.connection.executescript(SCHEMA)
+        if fill is not None:
+            with self.whole() as connection:
+                fill(connection)
+        self.connection.executescript(INDEXES)
+        self.connection.execute("PRAGMA journal_mode = MEMORY")
+        self.connection.execute("PRAGMA foreign_keys = ON")
+
+    def rows(self, sql: str, values: Iterable[Any] = ()) -> list[Row]:
+        """Run a query and return all rows."""
+        return self.connection.execute(sql, tuple(values)).fetchall()
+
+    @contextmanager
+    def whole(self) -> Iterator[sqlite3.Connection]:
+        """Keep all that is changed inside, or nothing."""
+        self.connection.execute("BEGIN")
+        try:
+            yield self.connection
+            self.connection.execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
 
 
-@contextmanager
-def _whole(connection: sqlite3.Connection) -> Iterator[None]:
-    """Keep all that is changed inside, or nothing."""
-    connection.execute("BEGIN")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+def _close(connection: sqlite3.Connection, process: int) -> None:
+    if process == os.getpid():
+        connection.close()
+
+
+# --- forks -------------------------------------------------------------------------------------
+
+_files: weakref.WeakSet[JsonFile] = weakref.WeakSet()
+_at_fork: list[list[JsonFile]] = []
+_FORK_PATIENCE = 5.0
+"""Seconds that a fork waits for a thread in the midst of a query, which the child has not."""
+
+
+def _before_fork() -> None:
+    files = sorted(_files, key=id)
+    _at_fork.append([file for file in files if file._mutex.acquire(timeout=_FORK_PATIENCE)])  # noqa: SLF001
+
+
+def _after_fork() -> None:
+    for file in _at_fork.pop():
+        file._mutex.release()  # noqa: SLF001
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
+    )

@@ -47,8 +47,12 @@ def read_database(path: Path, connection: sqlite3.Connection) -> None:
         except NotOurLayoutError:
             for table in TABLES:
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608
-            for repository in _read_as_a_whole(path):
-                insert_repository(connection, JSON_FORM, repository)
+            for index, repository in enumerate(_read_as_a_whole(path)):
+                try:
+                    insert_repository(connection, JSON_FORM, repository)
+                except (DatabaseError, UnicodeEncodeError) as error:
+                    place, what = f"repositories[{index}]", f"cannot be stored: {error}"
+                    raise DatabaseError(what, path=path, place=place) from error
         except OSError as error:
             raise DatabaseError(f"cannot be read: {error.strerror}", path=path) from error
 

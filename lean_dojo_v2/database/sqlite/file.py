@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeAlias
@@ -20,6 +20,7 @@ from lean_dojo_v2.database.sqlite.rows import ExportForm, RowForm
 from lean_dojo_v2.database.sqlite.schema import create_database
 
 Row: TypeAlias = tuple[Any, ...]
+Query: TypeAlias = Callable[[str, Iterable[Any]], list[Row]]
 
 _open: weakref.WeakValueDictionary[int, sqlite3.Connection] = weakref.WeakValueDictionary()
 _across_forks: list[list[sqlite3.Connection]] = []
@@ -52,6 +53,9 @@ class RowFile(Protocol):
 
     def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
         """Run a query and return all rows."""
+
+    def reader(self) -> Query:
+        """Give a query for a reader that reads bit by bit, whatever is changed meanwhile."""
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Let every query inside see the same state, whatever others write meanwhile."""
@@ -97,6 +101,10 @@ class SqliteFile:
         """See :meth:`RowFile.rows`."""
         with told(self.path, place):
             return self._connection().execute(sql, tuple(values)).fetchall()
+
+    def reader(self) -> Query:
+        """See :meth:`RowFile.reader`."""
+        return self.rows
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

@@ -80,12 +80,13 @@ class StoredRepository(Repository):
         self._on_touch = on_touch
         self._as_read: dict[str, tuple[Any, ...]] = {}
         self.file = file
+        self._key_as_read = self.key
 
     @property
     def _row_id(self) -> int:
-        row_id = find_row(self.file, self.key)
+        row_id = find_row(self.file, self._key_as_read)
         if row_id is None:
-            raise missing(self.key, self.file.path)
+            raise missing(self._key_as_read, self.file.path)
         return row_id
 
     def __getattr__(self, name: str) -> Any:
@@ -136,8 +137,16 @@ class StoredRepository(Repository):
 
     def in_memory(self) -> Repository:
         """Return a copy of the repository that needs no file."""
-        names = [field.name for field in attrs.fields(Repository)]
-        return Repository(**{name: getattr(self, name) for name in names})
+        fields = [field.name for field in attrs.fields(Repository)]
+        header = {name: getattr(self, name) for name in fields if name not in COLLECTIONS}
+        with self.file.snapshot():
+            lists: dict[str, Any] = {name: list(self.iter_list(name)) for name in THEOREM_LISTS}
+            return Repository(
+                **header,
+                **lists,
+                premise_files=list(self.iter_premise_files()),
+                files_traced=list(self.iter_files_traced()),
+            )
 
     def is_loaded(self, *names: str) -> bool:
         """Tell whether one of these collections has been touched."""
@@ -188,13 +197,9 @@ class StoredRepository(Repository):
 
     def rows(self, sql: str, *values: int) -> Iterator[Row]:
         """Yield the rows of a query that takes ``(repository, *values, last position, number)``."""
-        last = -1
-        while True:
-            with self.file.snapshot():  # a JSON file that is read again numbers its rows anew
-                chunk = (self._row_id, *values, last, CHUNK)
-                rows = self.file.rows(sql, chunk, place=self.name)
-            if not rows:
-                return
+        with self.file.snapshot():
+            query, repository, last = self.file.reader(), self._row_id, -1
+        while rows := query(sql, (repository, *values, last, CHUNK)):
             yield from rows
             last = rows[-1][0]
 

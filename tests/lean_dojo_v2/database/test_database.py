@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import math
 import os
 import pickle
+import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -267,6 +270,122 @@ def test_another_handle_removes_a_repository_while_one_is_read(
     reopened(database).delete_repository(*repository(0).key)
     names += [theorem.full_name for theorem in reading]
     assert names == [theorem.full_name for theorem in repository(1, 600).proven_theorems]
+
+
+def test_a_reader_sees_each_theorem_whatever_another_handle_does(
+    database: DynamicDatabase, repository: Callable[..., Repository]
+) -> None:
+    database.add_repository(repository(1, 2000))
+    expected = [theorem.full_name for theorem in repository(1, 2000).sorry_theorems_unproved]
+    reading = database.repositories[0].iter_list("sorry_theorems_unproved")
+    seen = [next(reading).full_name for _ in range(100)]
+    other = reopened(database)
+    for theorem in repository(1, 2000).sorry_theorems_unproved[:20]:
+        other.record_proof(theorem, ["simp"])
+    assert database.repositories[0].num_sorry_theorems_proved == 20
+    assert seen + [theorem.full_name for theorem in reading] == expected
+
+
+def test_a_change_inside_a_snapshot_is_refused_and_loses_nothing(
+    filled: DynamicDatabase, repository: Callable[..., Repository]
+) -> None:
+    first, second, _ = repository(0).sorry_theorems_unproved
+    other = reopened(filled)
+    with filled.storage.snapshot():
+        assert len(filled.repositories) == 3
+        other.record_proof(first, ["simp"])
+        with pytest.raises(DatabaseError):
+            filled.record_proof(second, ["simp"])
+    filled.record_proof(second, ["simp"])
+    assert reopened(filled).repositories[0].num_sorry_theorems_proved == 2
+
+
+def test_closed_inside_a_snapshot_nothing_is_lost(
+    filled: DynamicDatabase, repository: Callable[..., Repository]
+) -> None:
+    if filled.json_path.suffix == ".sqlite":
+        pytest.skip("SQLite ends the snapshot with the connection")
+    with filled.storage.snapshot():
+        filled.close()
+        assert len(filled.repositories) == 3
+    filled.add_repository(repository(5))
+    assert len(reopened(filled).repositories) == 4
+
+
+def test_a_repository_is_stored_under_another_commit(
+    filled: DynamicDatabase, repository: Callable[..., Repository]
+) -> None:
+    repo = filled.get_repository(*repository(1).key)
+    assert repo is not None
+    repo.commit = "another"
+    filled.add_repository(repo)
+    stored = filled.get_repository(repo.url, "another")
+    assert stored is not None
+    assert stored.total_theorems == 12
+    gone = filled.get_repository(*repository(2).key)
+    assert gone is not None
+    filled.delete_repository(*gone.key)
+    with pytest.raises(NotInDatabaseError):
+        filled.add_repository(gone)
+    assert filled.get_repository(*gone.key) is None
+
+
+def test_a_memory_database_writes_changed_lists(
+    repository: Callable[..., Repository], tmp_path: Path
+) -> None:
+    database = DynamicDatabase.from_dict({"repositories": [repository(1).to_dict()]})
+    repo = database.repositories[0]
+    repo.change_sorry_to_proven(repo.sorry_theorems_unproved[0])
+    database.to_json(tmp_path / "db.json")
+    assert DynamicDatabase(tmp_path / "db.json").repositories[0].num_sorry_theorems_proved == 1
+
+
+def test_a_file_that_is_read_again_frees_what_was_read_before(
+    repository: Callable[..., Repository], tmp_path: Path
+) -> None:
+    file = tmp_path / "db.json"
+    database = DynamicDatabase(file)
+    database.add_repository(repository(1))
+    gc.collect()
+
+    def is_open(connection: sqlite3.Connection) -> bool:
+        with contextlib.suppress(sqlite3.ProgrammingError):
+            return bool(connection.execute("SELECT 1").fetchall())
+        return False
+
+    def count() -> int:
+        connections = [one for one in gc.get_objects() if type(one) is sqlite3.Connection]
+        return sum(map(is_open, connections))
+
+    before = count()
+    gc.disable()
+    try:
+        for number in range(5):
+            DynamicDatabase(file).add_repository(repository(10 + number))
+            assert len(database.repositories) == 2 + number
+        assert count() == before
+    finally:
+        gc.enable()
+
+
+def test_two_databases_are_copied_into_each_other(
+    repository: Callable[..., Repository], tmp_path: Path
+) -> None:
+    databases = [DynamicDatabase(tmp_path / f"{number}.json") for number in range(2)]
+    for number, database in enumerate(databases):
+        database.add_repository(repository(number))
+
+    def copy(source: int) -> None:
+        key = repository(source).key
+        for _ in range(8):
+            repo = databases[source].get_repository(*key)
+            assert repo is not None
+            databases[1 - source].add_repository(repo)
+            databases[1 - source].delete_repository(*key)
+
+    with ThreadPoolExecutor(2) as pool:
+        for future in [pool.submit(copy, source) for source in range(2)]:
+            future.result(timeout=60)
 
 
 # --- other forms -------------------------------------------------------------------------------
