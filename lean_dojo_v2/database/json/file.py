@@ -45,8 +45,8 @@ class JsonFile:
     path: Path | None = None
     _held: _Memory | None = attrs.field(default=None, init=False, repr=False)
     _stamp: _Stamp | None = attrs.field(default=None, init=False)
-    _fixed: bool = attrs.field(default=False, init=False)
-    """Whether a block is open in which nothing is read again."""
+    _fixed: int = attrs.field(default=0, init=False)
+    """Blocks that are open in which nothing is read again."""
     _mutex: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -108,12 +108,11 @@ class JsonFile:
         """Give what lies in the file now, and let it stay so."""
         with self._mutex:
             memory = self._memory()
-            before = self._fixed
-            self._fixed = True
+            self._fixed += 1
             try:
                 yield memory
             finally:
-                self._fixed = before
+                self._fixed -= 1  # no call, in which an interrupt could come first
 
     def _memory(self) -> _Memory:
         held = self._held
@@ -206,22 +205,31 @@ def _close(connection: sqlite3.Connection, process: int) -> None:
 # --- forks -------------------------------------------------------------------------------------
 
 _files: weakref.WeakSet[JsonFile] = weakref.WeakSet()
-_at_fork: list[list[JsonFile]] = []
+_at_fork: list[dict[JsonFile, bool]] = []
+"""Whether each file could be locked before a fork."""
 _FORK_PATIENCE = 5.0
 """Seconds that a fork waits for a thread in the midst of a query, which the child has not."""
 
 
 def _before_fork() -> None:
     files = sorted(_files, key=id)
-    _at_fork.append([file for file in files if file._mutex.acquire(timeout=_FORK_PATIENCE)])  # noqa: SLF001
+    _at_fork.append({file: file._mutex.acquire(timeout=_FORK_PATIENCE) for file in files})  # noqa: SLF001
 
 
 def _after_fork() -> None:
-    for file in _at_fork.pop():
-        file._mutex.release()  # noqa: SLF001
+    for file, locked in _at_fork.pop().items():
+        if locked:
+            file._mutex.release()  # noqa: SLF001
+
+
+def _after_fork_in_child() -> None:
+    for file, locked in _at_fork[-1].items():
+        if not locked:  # the thread that held it is gone
+            file._mutex, file._fixed = threading.RLock(), 0  # noqa: SLF001
+    _after_fork()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
     )

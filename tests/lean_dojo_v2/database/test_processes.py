@@ -142,6 +142,33 @@ def test_a_fork_has_its_own_connection(path: Path, repository: Callable[..., Rep
         assert len(database.repositories) == 3
 
 
+def test_a_fork_beside_threads_that_read(
+    repository: Callable[..., Repository], tmp_path: Path
+) -> None:
+    with DynamicDatabase(tmp_path / "db.json") as database:
+        database.add_repository(repository(1, 300))
+        stop = threading.Event()
+
+        def read() -> None:
+            while not stop.is_set():
+                database.to_dict()
+
+        threads = [threading.Thread(target=read) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(10):
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(30)  # ends it where it would wait for ever
+                    os._exit(database.repositories[0].total_theorems != 300)
+                assert os.waitpid(child, 0)[1] == 0
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+
+
 @pytest.mark.slow
 def test_a_fork_closes_no_connection_of_its_parent(
     tmp_path: Path, repository: Callable[..., Repository]
