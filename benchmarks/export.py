@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -56,7 +57,8 @@ def record(folder: Path, suffix: str) -> float:
     """Record proofs one by one; gives the median of the single ones in milliseconds."""
     from lean_dojo_v2.database import DynamicDatabase
 
-    with DynamicDatabase(folder / f"database.{suffix}") as database:
+    copy = shutil.copy(folder / f"database.{suffix}", folder / f"recorded.{suffix}")
+    with DynamicDatabase(copy) as database:
         repository = database.repositories[0]
         theorems = list(islice(repository.iter_list("sorry_theorems_unproved"), PROOFS))
         times = []

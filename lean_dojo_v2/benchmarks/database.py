@@ -138,12 +138,16 @@ def training_theorems(repositories: Iterable[Repository]) -> Iterator[tuple[Theo
 def sorry_theorems(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem, str]]:
     """Yield the theorems that were left ``sorry``, in the order of the files."""
     for repository in repositories:
-        theorems = [
-            *repository.iter_list("sorry_theorems_proved"),
-            *repository.iter_list("sorry_theorems_unproved"),
-        ]
+        # Proved ones last: one that is proved meanwhile is in both, not in neither.
+        theorems = {
+            theorem.identity: theorem
+            for theorem in (
+                *repository.iter_list("sorry_theorems_unproved"),
+                *repository.iter_list("sorry_theorems_proved"),
+            )
+        }
         # In the order of the files: a proof that is recorded changes no benchmark.
-        for theorem in sorted(theorems, key=lambda one: (one.file_path, one.start)):
+        for theorem in sorted(theorems.values(), key=lambda one: (one.file_path, one.start)):
             yield theorem, "sorry"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from typing import TypeGuard
 
 import attrs
 
@@ -81,7 +82,7 @@ class Storage:
 
     def update(self, repository: Repository) -> None:
         """Replace a repository; proofs recorded in the meantime stay."""
-        if not isinstance(repository, StoredRepository) or repository.file is not self.file:
+        if not self._is_own(repository) or repository.key != repository.key_as_read:
             repository = self._readable(repository)
         with self.file.transaction() as connection:
             row = self._row(repository.key)
@@ -129,10 +130,14 @@ class Storage:
 
         Its own rows get another one's name; another JSON file has a lock, too.
         """
-        stored = isinstance(repository, StoredRepository) and (
-            repository.file is self.file or repository.file.form.is_json
-        )
-        return repository.in_memory() if stored else repository
+        if isinstance(repository, StoredRepository) and (
+            self._is_own(repository) or repository.file.form.is_json
+        ):
+            return repository.in_memory()
+        return repository
+
+    def _is_own(self, repository: Repository) -> TypeGuard[StoredRepository]:
+        return isinstance(repository, StoredRepository) and repository.file is self.file
 
     def _touch(self, repository: StoredRepository) -> None:
         """Keep what may be changed: the last object of each repository, and changed older ones."""

@@ -66,6 +66,10 @@ class StoredRepository(Repository):
         file: Where it lies.
         header: The fields of :class:`Repository` but for the collections.
         on_touch: Called with the repository when a collection is first touched.
+
+    Attributes:
+        file: Where it lies.
+        key_as_read: Its key there, which a changed ``url`` or ``commit`` does not change.
     """
 
     def __init__(
@@ -80,13 +84,13 @@ class StoredRepository(Repository):
         self._on_touch = on_touch
         self._as_read: dict[str, tuple[Any, ...]] = {}
         self.file = file
-        self._key_as_read = self.key
+        self.key_as_read = self.key
 
     @property
     def _row_id(self) -> int:
-        row_id = find_row(self.file, self._key_as_read)
+        row_id = find_row(self.file, self.key_as_read)
         if row_id is None:
-            raise missing(self._key_as_read, self.file.path)
+            raise missing(self.key_as_read, self.file.path)
         return row_id
 
     def __getattr__(self, name: str) -> Any:

@@ -304,7 +304,8 @@ class Rounds:
         found = {
             theorem.identity
             for repository in self.repositories
-            for name in ("sorry_theorems_proved", "sorry_theorems_unproved")
+            # Proved ones last: one that is proved meanwhile is passed over in neither.
+            for name in ("sorry_theorems_unproved", "sorry_theorems_proved")
             for theorem in repository.iter_list(name)
         }
         for theorem in read_theorems(split_file(self.data_path)):

@@ -322,6 +322,16 @@ def test_a_repository_is_stored_under_another_commit(
     stored = filled.get_repository(repo.url, "another")
     assert stored is not None
     assert stored.total_theorems == 12
+    repo.proven_theorems.pop()
+    repo.commit = repository(1).commit  # now its own rows again
+    filled.update_repository(repo)
+    other = filled.get_repository(*repository(0).key)
+    assert other is not None
+    other.url, other.commit = repo.key
+    filled.update_repository(other)  # all of it, touched or not
+    assert [t.full_name for t in reopened(filled).repositories[1].iter_theorems()] == [
+        t.full_name for t in repository(0).iter_theorems()
+    ]
     gone = filled.get_repository(*repository(2).key)
     assert gone is not None
     filled.delete_repository(*gone.key)
