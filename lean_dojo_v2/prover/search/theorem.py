@@ -7,7 +7,7 @@ import heapq
 import itertools
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -67,7 +67,7 @@ class TheoremSearch:
         """Open the root state; there are no children yet."""
         with self._at_work():
             try:
-                state = self._open_root()
+                state = self._again_if_lost(self._open_root)
             except LeanError as error:
                 self._note_clock(error)
                 lost = isinstance(error, (EngineUnavailableError, EngineLostError))
@@ -173,10 +173,7 @@ class TheoremSearch:
         held = self._alive.get(node.id)
         if held is not None and self.server.holds(held):
             return held
-        try:
-            return self._replay(node)
-        except EngineLostError:
-            return self._replay(node)  # an engine shared with others may just have been lost to one
+        return self._again_if_lost(lambda: self._replay(node))
 
     def _replay(self, node: Node) -> GoalState:
         state = self._open_root()
@@ -185,6 +182,17 @@ class TheoremSearch:
             state = self.server.goal_tactic(state, tactic)
         self._alive[node.id] = state
         return state
+
+    def _again_if_lost(self, reach: Callable[[], GoalState]) -> GoalState:
+        """Reach a state; if the engine is lost, once more in the one that replaces it.
+
+        Others share it: it may be lost to one of them, or full of what they imported.
+        """
+        try:
+            return reach()
+        except EngineLostError as error:
+            self._note_clock(error)
+            return reach()
 
     def _open_root(self) -> GoalState:
         self._lean_calls += 1

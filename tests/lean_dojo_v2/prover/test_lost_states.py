@@ -6,6 +6,7 @@ import pytest
 
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import EngineMemoryError
 from lean_dojo_v2.prover.problem import TheoremProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
 from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
@@ -29,6 +30,25 @@ class Shaky(TheoremProblem):
         if self.opened == 2:
             server.goal_start("no_such_thing")
         return super().open(server)
+
+
+class Full(TheoremProblem):
+    """A theorem for whose imports the engine had no room left the first time."""
+
+    opened = 0
+
+    def open(self, server: Server) -> GoalState:
+        type(self).opened += 1
+        if self.opened == 1:
+            raise EngineMemoryError("env.start: full. The next call starts a new engine.")
+        return super().open(server)
+
+
+def test_a_theorem_that_a_full_engine_cannot_open_is_opened_once_more(engine, zoo, scripted):
+    proposals = {"⊢ p ∧ q": [("exact ⟨hp, hq⟩", -0.1)]}
+    [result] = BestFirstSearch(scripted(proposals)).run([Full(zoo("both").source)], [engine])
+    assert result.tactics == ("exact ⟨hp, hq⟩",)
+    assert Full.opened == 2
 
 
 @pytest.mark.slow
