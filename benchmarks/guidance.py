@@ -44,8 +44,8 @@ from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
 from lean_dojo_plugins.progress.tiny_encoder import build_tiny_encoder
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
-from lean_dojo_plugins.sft.share import is_in_share
 from lean_dojo_plugins.sft.trainer import SFTTrainer
+from lean_dojo_plugins.training.share import is_in_share
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.database import problems_of, sorry_theorems, training_theorems

@@ -14,10 +14,10 @@ theorems: what human proofs bring, and where they are few and problems many.
 | *human* | shipped | nothing |
 | | human | ``sft`` on all human proofs of the training theorems |
 | *practice* | quarter | ``sft`` on those of a quarter of them |
-| | practice | ``expert-iteration``: that quarter, and what its model proves of all statements |
+| | practice | ``expert-iteration``: that quarter, and what its model proves of the others |
 | | control | the same, but what is practised on is false: the quarter, in as many steps |
-| *fewer* | practice-30, practice-100 | practice on so many of the statements |
-| *episodes* | episodes | ``grpo`` over whole proofs of the statements, from the quarter's model |
+| *fewer* | practice-30, practice-100 | practice on so many of these statements |
+| *episodes* | episodes | ``grpo`` over whole proofs of these statements, from the quarter's model |
 | | constant | ``grpo`` with a constant reward, from the quarter's model, as many steps |
 
 *problems*: how the gain grows with the number of problems. From random weights, ``sft`` learns the
@@ -137,7 +137,8 @@ class Laboratory:
 
     def reinforce(self, arm: str, start: Path, *words: str, **settings: Any) -> Path:
         """Train with grpo."""
-        settings = {"model_name": start, "batch_size": 128, "lr": self.options.grpo_lr, **settings}
+        settings = {"model_name": start, "batch_size": 128, "lr": self.options.grpo_lr,
+                    "human_share": QUARTER, **settings}  # fmt: skip
         optimiser = {
             "max_steps": self.options.grpo_steps, "num_generations": 8,
             "max_completion_length": 48, "warmup_steps": 0.1, "logging_steps": 1, "save_steps": 10,
@@ -191,13 +192,13 @@ class Laboratory:
         """Practise on problems without proofs, and what is due to the longer training."""
         nothing = self.folder / "false.jsonl"
         write_rows(nothing, [FALSE])
-        self.practise("practice", "training")
+        self.practise("practice", "hidden")
         self.practise("control", str(nothing))
 
     def fewer(self) -> None:
         """Practise on fewer problems; their names decide on which, more include fewer."""
         for count in FEWER:
-            self.practise(f"practice-{count}", "training", problems_per_round=count)
+            self.practise(f"practice-{count}", "hidden", problems_per_round=count)
 
     def practise(self, arm: str, problems: str, **settings: Any) -> None:
         """Practise with the model of the quarter, and learn in the same number of steps."""

@@ -160,7 +160,7 @@ class Demo:
     def _practise(self) -> None:
         sizes = self.settings
         given = {
-            "search_model": self.folder / SFT, "problems": '["training"]', "rounds": 1,
+            "search_model": self.folder / SFT, "problems": '["hidden"]', "rounds": 1,
             "problems_per_round": sizes.problems, "samples": sizes.samples,
             "expansions": sizes.expansions, "visits": sizes.visits, "engines": sizes.engines,
         }  # fmt: skip

@@ -12,6 +12,7 @@ import attrs
 
 from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_plugins.training.share import is_in_share
 from lean_dojo_v2.benchmarks.database import (
     problems_of,
     sorry_theorems,
@@ -22,7 +23,9 @@ from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS, split_of
 from lean_dojo_v2.lean.text.lexer import code_tokens
 
-TRAINING, SORRY = "training", "sorry"
+TRAINING, HIDDEN, SORRY = "training", "hidden", "sorry"
+NAMED = frozenset({TRAINING, HIDDEN, SORRY})
+"""Sources that are no files."""
 
 
 @attrs.frozen
@@ -51,15 +54,18 @@ def gather(
     repositories: Sequence[Repository],
     projects: Mapping[str, Path],
     others: Iterable[Repository] = (),
+    *,
+    human_share: float = 1.0,
 ) -> Practice:
     """Collect problems.
 
     Args:
-        sources: ``"training"``, ``"sorry"``, and JSONL files in miniF2F's format.
+        sources: ``"training"``, ``"hidden"``, ``"sorry"``, and JSONL files in miniF2F's format.
         repositories: The traced repositories.
         projects: Folders of repositories by address; another one is taken from where it was
             traced, or cloned.
         others: Repositories that are not practised on, and whose held-out theorems are none either.
+        human_share: Share of the training theorems whose human proofs are not ``"hidden"``.
 
     Raises:
         EmptyDatasetError: If there are none.
@@ -73,7 +79,7 @@ def gather(
         if split_of(theorem) != "train"
         if (spoken := _spoken(theorem.theorem_statement or ""))
     }
-    found = [one for source in sources for one in _of(source, repositories, projects)]
+    found = [one for source in sources for one in _of(source, repositories, projects, human_share)]
     kept: list[BenchmarkProblem] = []
     left_out: list[str] = []
     for one in found:
@@ -90,10 +96,20 @@ def gather(
 
 
 def _of(
-    source: str, repositories: Sequence[Repository], projects: Mapping[str, Path]
+    source: str,
+    repositories: Sequence[Repository],
+    projects: Mapping[str, Path],
+    human_share: float,
 ) -> list[BenchmarkProblem]:
-    if source == TRAINING:
-        return problems_of(training_theorems(repositories), projects)
+    if source in {TRAINING, HIDDEN}:
+        return problems_of(
+            (
+                (theorem, split)
+                for theorem, split in training_theorems(repositories)
+                if source == TRAINING or not is_in_share(theorem, human_share)
+            ),
+            projects,
+        )
     if source == SORRY:
         theorems = ((theorem, split_of(theorem)) for theorem, _ in sorry_theorems(repositories))
         return problems_of(theorems, projects)

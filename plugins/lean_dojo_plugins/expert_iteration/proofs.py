@@ -94,6 +94,11 @@ class FoundProof:
         """The proof as a traced one."""
         return tuple(TracedTactic(tactic, before, after) for before, tactic, after in self.steps)
 
+    @property
+    def pairs(self) -> Iterator[Pair]:
+        """The states and tactics of the proof."""
+        return ((before, tactic) for before, tactic, _ in self.steps)
+
     def theorem(self, steps: Sequence[TracedTactic]) -> Theorem:
         """Return the theorem with these steps of its proof, for a dataset formatter."""
         return Theorem(

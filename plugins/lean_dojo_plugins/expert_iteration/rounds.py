@@ -33,10 +33,10 @@ from lean_dojo_plugins.expert_iteration.proofs import (
     pairs_of,
 )
 from lean_dojo_plugins.expert_iteration.schedule import Schedule
-from lean_dojo_plugins.sft.share import is_in_share
 from lean_dojo_plugins.training.data import split_file
 from lean_dojo_plugins.training.learner import Learner
 from lean_dojo_plugins.training.run_folder import RunState, check_same_run
+from lean_dojo_plugins.training.share import is_in_share
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text, atomic_writer
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
@@ -274,7 +274,7 @@ class Rounds:
 
     def _write_data(self, number: int, output_path: Path) -> None:
         found = self.proofs.read(number)
-        names = {proof.full_name for proofs in found.values() for proof in proofs}
+        mine = {p for proofs in found.values() for one in proofs for p in one.pairs}
         known: set[Pair] = set()
         human = learned = 0
         with atomic_writer(output_path / "random" / "train.json") as stream:
@@ -282,8 +282,7 @@ class Rounds:
             for theorem in self._human():
                 human += len(theorem.traced_tactics)
                 writer.write(export_line(theorem))
-                if theorem.full_name in names:
-                    known.update(pairs_of(theorem))
+                known.update(mine.intersection(pairs_of(theorem)))
             for theorem in chosen(found, self.trainer.proofs_per_theorem, known):
                 learned += len(theorem.traced_tactics)
                 writer.write(export_line(theorem))

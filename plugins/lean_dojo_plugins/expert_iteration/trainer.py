@@ -15,7 +15,7 @@ from datasets import Dataset
 from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
-from lean_dojo_plugins.expert_iteration.problems import SORRY, TRAINING, gather
+from lean_dojo_plugins.expert_iteration.problems import HIDDEN, NAMED, SORRY, TRAINING, gather
 from lean_dojo_plugins.expert_iteration.rounds import BATCH, Rounds
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training import fields
@@ -71,8 +71,9 @@ class ExpertIterationTrainer(SFTTrainer):
         default=(TRAINING, SORRY),
         converter=_texts,
         metadata=about(
-            "What to practise on: 'training' (the training split, without its proofs), 'sorry', or "
-            "JSONL files in miniF2F's format."
+            "What to practise on: 'training' (the training split, without its proofs), 'hidden' "
+            "(those of it whose human proofs human_share leaves out), 'sorry', or JSONL files in "
+            "miniF2F's format."
         ),
     )
     rounds: int = setting(
@@ -149,10 +150,16 @@ class ExpertIterationTrainer(SFTTrainer):
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
         for source in self.problems:
-            if source not in {TRAINING, SORRY} and Path(source).suffix != ".jsonl":
+            if source not in NAMED and Path(source).suffix != ".jsonl":
                 raise ConfigError(
-                    f"problems: {source!r} is neither {TRAINING!r} nor {SORRY!r} nor a .jsonl file"
+                    f"problems: {source!r} is neither {TRAINING!r} nor {HIDDEN!r} nor {SORRY!r} "
+                    "nor a .jsonl file"
                 )
+        if HIDDEN in self.problems and self.human_share == 1:
+            raise ConfigError(
+                f"problems: {HIDDEN!r} are the training theorems whose human proofs are not "
+                f"learned, and with human_share=1 all are; lower human_share, or name {TRAINING!r}"
+            )
         if not self.problems:
             raise ConfigError(f"problems: name at least one source, such as {TRAINING!r}")
         if self.look_back:
@@ -165,7 +172,7 @@ class ExpertIterationTrainer(SFTTrainer):
         """Check what training will need, including the problem files and both models."""
         try:
             for source in self.problems:
-                if source not in {TRAINING, SORRY}:
+                if source not in NAMED:
                     JsonlBenchmark(Path(source)).problems()
         except UsageError as error:
             raise UsageError(f"problems: {error}") from error
@@ -202,7 +209,9 @@ class ExpertIterationTrainer(SFTTrainer):
         self.preflight()
         traced = cast("DynamicDatabase", database)  # which alone holds theorems without proofs
         known = [_known(traced, repo) for repo in repos]
-        practice = gather(self.problems, known, self.projects, traced.repositories)
+        practice = gather(
+            self.problems, known, self.projects, traced.repositories, human_share=self.human_share
+        )
         rounds = Rounds(self, known, traced, Path(data_path), practice)
         processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=_PATIENCE)
         self._trained_on = Path(data_path)
@@ -267,6 +276,7 @@ class ExpertIterationTrainer(SFTTrainer):
             heartbeats=self.heartbeats,
             temperature=self.temperature,
             visits=self.visits,
+            progress_weight=0.0,  # a variable of the environment guides no training
             batch_size=BATCH,
             seed=self.seed,
         )

@@ -15,7 +15,7 @@ from peft import LoraConfig
 from transformers import PreTrainedModel, TrainingArguments
 from trl.trainer.grpo_config import GRPOConfig
 
-from lean_dojo_core import Evaluation, registry
+from lean_dojo_core import Database, Evaluation, Repository, registry
 from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, end_tokens
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
@@ -35,6 +35,7 @@ from lean_dojo_plugins.training.fields import about, setting
 from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.settings import plain
+from lean_dojo_plugins.training.share import HumanShare
 from lean_dojo_v2.runs import figures, metrics
 
 TACTIC_TOKENS = 96
@@ -125,6 +126,12 @@ class GRPOTrainer(CausalTrainer):
         "Compute each prompt once per group if the model's attention allows it: faster, with the "
         "same values and gradients.",
     )
+    human_share: float = setting(
+        0.0,
+        "Share of the training theorems whose human proofs the model has learned, as sft chooses "
+        "it: they are left out.",
+        fields.share,
+    )
     episodes: bool = setting(
         False,
         "Play whole proofs, step by step from each theorem's first goal; a proof that passes the "
@@ -163,6 +170,13 @@ class GRPOTrainer(CausalTrainer):
                 "left for a prompt; raise max_length"
             )
 
+    def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
+        """Train on the repositories in their order; see :class:`CausalTrainer`."""
+        hidden: Any = database
+        if self.human_share:
+            hidden = HumanShare(database, self.human_share, hidden=True)
+        super().train(repos, hidden, data_path)
+
     def preflight(self) -> None:
         """Check what training will need, including the rewards."""
         columns: Sequence[str] = self.make_formatter().columns
@@ -194,7 +208,10 @@ class GRPOTrainer(CausalTrainer):
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result; a run goes on only with the same."""
         rewards = [[r.name, r.weight, plain(r.function)] for r in self._rewards]
-        return {**super().settings(), "reward_func": rewards}
+        settings = {**super().settings(), "reward_func": rewards}
+        if not self.human_share:  # a run of before this setting goes on
+            del settings["human_share"]
+        return settings
 
     def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Shorten prompts that are too long; an exact replay needs the other columns as they are.

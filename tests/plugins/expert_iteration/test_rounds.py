@@ -13,7 +13,9 @@ from lean_dojo_core.errors import EmptyDatasetError, UsageError
 from lean_dojo_plugins.expert_iteration.problems import gather
 from lean_dojo_plugins.expert_iteration.proofs import NegativeFile
 from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
+from lean_dojo_plugins.training.share import is_in_share
 from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
 
 PROVED = {"Tiny.and_swap", "Tiny.trans'", "Tiny.uses_swap", "gap_term"}
 
@@ -49,7 +51,26 @@ def test_what_is_held_out_is_no_problem(database, tmp_path):
     assert set(alone.left_out) == {"copy", "secret"}
 
 
-def test_a_run(practise, tmp_path, database, capsys):
+def test_what_is_hidden_is_what_is_not_learned(database):
+    """Of the training theorems: those whose human proofs ``human_share`` leaves out."""
+    repositories = database.repositories
+    every = {one.full_name for one in gather(["training"], repositories, {}).problems}
+    found = [
+        {one.full_name for one in gather(["hidden"], repositories, {}, human_share=s).problems}
+        for s in (0.0, 0.5)
+    ]
+    shown = {
+        theorem.full_name
+        for repository in repositories
+        for theorem in repository.iter_theorems()
+        if is_in_share(theorem, 0.5)
+    }
+    assert found[0] == every
+    assert set() < found[1] == every - shown < every
+
+
+def test_a_run(practise, tmp_path, database, capsys, monkeypatch):
+    monkeypatch.setenv(PROGRESS_VARIABLE, "no-such-model")  # guides no search of a training
     trainer = practise(rounds=2, keep_trees=True)
     output = tmp_path / "out"
     first, second = lines(output / "rounds.jsonl")

@@ -74,7 +74,8 @@ def test_short_proofs_and_every_pair_once(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"problems": ["trainig"]}, "'trainig' is neither 'training' nor 'sorry'"),
+        ({"problems": ["trainig"]}, "'trainig' is neither 'training' nor 'hidden' nor"),
+        ({"problems": ["hidden"]}, "with human_share=1 all are"),
         ({"problems": []}, "at least one source"),
         ({"human_share": 1.5}, "human_share must be a number from 0 to 1"),
         ({"start_from": "first"}, "start_from must be 'base' or 'last'"),

@@ -22,6 +22,8 @@ from trl import SFTConfig, SFTTrainer as TrlTrainer
 from lean_dojo_core.errors import ConfigError, DataError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
+from lean_dojo_plugins.grpo.trainer import GRPOTrainer
+from lean_dojo_plugins.training.share import HumanShare
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.trainer.sft_trainer import SFTDataset, SFTTrainer
@@ -329,6 +331,7 @@ def test_a_share_of_the_human_proofs_is_learned(database, tiny_model, tmp_path, 
 
     monkeypatch.setattr(CausalTrainer, "train", export)
     shown: dict[float, set[str]] = {}
+    both: dict[float, set[str]] = {}
     for share in (0.3, 0.7, 1.0):
         data = tmp_path / f"data-{share}"
         trainer = SFTTrainer(str(tiny_model), tmp_path / f"out-{share}", human_share=share)
@@ -337,6 +340,19 @@ def test_a_share_of_the_human_proofs_is_learned(database, tiny_model, tmp_path, 
         told = json.loads((data / "metadata.json").read_text())
         assert told.get("human_share", 1.0) == share
         assert list(read_theorems(data / "random" / "val.json"))
-    assert set() < shown[0.3] < shown[0.7] < shown[1.0]
+        hidden = HumanShare(database, share, hidden=True)
+        hidden.export_merged_data(repos(database, "one", "two"), data)
+        others = {t.full_name for t in read_theorems(data / "random" / "train.json")}
+        assert not others & shown[share]
+        both[share] = others | shown[share]
+    assert set() < shown[0.3] < shown[0.7] < shown[1.0] == both[0.3] == both[0.7]
     with pytest.raises(ConfigError, match="human_share must be a number from 0 to 1"):
         SFTTrainer(str(tiny_model), human_share=1.5)
+    data = tmp_path / "reinforced"
+    rest = GRPOTrainer(str(tiny_model), "constant", tmp_path / "out", human_share=0.3)
+    rest.train(repos(database, "one", "two"), database, data)  # what sft of that share has not seen
+    given = {t.full_name for t in read_theorems(data / "random" / "train.json")}
+    assert given == shown[1.0] - shown[0.3]
+    plain = GRPOTrainer(str(tiny_model), "constant", tmp_path / "out")
+    assert "human_share" not in plain.settings()
+    assert rest.settings()["human_share"] == 0.3

@@ -30,21 +30,29 @@ def is_in_share(theorem: Theorem, share: float) -> bool:
 
 @attrs.frozen
 class HumanShare:
-    """A database that shows trainers the proofs of a share (0 to 1) of its training theorems."""
+    """A database that gives trainers a share of its training theorems.
+
+    Attributes:
+        database: The whole database.
+        share: The share, from 0 to 1.
+        hidden: Whether the theorems are given that the share leaves out.
+    """
 
     database: Database
     share: float
+    hidden: bool = False
 
     def export_merged_data(self, repositories: Sequence[Repository], output_path: Path) -> None:
-        """Export all, then leave out of the training split what is not shown."""
+        """Export all, then leave out of the training split what is not given."""
         self.database.export_merged_data(repositories, output_path)
         file = split_file(output_path)
         with atomic_writer(file) as stream:
             writer = ListWriter(stream)
             for theorem in read_theorems(file):
-                if is_in_share(theorem, self.share):
+                if is_in_share(theorem, self.share) is not self.hidden:
                     writer.write(export_line(theorem))
             writer.finish()
         metadata = output_path / METADATA
-        told = {**orjson.loads(metadata.read_bytes()), "human_share": self.share}
+        told = orjson.loads(metadata.read_bytes())
+        told |= {"human_share": self.share, "hidden": self.hidden}
         atomic_write_bytes(metadata, orjson.dumps(told, option=orjson.OPT_INDENT_2))
