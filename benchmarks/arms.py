@@ -5,18 +5,21 @@ An arm is a model, or a way of making one; each of its seeds was measured by ``l
 
 from __future__ import annotations
 
+import csv
+import io
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import attrs
 import numpy as np
 from scipy.stats import bootstrap, permutation_test
 
+from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.benchmarks.attempts import AttemptFolder
 from lean_dojo_v2.benchmarks.statistics import Comparison
-from lean_dojo_v2.benchmarks.summary import PROVER, proved_by
+from lean_dojo_v2.benchmarks.summary import PROVER
 from lean_dojo_v2.runs.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
@@ -25,8 +28,14 @@ if TYPE_CHECKING:
 WITHIN = (1, 2, 4, 8, 16)
 """Expansions, at which the report looks: a search that is cut short there found as much."""
 
+OUTCOMES = "outcomes.csv"
+"""File of a folder with all outcomes: a row for each theorem, a column for each arm and seed."""
+
 Outcomes: TypeAlias = dict[int, dict[str, bool]]
 """For each seed which theorems were proved."""
+Found: TypeAlias = dict[tuple[str, int], dict[str, int]]
+"""For each arm and seed what every theorem took: a number of expansions; ``NOT_PROVED`` else."""
+NOT_PROVED = 0
 
 
 def bench_folder(folder: Path, arm: str, seed: int) -> Path:
@@ -34,16 +43,50 @@ def bench_folder(folder: Path, arm: str, seed: int) -> Path:
     return folder / "bench" / f"{arm}-{seed}"
 
 
-def outcomes(folder: Path, arm: str, within: int = WITHIN[-1]) -> Outcomes:
-    """Say for each seed that was measured which theorems an arm proves in so many expansions."""
-    found = {}
-    for done in sorted((folder / "bench").glob(f"{arm}-*.measured")):
-        seed = done.stem.removeprefix(f"{arm}-")
-        if seed.isdigit():
-            attempts = AttemptFolder(done.with_suffix("")).attempts(PROVER)
-            cut = [attrs.evolve(a, success=a.success and a.expansions <= within) for a in attempts]
-            found[int(seed)] = proved_by(cut)
+def measured(folder: Path) -> Found:
+    """Read what was measured: the outcomes of before, and what was run in this folder since."""
+    found = read_outcomes(folder / OUTCOMES)
+    for done in sorted((folder / "bench").glob("*.measured")):
+        arm, _, seed = done.stem.rpartition("-")
+        attempts = AttemptFolder(done.with_suffix("")).attempts(PROVER)
+        found[arm, int(seed)] = {
+            one.name: max(1, one.expansions) if one.success else NOT_PROVED for one in attempts
+        }
     return found
+
+
+def read_outcomes(file: Path) -> Found:
+    """Read a table of outcomes; none is an empty one."""
+    found: Found = defaultdict(dict)
+    if file.exists():
+        with file.open(newline="") as stream:
+            for row in csv.DictReader(stream):
+                name = row.pop("theorem")
+                for column, value in row.items():
+                    arm, _, seed = column.rpartition("-")
+                    if value:
+                        found[arm, int(seed)][name] = int(value)
+    return dict(found)
+
+
+def write_outcomes(file: Path, found: Found) -> None:
+    """Write a table of outcomes; a theorem that was not tried has an empty cell."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    runs = sorted(found)
+    rows.writerow(["theorem", *(f"{arm}-{seed}" for arm, seed in runs)])
+    for name in sorted({name for mine in found.values() for name in mine}):
+        rows.writerow([name, *(found[run].get(name, "") for run in runs)])
+    atomic_write_text(file, text.getvalue())
+
+
+def outcomes(found: Found, arm: str, within: int = WITHIN[-1]) -> Outcomes:
+    """Say for each seed that was measured which theorems an arm proves in so many expansions."""
+    return {
+        seed: {name: NOT_PROVED < took <= within for name, took in mine.items()}
+        for (one, seed), mine in sorted(found.items())
+        if one == arm
+    }
 
 
 def compared(ours: Outcomes, theirs: Outcomes) -> Any:
@@ -86,16 +129,19 @@ def _difference(a: np.ndarray, b: np.ndarray, axis: int = -1) -> Any:
 
 
 def report(
-    folder: Path, arms: Sequence[str], comparisons: Sequence[tuple[str, str]]
+    measured: Found,
+    arms: Sequence[str],
+    comparisons: Sequence[tuple[str, str]],
+    at: Sequence[int] = WITHIN,
 ) -> dict[str, Any]:
     """Give all that is measured so far, at each number of expansions."""
-    return {str(within): _report_within(folder, arms, comparisons, within) for within in WITHIN}
+    return {str(within): _report_within(measured, arms, comparisons, within) for within in at}
 
 
 def _report_within(
-    folder: Path, names: Sequence[str], comparisons: Sequence[tuple[str, str]], within: int
+    measured: Found, names: Sequence[str], comparisons: Sequence[tuple[str, str]], within: int
 ) -> dict[str, Any]:
-    arms = {arm: outcomes(folder, arm, within) for arm in names}
+    arms = {arm: outcomes(measured, arm, within) for arm in names}
     arms = {arm: found for arm, found in arms.items() if found}
     return {
         "arms": {arm: _counts(found) for arm, found in arms.items()},

@@ -29,6 +29,10 @@ from. What a problem's search finds does not depend on the other problems, so th
 searched, and smaller ones take their part of it.
 
 ``--base`` starts the first four parts with another model than the one that ships.
+
+``outcomes.csv`` holds what every theorem took in every run; the one behind the tables of
+``docs/benchmarks.md`` is ``benchmarks/results/learning.csv``. Copied into a new folder it is added
+to: ``--report`` reports both.
 """
 
 from __future__ import annotations
@@ -41,7 +45,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from arms import WITHIN, bench_folder, draw, report, table
+from arms import OUTCOMES, WITHIN, bench_folder, draw, measured, report, table, write_outcomes
 from base_model import PRACTICE
 from filelock import FileLock
 from stages import claimed, command, say
@@ -309,7 +313,9 @@ def main() -> None:
         for part in options.parts:
             say(f"seed {seed}: {part}")
             getattr(Laboratory(folder, seed, options), part)()
-    found = report(folder, ARMS, COMPARISONS)
+    every = measured(folder)
+    write_outcomes(folder / OUTCOMES, every)
+    found = report(every, ARMS, COMPARISONS)
     atomic_write_bytes(folder / "report.json", orjson.dumps(found, option=orjson.OPT_INDENT_2))
     atomic_write_text(folder / "report.md", table(found))
     if found[str(WITHIN[-1])]["arms"]:

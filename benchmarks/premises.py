@@ -21,7 +21,7 @@ from statistics import mean
 from typing import Any
 
 import orjson
-from arms import bench_folder, compared, outcomes
+from arms import bench_folder, compared, measured, outcomes
 from learning import LIMITS
 from stages import claimed, command, say
 
@@ -135,7 +135,7 @@ def report(folder: Path) -> dict[str, Any]:
     """Give all that is measured so far."""
     rows = list(retrieved(folder))
     found: dict[str, Any] = {"retrieval": rows}
-    arms = {arm: outcomes(folder, arm) for arm in ("alone", "premises")}
+    arms = {arm: outcomes(measured(folder), arm) for arm in ("alone", "premises")}
     if arms["alone"].keys() & arms["premises"].keys():
         found["proofs"] = {
             arm: str(Share.of(sum(sum(p.values()) for p in runs.values()),

@@ -303,6 +303,8 @@ def _lines(report: Report) -> list[str]:
         f"{prover.samples}, expansions {prover.expansions}"
     )
     lines += _warnings(prover)
+    if report.automation is not None:
+        lines += [f"automation alone: {line}" for line in _warnings(report.automation)]
     if report.compared is not None:
         lines += _comparison(report.compared)
     return lines

@@ -321,7 +321,7 @@ class ProverConfig:
     )
     heartbeats: int | None = _added(
         20_000,
-        "Lean heartbeats that one tactic may use (embedded engine); null: Lean's own limit.",
+        "Lean heartbeats that one tactic may use; null: Lean's own limit.",
         _at_least(1),
     )
     length_exponent: float = _added(

@@ -18,6 +18,7 @@ import orjson
 from lean_dojo_core.errors import DataError, EmptyDatasetError
 from lean_dojo_core.records import NO_GOALS, Theorem, TracedTactic, contains_sorry, remove_marks
 from lean_dojo_v2.atomic import atomic_writer
+from lean_dojo_v2.data.one_line import one_line
 
 _POINTS = re.compile(r"·|\.\s|\{|case'?\s|next\b|focus\b")
 """Begins a block of tactics that itself only points to a goal."""
@@ -113,13 +114,15 @@ def progress_text(goal: str, prefix: str, tactic: str) -> str:
 def examples_of(theorem: Theorem) -> Iterator[ProgressExample]:
     """Yield one example for every step of a finished proof; none for a proof with ``sorry``.
 
-    Steps are what a search would take, see :func:`steps_of`. Those whose goal is not known, as in
-    a proof that was recorded as text, only count.
+    Steps are what a search would take, see :func:`steps_of`, in the form in which it would: one
+    that is written over several lines is put on one, without what is proved inside. Steps whose
+    goal is not known, as in a proof that was recorded as text, only count.
     """
     if any(contains_sorry(traced.tactic) for traced in theorem.traced_tactics):
         return
     steps = steps_of(theorem.traced_tactics)
-    tactics = [remove_marks(traced.tactic).strip() for traced in steps]
+    written = [remove_marks(traced.tactic).strip() for traced in steps]
+    tactics = [one_line(tactic) or tactic for tactic in written]  # as a search would write it
     for index, (tactic, traced) in enumerate(zip(tactics, steps, strict=True)):
         if traced.state_before in {"", NO_GOALS}:  # a recorded proof may come without its goals
             continue

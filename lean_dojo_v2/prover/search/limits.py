@@ -19,7 +19,7 @@ class Limits:
         samples: Tactics sampled at a state each time it is expanded.
         expansions: States that may be expanded; ``None`` for no limit.
         heartbeats: Lean's heartbeats (thousands of small allocations) that one tactic may take;
-            ``None`` for Lean's own limit. A native engine has the limit of its ``core_options``.
+            ``None`` for Lean's own limit.
         seconds: Spent on the theorem: its share of the generation, and trying its tactics. Waiting
             for other theorems does not count. A finished proof is still checked.
         tactic_seconds: Seconds that Lean may take for one tactic.

@@ -22,7 +22,7 @@ def arms() -> SimpleNamespace:
     return SimpleNamespace(**runpy.run_path(str(ROOT / "arms.py")))
 
 
-def measured(folder: Path, arm: str, seed: int, proved: set[int], expansions: int = 0) -> None:
+def measure(folder: Path, arm: str, seed: int, proved: set[int], expansions: int = 0) -> None:
     run = AttemptFolder(folder / "bench" / f"{arm}-{seed}")
     run.begin({"prover": {"label": arm}})
     nothing = dict.fromkeys([field.name for field in attrs.fields(Attempt)], 0)
@@ -42,10 +42,10 @@ def test_arms_are_compared_theorem_by_theorem_over_the_seeds_that_both_have(
     arms: SimpleNamespace, tmp_path: Path
 ) -> None:
     for seed in (0, 1):
-        measured(tmp_path, "shipped", seed, set(range(10)))
-        measured(tmp_path, "human", seed, set(range(22 + seed)))
-    measured(tmp_path, "shipped", 2, set(range(10)))
-    every = arms.report(tmp_path, ARMS, PAIRS)
+        measure(tmp_path, "shipped", seed, set(range(10)))
+        measure(tmp_path, "human", seed, set(range(22 + seed)))
+    measure(tmp_path, "shipped", 2, set(range(10)))
+    every = arms.report(arms.measured(tmp_path), ARMS, PAIRS)
     found = every["16"]
     assert found["arms"]["human"]["proved"] == {"0": 22, "1": 23}
     compared = found["comparisons"]["human - shipped"]
@@ -62,13 +62,32 @@ def test_arms_are_compared_theorem_by_theorem_over_the_seeds_that_both_have(
 
 def test_equal_arms_differ_by_nothing(arms: SimpleNamespace, tmp_path: Path) -> None:
     for arm in ("constant", "quarter"):
-        measured(tmp_path, arm, 0, {1, 2})
-    compared = arms.report(tmp_path, ARMS, PAIRS)["16"]["comparisons"]["constant - quarter"]
+        measure(tmp_path, arm, 0, {1, 2})
+    compared = arms.report(arms.measured(tmp_path), ARMS, PAIRS)["16"]["comparisons"][
+        "constant - quarter"
+    ]
     assert (compared["points"], compared["p"]) == (0.0, 1.0)
 
 
 def test_what_is_found_late_does_not_count_earlier(arms: SimpleNamespace, tmp_path: Path) -> None:
-    measured(tmp_path, "quarter", 0, {1, 2}, expansions=3)
-    found = arms.report(tmp_path, ARMS, PAIRS)
+    measure(tmp_path, "quarter", 0, {1, 2}, expansions=3)
+    found = arms.report(arms.measured(tmp_path), ARMS, PAIRS)
     proved = [found[str(n)]["arms"]["quarter"]["proved"]["0"] for n in arms.WITHIN]
     assert proved == [0, 0, 2, 2, 2]
+
+
+def test_outcomes_of_before_are_added_to(arms: SimpleNamespace, tmp_path: Path) -> None:
+    measure(tmp_path, "quarter", 0, {1, 2}, expansions=3)
+    measure(tmp_path, "near-100", 1, {7})
+    before = arms.measured(tmp_path)
+    assert before["quarter", 0]["t1"] == 3
+    before["near-100", 1].pop("t0")  # not tried
+    another = tmp_path / "another"
+    arms.write_outcomes(another / arms.OUTCOMES, before)
+    measure(another, "quarter", 1, {3})
+    after = arms.measured(another)
+    assert after == {**before, ("quarter", 1): {f"t{n}": int(n == 3) for n in range(40)}}
+    assert arms.outcomes(after, "quarter", 2) == {
+        0: dict.fromkeys(before["quarter", 0], False),
+        1: {f"t{n}": n == 3 for n in range(40)},
+    }

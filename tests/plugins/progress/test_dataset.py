@@ -154,7 +154,7 @@ def placed(text: str, start: tuple[int, int], end: tuple[int, int]) -> TracedTac
                 placed("rfl", (3, 13), (3, 16)),
                 placed("omega", (4, 18), (4, 23)),
             ],
-            ["induction n with\n| zero => rfl\n| succ n ih => omega", "rfl", "omega"],
+            ["induction n with | zero => ?_ | succ n ih => ?_", "rfl", "omega"],
         ),
     ],
 )
