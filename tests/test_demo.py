@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 from chromium import look_at
+
+from lean_dojo_v2.runs.files import read_lines
 
 PARTS = [
     "What the models prove", "Data", "Curriculum", "Training curves", "Proofs", "Search trees",
@@ -44,3 +48,36 @@ def test_every_stage_of_the_demo_runs_and_is_not_made_anew(tmp_path, browser):
     )
     assert again.returncode == 0, again.stderr[-3000:]
     assert json.loads(again.stdout) == json.loads(done.stdout)
+
+    killed = tmp_path / "killed"
+    for stage in ("sft", "expert-iteration"):
+        killed_in(stage, [*command, "--output-dir", str(killed)])
+    last = subprocess.run(
+        [*command, "--output-dir", str(killed)], capture_output=True, text=True, check=False
+    )
+    assert last.returncode == 0, last.stderr[-3000:]
+    assert proofs_of(killed) == proofs_of(output)
+
+
+def killed_in(stage: str, command: list[str]) -> None:
+    """Run the demo, and kill it while it trains."""
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        said = ""
+        for line in process.stderr:
+            said += line
+            if f"$ lean-dojo train {stage}" in said and "rows" in line:
+                break
+        else:
+            pytest.fail(f"the demo ended before {stage}: {said[-3000:]}")
+        time.sleep(3)
+        assert process.poll() is None
+        process.kill()
+
+
+def proofs_of(output: Path) -> dict[str, dict[str, str | None]]:
+    """Give what each stage proved, and how."""
+    return {
+        file.parent.name: {one["name"]: one["proof"] for one in read_lines(file)}
+        for file in sorted((output / "bench").glob("*/prover.jsonl"))
+    }

@@ -127,7 +127,7 @@ def test_a_model_with_a_window_says_why_not() -> None:
 
 
 def test_trl_learns_the_same_with_it_and_without(tiny_model: Path, tmp_path: Path) -> None:
-    """Two steps of TRL's trainer, with groups, padding and a KL term."""
+    """Two steps of TRL's trainer in float32, with groups, padding and a KL term."""
     from datasets import Dataset, disable_progress_bars
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from trl.trainer.grpo_config import GRPOConfig
@@ -137,15 +137,23 @@ def test_trl_learns_the_same_with_it_and_without(tiny_model: Path, tmp_path: Pat
     disable_progress_bars()
     rows = Dataset.from_list([{"prompt": f"n : Nat\n⊢ n + {i} = {'n + ' * i}0"} for i in range(4)])
 
+    def reference() -> Any:
+        torch.manual_seed(1)
+        made = AutoModelForCausalLM.from_pretrained(tiny_model)
+        for weight in made.parameters():
+            weight.data.add_(torch.randn_like(weight), alpha=0.02)
+        return made
+
     def trained(share: bool) -> tuple[list[float], dict[str, torch.Tensor]]:
         trainer = StepTrainer(
             model=AutoModelForCausalLM.from_pretrained(tiny_model),
-            reward_funcs=lambda completions, **_: [float(len(text) % 7) for text in completions],
+            reward_funcs=lambda completion_ids, **_: [sum(ids) % 7.0 for ids in completion_ids],
             args=GRPOConfig(
-                output_dir=str(tmp_path / str(share)), use_cpu=True, max_steps=2, beta=0.0,
+                output_dir=str(tmp_path / str(share)), use_cpu=True, max_steps=2, beta=0.1,
                 per_device_train_batch_size=8, num_generations=4, max_completion_length=8,
                 logging_steps=1, save_strategy="no", report_to="none", disable_tqdm=True,
-                learning_rate=1e-3, seed=0,
+                # AdamW would make whole steps of rounding errors.
+                learning_rate=1.0, optim="sgd", bf16=False, seed=0,
             ),
             train_dataset=rows,
             processing_class=AutoTokenizer.from_pretrained(tiny_model),
@@ -153,14 +161,19 @@ def test_trl_learns_the_same_with_it_and_without(tiny_model: Path, tmp_path: Pat
         )  # fmt: skip
         assert trainer.shares_prompts is share
         add_label_head(trainer.model, temperature=trainer.temperature)
+        trainer.refer_to(reference())
         trainer.train()
+        [*steps, _] = trainer.state.log_history
+        assert all(row["reward_std"] > 0 and row["kl"] > 0.01 for row in steps)
         losses = [row["loss"] for row in trainer.state.log_history if "loss" in row]
         return losses, dict(trainer.model.state_dict())
 
     (losses, weights), (plain_losses, plain_weights) = trained(True), trained(False)
+    start = AutoModelForCausalLM.from_pretrained(tiny_model).state_dict()
+    assert max(float((weights[name] - start[name]).abs().max()) for name in start) > 0.01
     assert losses == pytest.approx(plain_losses, abs=1e-5)
     for name, weight in weights.items():
-        torch.testing.assert_close(weight, plain_weights[name], atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(weight, plain_weights[name], atol=1e-5, rtol=1e-5)
 
 
 def test_it_is_no_other_run_with_it_or_without() -> None:
