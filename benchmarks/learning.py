@@ -206,6 +206,8 @@ class Laboratory:
 
     def practise(self, arm: str, problems: str, **settings: Any) -> None:
         """Practise with the model of the quarter, and learn in the same number of steps."""
+        if self.options.limit:
+            settings = {"problems_per_round": self.options.limit, **settings}
         model = self.fine_tune(
             arm, "expert-iteration", self.sample(), self.options.steps * len(SAMPLE_PROJECTS),
             search_model=self.quarter(), human_share=QUARTER, problems=json.dumps([problems]),
@@ -302,7 +304,7 @@ def main() -> None:
     parser.add_argument("--core", type=Path, help="folder of `make base-model`")
     parser.add_argument("--counts", type=int, nargs="+", choices=COUNTS, default=COUNTS)
     parser.add_argument("--base", default=SHIPPED, help="model that the first parts start from")
-    parser.add_argument("--limit", type=int, help="theorems of a benchmark at most")
+    parser.add_argument("--limit", type=int, help="theorems and problems at most")
     parser.add_argument("--engines", type=int, default=1)
     parser.add_argument("--report", action="store_true", help="only report what is there")
     options = claimed(parser)

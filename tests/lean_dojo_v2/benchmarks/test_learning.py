@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "learning.py"
-SIZES = "--seeds 3 --steps 1 --grpo-steps 1 --limit 1".split()
+SIZES = ["--seeds", "3", "--steps", "1", "--grpo-steps", "1", "--limit", "1"]
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
