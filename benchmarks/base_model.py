@@ -65,7 +65,7 @@ by Lean's automation. {proved} theorems and {mutations} mutations were proved, e
 as a whole: {proofs} proofs, {pairs} distinct pairs of state and tactic. Left out: the modules of
 the benchmark `core-library`, and all that states the same as a theorem of the sample.
 
-**Training.** `sft`, {steps} steps of 16 examples with renamed variables{practice}; from nothing.
+**Training.** From random weights: `sft`, {steps} steps of 16 examples with renamed variables.{practice}
 
 **Measured** with `lean-dojo bench`: at most {samples} tactics at each of {expansions} states,
 {heartbeats} heartbeats a tactic; 95 % intervals (Wilson). Where no prover is named, both prove
@@ -227,10 +227,10 @@ def card(figures: dict) -> str:
         table="\n".join(rows),
         practice=""
         if not data["rounds"]
-        else f"; then {counted(data['rounds'], 'round', 'rounds')} of `expert-iteration`, "
-        f"{data['practice_steps']} steps each, with Lean's automation beside the model: of "
-        f"{data['practised']} of {data['untried']} other statements of these modules, "
-        f"{data['practice_proved']} were proved",
+        else f" Then {counted(data['rounds'], 'round', 'rounds')} of `expert-iteration`, with "
+        f"{data['practice_steps']} steps in each: the model and Lean's automation beside it tried "
+        f"{data['practised']} of {data['untried']} other statements of these modules and proved "
+        f"{data['practice_proved']}.",
     )
 
 

@@ -62,7 +62,7 @@ def test_every_stage_runs_and_a_second_call_does_nothing_anew(tmp_path: Path) ->
     done = False
     card = run()
     assert "1 theorems of 1 modules" in card
-    assert "of 1 of 1 other statements of these modules, 1 were proved" in card
+    assert "tried 1 of 1 other statements of these modules and proved 1." in card
     assert [one["name"] for one in read_lines(tmp_path / "problems.jsonl")] == ["c"]
     figures = json.loads((tmp_path / "figures.json").read_bytes())
     assert figures["benchmarks"]["sample"]["model"]["tried"] == 1
