@@ -65,7 +65,8 @@ by Lean's automation. {proved} theorems and {mutations} mutations were proved, e
 as a whole: {proofs} proofs, {pairs} distinct pairs of state and tactic. Left out: the modules of
 the benchmark `core-library`, and all that states the same as a theorem of the sample.
 
-**Training.** From random weights: `sft`, {steps} steps of 16 examples with renamed variables.{practice}
+**Training.** From random weights: `sft`, {steps} steps of 16 examples with renamed
+variables.{practice}
 
 **Measured** with `lean-dojo bench`: at most {samples} tactics at each of {expansions} states,
 {heartbeats} heartbeats a tactic; 95 % intervals (Wilson). Where no prover is named, both prove
