@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -147,7 +147,7 @@ def report(folder: Path) -> dict[str, Any]:
 
 
 def table(found: Mapping[str, Any]) -> str:
-    """Write the report for people: the mean over the seeds, and their range."""
+    """Write the report for people: the mean over the seeds, half of its 95 % interval, all."""
     lines = [
         "| split | method | tactics | " + " | ".join(METRICS) + " |",
         "|---|---|---|---|---|---|",
@@ -159,7 +159,7 @@ def table(found: Mapping[str, Any]) -> str:
             ]
             if not rows:
                 continue
-            cells = [_over_seeds([row["scores"][metric] for row in rows]) for metric in METRICS]
+            cells = [_over_seeds(rows, metric) for metric in METRICS]
             lines.append(f"| {strategy} | {method} | {rows[0]['tactics']} | {' | '.join(cells)} |")
     lines += ["", *(f"{arm}: {share}" for arm, share in found.get("proofs", {}).items())]
     if one := found.get("premises - alone"):
@@ -171,12 +171,15 @@ def table(found: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _over_seeds(values: list[float]) -> str:
-    digits = 3 if max(values) <= 1 else 1
-    text = f"{mean(values):.{digits}f}"
+def _over_seeds(rows: Sequence[Mapping[str, Any]], metric: str) -> str:
+    """Say a metric; its interval is over tactics, the same for every seed."""
+    values = [row["scores"][metric] for row in rows]
+    digits = 3 if metric == "MRR" else 1
+    margin = mean(row["margins"][metric] for row in rows)
+    text = f"{mean(values):.{digits}f} ± {margin:.{digits}f}"
     if min(values) == max(values):
         return text
-    return f"{text} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+    return f"{text} ({', '.join(f'{value:.{digits}f}' for value in values)})"
 
 
 def main() -> None:

@@ -58,7 +58,12 @@ class Row:
         counts = (self.theorems, seen, self.tactics, states, self.premises)
         scores = self.scores
         measured = (
-            (f"{scores.recall_at_1:.1f}", f"{scores.recall_at_10:.1f}", f"{scores.mrr:.3f}")
+            tuple(
+                f"{value:.{digits}f} ± {margin:.{digits}f}"
+                for value, margin, digits in zip(
+                    scores.as_dict().values(), scores.margins, (1, 1, 3), strict=True
+                )
+            )
             if self.tactics
             else ("-", "-", "-")
         )
@@ -67,7 +72,9 @@ class Row:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         values = attrs.asdict(self, recurse=False)
-        return {**values, "scores": self.scores.as_dict()}
+        scores = self.scores.as_dict()
+        margins = dict(zip(scores, self.scores.margins, strict=True))
+        return {**values, "scores": scores, "margins": margins}
 
 
 @attrs.frozen(kw_only=True)
@@ -121,7 +128,8 @@ class EvaluationReport(Evaluation):
 
         rule = f"|{'|'.join('-' * (width + 2) for width in widths)}|"
         table = [line(_HEADER), rule, *map(line, lines[1:])]
-        return "\n".join([f"Checkpoint: {self.model}", "", *table, "", *self._notes(), ANCHORS])
+        notes = ["± is half of a 95 % interval over tactics.", *self._notes(), ANCHORS]
+        return "\n".join([f"Checkpoint: {self.model}", "", *table, "", *notes])
 
     def _notes(self) -> list[str]:
         notes = []

@@ -84,6 +84,9 @@ def test_metrics_by_hand():
     assert scores.recall_at_1 == pytest.approx(100 / 3)
     assert scores.recall_at_10 == pytest.approx(50)
     assert scores.mrr == pytest.approx((0.5 + 1 + 0) / 3)
+    spread = np.std([0.5, 1, 0], ddof=1) / np.sqrt(3)
+    assert scores.margins[2] == pytest.approx(1.96 * spread)
+    assert scores.margins[1] == pytest.approx(100 * 1.96 * spread)
     assert Tally().scores().as_dict() == {"R@1": 0, "R@10": 0, "MRR": 0}
 
 
