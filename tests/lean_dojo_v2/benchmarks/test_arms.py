@@ -91,3 +91,21 @@ def test_outcomes_of_before_are_added_to(arms: SimpleNamespace, tmp_path: Path) 
         0: dict.fromkeys(before["quarter", 0], False),
         1: {f"t{n}": n == 3 for n in range(40)},
     }
+
+
+def test_the_documented_counts_are_those_of_the_outcomes_that_are_kept(
+    arms: SimpleNamespace,
+) -> None:
+    found = arms.read_outcomes(ROOT / "results" / "learning.csv")
+    page = (ROOT.parent / "docs" / "benchmarks.md").read_text()
+    for arm in ("shipped", "human", "quarter", "control", "practice"):
+        runs = arms.outcomes(found, arm)
+        proved = ", ".join(str(sum(run.values())) for run in runs.values())
+        assert f"| {arm} | {proved} | " in page
+    for count in (0, 100, 1_000, 10_000):
+        near, far = (sum(arms.outcomes(found, f"{w}-{count}")[2].values()) for w in ("near", "far"))
+        [row] = [
+            line for line in page.splitlines() if line.startswith(f"| {count:,} | ") and ";" in line
+        ]
+        assert f"; {near} | " in row
+        assert row.endswith(f"; {far} |")
