@@ -21,14 +21,14 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_arms_are_trained_measured_and_added_to_those_of_before(tmp_path: Path) -> None:
-    (tmp_path / "outcomes.csv").write_text("theorem,human-0\nt,2\n")
+    (tmp_path / "outcomes.csv").write_text("theorem,episodes-0\nt,2\n")
     done = run(tmp_path, *SIZES, "--parts", "human", "practice")
     assert done.returncode == 0, done.stderr[-3000:]
     assert "| practice - control | " in done.stdout
-    assert "| human | 1, " in done.stdout
+    assert "| episodes | 1 | 1 | " in done.stdout
     with (tmp_path / "outcomes.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
-    runs = {"human-0", "shipped-3", "human-3", "quarter-3", "practice-3", "control-3"}
+    runs = {"episodes-0", "shipped-3", "human-3", "quarter-3", "practice-3", "control-3"}
     assert rows[0].keys() == {"theorem", *runs}
     assert len(rows) == 2
     again = run(tmp_path, *SIZES, "--parts", "human", "practice")
