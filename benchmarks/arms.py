@@ -129,13 +129,10 @@ def _difference(a: np.ndarray, b: np.ndarray, axis: int = -1) -> Any:
 
 
 def report(
-    measured: Found,
-    arms: Sequence[str],
-    comparisons: Sequence[tuple[str, str]],
-    at: Sequence[int] = WITHIN,
+    measured: Found, arms: Sequence[str], comparisons: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     """Give all that is measured so far, at each number of expansions."""
-    return {str(within): _report_within(measured, arms, comparisons, within) for within in at}
+    return {str(within): _report_within(measured, arms, comparisons, within) for within in WITHIN}
 
 
 def _report_within(
