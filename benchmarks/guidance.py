@@ -1,18 +1,18 @@
 """Whether guidance finds proofs sooner: none, the progress model and a critic, same theorems.
 
     python benchmarks/guidance.py FOLDER [--model DIR] [--theorems N] [--practice N] [--seeds 3]
-        [--expansions 24] [--grid 4]
+        [--expansions 24]
 
 Everything is counted, nothing timed; a run that is killed goes on with the same command.
 
 1. *prover*: the model that ships is fine-tuned on the proofs of half of the sample's training
    theorems (``--model`` names another one).
-2. *settings*: samples, temperature and length exponent are chosen unguided on val, by the proofs
-   and then by the mean number of expansions. Expanded states stay open beside their children, so
-   that there is a choice.
+2. *settings*: visits, samples and length exponent are chosen unguided on val, one after the other,
+   by the proofs and then by the mean number of expansions.
 3. *practice*: it searches the other half, statements only: the critic's data.
-4. *models*: a progress model on all training proofs, a critic on those searches; the weight of each
-   is chosen on val likewise.
+4. *models*: a progress model on all training proofs, a critic on those searches. Both begin with
+   the prover's weights, as the value functions of GPT-f and HTPS do. The weight of each is chosen
+   on val likewise.
 5. *test*: theorems that take at least four expansions unguided, with a seed that is not used again;
    those are searched unguided and with each model, with the same seeds.
 
@@ -42,7 +42,6 @@ from stages import say
 from lean_dojo_core import registry
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
-from lean_dojo_plugins.progress.tiny_encoder import build_tiny_encoder
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training.share import is_in_share
@@ -75,11 +74,9 @@ CHOOSING, FIRST = 1000, 0
 class Choice:
     """Settings of a search to choose from."""
 
-    samples: int
-    temperature: float
-    length_exponent: float
-    visits: int
-    revisit_cost: float | None = 1.0
+    visits: int = 4
+    samples: int = 16
+    length_exponent: float = 0.5
 
     @property
     def name(self) -> str:
@@ -87,13 +84,8 @@ class Choice:
         return "-".join(map(str, attrs.astuple(self)))
 
 
-GRID = [
-    Choice(8, 1.0, 0.0, 4),
-    Choice(16, 1.0, 0.0, 4),
-    Choice(16, 1.0, 0.5, 4),
-    Choice(16, 1.5, 0.5, 4),
-]
-"""Expanded states stay open beside their children: without that there is seldom a choice."""
+GRID = {"visits": (4, 2, 1), "samples": (16, 8), "length_exponent": (0.5, 0.0)}
+"""Values of each setting, where choosing begins first."""
 
 
 def train_prover(folder: Path, steps: int) -> Path:
@@ -111,12 +103,11 @@ def train_prover(folder: Path, steps: int) -> Path:
     return folder / "prover"
 
 
-def train_progress(folder: Path, encoder: Path, **settings: Any) -> Path:
-    """Train a progress model or a critic on a small encoder."""
-    data_path = settings.pop("data", None)
+def train_guide(folder: Path, start: Path, data_path: Path | None, **settings: Any) -> Path:
+    """Train a progress model or a critic, from a model's weights."""
     trainer = ProgressTrainer(
-        data_path, encoder, folder, max_length=256, batch_size=32, learning_rate=1e-3, seed=0,
-        report_to="none", device="cpu", **settings,
+        data_path, start, folder, max_length=256, batch_size=32, learning_rate=1e-4, epochs=3,
+        seed=0, report_to="none", device="cpu", **settings,
     )  # fmt: skip
     database = None if data_path else DynamicDatabase(sample_database_path())
     trainer.train(None, database, folder.parent / "data")
@@ -145,7 +136,7 @@ class Laboratory:
     model: Path
     expansions: int
     stack: ExitStack
-    provers: dict[float, HFProver] = attrs.Factory(dict)
+    prover: HFProver = attrs.field(init=False)
     servers: dict[Path | None, Server] = attrs.Factory(dict)
 
     def server(self, project: Path | None) -> Any:
@@ -154,12 +145,9 @@ class Laboratory:
             self.servers[project] = self.stack.enter_context(server)
         return nullcontext(self.servers[project])
 
-    def prover(self, temperature: float) -> HFProver:
-        if temperature not in self.provers:
-            self.provers[temperature] = HFProver(
-                self.model, device="cpu", temperature=temperature, max_new_tokens=40, max_length=512
-            )
-        return self.provers[temperature]
+    @prover.default
+    def _prover(self) -> HFProver:
+        return HFProver(self.model, device="cpu", max_new_tokens=40, max_length=512)
 
     def run(
         self,
@@ -173,11 +161,11 @@ class Laboratory:
         trees: bool = False,
     ) -> dict[str, list[Attempt]]:
         """Search the problems; give each one's attempts, a seed each."""
-        prover = self.prover(choice.temperature)
+        prover = self.prover
         config = ProverConfig(
             max_expansions=self.expansions, num_sampled_tactics=choice.samples,
             length_exponent=choice.length_exponent, visits=choice.visits,
-            revisit_cost=choice.revisit_cost, timeout=100_000,
+            revisit_cost=1.0, timeout=100_000,
             progress_weight=0.0 if guide is None else guide[1],
         )  # fmt: skip
         os.environ.pop(PROGRESS_VARIABLE, None)
@@ -248,31 +236,37 @@ def had_a_choice(folder: Path, visits: int) -> Iterator[bool]:
             yield sum(reached < when <= until for reached, until in spans) > 1
 
 
+def choose(lab: Laboratory, problems: Sequence[BenchmarkProblem]) -> Choice:
+    """Choose the settings of an unguided search, one after the other."""
+    chosen = Choice()
+    for name, values in GRID.items():
+        tried = {
+            value: lab.quality(lab.run(f"val-{choice.name}", problems, choice))
+            for value in values
+            for choice in [attrs.evolve(chosen, **{name: value})]
+        }
+        best = max(tried, key=lambda value: tried[value])
+        say(f"{name}: {best}; proofs and expansions of each: {tried}")
+        chosen = attrs.evolve(chosen, **{name: best})
+    return chosen
+
+
 def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     folder = options.folder.absolute()
     model = options.model or train_prover(folder, options.steps)
     lab = Laboratory(folder, model, options.expansions, stack)
     sample = partial(registry.benchmarks["sample"].create)
     val = some(sample(split="val").problems(), options.val)
-    chosen, best = GRID[0], (-1.0, 0.0)
-    for choice in GRID[: options.grid]:
-        found = lab.run(f"val-{choice.name}", val, choice)
-        if (quality := lab.quality(found)) > best:
-            chosen, best = choice, quality
+    chosen = choose(lab, val)
     unguided = lab.run(f"val-{chosen.name}", val, chosen)
     hard = [p for p in val if unguided[p.full_name][0].expansions >= HARD]
     lab.run("practice", some(practice(), options.practice), chosen, seeds=options.attempts)
 
-    encoder = folder / "encoder"
-    if not (encoder / "model.safetensors").exists():
-        build_tiny_encoder(model, encoder)
+    searched = folder / "searches" / "practice"
     guides = {
-        "progress": train_progress(folder / "progress", encoder, epochs=4),
-        "critic": train_progress(
-            folder / "critic", encoder, epochs=8, target="solved",
-            data=folder / "searches" / "practice",
-        ),
-    }  # fmt: skip
+        "progress": train_guide(folder / "progress", model, None),
+        "critic": train_guide(folder / "critic", model, searched, target="solved"),
+    }
     weights = {}
     for name, guide in guides.items():
         tried = {
@@ -295,7 +289,7 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     }
     choices = list(had_a_choice(folder / "searches" / "test-none", chosen.visits))
     states = folder / "searches" / "test-none" / f"{PROVER}.states.jsonl"
-    critic = ProgressTrainer(None, encoder, guides["critic"], target="solved", max_length=256)
+    critic = ProgressTrainer(None, model, guides["critic"], target="solved", max_length=256)
     return {
         "settings": attrs.asdict(chosen),
         "weights": weights,
@@ -341,7 +335,6 @@ def main() -> None:
     parser.add_argument("--attempts", type=int, default=2, help="searches of each of those")
     parser.add_argument("--val", type=int, help="theorems to choose settings on at most")
     parser.add_argument("--theorems", type=int, help="test theorems to look at most")
-    parser.add_argument("--grid", type=int, default=len(GRID), help="settings to choose from")
     parser.add_argument("--weights", type=int, default=3, help="weights to choose from")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--expansions", type=int, default=24)
