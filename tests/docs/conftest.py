@@ -204,22 +204,23 @@ def small_tool_caller(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A local model of two layers for each hub model that the pages name."""
     import torch
+    from small_worlds import save_bert
     from transformers import T5Config, T5EncoderModel
 
     from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
-    from lean_dojo_plugins.progress.tiny_encoder import build_tiny_encoder
 
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("models")
+    texts = ["⊢ p ∧ q", "exact h.1", "constructor", "intro h", "rw [Nat.add_comm]"] * 8
     causal = build_tiny_model(
-        ["⊢ p ∧ q", "exact h.1", "constructor", "intro h", "rw [Nat.add_comm]"] * 8,
+        texts,
         folder / "causal",
         hidden_size=32,
         layers=2,
         vocab_size=400,
         max_length=1024,
     )
-    bert = build_tiny_encoder(causal, folder / "bert", hidden_size=32)
+    bert = save_bert(folder / "bert", texts)
     config = T5Config(vocab_size=384, d_model=32, d_kv=8, d_ff=64, num_layers=1, num_heads=2)
     T5EncoderModel(config).save_pretrained(folder / "t5")
     return {
