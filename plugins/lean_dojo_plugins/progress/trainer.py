@@ -1,4 +1,4 @@
-"""The progress trainer: an encoder with one output that says how far a proof is from its end."""
+"""The progress trainer: a model with one output that says how far a proof is from its end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import torch
 from accelerate import PartialState
 from transformers import (
     AutoModelForSequenceClassification,
-    AutoTokenizer,
     DataCollatorWithPadding,
     EvalPrediction,
     PreTrainedModel,
@@ -36,7 +35,7 @@ from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_c
 from lean_dojo_plugins.training.data import formatted_rows, split_file
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.fields import setting
-from lean_dojo_plugins.training.hub import fetch, resolve_model
+from lean_dojo_plugins.training.hub import fetch, fetch_tokenizer, resolve_model
 from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.only_run import only_run
 from lean_dojo_plugins.training.preflight import check_ready
@@ -112,7 +111,7 @@ class ProgressTrainer:
     )
     model_name: str = setting(
         "bert-base-uncased",
-        "Encoder: hub id or local folder.",
+        "Model to start from, an encoder or a prover's language model: hub id or local folder.",
         fields.non_empty_text,
         converter=fields.text_of_path,
     )
@@ -495,9 +494,7 @@ class ProgressTrainer:
             print(text, file=sys.stderr)
 
     def _load_tokenizer(self) -> PreTrainedTokenizerBase:
-        source = resolve_model(self.model_name)
-        load = AutoTokenizer.from_pretrained
-        tokenizer: PreTrainedTokenizerBase = fetch(load, source, what="tokenizer")
+        tokenizer = fetch_tokenizer(resolve_model(self.model_name))
         tokenizer.model_max_length = self.max_length  # the search reads as much, wherever it goes
         return tokenizer
 

@@ -11,6 +11,7 @@ from urllib.request import getproxies
 
 from huggingface_hub import constants, model_info, try_to_load_from_cache
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError
+from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lean_dojo_core.errors import TrainingError, UsageError
 from lean_dojo_plugins.training.reporting import bars_on_terminals_only
@@ -98,6 +99,25 @@ def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
             f"{what} {source!r}: there is no such folder here, and the Hugging Face hub did not "
             f"provide it ({reason}). Check the name and the connection, or give a local folder."
         ) from error
+
+
+def fetch_tokenizer(source: str, **options: Any) -> PreTrainedTokenizerBase:
+    """Load a tokenizer that can pad: with its end token, if it has no other for that.
+
+    Raises:
+        TrainingError: If it is not there or cannot be read, or has neither token.
+    """
+    tokenizer: PreTrainedTokenizerBase = fetch(
+        AutoTokenizer.from_pretrained, source, what="tokenizer", **options
+    )
+    if tokenizer.pad_token is None:
+        if tokenizer.eos_token is None:
+            raise TrainingError(
+                f"{source}: its tokenizer has neither a padding nor an end token; set one of them "
+                "in its tokenizer_config.json"
+            )
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
 
 
 def hub_options(source: str) -> dict[str, Any]:

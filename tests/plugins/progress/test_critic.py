@@ -14,6 +14,7 @@ from small_worlds import save_bert
 from transformers import AutoConfig, AutoTokenizer
 
 from lean_dojo_core.errors import DataError, EmptyDatasetError, UsageError
+from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.progress.estimator import ProgressModel
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_v2.benchmarks.states import SearchedState, StateFile
@@ -144,6 +145,26 @@ def test_it_learns_which_states_are_solved(critic, runs):
     assert found["accuracy"] == 1.0
     assert found["cross_entropy"] < 0.1
     assert (found["auc"], found["auc_logprob"]) == (1.0, 0.0)
+
+
+def test_it_may_begin_with_the_provers_language_model_that_cannot_pad(runs, tmp_path):
+    base = build_tiny_model(
+        [f"Goal:\n{GOOD}", f"Goal:\n{BAD}"] * 8, tmp_path / "prover", hidden_size=32, layers=2
+    )
+    for name, key in (("tokenizer_config.json", "pad_token"), ("config.json", "pad_token_id")):
+        settings = json.loads((base / name).read_text())
+        del settings[key]
+        (base / name).write_text(json.dumps(settings))
+    critic = ProgressTrainer(
+        runs, base, tmp_path / "out", target="solved", max_length=48, epochs=8, learning_rate=3e-3,
+        device="cpu", report_to="none",
+    )  # fmt: skip
+    critic.train(data_path=tmp_path / "data")
+    assert critic.evaluate(runs / "bench" / "prover.states.jsonl")["auc"] == 1.0
+    model = ProgressModel(critic.output_dir, device="cpu")
+    texts = [f"Goal:\n{BAD}", f"Goal:\n{GOOD} ∨ q ∨ q ∨ q"]
+    alone = [model.outputs([text])[0] for text in texts]
+    assert np.allclose(model.outputs(texts), alone, atol=1e-4)
 
 
 def test_its_folder_says_what_it_is(critic, tmp_path):

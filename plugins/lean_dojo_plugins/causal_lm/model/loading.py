@@ -18,15 +18,14 @@ import torch
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
-    AutoTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
 
-from lean_dojo_core.errors import CheckpointError, TrainingError, UsageError
+from lean_dojo_core.errors import CheckpointError, UsageError
 from lean_dojo_plugins.causal_lm.text.tokenisation import PLAIN_TEMPLATE
 from lean_dojo_plugins.training.devices import Device, choose_device
-from lean_dojo_plugins.training.hub import fetch, resolve_model
+from lean_dojo_plugins.training.hub import fetch, fetch_tokenizer, resolve_model
 
 if TYPE_CHECKING:
     from peft import LoraConfig
@@ -42,22 +41,15 @@ def load_tokenizer(name: str | Path) -> PreTrainedTokenizerBase:
 
     Raises:
         UsageError: If there is none at that path.
-        TrainingError: If the hub does not give it.
+        TrainingError: If the hub does not give it, or it can neither pad nor end.
     """
     source = resolve_model(name)
     folder, gguf = _gguf(source)
     options = {"gguf_file": gguf} if gguf else {}
-    tokenizer = fetch(AutoTokenizer.from_pretrained, folder, what="tokenizer", **options)
+    tokenizer = fetch_tokenizer(folder, **options)
     if tokenizer.chat_template is None:
         tokenizer.chat_template = PLAIN_TEMPLATE
-    if tokenizer.pad_token is None:
-        if tokenizer.eos_token is None:
-            raise TrainingError(
-                f"{name}: its tokenizer has neither a padding nor an end token; set one of them "
-                "in its tokenizer_config.json"
-            )
-        tokenizer.pad_token = tokenizer.eos_token
-    return tokenizer  # type: ignore[no-any-return]
+    return tokenizer
 
 
 def load_model(
