@@ -24,6 +24,7 @@ from transformers.trainer_utils import PredictionOutput
 
 from lean_dojo_core import Database, Evaluation, Repository, registry
 from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
+from lean_dojo_plugins.causal_lm.model.loading import is_adapter
 from lean_dojo_plugins.progress.dataset import ExampleRows, ProgressDataset, tokenised
 from lean_dojo_plugins.progress.estimator import ProgressModel
 from lean_dojo_plugins.progress.metrics import Array, flat
@@ -186,11 +187,17 @@ class ProgressTrainer:
         """Check what training will need, before any data is prepared; loads no model.
 
         Raises:
-            UsageError: If the model is not there, or ``output_dir`` cannot be written.
+            UsageError: If the model is not there, or an adapter; if ``output_dir`` cannot be
+                written.
             ConfigError: If the optimiser is not there.
         """
         if self.report_to not in {"tensorboard", "none"}:
             raise ConfigError(f"report_to: {self.report_to!r} should be 'tensorboard' or 'none'")
+        if is_adapter(self.model_name):
+            raise UsageError(
+                f"model_name: {self.model_name} holds a LoRA adapter; merge it first: "
+                f"lean-dojo merge-lora {self.model_name} -o FOLDER"
+            )
         trial = self._arguments(RunFolder(Path(self.output_dir)).step_folder(0, _NAME))
         check_ready(self.model_name, self.output_dir, [self.report_to], trial)
         resolve_callbacks(self.callbacks)

@@ -167,6 +167,12 @@ def test_it_may_begin_with_the_provers_language_model_that_cannot_pad(runs, tmp_
     assert np.allclose(model.outputs(texts), alone, atol=1e-4)
 
 
+def test_an_adapter_is_to_be_merged_first(runs, tmp_path):
+    (tmp_path / "adapter_config.json").write_text("{}")
+    with pytest.raises(UsageError, match="merge-lora"):
+        ProgressTrainer(runs, tmp_path, tmp_path / "out", target="solved").preflight()
+
+
 def test_its_folder_says_what_it_is(critic, tmp_path):
     folder = Path(critic.output_dir)
     assert AutoConfig.from_pretrained(folder).id2label == {0: "solved"}
