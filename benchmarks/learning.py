@@ -77,7 +77,7 @@ COMPARISONS = (
     ("human", "shipped"), ("quarter", "shipped"), ("practice", "quarter"), ("practice", "control"),
     *((f"practice-{count}", "control") for count in FEWER),
     ("control", "quarter"), ("episodes", "quarter"), ("constant", "quarter"),
-    ("human", "practice"),
+    ("human", "practice"), ("human", "episodes"), ("episodes", "practice"),
     *((f"{w}-{count}", f"{w}-0") for w in ("near", "far") for count in COUNTS[1:]),
 )  # fmt: skip
 QUARTER = 0.25
