@@ -195,7 +195,7 @@ def main() -> None:
     judge = Judge()
     try:
         # Groups come first: they pay for their own states and distances.
-        found = {"groups": groups(judge, rows, states) if states else None}
+        found: dict[str, Any] = {"groups": groups(judge, rows, states) if states else None}
         found["human_steps"] = human_steps(judge, {s: rows[s] for s in steps}, options.verbose)
         found["constant_strings"] = (
             constant_strings(judge, states, options.verbose) if states else {}

@@ -24,8 +24,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import attrs
 import orjson
@@ -165,7 +167,7 @@ def _train(folder: Path, trainer: str, given: dict[str, object], steps: int) -> 
     return model
 
 
-def measure(folder: Path, model: Path, options: argparse.Namespace) -> dict[str, dict]:
+def measure(folder: Path, model: Path, options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """Measure a model on each benchmark; Lean's automation alone is measured beside it."""
     found = {}
     for benchmark in options.benchmarks:
@@ -199,7 +201,7 @@ def facts(mined: list[Mined], options: argparse.Namespace) -> dict[str, object]:
     }
 
 
-def figures_of(report: dict) -> dict[str, object]:
+def figures_of(report: Mapping[str, Any]) -> dict[str, object]:
     """Give what a card says of a benchmark run."""
     model, automation = (report[who]["proved"] for who in ("prover", "automation"))
     either = Share.of(model["proved"] + len(report["missed"]), model["tried"])
@@ -213,7 +215,7 @@ def figures_of(report: dict) -> dict[str, object]:
     }
 
 
-def card(figures: dict) -> str:
+def card(figures: Mapping[str, Any]) -> str:
     """Write the model card."""
     data = figures["data"]
     rows = [
@@ -235,7 +237,7 @@ def card(figures: dict) -> str:
     )
 
 
-def _share(share: dict) -> str:
+def _share(share: Mapping[str, Any]) -> str:
     return (
         f"{share['proved']} of {share['tried']} "
         f"({100 * share['low']:.0f} to {100 * share['high']:.0f} %)"

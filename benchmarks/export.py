@@ -84,7 +84,8 @@ def measure(name: str, folder: Path) -> dict[str, float]:
     """Run one way in a process of its own."""
     command = [sys.executable, __file__, "--run", name, "--keep", str(folder)]
     result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(result.stdout)
+    found: dict[str, float] = json.loads(result.stdout)
+    return found
 
 
 def run(name: str, folder: Path) -> None:

@@ -15,7 +15,6 @@ import argparse
 import gc
 import json
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -61,7 +60,7 @@ class Clock(TrainerCallback):
         self.start = self.seconds = 0.0
         self.steps = 0
 
-    def on_step_end(self, args, state, control, **kwargs):  # noqa: ARG002
+    def on_step_end(self, args: Any, state: Any, *_: Any, **__: Any) -> None:  # noqa: ARG002
         if torch.cuda.is_available():
             torch.cuda.synchronize()
         if state.global_step == WARM_UP:
@@ -185,7 +184,7 @@ def main() -> None:
     elif not torch.cuda.is_available():
         print("There is no GPU here; nothing is measured.")
         return
-    transformers_logging.set_verbosity_error()
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     datasets.disable_progress_bars()
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
     peak = next((rate for name, rate in PEAKS.items() if name in device), None)
@@ -225,4 +224,4 @@ def measure(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -25,6 +25,7 @@ import shutil
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -97,13 +98,18 @@ def policy(
     return trainer
 
 
+def lengths(completions: Sequence[Any], **_: Any) -> list[float | None]:
+    """A reward that costs nothing."""
+    return [float(len(completion[0]["content"])) for completion in completions]
+
+
 def plain(model: Path, work: Path, steps: int) -> dict[str, float]:
     """Plain TRL with its defaults (completions of up to 512 tokens, no end at the line)."""
     rows = list(formatted_rows(split_file(work / "data"), TacticPrompt()))
     prompts = datasets.Dataset.from_list([{"prompt": row["prompt"]} for row in rows])
     trainer = PlainTrainer(
         model=AutoModelForCausalLM.from_pretrained(model),
-        reward_funcs=lambda completions, **_: [float(len(c[0]["content"])) for c in completions],
+        reward_funcs=lengths,
         args=GRPOConfig(
             output_dir=str(work / "plain"), use_cpu=True, max_steps=steps, logging_steps=1,
             per_device_train_batch_size=BATCH, num_generations=GROUP, disable_tqdm=True,
@@ -170,7 +176,7 @@ def main() -> None:
     parser.add_argument("--engines", type=int, default=1, help="Lean engines")
     parser.add_argument("--output-dir", type=Path, help="keep models, metrics and pictures here")
     options = parser.parse_args()
-    transformers_logging.set_verbosity_error()
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     datasets.disable_progress_bars()
     with tempfile.TemporaryDirectory() as temporary:
         work = options.output_dir or Path(temporary)

@@ -26,10 +26,11 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
+from statistics import fmean as mean
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -84,7 +85,11 @@ class Choice:
         return "-".join(map(str, attrs.astuple(self)))
 
 
-GRID = {"visits": (4, 2, 1), "samples": (16, 8), "length_exponent": (0.5, 0.0)}
+GRID: dict[str, Sequence[Any]] = {
+    "visits": (4, 2, 1),
+    "samples": (16, 8),
+    "length_exponent": (0.5, 0.0),
+}
 """Values of each setting, where choosing begins first."""
 
 
@@ -106,16 +111,17 @@ def train_prover(folder: Path, steps: int) -> Path:
 def train_guide(folder: Path, start: Path, data_path: Path | None, **settings: Any) -> Path:
     """Train a progress model or a critic, from a model's weights."""
     trainer = ProgressTrainer(
-        data_path, start, folder, max_length=256, batch_size=32, learning_rate=1e-4, epochs=3,
-        seed=0, report_to="none", device="cpu", **settings,
+        data_path, str(start), str(folder), max_length=256, batch_size=32, learning_rate=1e-4,
+        epochs=3, seed=0, report_to="none", device="cpu", **settings,
     )  # fmt: skip
     database = None if data_path else DynamicDatabase(sample_database_path())
     trainer.train(None, database, folder.parent / "data")
     return folder
 
 
-def some(problems: Sequence[BenchmarkProblem], limit: int | None) -> list[BenchmarkProblem]:
+def some(problems: Iterable[BenchmarkProblem], limit: int | None) -> list[BenchmarkProblem]:
     """Take some of the theorems, the same every time, in the order of their files."""
+    problems = list(problems)
     chosen = {p.full_name for p in sorted(problems, key=lambda p: unit_hash(p.full_name))[:limit]}
     return [problem for problem in problems if problem.full_name in chosen]
 
@@ -205,8 +211,8 @@ class Laboratory:
         """More proofs, then fewer expansions."""
         every = [one for mine in found.values() for one in mine]
         return (
-            float(np.mean([one.success for one in every])),
-            -float(np.mean([self.cost(one) for one in every])),
+            mean(one.success for one in every),
+            -mean(self.cost(one) for one in every),
         )
 
 
@@ -289,7 +295,9 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     }
     choices = list(had_a_choice(folder / "searches" / "test-none", chosen.visits))
     states = folder / "searches" / "test-none" / f"{PROVER}.states.jsonl"
-    critic = ProgressTrainer(None, model, guides["critic"], target="solved", max_length=256)
+    critic = ProgressTrainer(
+        None, str(model), str(guides["critic"]), target="solved", max_length=256
+    )
     return {
         "settings": attrs.asdict(chosen),
         "weights": weights,
@@ -298,7 +306,7 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
         "val theorems": len(val),
         "test theorems": len(test),
         "counted theorems": len(counted),
-        "expansions with a choice": round(float(np.mean(choices)), 3) if choices else None,
+        "expansions with a choice": round(mean(choices), 3) if choices else None,
         "critic on unguided test searches": dict(critic.evaluate(states).metrics),
         "arms": {name: summary(lab, mine, found["none"]) for name, mine in found.items()},
     }
@@ -307,19 +315,19 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
 def summary(
     lab: Laboratory, mine: dict[str, list[Attempt]], none: dict[str, list[Attempt]]
 ) -> dict[str, Any]:
-    proofs = {name: np.mean([one.success for one in each]) for name, each in mine.items()}
-    costs = {name: np.mean([lab.cost(one) for one in each]) for name, each in mine.items()}
+    proofs = {name: mean(one.success for one in each) for name, each in mine.items()}
+    costs = {name: mean(lab.cost(one) for one in each) for name, each in mine.items()}
     return {
         "proofs of a seed": [
             int(sum(each[seed].success for each in mine.values()))
             for seed in range(len(next(iter(mine.values()), [])))
         ],
-        "mean expansions": round(float(np.mean(list(costs.values()))), 2),
+        "mean expansions": round(mean(costs.values()), 2),
         "share proved, more than none": interval(
-            [proofs[n] - np.mean([one.success for one in none[n]]) for n in mine]
+            [proofs[n] - mean(one.success for one in none[n]) for n in mine]
         ),
         "expansions, more than none": interval(
-            [costs[n] - np.mean([lab.cost(one) for one in none[n]]) for n in mine]
+            [costs[n] - mean(lab.cost(one) for one in none[n]) for n in mine]
         ),
     }
 

@@ -17,7 +17,9 @@ import json
 import os
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -40,6 +42,7 @@ from lean_dojo_plugins.progress.dataset import ProgressDataset
 from lean_dojo_plugins.progress.metrics import flat, measures
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_v2.lean_progress.create_sample_dataset import create
+from lean_dojo_v2.lean_progress.examples import Example
 
 LR, SEED, HELD_OUT = 3e-4, 0, 0.25
 
@@ -50,10 +53,10 @@ class Clock(TrainerCallback):
     def __init__(self) -> None:
         self.seconds = self._start = 0.0
 
-    def on_step_begin(self, args, state, control, **kwargs):  # noqa: ARG002
+    def on_step_begin(self, args: Any, state: Any, *_: Any, **__: Any) -> None:  # noqa: ARG002
         self._start = time.process_time()
 
-    def on_step_end(self, args, state, control, **kwargs):  # noqa: ARG002
+    def on_step_end(self, args: Any, state: Any, *_: Any, **__: Any) -> None:  # noqa: ARG002
         self.seconds += time.process_time() - self._start
 
 
@@ -71,7 +74,9 @@ def make_encoder(folder: Path, texts: list[str]) -> None:
     BertModel(config).save_pretrained(folder)
 
 
-def ours(file: Path, encoder: Path, work: Path, options: argparse.Namespace) -> tuple[float, dict]:
+def ours(
+    file: Path, encoder: Path, work: Path, options: argparse.Namespace
+) -> tuple[float, dict[str, float]]:
     """Train with the progress trainer."""
     clock = Clock()
     trainer = ProgressTrainer(
@@ -81,29 +86,31 @@ def ours(file: Path, encoder: Path, work: Path, options: argparse.Namespace) -> 
     )  # fmt: skip
     build = Trainer.__init__
 
-    def with_clock(self, *args, **kwargs):
+    def with_clock(self: Any, *args: Any, **kwargs: Any) -> None:
         build(self, *args, **kwargs)
         self.add_callback(clock)
 
-    Trainer.__init__ = with_clock
+    Trainer.__init__ = with_clock  # type: ignore[method-assign]
     try:
         trainer.train()
     finally:
-        Trainer.__init__ = build
+        Trainer.__init__ = build  # type: ignore[method-assign]
     return clock.seconds, dict(trainer.evaluate().metrics)
 
 
-def plain(file: Path, encoder: Path, work: Path, options: argparse.Namespace) -> tuple[float, dict]:
+def plain(
+    file: Path, encoder: Path, work: Path, options: argparse.Namespace
+) -> tuple[float, dict[str, float]]:
     """Train with everything padded to the longest input that is allowed."""
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     tokenizer.truncation_side = "left"
 
-    def padded(examples):
+    def padded(examples: Iterable[Example]) -> Any:
         columns = tokenizer(
             [example.text for example in examples],
             truncation=True, padding="max_length", max_length=options.max_length,
         )  # fmt: skip
-        labels = [float(example.steps_remaining) for example in examples]
+        labels = [float(example.label) for example in examples]
         return datasets.Dataset.from_dict({**columns, "label": labels})
 
     kept, held_out = ProgressDataset(file).split(HELD_OUT, SEED)
@@ -138,8 +145,8 @@ def main() -> None:
     parser.add_argument("--max-length", type=int, default=512, help="tokens of an input at most")
     parser.add_argument("--device", default="cpu", help="cpu, cuda or mps")
     options = parser.parse_args()
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     datasets.disable_progress_bars()
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(temporary)

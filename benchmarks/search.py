@@ -26,9 +26,11 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 
+from lean_dojo_core import Theorem
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
 from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_v2.database import DynamicDatabase, Repository
@@ -47,7 +49,7 @@ BATCH = 12
 class Stocked:
     """A generator whose work is done and whose tactics are replaced by common ones."""
 
-    def __init__(self, generator):
+    def __init__(self, generator: Any) -> None:
         self.generator = generator
 
     def generate(
@@ -74,14 +76,14 @@ def sample_texts() -> list[str]:
 
 def load_problems(count: int) -> list[TheoremProblem]:
     """Theorems of one file of the sample, so that both searches find it elaborated."""
-    files: dict[str, list] = {}
+    files: dict[str, list[Theorem]] = {}
     for theorem in sample_repository().proven_theorems:
         files.setdefault(theorem.file_path, []).append(theorem)
     chosen = max(files.values(), key=len)[:count]
     return [TheoremProblem(source_in(sample_project_path(), theorem)) for theorem in chosen]
 
 
-def measure(options: argparse.Namespace, model: str, stand_in: bool) -> dict:
+def measure(options: argparse.Namespace, model: str, stand_in: bool) -> dict[str, Any]:
     config = ProverConfig(
         max_expansions=options.expansions, num_sampled_tactics=options.samples, batch_size=BATCH
     )

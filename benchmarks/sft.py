@@ -38,7 +38,8 @@ from transformers import (
     PrinterCallback,
     TrainerCallback,
 )
-from trl import SFTConfig, SFTTrainer as TrlTrainer
+from trl.trainer.sft_config import SFTConfig
+from trl.trainer.sft_trainer import SFTTrainer as TrlTrainer
 
 from lean_dojo_core import Theorem, TracedTactic
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
@@ -48,7 +49,11 @@ from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training.learner import CurriculumStep
 
-LORA = {"r": 16, "lora_alpha": 32, "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj"]}
+LORA: dict[str, Any] = {
+    "r": 16,
+    "lora_alpha": 32,
+    "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj"],
+}
 
 
 def rows(count: int) -> list[dict[str, Any]]:
@@ -102,7 +107,7 @@ class Clock(TrainerCallback):
     def __init__(self) -> None:
         self.start = self.seconds = 0.0
 
-    def on_step_end(self, args, state, control, **kwargs):  # noqa: ARG002
+    def on_step_end(self, args: Any, state: Any, *_: Any, **__: Any) -> None:  # noqa: ARG002
         if state.global_step == 1:
             self.start = time.process_time()
         self.seconds = time.process_time() - self.start
@@ -119,7 +124,7 @@ def measure(trainer: Any) -> tuple[float, list[float]]:
 
 def plain(folder: Path, data: Any, work: Path, args: dict[str, Any], dtype: Any, lora: bool) -> Any:
     """TRL as the documents use it."""
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
+    model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
     if lora:
         torch.manual_seed(0)
         model = get_peft_model(model, LoraConfig(**LORA, init_lora_weights="gaussian"))
@@ -160,7 +165,7 @@ def compare(folder: Path, work: Path, batch: int, steps: int, lora: bool) -> Non
         ),
         ("ours", lambda: ours(folder, data, work, args, batch, lora)),
     ):
-        results[name] = run()
+        results[name] = run()  # type: ignore[no-untyped-call]
         gc.collect()
     title = f"batch {batch}{', LoRA r16' if lora else ''}"
     mine, my_losses = results["ours"]
