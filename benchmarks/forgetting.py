@@ -5,8 +5,8 @@
 
 For each seed a random encoder (2 layers, 64 dimensions) is trained on the first repository of the
 sample; from there on the second alone (``replay=False``), once with each ``lambda_value``. Prints
-R@10 (percent) on the held-out theorems of both, before the second and after it. A killed run goes
-on with the same command.
+R@10 (percent) on the held-out theorems of both, before the second and after it, with half of its
+95 % interval over tactics. A killed run goes on with the same command.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import argparse
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from math import hypot
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 import orjson
 import torch
-from premises import random_encoder
+from premises import over_seeds, random_encoder
 from stages import claimed, say
 
 from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
@@ -57,14 +57,17 @@ def train(
     return trainer
 
 
-def recall(trainer: RetrievalTrainer, data: Path) -> float:
-    """Give R@10, percent, on the held-out theorems of a repository."""
+def recall(trainer: RetrievalTrainer, data: Path) -> tuple[float, float]:
+    """Give R@10, percent, on the held-out theorems of a repository, and half of its interval."""
     torch.set_num_threads(1)
     scores = [trainer.evaluate(data, split).rows for split in ("val", "test")]
     dense = [
         row for rows in scores for row in rows if (row.split, row.method) == ("random", "dense")
     ]
-    return sum(r.scores.recall_at_10 * r.tactics for r in dense) / sum(r.tactics for r in dense)
+    weights = [row.tactics / sum(row.tactics for row in dense) for row in dense]
+    margins = [w * row.scores.margins[1] for w, row in zip(weights, dense, strict=True)]
+    found = [w * row.scores.recall_at_10 for w, row in zip(weights, dense, strict=True)]
+    return sum(found), hypot(*margins)
 
 
 def measure(folder: Path, seed: int, epochs: Sequence[int], strengths: Sequence[float]) -> None:
@@ -86,14 +89,14 @@ def measure(folder: Path, seed: int, epochs: Sequence[int], strengths: Sequence[
         atomic_write_bytes(file, orjson.dumps(found))
 
 
-def table(found: Mapping[int, Mapping[str, Sequence[float]]]) -> str:
+def table(found: Mapping[int, Mapping[str, Sequence[Sequence[float]]]]) -> str:
     """Write for people: the mean over the seeds, and each."""
     lines = ["| lambda_value | first repository, R@10 | second |", "|---|---|---|"]
     for key in dict.fromkeys(key for one in found.values() for key in one):
         cells = []
         for place in (0, 1):
-            values = [one[key][place] for one in found.values() if key in one]
-            cells.append(f"{mean(values):.1f} ({', '.join(f'{v:.1f}' for v in values)})")
+            measured = [one[key][place] for one in found.values() if key in one]
+            cells.append(over_seeds([one[0] for one in measured], [one[1] for one in measured]))
         lines.append(f"| {key} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

@@ -159,7 +159,14 @@ def table(found: Mapping[str, Any]) -> str:
             ]
             if not rows:
                 continue
-            cells = [_over_seeds(rows, metric) for metric in METRICS]
+            cells = [
+                over_seeds(
+                    [row["scores"][metric] for row in rows],
+                    [row["margins"][metric] for row in rows],
+                    digits=3 if metric == "MRR" else 1,
+                )
+                for metric in METRICS
+            ]
             lines.append(f"| {strategy} | {method} | {rows[0]['tactics']} | {' | '.join(cells)} |")
     lines += ["", *(f"{arm}: {share}" for arm, share in found.get("proofs", {}).items())]
     if one := found.get("premises - alone"):
@@ -171,12 +178,9 @@ def table(found: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _over_seeds(rows: Sequence[Mapping[str, Any]], metric: str) -> str:
-    """Say a metric; its interval is over tactics, the same for every seed."""
-    values = [row["scores"][metric] for row in rows]
-    digits = 3 if metric == "MRR" else 1
-    margin = mean(row["margins"][metric] for row in rows)
-    text = f"{mean(values):.{digits}f} ± {margin:.{digits}f}"
+def over_seeds(values: Sequence[float], margins: Sequence[float], digits: int = 1) -> str:
+    """Say a metric; its interval is over tactics, which are the same for every seed."""
+    text = f"{mean(values):.{digits}f} ± {mean(margins):.{digits}f}"
     if min(values) == max(values):
         return text
     return f"{text} ({', '.join(f'{value:.{digits}f}' for value in values)})"
