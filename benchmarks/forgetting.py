@@ -72,7 +72,7 @@ def recall(trainer: RetrievalTrainer, data: Path) -> tuple[float, float]:
 
 def measure(folder: Path, seed: int, epochs: Sequence[int], strengths: Sequence[float]) -> None:
     """Do what is not done for a seed."""
-    file = folder / f"{seed}.json"
+    file = folder / f"recall-{seed}.json"
     found: dict[str, Any] = json.loads(file.read_bytes()) if file.exists() else {}
     # Any strength but 0 keeps the Fisher information, which the second repository is held by.
     first = train(folder / f"first-{seed}", seed, epochs[0], 0.1, 0)
@@ -89,13 +89,13 @@ def measure(folder: Path, seed: int, epochs: Sequence[int], strengths: Sequence[
         atomic_write_bytes(file, orjson.dumps(found))
 
 
-def table(found: Mapping[int, Mapping[str, Sequence[Sequence[float]]]]) -> str:
+def table(seeds: Sequence[Mapping[str, Sequence[Sequence[float]]]]) -> str:
     """Write for people: the mean over the seeds, and each."""
     lines = ["| lambda_value | first repository, R@10 | second |", "|---|---|---|"]
-    for key in dict.fromkeys(key for one in found.values() for key in one):
+    for key in dict.fromkeys(key for one in seeds for key in one):
         cells = []
         for place in (0, 1):
-            measured = [one[key][place] for one in found.values() if key in one]
+            measured = [one[key][place] for one in seeds if key in one]
             cells.append(over_seeds([one[0] for one in measured], [one[1] for one in measured]))
         lines.append(f"| {key} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
@@ -113,8 +113,8 @@ def main() -> None:
     folder = options.folder
     for seed in [] if options.report else options.seeds:
         measure(folder, seed, options.epochs, options.strengths)
-    files = sorted(folder.glob("[0-9]*.json"))
-    print(table({int(file.stem): json.loads(file.read_bytes()) for file in files}))
+    files = sorted(folder.glob("recall-*.json"))
+    print(table([json.loads(file.read_bytes()) for file in files]))
 
 
 if __name__ == "__main__":

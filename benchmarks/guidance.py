@@ -11,8 +11,8 @@ Everything is counted, nothing timed; a run that is killed goes on with the same
    by the proofs and then by the mean number of expansions.
 3. *practice*: it searches the other half, statements only: the critic's data.
 4. *models*: a progress model on all training proofs, a critic on those searches. Both begin with
-   the prover's weights, as the value functions of GPT-f and HTPS do. The weight of each is chosen
-   on val likewise.
+   the prover's weights: in GPT-f and HTPS, too, one network is prover and critic. The weight of
+   each is chosen on val likewise.
 5. *test*: theorems that take at least four expansions unguided, with a seed that is not used again;
    those are searched unguided and with each model, with the same seeds.
 
@@ -26,7 +26,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
@@ -41,6 +41,7 @@ from scipy.stats import bootstrap
 from stages import say
 
 from lean_dojo_core import registry
+from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
@@ -246,15 +247,26 @@ def choose(lab: Laboratory, problems: Sequence[BenchmarkProblem]) -> Choice:
     """Choose the settings of an unguided search, one after the other."""
     chosen = Choice()
     for name, values in GRID.items():
-        tried = {
-            value: lab.quality(lab.run(f"val-{choice.name}", problems, choice))
-            for value in values
-            for choice in [attrs.evolve(chosen, **{name: value})]
-        }
+        tried = {}
+        for value in values:
+            choice = attrs.evolve(chosen, **{name: value})
+            tried[value] = lab.quality(lab.run(f"val-{choice.name}", problems, choice))
         best = max(tried, key=lambda value: tried[value])
         say(f"{name}: {best}; proofs and expansions of each: {tried}")
         chosen = attrs.evolve(chosen, **{name: best})
     return chosen
+
+
+def hard(
+    problems: Sequence[BenchmarkProblem], unguided: Mapping[str, Sequence[Attempt]], option: str
+) -> list[BenchmarkProblem]:
+    """Give the theorems that take enough expansions to be counted."""
+    found = [p for p in problems if unguided[p.full_name][0].expansions >= HARD]
+    if not found:
+        raise UsageError(
+            f"none of {len(problems)} theorems takes {HARD} expansions; give a larger {option}"
+        )
+    return found
 
 
 def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
@@ -265,7 +277,7 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     val = some(sample(split="val").problems(), options.val)
     chosen = choose(lab, val)
     unguided = lab.run(f"val-{chosen.name}", val, chosen)
-    hard = [p for p in val if unguided[p.full_name][0].expansions >= HARD]
+    weighed = hard(val, unguided, "--val")
     lab.run("practice", some(practice(), options.practice), chosen, seeds=options.attempts)
 
     searched = folder / "searches" / "practice"
@@ -276,7 +288,7 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     weights = {}
     for name, guide in guides.items():
         tried = {
-            weight: lab.quality(lab.run(f"val-{name}-{weight}", hard, chosen, (guide, weight)))
+            weight: lab.quality(lab.run(f"val-{name}-{weight}", weighed, chosen, (guide, weight)))
             for weight in WEIGHTS[name][: options.weights]
         }
         weights[name] = max(tried, key=lambda weight: tried[weight])
@@ -284,7 +296,7 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
 
     test = some(sample(split="test").problems(), options.theorems)
     finding = lab.run("test-finding", test, chosen, first=CHOOSING)
-    counted = [p for p in test if finding[p.full_name][0].expansions >= HARD]
+    counted = hard(test, finding, "--theorems")
     arms: dict[str, tuple[Path, float] | None] = {"none": None}
     arms |= {name: (guide, weights[name]) for name, guide in guides.items()}
     found = {
@@ -306,7 +318,7 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
         "val theorems": len(val),
         "test theorems": len(test),
         "counted theorems": len(counted),
-        "expansions with a choice": round(mean(choices), 3) if choices else None,
+        "expansions with a choice": round(mean(choices), 3),
         "critic on unguided test searches": dict(critic.evaluate(states).metrics),
         "arms": {name: summary(lab, mine, found["none"]) for name, mine in found.items()},
     }
@@ -347,8 +359,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--expansions", type=int, default=24)
     options = parser.parse_args()
-    with ExitStack() as stack:
-        report = measure(options, stack)
+    try:
+        with ExitStack() as stack:
+            report = measure(options, stack)
+    except UsageError as error:
+        parser.error(str(error))
     content = json.dumps(report, indent=2)
     atomic_write_bytes(options.folder / "report.json", content.encode() + b"\n")
     print(content)

@@ -187,7 +187,7 @@ class ProgressTrainer:
         """Check what training will need, before any data is prepared; loads no model.
 
         Raises:
-            UsageError: If the model is not there, or an adapter; if ``output_dir`` cannot be
+            UsageError: If the model is not there or is an adapter; if ``output_dir`` cannot be
                 written.
             ConfigError: If the optimiser is not there.
         """

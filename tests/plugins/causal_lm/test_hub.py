@@ -8,8 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tokenizers import Tokenizer, models
+from transformers import PreTrainedTokenizerFast
 
-from lean_dojo_plugins.training.hub import _can_be_asked, hub_options
+from lean_dojo_core.errors import TrainingError
+from lean_dojo_plugins.training.hub import _can_be_asked, fetch_tokenizer, hub_options
 
 CODE = """
 import sys
@@ -42,6 +45,17 @@ def test_a_missing_model_without_a_network_is_said_at_once(
     assert "TrainingError: tokenizer 'no-such-model': there is no such folder here" in ran.stderr
     assert "Retrying" not in ran.stderr
     assert len(ran.stderr.splitlines()) == 1, ran.stderr
+
+
+def test_a_tokenizer_pads_with_its_end_token_or_says_that_it_cannot(tmp_path: Path) -> None:
+    words = Tokenizer(models.WordLevel({"a": 0, "</s>": 1, "?": 2}, unk_token="?"))
+    PreTrainedTokenizerFast(tokenizer_object=words, eos_token="</s>").save_pretrained(
+        tmp_path / "a"
+    )
+    assert fetch_tokenizer(str(tmp_path / "a")).pad_token == "</s>"
+    PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained(tmp_path / "b")
+    with pytest.raises(TrainingError, match="neither a padding nor an end token"):
+        fetch_tokenizer(str(tmp_path / "b"))
 
 
 def test_a_folder_is_no_matter_of_the_hub(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -31,6 +32,28 @@ def test_where_a_search_had_a_choice(script, tmp_path):
     tree.save(tmp_path / "trees" / "prover" / "t.json")
     # The root alone; then two states wait; then what is left of them.
     assert sorted(script.had_a_choice(tmp_path, visits=1)) == [False, False, True]
+
+
+def test_settings_are_chosen_one_after_the_other(script):
+    """Each with the best of those before; of equal ones the first."""
+    worth = {"4-16-0.5": 1, "2-16-0.5": 2, "1-16-0.5": 2, "2-8-0.5": 3, "2-8-0.0": 1}
+    asked = []
+
+    def run(name, problems, choice):
+        asked.append(choice.name)
+        return choice.name
+
+    lab = SimpleNamespace(run=run, quality=lambda found: (worth[found], 0.0))
+    assert script.choose(lab, []).name == "2-8-0.5"
+    assert set(asked) == set(worth)
+
+
+def test_without_a_hard_theorem_there_is_nothing_to_measure(script):
+    problems = [SimpleNamespace(full_name=name) for name in ("easy", "hard")]
+    found = {"easy": [SimpleNamespace(expansions=3)], "hard": [SimpleNamespace(expansions=4)]}
+    assert [p.full_name for p in script.hard(problems, found, "--val")] == ["hard"]
+    with pytest.raises(UsageError, match="larger --val"):
+        script.hard(problems[:1], found, "--val")
 
 
 def test_an_interval_of_paired_differences(script):
