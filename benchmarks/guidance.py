@@ -28,7 +28,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from functools import partial
 from pathlib import Path
 from statistics import fmean as mean
 from typing import Any
@@ -269,11 +268,23 @@ def hard(
     return found
 
 
+def weigh(
+    lab: Laboratory, problems: Sequence[BenchmarkProblem], choice: Choice, name: str, guide: Path,
+    count: int,
+) -> float:  # fmt: skip
+    """Choose the weight of a model in the cost of a state."""
+    tried = {
+        weight: lab.quality(lab.run(f"val-{name}-{weight}", problems, choice, (guide, weight)))
+        for weight in WEIGHTS[name][:count]
+    }
+    return max(tried, key=lambda weight: tried[weight])
+
+
 def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     folder = options.folder.absolute()
     model = options.model or train_prover(folder, options.steps)
     lab = Laboratory(folder, model, options.expansions, stack)
-    sample = partial(registry.benchmarks["sample"].create)
+    sample = registry.benchmarks["sample"].create
     val = some(sample(split="val").problems(), options.val)
     chosen = choose(lab, val)
     unguided = lab.run(f"val-{chosen.name}", val, chosen)
@@ -285,13 +296,10 @@ def measure(options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
         "progress": train_guide(folder / "progress", model, None),
         "critic": train_guide(folder / "critic", model, searched, target="solved"),
     }
-    weights = {}
-    for name, guide in guides.items():
-        tried = {
-            weight: lab.quality(lab.run(f"val-{name}-{weight}", weighed, chosen, (guide, weight)))
-            for weight in WEIGHTS[name][: options.weights]
-        }
-        weights[name] = max(tried, key=lambda weight: tried[weight])
+    weights = {
+        name: weigh(lab, weighed, chosen, name, guide, options.weights)
+        for name, guide in guides.items()
+    }
     say(f"chosen on val: {chosen}, weights {weights}")
 
     test = some(sample(split="test").problems(), options.theorems)
