@@ -224,12 +224,12 @@ def _files(word: str, template: str, package: str) -> dict[str, Traversable]:
 def _user() -> str:
     """Return a name for the licence: git's, else the account's."""
     import getpass
-    import subprocess
+
+    from lean_dojo_core.errors import TraceError
+    from lean_dojo_v2.tracing.project.git import run_git
 
     try:
-        said = subprocess.run(
-            ["git", "config", "user.name"], capture_output=True, text=True, check=False
-        ).stdout.strip()
-    except OSError:  # git is not installed
+        said = run_git(["config", "user.name"])
+    except TraceError:  # git is not installed, or does not know
         said = ""
     return said or os.environ.get("USER") or getpass.getuser()

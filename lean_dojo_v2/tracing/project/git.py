@@ -1,7 +1,12 @@
 """Plain git: clone once into the cache, check commits out beside it, say clearly what failed.
 
 Every call is the user's own ``git`` with the user's own configuration (``insteadOf``, credential
-helpers, proxies), never a prompt.
+helpers, proxies), never a prompt, and never a program that a repository names: a folder may come
+from anybody, and its ``.git/config`` and ``.gitattributes`` with it. So there is one way to call
+git, :func:`run_git`, and from a folder of somebody else's it is asked only for what runs neither
+hook nor filter nor transport: which commit is checked out, and which files that has. ``git status``
+and ``git clone`` are not among these (they run filters of modified files, submodules' monitors, and
+what a partial clone says about its missing objects), so neither is used on a folder.
 """
 
 from __future__ import annotations
@@ -10,7 +15,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
@@ -19,29 +24,78 @@ from urllib.parse import urlsplit, urlunsplit
 from filelock import FileLock
 
 from lean_dojo_core.errors import TraceError
+from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.paths import repos_dir
 
 FULL_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
-_NO_LFS = ("filter.lfs.smudge=", "filter.lfs.process=", "filter.lfs.required=false")
-_AS_COMMITTED = ("core.autocrlf=false", "core.bare=false", *_NO_LFS)
+
+_SETTINGS = (
+    "core.fsmonitor=",
+    f"core.hooksPath={os.devnull}",
+    f"core.attributesFile={os.devnull}",
+    "core.alternateRefsCommand=",
+    "core.autocrlf=false",
+    "diff.external=",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "maintenance.auto=false",
+    "gc.auto=0",
+)
+"""What no configuration may change: each names a program, or makes git start one."""
+_PROTOCOLS = "file:git:http:https:ssh"
+"""Ways to fetch; not ``ext``, which is a command, nor any other helper on the PATH."""
+_NOWHERE = "none"
+_FIXED = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",  # since git 2.45; before, the protocols keep partial clones quiet
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_PAGER": "cat",
+    "LC_ALL": "C",
+}
+_OTHERS = (  # of the caller, inside a git hook for example; they would lead to another repository
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_TEMPLATE_DIR",
+)
+_BYTE_FOR_BYTE = "* -text -filter -ident !working-tree-encoding\n"
+"""Attributes that win over a repository's own: files are checked out as they were committed."""
 
 
 def run_git(
-    arguments: Sequence[str], *, folder: Path | None = None, index: Path | None = None
+    arguments: Sequence[str],
+    *,
+    folder: Path | None = None,
+    fetches: bool = False,
+    variables: Mapping[str, str] | None = None,
 ) -> str:
-    """Run git in a folder and give what it prints; ``index`` takes the place of its own index file.
+    """Run git, with nothing of a repository's own programs, and give what it prints.
+
+    Args:
+        arguments: The command and its words.
+        folder: Where it runs. A repository is looked for there, and not in the folders above.
+        fetches: Whether the command may fetch from elsewhere (``GIT_ALLOW_PROTOCOL`` of the
+            caller's environment says how, if it is set).
+        variables: Environment variables to add.
 
     Raises:
         TraceError: If there is no git, or git fails; the message is git's own.
     """
-    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # set inside git hooks
-        environment.pop(name, None)
-    if index is not None:
-        environment["GIT_INDEX_FILE"] = str(index)
+    environment = {name: value for name, value in os.environ.items() if name not in _OTHERS}
+    allowed = os.environ.get("GIT_ALLOW_PROTOCOL", _PROTOCOLS) if fetches else _NOWHERE
+    environment |= {**_FIXED, "GIT_ALLOW_PROTOCOL": allowed, **(variables or {})}
+    if folder is not None:
+        environment["GIT_CEILING_DIRECTORIES"] = str(folder.absolute().parent)
+    fixed = [word for setting in _SETTINGS for word in ("-c", setting)]
     try:
         done = subprocess.run(
-            ["git", *arguments],
+            ["git", "--no-pager", *fixed, *arguments],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -53,7 +107,7 @@ def run_git(
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()
         raise TraceError(said or f"git {arguments[0]} failed with code {done.returncode}")
-    return done.stdout.decode(errors="replace").strip()
+    return done.stdout.decode(errors="surrogateescape").strip()
 
 
 def without_password(url: str) -> str:
@@ -68,17 +122,31 @@ def without_password(url: str) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.rsplit("@", 1)[1]))
 
 
-def local_head(folder: Path) -> str | None:
-    """Return the full commit of a folder, if it is the root of a git repository without changes."""
+def head_of(folder: Path) -> str | None:
+    """Return the full commit that is checked out in a folder, if it is a git repository's root."""
     try:
         root = run_git(["rev-parse", "--show-toplevel"], folder=folder)
         if Path(root).resolve() != folder.resolve():
             return None
-        if run_git(["status", "--porcelain"], folder=folder):
-            return None
-        return run_git(["rev-parse", "--verify", "HEAD"], folder=folder)
+        return find_commit(folder, "HEAD")
     except TraceError:
         return None
+
+
+def files_of(folder: Path, commit: str) -> dict[str, str]:
+    """Return the files of a commit that a folder's repository has: path → git's hash of it.
+
+    Raises:
+        TraceError: If git cannot read it.
+    """
+    listed = run_git(["ls-tree", "-r", "-z", "--full-tree", commit], folder=folder)
+    found: dict[str, str] = {}
+    for entry in filter(None, listed.split("\0")):
+        about, _, path = entry.partition("\t")
+        _, kind, name = about.split()[:3]
+        if kind == "blob":
+            found[path] = name
+    return found
 
 
 def is_repository(folder: Path) -> bool:
@@ -105,11 +173,13 @@ def _mirror(url: str) -> Path:
     """Clone ``url`` into the cache, without files, unless it is there."""
     mirror = _home(url) / "git"
     if mirror.is_dir():
+        _write_config(mirror)
         return mirror
     mirror.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(mkdtemp(prefix=".clone-", dir=mirror.parent))
     try:
-        run_git(["clone", "--quiet", "--bare", "--", url, str(partial / "git")])
+        bare = ["clone", "--quiet", "--bare", "--template=", "--", url, str(partial / "git")]
+        run_git(bare, fetches=True)
         (partial / "git").rename(mirror)
     except TraceError as error:
         raise TraceError(
@@ -121,6 +191,17 @@ def _mirror(url: str) -> Path:
     return mirror
 
 
+def _write_config(mirror: Path) -> None:
+    """Write a mirror's configuration anew: the folder ``raid`` may have come with a project."""
+    try:
+        kind = run_git([f"--git-dir={mirror}", "rev-parse", "--show-object-format"])
+    except TraceError:
+        kind = "sha1"
+    extension = f"[extensions]\n\tobjectFormat = {kind}\n" if kind != "sha1" else ""
+    core = f"[core]\n\trepositoryFormatVersion = {int(bool(extension))}\n\tbare = true\n"
+    atomic_write_text(mirror / "config", core + extension)
+
+
 def _delete_leftovers(home: Path) -> None:
     """Delete what killed processes left; the caller holds the lock, so nobody works on it."""
     for pattern in (".clone-*", ".checkout-*"):
@@ -128,12 +209,13 @@ def _delete_leftovers(home: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _find(mirror: Path, revision: str) -> str | None:
+def find_commit(folder: Path, revision: str) -> str | None:
+    """Return the full commit that a name means in a folder's repository; ``None`` if nothing."""
     for name in (revision, f"refs/remotes/origin/{revision}"):
         try:
             return run_git(
                 ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"],
-                folder=mirror,
+                folder=folder,
             )
         except TraceError:
             continue
@@ -154,38 +236,42 @@ def resolve(url: str, revision: str) -> str:
         _delete_leftovers(home)
         mirror = _mirror(url)
         exact = FULL_COMMIT.match(revision) is not None
-        found = _find(mirror, revision) if exact else None
+        found = find_commit(mirror, revision) if exact else None
         if found is None:
             _fetch(mirror, url, revision if exact else None)
-            found = _find(mirror, revision)
+            found = find_commit(mirror, revision)
     if found is None:
-        raise TraceError(
-            f"{without_password(url)} has no commit, branch or tag {revision!r}; "
-            f"see them with: git ls-remote {without_password(url)}"
-        )
+        raise no_such_commit(url, revision)
     return found
 
 
 def _fetch(mirror: Path, url: str, commit: str | None) -> None:
     """Bring the mirror up to date; a commit outside of every branch is asked for by itself."""
     try:
-        run_git(["fetch", "--quiet", "--force", "--", url, "+refs/*:refs/*"], folder=mirror)
-        head = run_git(["ls-remote", "--symref", "--", url, "HEAD"])
+        everything = ["fetch", "--quiet", "--force", "--", url, "+refs/*:refs/*"]
+        run_git(everything, folder=mirror, fetches=True)
+        head = run_git(["ls-remote", "--symref", "--", url, "HEAD"], fetches=True)
     except TraceError as error:
-        if commit is None and _find(mirror, "HEAD") is None:
+        if commit is None and find_commit(mirror, "HEAD") is None:
             raise TraceError(f"cannot fetch {without_password(url)}: {error}") from None
         return  # offline: what is in the cache has to do
     if branch := re.match(r"ref: (refs/heads/\S+)\s+HEAD", head):
         run_git(["symbolic-ref", "HEAD", branch[1]], folder=mirror)
-    if commit is not None and _find(mirror, commit) is None:
+    if commit is not None and find_commit(mirror, commit) is None:
         try:
-            run_git(["fetch", "--quiet", "--", url, commit], folder=mirror)
+            run_git(["fetch", "--quiet", "--", url, commit], folder=mirror, fetches=True)
         except TraceError:
             return  # `resolve` says that there is no such commit
 
 
-def checkout(url: str, commit: str) -> Path:
+def checkout(url: str, commit: str, *, near: Path | None = None) -> Path:
     """Return a folder with the files of a full commit; made once, in one step, without a ``.git``.
+
+    Args:
+        url: The repository's address.
+        commit: The commit.
+        near: The folder of its repository, if that is on this machine; then nothing is cloned, and
+            git reads its objects without its configuration.
 
     Raises:
         TraceError: If the repository cannot be cloned or has no such commit.
@@ -193,19 +279,57 @@ def checkout(url: str, commit: str) -> Path:
     folder = _home(url) / commit
     if folder.is_dir():
         return folder
-    resolve(url, commit)
+    objects = _borrowed(url) if near is None else _objects(near, url, commit)
+    if near is None:
+        resolve(url, commit)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(_home(url) / "lock"):
         if folder.is_dir():
             return folder
         partial = Path(mkdtemp(prefix=".checkout-", dir=folder.parent))
         try:
-            tree = partial / "tree"
-            tree.mkdir()
-            where = [f"--git-dir={_home(url) / 'git'}", f"--work-tree={tree}"]
-            exact = [word for setting in _AS_COMMITTED for word in ("-c", setting)]
-            command = ["checkout", "--quiet", "--force", commit, "--", "."]
-            run_git([*exact, *where, *command], folder=tree, index=partial / "index")
-            tree.rename(folder)
+            _write_tree(partial, objects, commit)
+            (partial / "tree").rename(folder)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     return folder
+
+
+def _borrowed(url: str) -> Path:
+    return _home(url) / "git" / "objects"
+
+
+def _objects(near: Path, url: str, commit: str) -> Path:
+    if find_commit(near, commit) is None:
+        raise no_such_commit(url, commit)
+    return near / run_git(["rev-parse", "--git-path", "objects"], folder=near)
+
+
+def no_such_commit(url: str, revision: str) -> TraceError:
+    """Say that a repository does not have a revision."""
+    return TraceError(
+        f"{without_password(url)} has no commit, branch or tag {revision!r}; "
+        f"see them with: git ls-remote {without_password(url)}"
+    )
+
+
+def _write_tree(partial: Path, objects: Path, commit: str) -> None:
+    """Write a commit's files to ``partial/tree``, out of a repository that only has objects."""
+    tree, home = partial / "tree", partial / "git"
+    tree.mkdir()
+    kind = "sha256" if len(commit) == 64 else "sha1"
+    run_git(["init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(home)])
+    (home / "info").mkdir(exist_ok=True)
+    (home / "info" / "attributes").write_text(_BYTE_FOR_BYTE)
+    where = ["-c", "core.bare=false", f"--git-dir={home}", f"--work-tree={tree}"]
+    run_git(
+        [*where, "checkout", "--quiet", "--force", commit, "--", "."],
+        folder=tree,
+        variables={"GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(objects)},
+    )
+
+
+def _quoted(path: Path) -> str:
+    """Write a path as git reads it among several."""
+    escaped = str(path).replace("\\", r"\\").replace('"', r"\"")
+    return f'"{escaped}"'

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,7 +15,9 @@ import attrs
 
 from lean_dojo_core.errors import TraceError
 from lean_dojo_v2.lean.text.lexer import Token, code_tokens
+from lean_dojo_v2.paths import raid_dir
 from lean_dojo_v2.tracing.project.modules import module_name, module_path
+from lean_dojo_v2.tracing.project.requires import path_requires
 
 TOOLCHAIN_FILE = "lean-toolchain"
 LAKEFILES = ("lakefile.lean", "lakefile.toml")
@@ -62,7 +65,7 @@ class LakeProject:
         root: Its folder.
         toolchain: Text of ``lean-toolchain``, for example ``leanprover/lean4:v4.28.0``.
         libraries: Its libraries and executables.
-        dependencies: Its locked dependencies.
+        dependencies: Its locked dependencies, and the packages that it requires by a path.
         packages_dir: Where Lake puts them, relative to the project.
         only: The one file that is traced, relative to the project; the others are there for its
             imports. All of them, if not given.
@@ -86,29 +89,41 @@ class LakeProject:
             return PurePosixPath(dependency.path)
         return self.packages_dir / dependency.name
 
+    def inner_packages(self) -> list[Path]:
+        """Return the folders inside the project that it requires by a path."""
+        places = (self.root / d.path for d in self.dependencies if d.path is not None)
+        inside = (p for p in places if p.is_dir() and _is_below(p, self.root))
+        return list(dict.fromkeys(inside))
+
     def sources(self) -> dict[str, PurePosixPath]:
         """Return every source file of the libraries: module → path relative to the project.
+
+        The order is that of the lakefile. A file may be a module of two targets, and then has two
+        names here; its path is the same, even if one of them reaches it by a link.
 
         Raises:
             TraceError: If two files are the same module.
         """
         found: dict[str, PurePosixPath] = {}
+        known: dict[Path, PurePosixPath] = {}
         for library in self.libraries:
-            for path in self._files(library):
-                module = module_name(path.relative_to(library.src_dir))
+            for module, written in self._files(library):
+                path = known.setdefault((self.root / written).resolve(), written)
                 if found.setdefault(module, path) != path:
                     raise TraceError(f"{self.root}: {found[module]} and {path} are both {module}")
-        return dict(sorted(found.items()))
+        return found
 
-    def _files(self, library: Library) -> Iterator[PurePosixPath]:
-        base = self.root / library.src_dir
+    def _files(self, library: Library) -> Iterator[tuple[str, PurePosixPath]]:
+        """Yield modules and files of a target, each path as short as it can be written."""
+        base = Path(os.path.normpath(self.root / library.src_dir))
         for root in library.roots:
             file = base / module_path(root)
             candidates = [file, *sorted(file.with_suffix("").rglob("*.lean"))]
             for candidate in candidates:
                 inner = candidate.relative_to(base).parts
                 if candidate.is_file() and not NOT_SOURCES & set(inner[:-1]):
-                    yield PurePosixPath(candidate.relative_to(self.root).as_posix())
+                    path = PurePosixPath(Path(os.path.relpath(candidate, self.root)).as_posix())
+                    yield module_name(PurePosixPath(*inner)), path
 
 
 def find_lakefile(folder: Path) -> Path | None:
@@ -137,14 +152,33 @@ def read_project(root: Path) -> LakeProject:
             libraries = list(read(text))
         except (tomllib.TOMLDecodeError, TypeError, AttributeError) as error:
             raise TraceError(f"{lakefile}: cannot be read: {error}") from None
-    dependencies, packages = _manifest(root / MANIFEST)
+    locked, packages = _manifest(root / MANIFEST)
     return LakeProject(
         root,
         toolchain.read_text(encoding="utf-8").strip() if toolchain.is_file() else "",
         tuple(libraries) or _everything(root),
-        dependencies,
+        (*locked, *_near(root, {dependency.name for dependency in locked})),
         packages,
     )
+
+
+def _near(root: Path, locked: Container[str]) -> Iterator[Dependency]:
+    """Yield the packages that a project, or one of these, requires by a path and has not locked."""
+    known: dict[str, str] = {}
+    pending = ["."]
+    while pending:
+        folder = pending.pop()
+        lakefile = find_lakefile(root / folder)
+        for name, path in [] if lakefile is None else path_requires(lakefile):
+            if name not in locked and name not in known:
+                known[name] = os.path.normpath(Path(folder) / path)
+                pending.append(known[name])
+    for name, place in known.items():
+        yield Dependency(name, place, path=place)
+
+
+def _is_below(folder: Path, root: Path) -> bool:
+    return root.resolve() in folder.resolve().parents
 
 
 def lake_state(root: Path) -> str:
@@ -156,12 +190,23 @@ def lake_state(root: Path) -> str:
     Raises:
         TraceError: If the manifest cannot be read.
     """
-    dependencies, _ = _manifest(root / MANIFEST)
+    locked, _ = _manifest(root / MANIFEST)
+    dependencies = (*locked, *_near(root, {dependency.name for dependency in locked}))
     digest = sha256(repr(dependencies).encode())
     for folder in (root, *(root / d.path for d in dependencies if d.path is not None)):
         lakefile = find_lakefile(folder)
         digest.update(sha256(lakefile.read_bytes() if lakefile else b"").digest())
     return digest.hexdigest()
+
+
+def may_have_sources(folder: Path) -> bool:
+    """Whether a folder may have sources: none that is hidden, built, installed or our own."""
+    return (
+        not folder.name.startswith(".")
+        and folder.name not in NOT_SOURCES
+        and not (folder / "pyvenv.cfg").is_file()
+        and folder.resolve() != raid_dir().resolve()
+    )
 
 
 def _everything(root: Path) -> tuple[Library, ...]:
@@ -170,7 +215,7 @@ def _everything(root: Path) -> tuple[Library, ...]:
         path.stem
         for path in root.iterdir()
         if (path.suffix == ".lean" and path.is_file() and path.name not in LAKEFILES)
-        or (path.is_dir() and path.name not in NOT_SOURCES and any(path.rglob("*.lean")))
+        or (path.is_dir() and may_have_sources(path) and any(path.rglob("*.lean")))
     }
     return tuple(
         Library(name, PurePosixPath(), (name,))

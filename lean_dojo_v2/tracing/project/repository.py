@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -12,15 +11,8 @@ import attrs
 
 from lean_dojo_core.errors import TraceError, UsageError
 from lean_dojo_v2.sample import packaged_project
-from lean_dojo_v2.tracing.project import git
-from lean_dojo_v2.tracing.project.lakefile import (
-    LAKEFILES,
-    MANIFEST,
-    NOT_SOURCES,
-    TOOLCHAIN_FILE,
-    LakeProject,
-    read_project,
-)
+from lean_dojo_v2.tracing.project import content, git
+from lean_dojo_v2.tracing.project.lakefile import LakeProject, read_project
 from lean_dojo_v2.tracing.project.single import hash_of_file, project_of_file
 
 _SCP_ADDRESS = re.compile(r"[\w.-]+@[\w.-]+:(?!//)")
@@ -67,19 +59,35 @@ def _or_default(commit: str | None) -> str:
 def _resolve(url: str, commit: str) -> str:
     """Turn what was asked for into a full commit, with the network only where it is needed."""
     folder, file = local_folder(url), local_file(url)
-    if file is not None or (folder is not None and not git.is_repository(folder)):
-        found = content_hash(folder) if folder is not None else hash_of_file(Path(url))
-        if commit not in {"", found}:
-            raise TraceError(
-                f"{file or folder} is not a git repository, and its files are no longer those of "
-                f"{commit} (they are {found}); trace it again"
-            )
-        return found
+    if file is not None:
+        return _unchanged(file, commit, hash_of_file(file))
+    if folder is None and content.is_content(commit):
+        raise TraceError(
+            f"{git.without_password(url)} was traced from a folder whose files were those of no "
+            f"commit ({commit[:12]}); name that folder with --project, or trace it again"
+        )
+    if folder is not None and (content.is_content(commit) or not git.is_repository(folder)):
+        return _unchanged(folder, commit, content.content_name(folder))
     if git.FULL_COMMIT.match(commit):
         return commit
-    if folder is None and "://" not in url and not _SCP_ADDRESS.match(url):
+    if folder is not None:
+        found = git.find_commit(folder, commit or "HEAD")
+        if found is None:
+            raise git.no_such_commit(url, commit or "HEAD")
+        return found
+    if "://" not in url and not _SCP_ADDRESS.match(url):
         raise UnknownSourceError(f"no such folder or git address: {url}")
     return git.resolve(url, commit or "HEAD")
+
+
+def _unchanged(place: Path, asked: str, found: str) -> str:
+    """Give the name of a content, if it is the one that was asked for."""
+    if asked not in {"", found}:
+        raise TraceError(
+            f"the files of {place} are no longer those of {asked[:12]} (they are {found[:12]}); "
+            "trace it again"
+        )
+    return found
 
 
 @attrs.frozen(slots=False)
@@ -90,8 +98,9 @@ class LeanGitRepo:
         url: Any address that git clones, a folder, or one Lean file.
         commit: The full commit. A branch, a tag, a short commit or nothing (the default branch)
             may be given and is looked up, which may clone; a full commit is taken as it is, so
-            that making the object needs no network. For a folder that is no git repository, and
-            for a file, it is a hash of the Lean files, 40 hexadecimal digits.
+            that making the object needs no network. A file, and a folder whose sources are no
+            commit's, has the name of its content, ``files-`` and 40 hexadecimal digits (see
+            :mod:`.content`); it is read where it lies, as long as its content is the same.
 
     Raises:
         TraceError: If there is no such repository or commit.
@@ -109,13 +118,13 @@ class LeanGitRepo:
     def from_path(cls, path: str | Path, *, url: str | None = None) -> LeanGitRepo:
         """Take a folder as it is, without cloning or copying it.
 
-        The commit is git's where the folder is the root of a git repository without changes, else
-        a hash of its Lean files.
+        The commit is git's where the folder is the root of a git repository and its sources are
+        those of the commit, whatever else lies there; else it is the name of its content.
 
         Args:
             path: The project's folder.
-            url: The address to record; else ``origin`` of an unchanged git repository, else the
-                folder.
+            url: The address to record; else ``origin`` of a git repository with unchanged
+                sources, else the folder.
 
         Raises:
             TraceError: If the folder is not there.
@@ -123,9 +132,9 @@ class LeanGitRepo:
         folder = Path(path).expanduser().absolute()
         if not folder.is_dir():
             raise UnknownSourceError(f"no such folder: {folder}")
-        head = git.local_head(folder)
+        head = content.commit_of(folder)
         address = url or (git.origin(folder) if head else None) or str(folder)
-        return cls(address, head or content_hash(folder), folder=folder)
+        return cls(address, head or content.content_name(folder), folder=folder)
 
     @property
     def name(self) -> str:
@@ -152,9 +161,9 @@ class LeanGitRepo:
         if file := local_file(self.url):
             return project_of_file(file).root
         folder = local_folder(self.url)
-        if folder is not None and not git.is_repository(folder):
+        if folder is not None and content.is_content(self.commit):
             return folder
-        return git.checkout(self.url, self.commit)
+        return git.checkout(self.url, self.commit, near=folder)
 
     @cached_property
     def project(self) -> LakeProject:
@@ -173,17 +182,3 @@ class LeanGitRepo:
 
     def __str__(self) -> str:
         return f"{git.without_password(self.url)}@{self.commit[:12]}"
-
-
-def content_hash(folder: Path) -> str:
-    """Hash what decides what tracing gives, sources and Lake's files; 40 hexadecimal digits."""
-    digest = sha256()
-    names = {TOOLCHAIN_FILE, MANIFEST, *LAKEFILES}
-    for path in sorted(folder.rglob("*")):
-        inner = path.relative_to(folder)
-        if NOT_SOURCES & set(inner.parts[:-1]) or not path.is_file():
-            continue
-        if path.suffix == ".lean" or inner.as_posix() in names:
-            content = path.read_bytes()
-            digest.update(f"{inner.as_posix()}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()[:40]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 import attrs
 
 from lean_dojo_v2.lean.text.header import parse_header
+from lean_dojo_v2.tracing.project.content import name_of, sources_of
 from lean_dojo_v2.tracing.project.lakefile import (
     TOOLCHAIN_FILE,
     LakeProject,
@@ -38,17 +38,13 @@ def project_of_file(file: Path) -> LakeProject:
 
 
 def hash_of_file(file: Path) -> str:
-    """Hash a file and what it imports of its project; 40 hexadecimal digits, like a commit.
+    """Name the content of a file with the sources of its project, see :mod:`.content`.
 
     Raises:
         TraceError: As :func:`project_of_file`.
     """
     project = project_of_file(file)
-    digest = sha256(f"{project.only}\0{project.toolchain}\0".encode())
-    for path in project.sources().values():
-        content = (project.root / path).read_bytes()
-        digest.update(f"{path}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()[:40]
+    return name_of(sources_of(project))
 
 
 def _imported(file: Path) -> list[str]:

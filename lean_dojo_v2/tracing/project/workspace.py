@@ -59,8 +59,17 @@ class Workspace:
 
     @property
     def own(self) -> list[SourceFile]:
-        """The repository's own files, imported ones first; of one file alone, that file."""
+        """The repository's own files, each once, imported ones first; of one file alone, that file.
+
+        Of a file that is a module of two targets, that module counts which others import, else the
+        one of the target that is declared first.
+        """
+        imported = {name for file in self.files.values() for name in file.header.modules}
+        chosen: dict[str, str] = {}
+        for file in sorted(self.files.values(), key=lambda file: file.module not in imported):
+            chosen.setdefault(file.path, file.module)
         own = [f for f in map(self.files.__getitem__, self.graph.order()) if not f.package]
+        own = [f for f in own if f.module == chosen[f.path]]
         return own if self.only is None else [f for f in own if f.path == self.only]
 
     @property
@@ -127,9 +136,14 @@ def read_workspace(project: LakeProject, *, fetch: bool = False) -> Workspace:
         kind = "has no Lean file that can be read" if unusable else "has no Lean file"
         raise TraceError(f"{project.root} {kind} in its libraries ({names}){said}")
     available: dict[str, SourceFile] = {}
-    for dependency in project.dependencies:
-        if needed := _missing(files, available):
-            available.update(_of_dependency(project, dependency, needed, fetch=fetch))
+    pending = list(project.dependencies)
+    while needed := _missing(files, available):  # one package may import another, in any order
+        found = {d.name: _of_dependency(project, d, needed, fetch=fetch) for d in pending}
+        pending = [dependency for dependency in pending if not found[dependency.name]]
+        if not any(found.values()):
+            break
+        for modules in found.values():
+            available.update(modules)
     _add_imported(files, available)
     graph = ImportGraph.build({module: file.header for module, file in files.items()})
     for module, circle in graph.circles.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Generator, Mapping, Sequence, Set as AbstractSet
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
 from functools import partial
@@ -15,7 +16,7 @@ import psutil
 
 from lean_dojo_core.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.engines.embedded import install
-from lean_dojo_v2.lean.engines.selection import EngineName, select
+from lean_dojo_v2.lean.engines.selection import EngineName, chosen_engine, select
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig, available_cores
 from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace
@@ -216,6 +217,7 @@ def choose_engine(
     """
     lone = project.only is not None and find_lakefile(project.root) is None
     place, foreign = (None, None) if lone else (project.root, workspace.foreign())
-    if select(name, place, needs_native=foreign is not None) == "native":
+    native = select(name, place, needs_native=foreign is not None) == "native"
+    if native and not (foreign and chosen_engine(name) == "auto" and shutil.which("lake") is None):
         return NativeEngine(project, jobs, timeout)
     return EmbeddedEngine(workspace, jobs, timeout)

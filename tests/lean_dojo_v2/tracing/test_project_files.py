@@ -13,6 +13,7 @@ from lean_dojo_core.errors import TraceError
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.tracing.project.lakefile import Dependency, Library, read_project
 from lean_dojo_v2.tracing.project.modules import ImportGraph
+from lean_dojo_v2.tracing.project.single import project_of_file
 from lean_dojo_v2.tracing.project.workspace import read_workspace
 
 Project = Callable[..., Path]
@@ -146,6 +147,97 @@ def test_sources_of_libraries(project: Project) -> None:
         "Main": "lean/Main.lean",
         "Two": "lean/more/Two.lean",
     }
+
+
+def test_one_file_in_two_targets(project: Project) -> None:
+    """Both names stand for it, one path does; it is traced once, as what others import."""
+    lakefile = """
+        name = "x"
+        [[lean_lib]]
+        name = "T"
+        globs = ["tests.+"]
+        [[lean_lib]]
+        name = "Lib"
+        srcDir = "src/../tests/."
+        [[lean_lib]]
+        name = "Linked"
+        [[lean_exe]]
+        name = "Check"
+        srcDir = "tests"
+        [[lean_exe]]
+        name = "User"
+    """
+    files = {"tests/Check.lean": "", "tests/Lib.lean": "", "User.lean": "import Check"}
+    folder = project({**files, "src/X.lean": ""}, lakefile)
+    (folder / "Linked.lean").symlink_to("tests/Lib.lean")
+    assert {m: str(p) for m, p in read_project(folder).sources().items()} == {
+        "tests.Check": "tests/Check.lean",
+        "tests.Lib": "tests/Lib.lean",
+        "Lib": "tests/Lib.lean",
+        "Linked": "tests/Lib.lean",
+        "Check": "tests/Check.lean",
+        "User": "User.lean",
+    }
+    workspace = read_workspace(read_project(folder))
+    assert [f.module for f in workspace.own] == ["Check", "User", "tests.Lib"]
+    alone = read_workspace(project_of_file(folder / "tests/Check.lean"))
+    assert [f.module for f in alone.own] == ["Check"]
+
+
+NEAR = {
+    "toml": """
+        name = "sub"
+        [[require]]
+        name = "inner"
+        path = "packages/inner"
+        [[require]]
+        name = "far"
+        git = "https://example.org/far"
+        [[lean_lib]]
+        name = "Out"
+    """,
+    "lean": """
+        import Lake
+        open Lake DSL
+        package sub
+        require far from git "https://example.org/far" @ "main"
+        require «inner» from __dir__ / "packages" / "inner"
+        lean_lib Out
+    """,
+}
+
+
+@pytest.mark.parametrize("kind", NEAR)
+def test_packages_that_are_required_by_a_path(project: Project, kind: str) -> None:
+    """They are at hand without a manifest, those that they require in turn too."""
+    inner = (
+        'name = "inner"\n[[require]]\nname = "deep"\nsource = {type = "path", dir = "../deep"}\n'
+    )
+    files = {
+        "Out.lean": "import Inn",
+        "packages/inner/lakefile.toml": f'{inner}[[lean_lib]]\nname = "Inn"\n',
+        "packages/inner/Inn.lean": "import Deep",
+        "packages/deep/lakefile.toml": 'name = "deep"\n[[lean_lib]]\nname = "Deep"\n',
+        "packages/deep/Deep.lean": "",
+    }
+    folder = project(files)
+    (folder / "lakefile.toml").unlink()
+    (folder / f"lakefile.{kind}").write_text(NEAR[kind])
+    dependencies = (
+        Dependency("inner", "packages/inner", path="packages/inner"),
+        Dependency("deep", "packages/deep", path="packages/deep"),
+    )
+    assert read_project(folder).dependencies == dependencies
+    workspace = read_workspace(read_project(folder))
+    assert [(f.module, f.path, f.package) for f in workspace.all] == [
+        ("Deep", "packages/deep/Deep.lean", "deep"),
+        ("Inn", "packages/inner/Inn.lean", "inner"),
+        ("Out", "Out.lean", ""),
+    ]
+    assert workspace.foreign() is None
+    packages = [{"type": "path", "name": "inner", "dir": "elsewhere"}]
+    (folder / "lake-manifest.json").write_text(json.dumps({"packages": packages}))
+    assert read_project(folder).dependencies[0].path == "elsewhere"  # what is locked counts
 
 
 def test_a_folder_with_a_toolchain_alone(tmp_path: Path) -> None:

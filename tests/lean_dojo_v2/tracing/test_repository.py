@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -149,12 +150,78 @@ def test_a_clean_git_folder_has_gits_commit(remote: Remote) -> None:
 
 
 def test_a_changed_git_folder_has_a_hash_of_its_content(remote: Remote) -> None:
-    folder, commits = remote
+    folder, _ = remote
     (folder / "Lib.lean").write_text("theorem changed : 1 = 1 := rfl\n")
     repo = LeanGitRepo.from_path(folder)
-    assert repo.commit not in commits
-    assert len(repo.commit) == 40
+    assert re.fullmatch("files-[0-9a-f]{40}", repo.commit)
     assert "changed" in text(repo)
+    again = LeanGitRepo(repo.url, repo.commit)  # what proves its theorems later
+    assert (again, again.path) == (repo, folder)
+    (folder / "Lib.lean").write_text("theorem changed : 2 = 2 := rfl\n")
+    with pytest.raises(TraceError, match="are no longer those of files-"):
+        LeanGitRepo(repo.url, repo.commit)
+
+
+def test_what_only_lies_in_a_folder_does_not_count(
+    remote: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Databases, clones, runs and caches of ours, what Lake builds, and any other file."""
+    folder, commits = remote
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("RAID_DIR")
+    for name in (
+        "dynamic_database.json", "raid/repos/x/Lib.lean", "outputs/notes.md", ".lake/build/Lib.lean",
+        "lake-manifest.json", "Scratch.lean", ".venv/pyvenv.cfg", "env/pyvenv.cfg",
+        "env/site-packages/Lib.lean",
+    ):  # fmt: skip
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text('{"packages": []}')
+    (folder / "lakefile.toml").touch()  # a new time is no new content
+    assert LeanGitRepo.from_path(".").commit == commits[-1]
+    (folder / "lakefile.toml").unlink()
+    (folder / ".git").rename(folder / "not-git")
+    before = LeanGitRepo.from_path(".").commit
+    (folder / "raid/repos/x/More.lean").write_text("")
+    (folder / "env/More.lean").write_text("")
+    assert LeanGitRepo.from_path(".").commit == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("Lib/New.lean", "theorem new : 1 = 1 := rfl\n"),
+        ("lakefile.toml", 'name = "y"\n[[lean_lib]]\nname = "Lib"\n'),
+        ("lean-toolchain", "leanprover/lean4:v4.20.0\n"),
+        ("Lib.lean", None),
+        ("words.txt", "other"),
+    ],
+)
+def test_what_decides_a_trace_counts(
+    project: Project, git: Git, name: str, content: str | None
+) -> None:
+    source = 'def words := include_str "data/words.txt"\n'
+    folder = project({"Lib.lean": source, "words.txt": "some", ".gitignore": "Lib/"})
+    git(folder, "init", "--quiet")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "1")
+    assert not LeanGitRepo.from_path(folder).commit.startswith("files-")
+    if content is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content)
+    assert LeanGitRepo.from_path(folder).commit.startswith("files-")
+
+
+def test_windows_line_ends_of_a_working_tree_are_no_change(remote: Remote) -> None:
+    folder, commits = remote
+    (folder / "Lib.lean").write_bytes((folder / "Lib.lean").read_bytes().replace(b"\n", b"\r\n"))
+    assert LeanGitRepo.from_path(folder).commit == commits[-1]
+
+
+def test_a_content_of_a_folder_that_is_not_named() -> None:
+    with pytest.raises(TraceError, match=r"from a folder .* name that folder with --project"):
+        LeanGitRepo("https://example.org/owner/repo", "files-" + "0" * 40)
 
 
 def test_a_folder_without_git_has_a_hash_of_its_content(project: Project) -> None:

@@ -306,6 +306,40 @@ def test_dependencies(project: Project) -> None:
     assert both.premise_files[0].premises[0].full_name == "Dep.a"
 
 
+def test_a_file_of_two_targets_is_traced_once(project: Project, one_engine: None) -> None:
+    lakefile = (
+        'name = "dbl"\n[[lean_lib]]\nname = "T"\nglobs = ["tests.+"]\n'
+        '[[lean_exe]]\nname = "Check"\nsrcDir = "tests"\n'
+    )
+    text = "theorem once (n : Nat) : n + 0 = n := by\n  simp\ntheorem bad : 1 = 2 := by rfl\n"
+    repo = LeanGitRepo.from_path(project({"tests/Check.lean": text}, lakefile))
+    traced = trace_repository(repo, engine="embedded", jobs=1)
+    assert traced.files_traced == ["tests/Check.lean"]
+    assert [theorem.full_name for theorem in traced.iter_theorems()] == ["once"]
+    assert len(traced.metadata["trace_errors"]) == 1
+
+
+def test_a_package_inside_the_repository(project: Project, one_engine: None) -> None:
+    files = {
+        "Out.lean": "import Inn\ntheorem out : 1 = 1 := by exact inn\n",
+        "inner/Inn.lean": "theorem inn : 1 = 1 := by rfl\n",
+        "inner/lakefile.toml": 'name = "inner"\n[[lean_lib]]\nname = "Inn"\n',
+    }
+    require = '[[require]]\nname = "inner"\npath = "inner"\n'
+    folder = project(files, f'name = "sub"\n{require}[[lean_lib]]\nname = "Out"\n')
+    traced = trace_repository(LeanGitRepo.from_path(folder), jobs=1)
+    (theorem,) = traced.iter_theorems()
+    (premise,) = theorem.traced_tactics[0].premises
+    assert (premise.full_name, premise.def_path) == ("inn", "inner/Inn.lean")
+
+
+def test_what_is_missing_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")  # no lake
+    repo = LeanGitRepo.from_path(project({"Lib.lean": "import Inn"}))
+    with pytest.raises(EngineUnavailableError, match=r"Lib\.lean imports Inn"):
+        trace_repository(repo)
+
+
 def test_database_traces_a_git_repository(tmp_path: Path, remote: tuple[Path, list[str]]) -> None:
     folder, (first, _) = remote
     with DynamicDatabase(tmp_path / "db.json") as database:

@@ -1,0 +1,168 @@
+"""What a project's files are: the sources that decide what tracing gives, and a name for them.
+
+Sources are the Lean files of a project's libraries, those of the packages inside it that it
+requires by a path, Lake's files, and every file whose name stands in a string of a source
+(``include_str "../data/words.txt"``). Nothing else counts: databases, runs and caches may lie in
+the project, whatever git says of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from hashlib import new as new_hash, sha256
+from pathlib import Path, PurePosixPath
+
+from lean_dojo_core.errors import TraceError
+from lean_dojo_v2.tracing.project import git
+from lean_dojo_v2.tracing.project.lakefile import (
+    LAKEFILES,
+    MANIFEST,
+    TOOLCHAIN_FILE,
+    LakeProject,
+    find_lakefile,
+    may_have_sources,
+    read_project,
+)
+
+CONTENT = "files-"
+"""What the name of a content begins with; no name of a commit does."""
+
+_STRING = re.compile(r'"((?:[^"\\\n]|\\.){1,250})"')
+_MOST_BYTES = 64 << 20
+"""A larger file is no source, whatever names it."""
+
+
+def is_content(commit: str) -> bool:
+    """Whether the commit of a record is the name of a content, not one of git's."""
+    return commit.startswith(CONTENT)
+
+
+def sources_of(project: LakeProject) -> dict[str, Path]:
+    """Return the files that decide what tracing a project gives: path inside it → file."""
+    return _sources(project.root, project)
+
+
+def content_name(folder: Path) -> str:
+    """Name the content of a folder's sources: ``files-`` and 40 hexadecimal digits."""
+    return name_of(_sources(folder, _project(folder)))
+
+
+def name_of(files: dict[str, Path]) -> str:
+    """Name the content of some files."""
+    digest = sha256()
+    for path in sorted(files, key=PurePosixPath):
+        content = files[path].read_bytes()
+        digest.update(f"{path}\0{len(content)}\0".encode() + content)
+    return CONTENT + digest.hexdigest()[:40]
+
+
+def commit_of(folder: Path) -> str | None:
+    """Return the commit that a folder has checked out, if its sources are those of the commit.
+
+    A file that only lies there (``dynamic_database.json``) changes nothing, and a manifest that
+    Lake has written since then does not either.
+    """
+    commit = git.head_of(folder)
+    if commit is None:
+        return None
+    try:
+        committed = git.files_of(folder, commit)
+        ours = _sources(folder, _project(folder))
+    except (TraceError, OSError):
+        return None
+    if any(_is_missing(folder, path) for path in committed):
+        return None
+    own = {path: file for path, file in ours.items() if path != MANIFEST or path in committed}
+    same = all(_is_blob(file, committed.get(path, "")) for path, file in own.items())
+    return commit if same else None
+
+
+def _project(folder: Path) -> LakeProject | None:
+    try:
+        return read_project(folder)
+    except TraceError:
+        return None
+
+
+def _sources(folder: Path, project: LakeProject | None) -> dict[str, Path]:
+    lean = _lean_files(folder, project)
+    found = {path: folder / path for path in {*lean, *_lake_files(folder, project)}}
+    named = _named(found.values())
+    if project is not None and find_lakefile(folder) is None:  # one file, in a folder of any size
+        beside = (os.path.normpath(folder / name) for name in named)
+        data = [Path(path) for path in beside if path.startswith(f"{folder}/")]
+        data = [path for path in data if _is_file(path)]
+    else:
+        names = {name.rpartition("/")[2] for name in named} - {""}
+        data = [path for path in _walk(folder) if path.name in names] if names else []
+    return found | {path.relative_to(folder).as_posix(): path for path in data}
+
+
+def _lean_files(folder: Path, project: LakeProject | None) -> set[str]:
+    if project is None:
+        files = (p for p in _walk(folder) if p.suffix == ".lean")
+        return {path.relative_to(folder).as_posix() for path in files}
+    inside = [project, *(read_project(path) for path in project.inner_packages())]
+    return {
+        (one.root / path).relative_to(folder).as_posix()
+        for one in inside
+        for path in one.sources().values()
+    }
+
+
+def _lake_files(folder: Path, project: LakeProject | None) -> Iterator[str]:
+    names = [TOOLCHAIN_FILE, *LAKEFILES]
+    inner = [] if project is None else project.inner_packages()
+    for package in (folder, *inner):
+        for name in names:
+            if (package / name).is_file():
+                yield (package / name).relative_to(folder).as_posix()
+    if (folder / MANIFEST).is_file() and (project is None or project.dependencies):
+        yield MANIFEST
+
+
+def _named(files: Iterable[Path]) -> Iterator[str]:
+    """Yield the strings of the sources."""
+    for file in files:
+        if file.suffix == ".lean":
+            for string in _STRING.finditer(file.read_text(encoding="utf-8", errors="replace")):
+                yield string[1]
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder that may be sources."""
+    for place, folders, files in os.walk(folder):
+        here = Path(place)
+        folders[:] = sorted(name for name in folders if may_have_sources(here / name))
+        for name in sorted(files):
+            path = here / name
+            if path.is_file() and path.stat().st_size <= _MOST_BYTES:
+                yield path
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a string that is too long to be a name
+        return False
+
+
+def _is_missing(folder: Path, path: str) -> bool:
+    """Whether a source of the commit was deleted."""
+    name = PurePosixPath(path)
+    counts = name.suffix == ".lean" or path in {TOOLCHAIN_FILE, MANIFEST, *LAKEFILES}
+    return counts and not os.path.lexists(folder / path)
+
+
+def _is_blob(file: Path, blob: str) -> bool:
+    """Whether a file is what git has under this name, Windows line ends aside."""
+    content = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
+    unix = content.replace(b"\r\n", b"\n")
+    return blob in {_blob(content, len(blob)), _blob(unix, len(blob))}
+
+
+def _blob(content: bytes, digits: int) -> str:
+    kind = "sha256" if digits == 64 else "sha1"
+    return new_hash(kind, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
