@@ -14,7 +14,7 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from lean_dojo_core.kinds import KINDS
+from lean_dojo_core.hookspecs import KINDS
 
 ROOT = Path(__file__).parents[1]
 PUBLIC = re.compile(
@@ -60,9 +60,9 @@ def test_no_circle_of_folders(depth: int, drawn: nx.DiGraph[str]) -> None:
 
 
 def test_no_branch_on_a_kind() -> None:
-    """What differs between kinds of plugin stands in ``lean_dojo_core.kinds`` alone."""
+    """What differs between kinds of plugin stands in ``lean_dojo_core.specs`` alone."""
     names = set(KINDS)
-    descriptors = {kind.spec.__name__ for kind in KINDS.values()}
+    descriptors = {kind.__name__ for kind in KINDS.values()}
     files = [
         *(ROOT / "core").rglob("*.py"), *(ROOT / "lean_dojo_v2").glob("*.py"),
         *(ROOT / "lean_dojo_v2" / "cli").rglob("*.py"), *(ROOT / "docs" / "tools").rglob("*.py"),

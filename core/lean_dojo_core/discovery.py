@@ -14,7 +14,7 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from importlib import metadata
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -25,7 +25,6 @@ import pluggy
 from lean_dojo_core import hookspecs, local
 from lean_dojo_core.errors import PluginDeprecationWarning, PluginError, StrictPluginsError
 from lean_dojo_core.installed import GROUP, HOST_DISTRIBUTION, host_requirements, normalise
-from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.specs import PluginSpec
 
 DISABLE_VARIABLE = "LEAN_DOJO_DISABLE_PLUGINS"
@@ -239,46 +238,40 @@ def _other_api(manifest: object) -> str | None:
 
 def _offered(manifest: object, info: PluginInfo) -> Iterator[PluginSpec]:
     """Call a manifest's hooks, kind by kind, and check what they give."""
-    manager = pluggy.PluginManager(GROUP)  # its own: what goes wrong in it hurts nobody else
-    manager.register(manifest, name=info.name)
-    callers = {caller.name: caller for caller in manager.get_hookcallers(manifest) or ()}
-    _refuse_unknown_hooks(callers)
-    for kind in KINDS.values():
-        if kind.hook not in callers:
-            continue
-        try:
-            given = callers[kind.hook](**hookspecs.ARGUMENTS)
-            results = [one if isinstance(one, Iterable) else (one,) for one in given]
-            items = list(itertools.chain.from_iterable(results))
-        except (Exception, SystemExit) as error:
-            raise PluginError(f"{kind.hook} raised {type(error).__name__}: {error}") from error
-        for item in items:
-            if type(item) is not kind.spec:
-                raise PluginError(
-                    f"{kind.hook} gave {item!r:.80} of type {type(item).__name__}; it must yield "
-                    f"{kind.spec.__name__}"
-                )
-            yield item
-
-
-def _refuse_unknown_hooks(callers: Mapping[str, pluggy.HookCaller]) -> None:
-    """A misspelt hook would otherwise be registered and never called."""
-    hooks = [kind.hook for kind in KINDS.values()]
-    for name, caller in callers.items():
-        implementations = caller.get_hookimpls()
-        if any(one.wrapper or one.hookwrapper for one in implementations):
-            raise PluginError(f"{name} is a wrapper; these hooks only give descriptors")
-        if name not in hooks and not all(one.optionalhook for one in implementations):
-            import difflib
-
-            near = difflib.get_close_matches(name, hooks, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; the hooks are {hooks}"
-            raise PluginError(f"unknown hook {name!r}{hint}")
+    manager = pluggy.PluginManager(GROUP)  # its own: what goes wrong in it affects no other plugin
+    manager.add_hookspecs(hookspecs)
+    try:
+        manager.register(manifest, name=info.name)
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        raise PluginError(" ".join(str(error).split())) from error
+    callers = manager.get_hookcallers(manifest) or []
     if not callers:
         raise PluginError(
             "implements no hook; decorate a function such as lean_dojo_reward_functions with "
             "lean_dojo_core.hookimpl"
         )
+    for name, spec in hookspecs.specified().items():
+        caller: pluggy.HookCaller = getattr(manager.hook, name)
+        if caller in callers:
+            yield from _descriptors(caller, spec)
+
+
+def _descriptors(caller: pluggy.HookCaller, spec: type[PluginSpec]) -> Iterator[PluginSpec]:
+    if any(one.wrapper or one.hookwrapper for one in caller.get_hookimpls()):
+        raise PluginError(f"{caller.name} is a wrapper; these hooks only give descriptors")
+    try:
+        given = [one if isinstance(one, Iterable) else (one,) for one in caller()]
+        items = list(itertools.chain.from_iterable(given))
+    except (Exception, SystemExit) as error:
+        raise PluginError(f"{caller.name} raised {type(error).__name__}: {error}") from error
+    for item in items:
+        if type(item) is not spec:
+            raise PluginError(
+                f"{caller.name} gave {item!r:.80} of type {type(item).__name__}; it must yield "
+                f"{spec.__name__}"
+            )
+        yield item
 
 
 def _refuse_duplicates(

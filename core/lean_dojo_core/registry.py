@@ -18,7 +18,6 @@ import importlib
 import inspect
 import sys
 import threading
-import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -34,11 +33,19 @@ from lean_dojo_core.errors import (
     UnknownNameError,
 )
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_core.kinds import KINDS, Kind
-from lean_dojo_core.specs import PluginSpec
+from lean_dojo_core.specs import (
+    BenchmarkSpec,
+    CallbackSpec,
+    CommandSpec,
+    DatasetFormatterSpec,
+    PluginSpec,
+    ProverSpec,
+    RewardFunctionSpec,
+    TrainerSpec,
+)
 
 if TYPE_CHECKING:
-    from lean_dojo_core import protocols, specs
+    from lean_dojo_core import protocols
 
 SpecT = TypeVar("SpecT", bound=PluginSpec)
 ObjectT = TypeVar("ObjectT")
@@ -98,7 +105,7 @@ class Entry(Generic[SpecT, ObjectT]):
                 target = import_target(self.spec.target) if given is None else given
         except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
             raise self._error(f"{type(error).__name__}: {error}") from error
-        if (problem := KINDS[self.spec.kind].check(target)) is not None:
+        if (problem := self.spec.problem_with(target)) is not None:
             raise self._error(problem)
         return target
 
@@ -150,15 +157,15 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
     ``distribution:name`` for each of them. Look-up folds case and ``_``.
 
     Args:
-        kind: The kind, of :data:`lean_dojo_core.kinds.KINDS`.
+        spec: The kind's descriptor.
     """
 
-    def __init__(self, kind: Kind) -> None:
-        self._kind = kind
+    def __init__(self, spec: type[SpecT]) -> None:
+        self._spec = spec
         self._overrides: list[Entry[SpecT, ObjectT]] = []
 
     def __repr__(self) -> str:
-        return f"<{self._kind.plural}: {', '.join(self) or 'none'}>"
+        return f"<{self._spec.plural()}: {', '.join(self) or 'none'}>"
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
@@ -166,7 +173,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
     @property
     def kind(self) -> str:
         """Name of the kind, for example ``"reward-function"``."""
-        return self._kind.name
+        return self._spec.kind
 
     def entries(self) -> list[Entry[SpecT, ObjectT]]:
         """List every entry, built-ins first; overridden ones are replaced.
@@ -176,9 +183,9 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         """
         latest = {entry.name: entry for entry in self._overrides}
         found = [
-            Entry[SpecT, ObjectT](cast("SpecT", spec), plugin)
+            Entry[SpecT, ObjectT](spec, plugin)
             for spec, plugin in current().offers
-            if type(spec) is self._kind.spec and spec.name not in latest
+            if isinstance(spec, self._spec) and spec.name not in latest
         ]
         return [*found, *latest.values()]
 
@@ -234,10 +241,10 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
             target: The object that ``load()`` then gives.
         """
         plugin = PluginInfo(name="override", distribution="override", version="0", value="")
-        spec = self._kind.spec(
+        spec = self._spec(
             name=normalise(name), target="override:target", summary="Set by override()."
         )
-        entry = Entry[SpecT, ObjectT](cast("SpecT", spec), plugin, target)
+        entry = Entry[SpecT, ObjectT](spec, plugin, target)
         entry.load()
         self._overrides.append(entry)
         try:
@@ -307,28 +314,28 @@ def builtin(kind: Registry[SpecT, ObjectT], name: str) -> Any:
     return kind[f"{HOST_DISTRIBUTION}:{name}"].load()
 
 
-REGISTRIES: dict[str, Registry[Any, Any]] = {name: Registry(kind) for name, kind in KINDS.items()}
+trainers: Registry[TrainerSpec, protocols.Trainer] = Registry(TrainerSpec)
+dataset_formatters: Registry[DatasetFormatterSpec, protocols.DatasetFormatter] = Registry(
+    DatasetFormatterSpec
+)
+reward_functions: Registry[RewardFunctionSpec, protocols.RewardFunction] = Registry(
+    RewardFunctionSpec
+)
+callbacks: Registry[CallbackSpec, protocols.Callback] = Registry(CallbackSpec)
+provers: Registry[ProverSpec, protocols.Prover[Any, Any, Any]] = Registry(ProverSpec)
+benchmarks: Registry[BenchmarkSpec, protocols.Benchmark] = Registry(BenchmarkSpec)
+commands: Registry[CommandSpec, protocols.Command] = Registry(CommandSpec)
+
+REGISTRIES: dict[str, Registry[Any, Any]] = {
+    registry.kind: registry
+    for registry in (
+        trainers, dataset_formatters, reward_functions, callbacks, provers, benchmarks, commands
+    )
+}  # fmt: skip
 """The registries by kind, in the order of listings."""
 
-if TYPE_CHECKING:
-    trainers: Registry[specs.TrainerSpec, protocols.Trainer]
-    dataset_formatters: Registry[specs.DatasetFormatterSpec, protocols.DatasetFormatter]
-    reward_functions: Registry[specs.RewardFunctionSpec, protocols.RewardFunction]
-    callbacks: Registry[specs.CallbackSpec, protocols.Callback]
-    provers: Registry[specs.ProverSpec, protocols.Prover[Any, Any, Any]]
-    benchmarks: Registry[specs.BenchmarkSpec, protocols.Benchmark]
-    commands: Registry[specs.CommandSpec, protocols.Command]
 
-
-class _RegistryModule(types.ModuleType):
-    """Shows in a notebook what users need of this module, and no more."""
-
-    def __dir__(self) -> list[str]:
-        return [*(kind.plural for kind in KINDS.values()), "current", "refresh", "builtin"]
-
-    def __repr__(self) -> str:
-        return f"<registry: {', '.join(f'{r.kind}s {len(r)}' for r in REGISTRIES.values())}>"
-
-
-globals().update({kind.plural: REGISTRIES[name] for name, kind in KINDS.items()})
-sys.modules[__name__].__class__ = _RegistryModule
+def __dir__() -> list[str]:
+    """List what users need of this module, and no more."""
+    plurals = [one._spec.plural() for one in REGISTRIES.values()]  # noqa: SLF001 - of this module
+    return [*plurals, "current", "refresh", "builtin"]

@@ -1,17 +1,20 @@
 """Descriptors, which a plugin's hook returns instead of the object itself.
 
 A descriptor is a light, frozen record; its ``target`` is imported only when somebody loads it,
-so that listing every plugin costs no import of a learning library.
+so that listing every plugin costs no import of a learning library. What is known of a kind of
+plugin, for all code that deals with kinds, are class variables of its descriptor.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import attrs
 
+from lean_dojo_core import protocols
 from lean_dojo_core.errors import InvalidSpecError
 
 
@@ -64,10 +67,61 @@ class PluginSpec:
     """
 
     kind: ClassVar[str] = "plugin"
+    """Name of the kind, for example ``"reward-function"``."""
+    scaffold: ClassVar[str]
+    """What ``lean-dojo plugins new`` calls the kind; also the folder of its templates."""
+    protocol: ClassVar[type]
+    """What a target is, or makes."""
+    is_class: ClassVar[bool] = False
+    """Whether a target must be a class, whose constructor's parameters are the settings."""
+    gives_rows: ClassVar[bool] = False
+    """Whether it turns theorems into rows, which ``lean-dojo preview`` can show."""
+    is_trained: ClassVar[bool] = False
+    """Whether ``lean-dojo train`` runs it, so that its settings file says what to train on."""
 
     name: str = attrs.field(validator=_check_name)
     target: str = attrs.field(validator=_check_target)
     summary: str = attrs.field(validator=_check_summary)
+
+    @classmethod
+    def plural(cls) -> str:
+        """Return the name of the kind's registry, for example ``"reward_functions"``."""
+        return f"{cls.kind.replace('-', '_')}s"
+
+    @classmethod
+    def hook(cls) -> str:
+        """Return the name of the hook that offers it, ``"lean_dojo_reward_functions"``."""
+        return f"lean_dojo_{cls.plural()}"
+
+    @classmethod
+    def suite(cls) -> str:
+        """Return the name of its conformance suite in ``lean_dojo_core.testing``."""
+        return f"{cls.protocol.__name__}Suite"
+
+    @classmethod
+    def problem_with(cls, target: Any) -> str | None:
+        """Say what is wrong with a target; ``None`` if it is fine.
+
+        It, or an instance of it if it is a class, must have all methods of the protocol.
+        """
+        wanted = [
+            name
+            for name, member in vars(cls.protocol).items()
+            if inspect.isfunction(member) and (name == "__call__" or not name.startswith("_"))
+        ]
+        missing = [name for name in wanted if not _has(target, name)]
+        if missing == ["__call__"]:
+            return "it must be callable, or a class with __call__"
+        if missing:
+            return f"it needs the method(s) {', '.join(missing)}"
+        return "it must be a class" if cls.is_class and not inspect.isclass(target) else None
+
+
+def _has(target: Any, method: str) -> bool:
+    if inspect.isclass(target):
+        # Every class is callable through its metaclass; only its own __call__ counts.
+        return any(method in vars(base) for base in target.__mro__)
+    return callable(getattr(target, method, None))
 
 
 @attrs.frozen(kw_only=True)
@@ -81,7 +135,12 @@ class TrainerSpec(PluginSpec):
         prover: Name of the prover that proves with what it trained; ``None`` if none does.
     """
 
-    kind: ClassVar[str] = "trainer"
+    kind: ClassVar = "trainer"
+    scaffold: ClassVar = "trainer"
+    protocol: ClassVar = protocols.Trainer
+    is_class: ClassVar = True
+    gives_rows: ClassVar = True
+    is_trained: ClassVar = True
 
     required_columns: tuple[str, ...] = _columns()
     default_formatter: str | None = None
@@ -96,7 +155,10 @@ class DatasetFormatterSpec(PluginSpec):
         columns: The columns of its rows.
     """
 
-    kind: ClassVar[str] = "dataset-formatter"
+    kind: ClassVar = "dataset-formatter"
+    scaffold: ClassVar = "formatter"
+    protocol: ClassVar = protocols.DatasetFormatter
+    gives_rows: ClassVar = True
 
     columns: tuple[str, ...] = _columns()
 
@@ -113,7 +175,9 @@ class RewardFunctionSpec(PluginSpec):
         needs_lean: Whether it talks to a Lean engine.
     """
 
-    kind: ClassVar[str] = "reward-function"
+    kind: ClassVar = "reward-function"
+    scaffold: ClassVar = "reward"
+    protocol: ClassVar = protocols.RewardFunction
 
     required_columns: tuple[str, ...] = _columns()
     needs_lean: bool = False
@@ -123,7 +187,10 @@ class RewardFunctionSpec(PluginSpec):
 class CallbackSpec(PluginSpec):
     """Describes a callback: a class whose instances a trainer tells of its steps."""
 
-    kind: ClassVar[str] = "callback"
+    kind: ClassVar = "callback"
+    scaffold: ClassVar = "callback"
+    protocol: ClassVar = protocols.Callback
+    is_class: ClassVar = True
 
 
 @attrs.frozen(kw_only=True)
@@ -138,7 +205,10 @@ class ProverSpec(PluginSpec):
             ``None`` if it has no model.
     """
 
-    kind: ClassVar[str] = "prover"
+    kind: ClassVar = "prover"
+    scaffold: ClassVar = "prover"
+    protocol: ClassVar = protocols.Prover
+    is_class: ClassVar = True
 
     model_setting: str | None = None
 
@@ -147,11 +217,16 @@ class ProverSpec(PluginSpec):
 class BenchmarkSpec(PluginSpec):
     """Describes a benchmark: a class whose instances give theorems, and where they stand."""
 
-    kind: ClassVar[str] = "benchmark"
+    kind: ClassVar = "benchmark"
+    scaffold: ClassVar = "benchmark"
+    protocol: ClassVar = protocols.Benchmark
+    is_class: ClassVar = True
 
 
 @attrs.frozen(kw_only=True)
 class CommandSpec(PluginSpec):
     """Describes a command: a click command, mounted as ``lean-dojo NAME``."""
 
-    kind: ClassVar[str] = "command"
+    kind: ClassVar = "command"
+    scaffold: ClassVar = "command"
+    protocol: ClassVar = protocols.Command

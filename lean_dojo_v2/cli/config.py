@@ -10,7 +10,7 @@ import click
 from ruamel.yaml.error import YAMLError
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_core.kinds import KINDS
+from lean_dojo_core.hookspecs import KINDS
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.options import ANY_FILE, options
@@ -60,7 +60,7 @@ def init(name: str, kind: str | None, output: Path | None) -> None:
     """
     entry = find_entry(name, kind)
     head = [f"# Settings of {entry.name} ({entry.distribution} {entry.version})"]
-    if KINDS[entry.spec.kind].trains:
+    if entry.spec.is_trained:
         head.append(f"# lean-dojo train {entry.name} -c {output or 'FILE'}")
     about = _with_run(describe(entry), entry.spec.kind)
     text = "\n".join([*head, "", *_lines(about.settings)])
@@ -75,7 +75,7 @@ def init(name: str, kind: str | None, output: Path | None) -> None:
 
 def _with_run(about: Description, kind: str) -> Description:
     """Add the section that says what to train on, if it is trained."""
-    if not KINDS[kind].trains:
+    if not KINDS[kind].is_trained:
         return about
     section = Described(
         name=RUN_KEY,

@@ -17,8 +17,8 @@ import click
 
 from lean_dojo_core import API_VERSION, registry
 from lean_dojo_core.errors import InvalidSpecError, UsageError
+from lean_dojo_core.hookspecs import KINDS
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.specs import PluginSpec
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.cli.output import note
@@ -79,7 +79,7 @@ def new(
         template = _variant(template, variant) if chosen else template
     about = _about(template)
     word = about["kind"]
-    peers = registry.REGISTRIES[WORDS[word].name]
+    peers = registry.REGISTRIES[WORDS[word].kind]
     name, summary = normalise(name), summary or about["summary"]
     # The descriptor's own rules, so that what is written here also loads.
     try:
@@ -181,11 +181,11 @@ def _values(
         "package": package,
         **made,
         "target": Template(about["target"]).substitute(made),
-        "spec": kind.spec.__name__,
-        "hook": kind.hook,
+        "spec": kind.__name__,
+        "hook": kind.hook(),
         "more": "".join(f"        {field},\n" for field in about.get("fields", ())),
         "module": word,
-        "kind_words": kind.name.replace("-", " "),
+        "kind_words": kind.kind.replace("-", " "),
         "summary": summary,
         "use": Template(about["use"]).substitute(name=name),
         "bound": _bound(host),

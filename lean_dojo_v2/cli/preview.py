@@ -13,7 +13,7 @@ import click
 
 from lean_dojo_core import Theorem, registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_core.kinds import KINDS
+from lean_dojo_core.hookspecs import KINDS
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.options import NUMBER, grouped, json_option
 from lean_dojo_v2.cli.output import emit_json, note
@@ -45,7 +45,8 @@ def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOp
     that count in the loss stand between ⟦ and ⟧ (in colour on a terminal). A formatter's examples
     are shown as rows.
     """
-    makers = [key for key, one in KINDS.items() if one.formats and name in registry.REGISTRIES[key]]
+    places = registry.REGISTRIES
+    makers = [key for key, spec in KINDS.items() if spec.gives_rows and name in places[key]]
     entry = find_entry(name, kind or (makers[0] if len(makers) > 1 else None))
     settings, section = gather(given)
     maker = _maker(entry, settings)
@@ -61,7 +62,7 @@ def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOp
 def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
     """Return what makes the examples: the trainer, if it can show them, or a formatter."""
     kind = entry.spec.kind
-    if not KINDS[kind].formats:
+    if not entry.spec.gives_rows:
         raise UsageError(f"{entry.name!r} is a {kind.replace('-', ' ')}: it makes no examples")
     target = entry.load()
     if hasattr(target, "rows"):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import lean_dojo_core
-from lean_dojo_core import RewardFunctionSpec, TrainerSpec, registry
+from lean_dojo_core import RewardFunctionSpec, TrainerSpec, hookspecs, registry, testing
 from lean_dojo_core.errors import (
     InvalidSpecError,
     LeanDojoError,
@@ -168,3 +168,13 @@ def test_every_error_has_one_root_and_an_exit_code() -> None:
             assert issubclass(value, (LeanDojoError, Warning)), value
             assert value.__doc__, value
             assert getattr(value, "exit_code", 1) in {1, 2}
+
+
+def test_every_hook_specification_has_a_registry_a_suite_and_an_example() -> None:
+    hooks = hookspecs.specified()
+    assert [spec.hook() for spec in hooks.values()] == list(hooks)
+    assert list(registry.REGISTRIES) == [spec.kind for spec in hooks.values()]
+    for name, spec in hooks.items():
+        assert getattr(registry, spec.plural()).kind == spec.kind
+        assert hasattr(testing, spec.suite())
+        assert f"... def {name}():" in (getattr(hookspecs, name).__doc__ or "")

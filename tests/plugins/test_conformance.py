@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lean_dojo_core import registry, testing
-from lean_dojo_core.kinds import KINDS
+from lean_dojo_core.hookspecs import KINDS
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.testing import (
     BenchmarkSuite,
@@ -89,7 +89,7 @@ OURS: dict[str, type[Suite]] = {
     "prover": BuiltinProverSuite,
     "benchmark": BuiltinBenchmarkSuite,
 }
-SUITES = {name: OURS.get(name) or getattr(testing, kind.suite) for name, kind in KINDS.items()}
+SUITES = {name: OURS.get(name) or getattr(testing, kind.suite()) for name, kind in KINDS.items()}
 
 for _kind, _suite in SUITES.items():
     for _entry in registry.REGISTRIES[_kind].entries():

@@ -12,7 +12,6 @@ from lean_dojo_core import registry
 from lean_dojo_core.discovery import PluginInfo, import_target
 from lean_dojo_core.errors import PluginLoadError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements, normalise
-from lean_dojo_core.kinds import KINDS
 from lean_dojo_core.testing.suite import Finding, Guard, Suite, iter_suite
 
 HEAVY = (
@@ -135,7 +134,7 @@ def check_distribution(distribution: str, guard: Guard | None = None) -> Iterato
     manifest = type("M", (ManifestSuite,), {"distribution": distribution, "name": distribution})
     yield from iter_suite(manifest, instance=not distribution.endswith(".py"), guard=guard)
     for entry in _entries(distribution):
-        suite = import_target(f"lean_dojo_core.testing:{KINDS[entry.spec.kind].suite}")
+        suite = import_target(f"lean_dojo_core.testing:{entry.spec.suite()}")
         named = type("Named", (suite,), {"name": entry.qualified_name})
         try:
             instance = suite.can_make(entry.load())

@@ -11,7 +11,7 @@ import pytest
 
 from lean_dojo_core import CallbackSpec, registry
 from lean_dojo_core.errors import PluginLoadError, UnknownNameError
-from lean_dojo_core.kinds import KINDS
+from lean_dojo_core.hookspecs import KINDS
 from lean_dojo_core.testing import CallbackSuite, run_suite
 
 
@@ -96,7 +96,7 @@ def test_only_a_class_is_a_callback() -> None:
 
 def test_the_kind_is_one_like_any_other() -> None:
     kind = KINDS["callback"]
-    assert (kind.hook, kind.suite, kind.spec) == (
+    assert (kind.hook(), kind.suite(), kind) == (
         "lean_dojo_callbacks",
         "CallbackSuite",
         CallbackSpec,
