@@ -42,7 +42,7 @@ from lean_dojo_plugins.progress.dataset import ProgressDataset
 from lean_dojo_plugins.progress.metrics import flat, measures
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_v2.lean_progress.create_sample_dataset import create
-from lean_dojo_v2.lean_progress.examples import Example
+from lean_dojo_v2.lean_progress.examples import ProgressExample
 
 LR, SEED, HELD_OUT = 3e-4, 0, 0.25
 
@@ -105,7 +105,7 @@ def plain(
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     tokenizer.truncation_side = "left"
 
-    def padded(examples: Iterable[Example]) -> Any:
+    def padded(examples: Iterable[ProgressExample]) -> Any:
         columns = tokenizer(
             [example.text for example in examples],
             truncation=True, padding="max_length", max_length=options.max_length,

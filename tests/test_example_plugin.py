@@ -212,24 +212,6 @@ def test_its_trainer_learns_what_lean_verifies(clean: Clean, tmp_path: Path) -> 
     assert 0 < found < sampled
 
 
-@pytest.mark.slow
-def test_a_plugin_of_contract_1_0_runs_unchanged(
-    tmp_path_factory: pytest.TempPathFactory, environment: Callable[..., dict[str, str]]
-) -> None:
-    """The example as it was released with contract 1.0: installed, checked, its own tests."""
-    source = SOURCE.with_name("example_plugin_1_0")
-    made = Clean(tmp_path_factory.mktemp("old"), environment)
-    made.pip("install", "--no-index", str(build(source, tmp_path_factory.mktemp("wheel"))))
-    assert made.plugins()[NAME]["status"] == "active"
-    checked = made.lean_dojo("plugins", "check", NAME)
-    assert checked.returncode == 0, checked.stdout
-    folder = tmp_path_factory.mktemp("tests")
-    shutil.copytree(source / "tests", folder / "tests")
-    shutil.copy(source / "pyproject.toml", folder)
-    tested = made.run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder / "tests"))
-    assert tested.returncode == 0, tested.stdout
-
-
 def test_disabled_by_environment(clean: Clean) -> None:
     info = clean.plugins(LEAN_DOJO_DISABLE_PLUGINS=NAME)[NAME]
     assert info["status"] == "disabled"

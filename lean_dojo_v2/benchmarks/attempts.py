@@ -11,7 +11,6 @@ import orjson
 
 from lean_dojo_core.errors import DataError, UnreadableFileError, UsageError
 from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.benchmarks.states import ENDING, StateFile
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.runs.files import append_lines, read_records
 
@@ -137,10 +136,6 @@ class AttemptFolder:
             attempt: The attempt.
         """
         append_lines(self._file(who), [attrs.asdict(attempt)])
-
-    def states(self, who: str) -> StateFile:
-        """Return the file of the states that somebody's searches have expanded."""
-        return StateFile(self.path / f"{who}{ENDING}")
 
     def attempts(self, who: str) -> list[Attempt]:
         """Read the attempts that count; if one was made twice, the last.

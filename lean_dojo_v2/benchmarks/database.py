@@ -44,26 +44,6 @@ class HeldOutBenchmark:
 
 
 @attrs.frozen
-class TrainingBenchmark:
-    """The theorems of a database that trainers see: for collecting searches, not for comparison.
-
-    Attributes:
-        database: The database (``.json``, ``.sqlite``).
-        project: Folder with the repository's files, for a database of one repository; by default
-            the folder that was traced, or a clone.
-    """
-
-    name: ClassVar[str] = "training"
-
-    database: Path = attrs.field(default=Path("dynamic_database.json"), converter=Path)
-    project: Path | None = None
-
-    def problems(self) -> list[BenchmarkProblem]:
-        """Return the theorems in the order of the database."""
-        return problems_of(training_theorems(_repositories(self.database)), self.project)
-
-
-@attrs.frozen
 class SorryBenchmark:
     """The theorems of a database that their authors left ``sorry``, even if since proved.
 

@@ -16,11 +16,6 @@ def lean_dojo_benchmarks() -> Iterator[BenchmarkSpec]:
         summary="Theorems of a database that no trainer sees: its val and test splits.",
     )
     yield BenchmarkSpec(
-        name="training",
-        target="lean_dojo_v2.benchmarks.database:TrainingBenchmark",
-        summary="Theorems of a database that trainers see: to collect searches for a critic.",
-    )
-    yield BenchmarkSpec(
         name="sorry",
         target="lean_dojo_v2.benchmarks.database:SorryBenchmark",
         summary="Theorems of a database that its authors left sorry.",

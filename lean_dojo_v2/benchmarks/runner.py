@@ -17,7 +17,6 @@ from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.source import problem_of, project_of
-from lean_dojo_v2.benchmarks.states import states_of
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.pool.local import available_cores
 from lean_dojo_v2.paths import safe_name
@@ -83,7 +82,6 @@ class Bench:
         on_attempt: Told of every attempt once it is written down.
         on_result: Told of every result before its attempt is written down: what it keeps of a
             result is not lost to a kill, and may be told twice.
-        states: Whether the states that searches expand are kept beside the attempts.
         tree_dir: Folder for the search trees of first attempts; ``None`` for nowhere.
     """
 
@@ -93,7 +91,6 @@ class Bench:
     server: ServerFactory = local_server
     on_attempt: Callable[[Attempt], None] = lambda _: None
     on_result: Callable[[BenchmarkProblem, SearchResult], None] = lambda _, __: None
-    states: bool = False
     tree_dir: Path | None = None
 
     def left(self, who: str, attempts: int) -> int:
@@ -121,8 +118,6 @@ class Bench:
             TraceError: If a project cannot be fetched.
         """
         done = self._done(who)
-        if self.states:
-            self.folder.states(who).keep_only(done)
         for project, theirs in self._groups():
             todo = [
                 (number, [p for p in theirs if (p.full_name, number) not in done])
@@ -158,8 +153,6 @@ class Bench:
     def _note(self, who: str, problem: BenchmarkProblem, number: int, result: SearchResult) -> None:
         self.on_result(problem, result)
         attempt = Attempt.of(problem.full_name, number, problem.split, result)
-        if self.states and attempt.counts and result.tree is not None:
-            self.folder.states(who).append(states_of(problem, number, result.tree))
         self.folder.append(who, attempt)
         if self.tree_dir is not None and number == 0 and result.tree is not None:
             file = self.tree_dir / who / safe_name(problem.full_name)

@@ -204,7 +204,6 @@ def _run(
     if bench.left(PROVER, asked.attempts):
         with _progress(bench, choice.label, bench.left(PROVER, asked.attempts)):
             make = _factory(choice.make, config)
-            bench.states = True
             bench.run(PROVER, make, attempts=asked.attempts, seed=config.seed)
     if asked.automation and choice.name != AUTOMATION and bench.left(AUTOMATION, 1):
         # It proposes the same few tactics everywhere, and gets to try them all; as the baseline of
@@ -219,7 +218,6 @@ def _run(
         )
         with _progress(bench, AUTOMATION, bench.left(AUTOMATION, 1)):
             make = _factory(ProverChoice(prover=AUTOMATION).make, everything)
-            bench.states = False  # its outcomes say nothing of the prover's chances
             bench.run(AUTOMATION, make, seed=config.seed)
 
 

@@ -75,7 +75,7 @@ class SearchOptions:
     progress_weight: float = option(
         **_AMOUNT,
         default=0.5,
-        help="Weight of its prediction: the steps that remain, or a critic's -log probability.",
+        help="Weight of its prediction of the steps that remain.",
     )
     batch_size: int = option(
         **NUMBER, default=12, help="States of different theorems that are expanded together."

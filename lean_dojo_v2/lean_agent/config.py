@@ -331,8 +331,7 @@ class ProverConfig:
     )
     progress_weight: float = _added(
         0.5,
-        "Weight of the progress model's prediction, in units of log-probability: of each step that "
-        "remains, or of a critic's -log probability that a proof follows.",
+        "Weight of each step that the progress model says remains, in units of log-probability.",
         _at_least(0),
     )
     temperature: float | None = _added(

@@ -8,9 +8,9 @@ error 3.15 with them, 5.22 without), so examples from traced proofs always carry
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar
+from typing import IO, Any
 
 import attrs
 import orjson
@@ -22,29 +22,6 @@ from lean_dojo_v2.data.one_line import one_line
 
 _POINTS = re.compile(r"·|\.\s|\{|case'?\s|next\b|focus\b")
 """Begins a block of tactics that itself only points to a goal."""
-
-
-class Example(Protocol):
-    """What a model of the progress trainer learns from."""
-
-    @property
-    def text(self) -> str:
-        """The model's input."""
-
-    @property
-    def label(self) -> float:
-        """What it is to predict."""
-
-    @property
-    def theorem(self) -> str:
-        """The theorem it is of, if that is known."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return its line's JSON object."""
-
-
-Read = TypeVar("Read")
-"""The examples of a file, for example :class:`ProgressExample`."""
 
 
 @attrs.frozen
@@ -182,17 +159,11 @@ def read_examples(path: Path | str) -> Iterator[ProgressExample]:
     Raises:
         DataError: For a missing file, or with the line's number for a bad line.
     """
-    return (example for _, example in locate_examples(path, ProgressExample.read))
+    return (example for _, example in locate_examples(path))
 
 
-def locate_examples(
-    path: Path | str, read: Callable[[Mapping[str, Any]], Read]
-) -> Iterator[tuple[int, Read]]:
+def locate_examples(path: Path | str) -> Iterator[tuple[int, ProgressExample]]:
     """Read a JSONL dataset, each example with the byte that its line begins at.
-
-    Args:
-        path: The file.
-        read: Reads a line's JSON object; its ``TypeError`` or ``ValueError`` says what is wrong.
 
     Raises:
         DataError: As :func:`read_examples`.
@@ -202,13 +173,11 @@ def locate_examples(
         offset = 0
         for number, line in enumerate(stream, 1):
             if line.strip():
-                yield offset, _parse(line, read, file, f"line {number}")
+                yield offset, _parse(line, file, f"line {number}")
             offset += len(line)
 
 
-def read_at(
-    path: Path | str, offsets: Iterable[int], read: Callable[[Mapping[str, Any]], Read]
-) -> Iterator[Read]:
+def read_at(path: Path | str, offsets: Iterable[int]) -> Iterator[ProgressExample]:
     """Read the examples whose lines begin at these bytes.
 
     Raises:
@@ -218,7 +187,7 @@ def read_at(
     with _open(file) as stream:
         for offset in offsets:
             stream.seek(offset)
-            yield _parse(stream.readline(), read, file, f"byte {offset}")
+            yield _parse(stream.readline(), file, f"byte {offset}")
 
 
 def _open(file: Path) -> IO[bytes]:
@@ -228,7 +197,7 @@ def _open(file: Path) -> IO[bytes]:
         raise DataError(f"cannot be read: {error.strerror}", path=file) from error
 
 
-def _parse(line: bytes, read: Callable[[Mapping[str, Any]], Read], file: Path, place: str) -> Read:
+def _parse(line: bytes, file: Path, place: str) -> ProgressExample:
     try:
         data = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -236,7 +205,7 @@ def _parse(line: bytes, read: Callable[[Mapping[str, Any]], Read], file: Path, p
     if not isinstance(data, dict):
         raise DataError(f"is a {type(data).__name__}, not an object", path=file, place=place)
     try:
-        return read(data)
+        return ProgressExample.read(data)
     except (TypeError, ValueError) as error:
         raise DataError(str(error), path=file, place=place) from error
 

@@ -123,7 +123,7 @@ class ProgressEstimator(Protocol):
     """Says how far a state is from the end of its proof.
 
     A progress model gives the steps that remain (LeanProgress, Huang et al. 2025,
-    arXiv:2502.17925), a critic minus the natural logarithm of the probability that a proof follows.
+    arXiv:2502.17925).
     """
 
     def predict(self, steps: Sequence[Step]) -> list[float]:

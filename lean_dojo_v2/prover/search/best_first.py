@@ -2,9 +2,8 @@
 
 States wait in one priority queue a theorem, by the negative cumulative log-probability of the
 tactics that reached them (GPT-f, Polu & Sutskever 2020, arXiv:2009.03393), optionally divided by a
-power of the depth, plus a weight times what an estimator says of the way that is left: a number of
-steps (LeanProgress, Huang et al. 2025, arXiv:2502.17925), or minus the log-probability that a proof
-follows (a critic). The best states of several theorems are expanded together, so that a
+power of the depth, plus a weight times an estimate of the steps that are left (LeanProgress, Huang
+et al. 2025, arXiv:2502.17925). The best states of several theorems are expanded together, so that a
 model generates for all of them in one batch; while Lean tries the tactics of some theorems, the
 model generates for others. Nothing depends on how long either takes, as long as the safety net of
 :class:`.Limits` catches nothing.

@@ -42,8 +42,7 @@ class SearchSettings:
         length_exponent: The cumulative log-probability is divided by ``depth ** length_exponent``;
             0 leaves it as it is, 1 takes the mean.
         progress_weight: What an estimator's number is multiplied by, in units of log-probability:
-            the cost of a step that remains; of a critic's number 1 takes the product of both
-            probabilities.
+            the cost of a step that remains.
         visits: How often a state may be expanded, each time with another draw of tactics.
         revisit_cost: What each earlier visit costs a state that waits for its next one, in units of
             log-probability; it stays open beside its children. ``None``: states are visited again

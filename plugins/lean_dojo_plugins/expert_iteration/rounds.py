@@ -71,7 +71,6 @@ class Practises(Learner, Protocol):
     skip_after: int
     problems_per_round: int | None
     negatives: bool
-    states: bool
     keep_trees: bool
     engines: int
 
@@ -185,7 +184,6 @@ class Rounds:
             workers=engines_for(trainer.engines, max(1, len(problems)), BATCH),
             server=trainer.open_engine,
             on_result=lambda problem, result: self._keep(number, problem, result),
-            states=trainer.states,
             tree_dir=attempts.path / "trees" if trainer.keep_trees else None,
         )
         left = bench.left(WHO, trainer.attempts)

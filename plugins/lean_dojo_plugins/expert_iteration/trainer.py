@@ -33,7 +33,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 
 BASE, LAST = "base", "last"
-_NOT_SETTINGS = {"rounds", "engines", "states", "keep_trees", "negatives", "projects"}
+_NOT_SETTINGS = {"rounds", "engines", "keep_trees", "negatives", "projects"}
 """What may change from one call to the next without making it another run."""
 _PATIENCE = timedelta(days=30)
 """How long processes wait for the one that searches."""
@@ -131,11 +131,6 @@ class ExpertIterationTrainer(SFTTrainer):
     )
     negatives: bool = setting(
         True, "Keep the tactics that failed at the states of a proof (negatives.jsonl)."
-    )
-    states: bool = setting(
-        True,
-        "Keep the expanded states with their outcomes, to train a critic "
-        "(rounds/N/prover.states.jsonl).",
     )
     keep_trees: bool = setting(False, "Keep the search trees of first attempts, in rounds/N/trees.")
     engines: int = setting(4, "Number of Lean engines, at most one per core.", fields.positive_int)

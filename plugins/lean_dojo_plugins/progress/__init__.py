@@ -1,1 +1,1 @@
-"""How far a proof is from its end: steps that remain (LeanProgress), or a critic of searches."""
+"""Progress models: how many steps of a proof remain (LeanProgress)."""

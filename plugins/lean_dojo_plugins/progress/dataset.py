@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, overload
+from typing import Any, overload
 
 import numpy as np
 from datasets import Dataset
@@ -14,47 +14,37 @@ from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_plugins.training.rows import CHUNK, chunks
-from lean_dojo_v2.lean_progress.examples import (
-    Example,
-    ProgressExample,
-    locate_examples,
-    read_at,
-)
-
-Reader: TypeAlias = Callable[[Mapping[str, Any]], Example]
-"""Reads a line's JSON object."""
+from lean_dojo_v2.lean_progress.examples import ProgressExample, locate_examples, read_at
 
 
-class ExampleRows(Sequence[Example]):
+class ExampleRows(Sequence[ProgressExample]):
     """Examples of a file, read whenever they are asked for: each carries its whole prefix.
 
     Args:
         path: The JSONL file.
         offsets: The byte that each one's line begins at.
-        read: Reads a line.
     """
 
-    def __init__(self, path: Path, offsets: np.ndarray[Any, Any], read: Reader) -> None:
+    def __init__(self, path: Path, offsets: np.ndarray[Any, Any]) -> None:
         self.path = path
         self.offsets = offsets
-        self.read = read
 
     def __len__(self) -> int:
         return len(self.offsets)
 
-    def __iter__(self) -> Iterator[Example]:
-        return read_at(self.path, map(int, self.offsets), self.read)
+    def __iter__(self) -> Iterator[ProgressExample]:
+        return read_at(self.path, map(int, self.offsets))
 
     @overload
-    def __getitem__(self, index: int) -> Example: ...
+    def __getitem__(self, index: int) -> ProgressExample: ...
 
     @overload
     def __getitem__(self, index: slice) -> ExampleRows: ...
 
-    def __getitem__(self, index: int | slice) -> Example | ExampleRows:
+    def __getitem__(self, index: int | slice) -> ProgressExample | ExampleRows:
         if isinstance(index, slice):
-            return ExampleRows(self.path, self.offsets[index], self.read)
-        return next(read_at(self.path, [int(self.offsets[index])], self.read))
+            return ExampleRows(self.path, self.offsets[index])
+        return next(read_at(self.path, [int(self.offsets[index])]))
 
 
 class ProgressDataset:
@@ -63,7 +53,6 @@ class ProgressDataset:
     Args:
         data_path: A JSONL file with ``goal``, ``tactic``, ``steps_remaining`` and, optionally,
             ``prefix`` and ``theorem`` on each line.
-        read: Reads a line, if it is a dataset of another kind.
 
     Attributes:
         examples: Its examples, in the file's order.
@@ -74,15 +63,15 @@ class ProgressDataset:
         EmptyDatasetError: If the file has no example.
     """
 
-    def __init__(self, data_path: str | Path, read: Reader = ProgressExample.read) -> None:
+    def __init__(self, data_path: str | Path) -> None:
         self.data_path = Path(data_path)
         offsets, digest = array("q"), hashlib.sha256()
-        for offset, example in locate_examples(self.data_path, read):
+        for offset, example in locate_examples(self.data_path):
             offsets.append(offset)
             digest.update(repr(example).encode())
         if not offsets:
             raise EmptyDatasetError("the file has no examples", path=data_path)
-        self.examples = ExampleRows(self.data_path, np.asarray(offsets), read)
+        self.examples = ExampleRows(self.data_path, np.asarray(offsets))
         self.digest = digest.hexdigest()
 
     def __len__(self) -> int:
@@ -129,8 +118,8 @@ class ProgressDataset:
         held_out = of_each >= places[-min(taken, len(places) - 1)]
         offsets = self.examples.offsets
         return (
-            ExampleRows(self.data_path, offsets[~held_out], self.examples.read),
-            ExampleRows(self.data_path, offsets[held_out], self.examples.read),
+            ExampleRows(self.data_path, offsets[~held_out]),
+            ExampleRows(self.data_path, offsets[held_out]),
         )
 
 
@@ -140,15 +129,12 @@ def _place(theorem: str, seed: int) -> int:
 
 
 def tokenised(
-    examples: Iterable[Example],
-    tokenizer: PreTrainedTokenizerBase,
-    max_length: int,
-    label: Callable[[Example], Any] = lambda example: example.label,
+    examples: Iterable[ProgressExample], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> Iterator[dict[str, Any]]:
     """Tokenise once, without padding, as a stream.
 
     Yields:
-        Rows with the tokenizer's columns, ``label`` as the loss takes it, and ``length``: tokens,
+        Rows with the tokenizer's columns, ``label`` (steps), and ``length``: tokens,
         at most ``max_length``.
     """
     for chunk in chunks(examples, CHUNK):
@@ -156,7 +142,7 @@ def tokenised(
         for index, example in enumerate(chunk):
             yield {
                 **{name: values[index] for name, values in columns.items()},
-                "label": label(example),
+                "label": example.label,
                 "length": len(columns["input_ids"][index]),
             }
 

@@ -1,4 +1,4 @@
-"""A trained progress model, or critic, in proof search."""
+"""A trained progress model in proof search."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from transformers import (
 from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.progress.dataset import encode
 from lean_dojo_plugins.progress.metrics import Array
-from lean_dojo_plugins.progress.targets import target_of
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import fetch
 from lean_dojo_plugins.training.run_folder import trained_settings
+from lean_dojo_v2.lean_progress.examples import progress_text
 from lean_dojo_v2.prover.suggestion import Step
 
 MAX_LENGTH = 512
@@ -30,18 +30,15 @@ _NO_LIMIT = 1 << 20  # transformers puts 1e30 where a tokenizer says none
 
 
 class ProgressModel:
-    """Says how far states are from the end of their proofs, with a model of ``ProgressTrainer``.
+    """Predicts how many steps of a proof remain, with a model of ``ProgressTrainer``.
 
-    The model's folder says what it predicts, and the limit of tokens that it was trained with.
+    The model's folder records the limit of tokens that it was trained with.
 
     Args:
         path: Its folder.
         max_length: Tokens of an input at most; the training's if not given.
         batch_size: Examples per batch.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
-
-    Attributes:
-        target: What it predicts.
 
     Raises:
         CheckpointError: If the folder holds no such model.
@@ -63,7 +60,11 @@ class ProgressModel:
         self._device = choose_device(device).name
         self._tokenizer = fetch(AutoTokenizer.from_pretrained, str(path), what="tokenizer")
         model = fetch(AutoModelForSequenceClassification.from_pretrained, str(path), what="model")
-        self.target = target_of(model.config, path)
+        if model.config.num_labels != 1:
+            raise CheckpointError(
+                f"{path}: this is a classifier with {model.config.num_labels} labels, not a "
+                "progress model, which has one output"
+            )
         self._model = model.to(self._device).eval()
         trained: Any = trained_settings(Path(path)).get("max_length")
         said = self._tokenizer.model_max_length
@@ -73,15 +74,15 @@ class ProgressModel:
         self._batch_size = batch_size
 
     def predict(self, steps: Sequence[Step]) -> list[float]:
-        """Estimate how far the state after each step is from the end of its proof, at least 0."""
+        """Estimate how many steps remain after each step, at least 0."""
         if not steps:
             return []
-        outputs = self.outputs([self.target.text(Step(*step)) for step in steps])
-        return [float(value) for value in self.target.distances(outputs)]
+        texts = [progress_text(one.before, one.prefix, one.tactic) for one in steps]
+        return [max(0.0, float(value)) for value in self.outputs(texts)]
 
     @torch.inference_mode()
     def outputs(self, texts: Sequence[str]) -> Array:
-        """Return the model's output for each input: steps, or a logit; shape ``(n,)``.
+        """Return the model's output for each input, in steps; shape ``(n,)``.
 
         Batches hold inputs of similar length, so that little is computed on padding.
         """

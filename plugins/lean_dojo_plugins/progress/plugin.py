@@ -13,7 +13,7 @@ def lean_dojo_trainers() -> Iterator[TrainerSpec]:
     yield TrainerSpec(
         name="progress",
         target="lean_dojo_plugins.progress.trainer:ProgressTrainer",
-        summary="How far a proof is from its end: steps that remain (LeanProgress), or a critic.",
+        summary="How many steps of a proof remain (LeanProgress).",
         required_columns=("goal", "prefix", "tactic", "steps_remaining"),
         default_formatter="progress-text",
     )

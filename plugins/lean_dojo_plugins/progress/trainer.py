@@ -1,4 +1,4 @@
-"""The progress trainer: a model with one output that says how far a proof is from its end."""
+"""The progress trainer: a model with one output, the steps of a proof that remain."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.model.loading import is_adapter
 from lean_dojo_plugins.progress.dataset import ExampleRows, ProgressDataset, tokenised
 from lean_dojo_plugins.progress.estimator import ProgressModel
-from lean_dojo_plugins.progress.metrics import Array, flat
-from lean_dojo_plugins.progress.targets import TARGETS, Target
+from lean_dojo_plugins.progress.metrics import Array, draw_predictions, flat, measures
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args
 from lean_dojo_plugins.training.batches import GroupingTrainer
@@ -59,17 +58,13 @@ from lean_dojo_plugins.training.run_folder import (
     said_longer,
 )
 from lean_dojo_plugins.training.settings import plain_settings
-from lean_dojo_v2.benchmarks.states import StateFile
 from lean_dojo_v2.database.export.splits import split_of
-from lean_dojo_v2.lean_progress.critic import examples_of_searches, gather
-from lean_dojo_v2.lean_progress.examples import Example, ProgressExample, write_examples
+from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.prover.suggestion import ProgressEstimator
 from lean_dojo_v2.runs.environment import record_environment
 
 EXPORTED_NAME = "leanprogress.jsonl"
-GATHERED_NAME = "critic.jsonl"
-STEPS, SOLVED = "steps", "solved"
 HINT = "export LEANPROGRESS_MODEL={path}"
 
 _NAME = "progress"
@@ -83,18 +78,14 @@ _PRECISION = "the precision follows from the device"
 
 
 _share = fields.must_be("a number between 0 and 1", lambda v: fields.is_number(v) and 0 < v < 1)
-_target = fields.must_be(f"{STEPS!r} or {SOLVED!r}", lambda value: value in TARGETS)
 
 
 @attrs.define(slots=False, eq=False)
 class ProgressTrainer:
-    """Trains a model that says how far a proof is from its end, for proof search.
-
-    With the target ``steps`` it learns from proofs how many steps remain (LeanProgress); with
-    ``solved``, from the states that searches have expanded, whether a proof follows (a critic).
+    """Trains a model that predicts how many steps of a proof remain (LeanProgress).
 
     Batches hold examples of similar length, padded to their longest; the checkpoint with the lowest
-    mean squared error, or cross-entropy, on the held-out proofs is kept. A killed run goes on from
+    mean squared error on the held-out proofs is kept. A killed run goes on from
     its last epoch, a finished one is trained on where ``epochs`` is raised. The examples are
     tokenised to disk, so memory does not grow with them.
 
@@ -105,11 +96,7 @@ class ProgressTrainer:
         UsageError: If ``model_name`` can only be a path and nothing is there.
     """
 
-    data_path: str | Path | None = setting(
-        None,
-        "JSONL dataset, not needed with a database; for target 'solved', a folder with runs of "
-        "bench or expert-iteration, or one of their files of states.",
-    )
+    data_path: str | Path | None = setting(None, "JSONL dataset, not needed with a database.")
     model_name: str = setting(
         "bert-base-uncased",
         "Model to start from, an encoder or a prover's language model: hub id or local folder.",
@@ -126,19 +113,6 @@ class ProgressTrainer:
     eval_ratio: float = setting(0.2, "Share of the examples to hold out.", _share)
     seed: int = setting(
         42, "Seed of the split, the new head and the order.", fields.not_negative_int
-    )
-    target: str = setting(
-        STEPS,
-        "What to predict: the 'steps' that remain, or whether a search 'solved' a state.",
-        _target,
-        kw_only=True,
-    )
-    within: int | None = setting(
-        None,
-        "For target 'solved': a state counts as solved if a proof followed within this many "
-        "expansions of it and of the states below it; null: within the search's own limit.",
-        fields.positive_int_or_none,
-        kw_only=True,
     )
     resume: bool = setting(True, "Go on with a killed run.", kw_only=True)
     device: str = setting("auto", "auto, cpu, cuda or mps.", kw_only=True)
@@ -177,8 +151,6 @@ class ProgressTrainer:
     }  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
-        if self.within is not None and self.target != SOLVED:
-            raise ConfigError(f"within is for target={SOLVED!r}")
         check_trainer_args(TrainingArguments, self.trainer_args, self.fixed_args)
         choose_device(self.device)
         resolve_model(self.model_name)
@@ -215,9 +187,6 @@ class ProgressTrainer:
     ) -> None:
         """Train on the JSONL file, or on a database's finished proofs, none of a held-out theorem.
 
-        A critic (``target="solved"``) trains on the searches that ``data_path`` of the constructor
-        names, without those of held-out theorems.
-
         Args:
             repos: Repositories to take proofs from; all of the database's if not given.
             database: Database of traced theorems; without one, the constructor's ``data_path`` is
@@ -234,7 +203,7 @@ class ProgressTrainer:
         with only_run(self.output_dir, self.processes):
             self._train(repos, database, data_path)
         if self.processes.is_main_process:
-            print(f"{self._aim.title} saved to {self.output_dir}")
+            print(f"Progress model saved to {self.output_dir}")
             print(f"To use it in proof search: {HINT.format(path=self.output_dir)}")
 
     def evaluate(self, data_path: str | Path | None = None, split: str = "val") -> Evaluation:
@@ -242,16 +211,12 @@ class ProgressTrainer:
 
         Args:
             data_path: A JSONL file to measure on as a whole, or a folder of merged data; by default
-                the training file, also in a later process. Of a critic the file is one of searched
-                states, of whichever theorems.
+                the training file, also in a later process.
             split: Of the training file ``"val"``, its held-out part, or ``"train"``; ``"test"``:
                 the proofs of ``random/test.json`` in the folder of merged data.
 
         Returns:
-            ``mse``, ``mae`` (steps) and ``within_one`` (share predicted within one step). Of a
-            critic ``cross_entropy``, ``accuracy``, ``solved`` (share of solved states), ``auc``
-            (share of pairs of states of one theorem, one solved and one not, that it orders
-            rightly) and ``auc_logprob``, the same of the log-probability alone.
+            ``mse``, ``mae`` (steps) and ``within_one`` (share predicted within one step).
 
         Raises:
             UsageError: If no training file is known, or it is not the one that was trained on.
@@ -259,17 +224,15 @@ class ProgressTrainer:
         """
         model = ProgressModel(self.output_dir, max_length=self.max_length, device=self.device)
         outputs: list[Array] = []
-        examples: list[Example] = []
+        labels: list[float] = []
         for some in chunks(self._measured(data_path, split), _MEASURED_AT_ONCE):
             outputs.append(model.outputs([example.text for example in some]))
-            examples += some
-        if not examples:
+            labels += [example.label for example in some]
+        if not labels:
             raise EmptyDatasetError(f"there is nothing to measure on for the split {split!r}")
-        found = np.concatenate(outputs)
-        labels = np.asarray([example.label for example in examples])
         return Evaluation(
-            metrics={**self._aim.measures(found, labels), **self._aim.order(found, examples)},
-            examples=len(examples),
+            metrics=measures(np.concatenate(outputs), labels),
+            examples=len(labels),
             split=split,
             model=self.output_dir,
         )
@@ -278,16 +241,14 @@ class ProgressTrainer:
         """Return all settings that affect the result; a run goes on only with the same."""
         settings = plain_settings(self)
         del settings["data_path"]  # what the file holds matters, not where it lies
-        if self.target == STEPS:  # as before there was a choice: such a run goes on
-            del settings["target"], settings["within"]
         return settings
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""
         base = Path(self.model_name)
         return {
-            "title": f"{self._aim.title} from {base.name if base.exists() else self.model_name}",
-            "does": self._aim.does,
+            "title": f"Progress model from {base.name if base.exists() else self.model_name}",
+            "does": "Predicts how many steps of a Lean 4 proof remain (LeanProgress).",
             "library": "transformers",
             "task": "text-classification",
             "formatter": "progress-text",
@@ -302,21 +263,10 @@ class ProgressTrainer:
         """
         return ProgressModel(path)
 
-    @property
-    def _aim(self) -> Target:
-        return TARGETS[self.target]
-
-    def _measured(self, data_path: str | Path | None, split: str) -> Iterable[Example]:
+    def _measured(self, data_path: str | Path | None, split: str) -> Iterable[ProgressExample]:
         if data_path is not None and not Path(data_path).is_dir():
-            if self.target == SOLVED:
-                return examples_of_searches(StateFile(Path(data_path)).read(), self.within)
             return ProgressDataset(data_path).examples
         if split == "test":
-            if self.target == SOLVED:
-                raise UsageError(
-                    "a critic is measured on searches; name a file of searched states, such as the "
-                    "prover.states.jsonl of a run of bench over held-out theorems"
-                )
             formatter = registry.dataset_formatters["progress-text"].create()
             rows = formatted_rows(split_file(data_path or merged_data_dir(), split), formatter)
             return (ProgressExample(**row) for row in rows)
@@ -332,7 +282,7 @@ class ProgressTrainer:
         folder = RunFolder(Path(self.output_dir))
         if self.processes.is_main_process:
             self._open(folder, self._prepare(repos, database, data_path))
-        elif database is not None and self.target == STEPS:
+        elif database is not None:
             self.data_path = self._exported(data_path)
         self.processes.wait_for_everyone()
         state = folder.load()
@@ -354,22 +304,10 @@ class ProgressTrainer:
         database: Database | None,
         data_path: Path | str | None,
     ) -> ProgressDataset:
-        """Return the dataset, made of proofs or searches where it is not given."""
-        if self.target == SOLVED:
-            if self.data_path is None:
-                raise UsageError(
-                    "data_path: a critic learns from searches; name a folder with runs of "
-                    "`lean-dojo bench training` or of the trainer expert-iteration"
-                )
-            file = self._exported(data_path)
-            self._say(str(gather(Path(self.data_path), file, self.within)))
-            return self._dataset(file)
+        """Return the dataset, made of the database's proofs where it is not given."""
         if database is not None:
             self._export(repos, database, data_path)
-        return self._dataset(self._dataset_file())
-
-    def _dataset(self, file: Path) -> ProgressDataset:
-        return ProgressDataset(file, self._aim.example)
+        return ProgressDataset(self._dataset_file())
 
     def _dataset_file(self) -> Path:
         if self.data_path is None:
@@ -380,12 +318,10 @@ class ProgressTrainer:
         return Path(self.data_path)
 
     def _trained_on(self, data_path: Path | str | None) -> ProgressDataset:
-        """Return the data of the run in the output folder, which its held-out part is of."""
+        """Return the dataset of the run in the output folder."""
         exported = self._exported(data_path)
-        if self.target == SOLVED or (self.data_path is None and exported.exists()):
-            dataset = self._dataset(exported)
-        else:
-            dataset = self._dataset(self._dataset_file())
+        exists = self.data_path is None and exported.exists()
+        dataset = ProgressDataset(exported if exists else self._dataset_file())
         state = RunFolder(Path(self.output_dir)).load()
         if state is not None and state.settings.get("data") != dataset.digest:
             raise UsageError(
@@ -395,8 +331,7 @@ class ProgressTrainer:
         return dataset
 
     def _exported(self, data_path: Path | str | None) -> Path:
-        name = GATHERED_NAME if self.target == SOLVED else EXPORTED_NAME
-        return Path(data_path or merged_data_dir()) / name
+        return Path(data_path or merged_data_dir()) / EXPORTED_NAME
 
     def _export(
         self,
@@ -431,7 +366,7 @@ class ProgressTrainer:
         """Tokenise to disk, where every process reads it, and drop checkpoints that do not fit."""
         tokenizer = self._load_tokenizer()
         for name, examples in ((_KEPT, kept), (_HELD_OUT, held_out)):
-            rows = tokenised(examples, tokenizer, self.max_length, self._aim.label)
+            rows = tokenised(examples, tokenizer, self.max_length)
             write_rows(rows, place / name)
         keep_fitting_checkpoints(place, {}, self.processes.num_processes)
 
@@ -479,7 +414,7 @@ class ProgressTrainer:
             record_environment(folder.path)
             tokenizer.save_pretrained(str(folder.staging))
             predicted, actual = flat(output.predictions), flat(output.label_ids)
-            self._aim.draw(predicted, actual, folder.path / "predictions.svg")
+            draw_predictions(predicted, actual, folder.path / "predictions.svg")
             steps = trainer.state.global_step
             reporter.write(before + steps, _NAME, numbers)
             reporter.draw()
@@ -491,10 +426,10 @@ class ProgressTrainer:
         self.processes.wait_for_everyone()
 
     def _measures(self, output: EvalPrediction | PredictionOutput) -> dict[str, float]:
-        return self._aim.measures(flat(output.predictions), flat(output.label_ids))
+        return measures(flat(output.predictions), flat(output.label_ids))
 
     def _error(self, output: PredictionOutput) -> float:
-        return self._measures(output)[self._aim.best]
+        return self._measures(output)["mse"]
 
     def _say(self, text: str) -> None:
         if self.processes.is_main_process:
@@ -513,9 +448,7 @@ class ProgressTrainer:
                 source,
                 what="model",
                 num_labels=1,
-                problem_type=self._aim.problem_type,
-                id2label={0: self.target},
-                label2id={self.target: 0},
+                problem_type="regression",
                 ignore_mismatched_sizes=True,  # a classifier's head gives way to ours
                 output_loading_info=True,
                 dtype=torch.float32,
@@ -551,7 +484,7 @@ class ProgressTrainer:
                 eval_strategy="epoch",
                 save_strategy="epoch",
                 load_best_model_at_end=True,
-                metric_for_best_model=self._aim.best,
+                metric_for_best_model="mse",
                 greater_is_better=False,  # not ending in "loss", it would be maximised
                 use_cpu=device.name == "cpu",
                 bf16=device.bf16,

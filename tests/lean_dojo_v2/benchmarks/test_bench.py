@@ -108,41 +108,6 @@ def test_a_run_goes_on_with_what_is_left(bench, prover):
     assert prover.generator.batches == []
 
 
-def test_states_are_kept_once_whatever_is_killed(bench, prover, monkeypatch):
-    bench.run(PROVER, prover)
-    assert not bench.folder.states(PROVER).path.exists(), "only where it is asked for"
-
-    bench.states = True
-    bench.folder = AttemptFolder(bench.folder.path.with_name("kept"))
-    bench.folder.begin({"limits": {"expansions": 3}})
-    append = AttemptFolder.append
-    told = []
-
-    def killed(self, who, attempt):
-        told.append(attempt.name)
-        if len(told) == 2:
-            raise KeyboardInterrupt
-        append(self, who, attempt)
-
-    monkeypatch.setattr(AttemptFolder, "append", killed)
-    with pytest.raises(KeyboardInterrupt):
-        bench.run(PROVER, prover)
-    monkeypatch.setattr(AttemptFolder, "append", append)
-    half = list(bench.folder.states(PROVER).read())
-    assert told[1] in {one.theorem for one in half}, "written before the attempt was"
-    bench.run(PROVER, prover)
-    bench.run(PROVER, prover)
-    found = {(one.theorem, one.node): one for one in bench.folder.states(PROVER).read()}
-    assert len(found) == len(list(bench.folder.states(PROVER).read()))
-    outcomes = {name: (one.solved, one.steps, one.expansions) for name, one in found.items()}
-    assert outcomes == {
-        ("pair", 0): (True, 1, 1),
-        ("doubled", 0): (True, 2, 2),
-        ("doubled", 1): (True, 1, 1),
-        ("wrong", 0): (False, None, 1),
-    }
-
-
 def test_attempts_have_seeds_of_their_own(bench, prover):
     seeds = []
     bench.run(PROVER, lambda seed: seeds.append(seed) or prover(seed), attempts=2, seed=7)

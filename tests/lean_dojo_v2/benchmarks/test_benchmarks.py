@@ -43,9 +43,6 @@ def test_held_out_are_those_that_no_trainer_sees() -> None:
     problems = registry.benchmarks["held-out"].create(database=sample_database_path()).problems()
     assert problems
     assert all(split_of(problem.theorem) == problem.split != "train" for problem in problems)
-    seen = registry.benchmarks["training"].create(database=sample_database_path()).problems()
-    assert seen
-    assert all(split_of(problem.theorem) == problem.split == "train" for problem in seen)
 
 
 def test_a_recorded_proof_changes_no_benchmark(tmp_path: Path) -> None:
@@ -113,7 +110,7 @@ def test_two_theorems_of_one_name_are_in_no_one_benchmark(tmp_path: Path) -> Non
     assert len(JsonlBenchmark(file, split="True").problems()) == 1
 
 
-@pytest.mark.parametrize("name", ["held-out", "training", "sorry"])
+@pytest.mark.parametrize("name", ["held-out", "sorry"])
 def test_a_database_that_is_not_there(name: str) -> None:
     with pytest.raises(UsageError, match=r"nowhere\.json: there is no such database"):
         registry.benchmarks[name].create(database="nowhere.json").problems()

@@ -43,10 +43,6 @@ def test_automation_on_a_file(lean_dojo, problems):
     assert ran.json["automation"] is None  # it is the prover
     folder = problems.parent / "bench" / "few-automation"
     assert (folder / "curve.svg").read_text().startswith("<?xml")
-    states = [
-        json.loads(line) for line in (folder / "prover.states.jsonl").read_text().splitlines()
-    ]
-    assert sum(state["solved"] for state in states if state["node"] == 0) == 2
     attempts = folder / "prover.jsonl"
     before = attempts.read_bytes()
     # Once more: nothing is left to do, and the same comes out, as text.

@@ -104,9 +104,6 @@ def test_a_run(practise, tmp_path, database, capsys, monkeypatch):
     again.append([*negatives, {**negatives[0], "rejected": "new"}])
     assert len(lines(again.path)) == len(negatives) + 1
     assert (output / "rounds" / "1" / "trees" / "prover" / "Tiny.and_swap.json").exists()
-    states = lines(output / "rounds" / "1" / "prover.states.jsonl")
-    assert {row["theorem"] for row in states if row["solved"]} == PROVED
-    assert {row["split"] for row in states} == {"train"}
 
     [repository] = database.repositories
     [proved] = repository.sorry_theorems_proved

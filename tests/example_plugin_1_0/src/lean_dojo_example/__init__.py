@@ -1,1 +1,0 @@
-"""A plugin with a reward, a dataset formatter and a trainer of its own."""
