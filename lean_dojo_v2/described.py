@@ -1,19 +1,10 @@
-"""What a plugin object takes, in words: read from its class once, then from a cache.
-
-Importing a trainer imports its learning libraries, for 10 s and more. What ``show``, ``--help``,
-completion, ``config`` and the documentation say about it is therefore kept in the user's cache
-folder, under a key that changes with every installed version and with the package's own files.
-"""
+"""What a plugin object takes, in words: its docstring and settings, read from its class."""
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import hashlib
 import inspect
 import json
-import os
-import sys
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -22,7 +13,6 @@ import attrs
 
 from lean_dojo_core import registry
 from lean_dojo_core.settings import settings_of, type_text
-from lean_dojo_v2.paths import user_cache
 
 
 def _several(found: Iterable[Described | Mapping[str, Any]]) -> tuple[Described, ...]:
@@ -69,32 +59,13 @@ class Description:
     settings: tuple[Described, ...] = attrs.field(converter=_several)
 
 
-def describe(entry: registry.Entry[Any, Any], *, wait: bool = True) -> Description:
-    """Describe a plugin object, from the cache where nothing has changed since.
-
-    Args:
-        entry: The plugin object.
-        wait: Whether its learning libraries may be imported, which takes seconds.
+def describe(entry: registry.Entry[Any, Any]) -> Description:
+    """Describe a plugin object, which imports its libraries.
 
     Raises:
-        PluginLoadError: If it is not in the cache and cannot be loaded.
-        TimeoutError: If it is not in the cache and ``wait`` is false.
+        PluginLoadError: If it cannot be loaded.
     """
-    key = _key(entry)
-    if key is None:
-        return of_class(entry.load())
-    file = user_cache() / "settings" / f"{key}.json"
-    with contextlib.suppress(OSError, ValueError, TypeError):
-        return Description(**json.loads(file.read_text(encoding="utf-8")))
-    if not wait:
-        raise TimeoutError(entry.name)
-    found = of_class(entry.load())
-    # A cache that cannot be written costs time, nothing else.
-    with contextlib.suppress(OSError):
-        from lean_dojo_v2.atomic import atomic_write_text
-
-        atomic_write_text(file, json.dumps(attrs.asdict(found)))
-    return found
+    return of_class(entry.load())
 
 
 def as_dict(entry: registry.Entry[Any, Any]) -> dict[str, Any]:
@@ -199,37 +170,3 @@ def class_in(annotation: Any, wanted: Callable[[type], bool]) -> type | None:
 def _plain(value: Any) -> Any:
     """Return a default in JSON's types; what JSON does not know becomes text."""
     return json.loads(json.dumps(value, default=str))
-
-
-def _key(entry: registry.Entry[Any, Any]) -> str | None:
-    """Name the state of the world that a description holds for; ``None``: do not cache."""
-    package = entry.spec.target.partition(":")[0].partition(".")[0]
-    sources = list(_sources(package))
-    if not sources:  # put in by a test, or no package in a folder
-        return None
-    versions = sorted(
-        name
-        for path in sys.path
-        if os.path.isdir(path or ".")  # noqa: PTH112 - fast
-        for name in os.listdir(path or ".")  # noqa: PTH208 - fast
-        if name.endswith((".dist-info", ".egg-info"))
-    )
-    host = list(_sources("lean_dojo_v2", "described.py"))
-    state = [entry.qualified_name, entry.spec.target, sys.version, *versions, *sources, *host]
-    return hashlib.sha256("\0".join(state).encode()).hexdigest()[:32]
-
-
-def _sources(package: str, only: str = "") -> Iterator[str]:
-    """Name a package's files with their sizes and times, without importing it."""
-    import importlib.util
-
-    try:
-        found = importlib.util.find_spec(package)
-    except (ImportError, ValueError):
-        return
-    for folder in found.submodule_search_locations or () if found else ():
-        for place, _, names in sorted(os.walk(folder)):
-            for name in sorted(names):
-                if name.endswith(".py") and only in {"", name}:
-                    status = os.stat(os.path.join(place, name))  # noqa: PTH116, PTH118 - fast
-                    yield f"{place}/{name} {status.st_size} {status.st_mtime_ns}"

@@ -11,7 +11,6 @@ import attrs
 import click
 
 from lean_dojo_v2.cli.output import keep_stdout_for_json
-from lean_dojo_v2.cli.settings import complete_setting
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
@@ -136,7 +135,6 @@ set_option = click.option(
     "assignments",
     multiple=True,
     metavar="KEY=VALUE",
-    shell_complete=complete_setting,
     help="Set one setting, for example lr=1e-5 or lora_config.r=16; may be repeated.",
 )
 engine_option = click.option(

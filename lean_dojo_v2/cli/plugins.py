@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,9 +17,6 @@ from lean_dojo_v2.cli.options import json_option, options
 from lean_dojo_v2.cli.output import emit_json, note, table
 from lean_dojo_v2.described import as_dict
 
-if TYPE_CHECKING:
-    from lean_dojo_v2.plugin_host.index import Listed
-
 _FILES = {"new": "plugins_new", "check": "plugins_check"}
 """The files of the commands that are not in ``plugins_install``."""
 _SUMMARIES = {
@@ -27,7 +24,6 @@ _SUMMARIES = {
     "uninstall": "Uninstall plugins from this environment, with pip.",
     "enable": "Enable a disabled plugin.",
     "disable": "Disable a plugin without uninstalling it.",
-    "search": "Search the index of plugins.",
     "new": "Write a new plugin: a distribution that installs and passes its tests.",
     "check": "Run the conformance checks on a distribution.",
 }
@@ -142,7 +138,6 @@ def _listing(kind: str | None, *, failed: bool) -> dict[str, Any]:
     import attrs
 
     offers = [] if failed else [entry for _, entry in _entries(kind)]
-    listed = _listed()
     return {
         "clashes": [
             {"kind": kind_name, "name": name, "offered_by": names}
@@ -150,34 +145,18 @@ def _listing(kind: str | None, *, failed: bool) -> dict[str, Any]:
         ],
         "offers": [as_dict(entry) for entry in offers],
         "plugins": [
-            {**attrs.asdict(info), "tested_with": _tested_with(info, listed)}
+            {**attrs.asdict(info), "tested_with": _tested_with(info)}
             for info in registry.current().plugins
             if not failed or info.status != "active"
         ],
     }
 
 
-def _listed() -> list[Listed]:
-    """Read the index, where it lies on this machine: a listing waits for no network."""
-    from lean_dojo_core.errors import LeanDojoError
-    from lean_dojo_v2.plugin_host.index import index_place, read_index
-
-    try:
-        place = index_place()
-        return [] if place.startswith(("http://", "https://")) else read_index(place)
-    except LeanDojoError as error:
-        note(f"The index of plugins: {error}")
-        return []
-
-
-def _tested_with(info: PluginInfo, listed: list[Listed]) -> dict[str, Any]:
-    """Say what a plugin was tested with: by its manifest, by its requirements, by the index."""
-    from lean_dojo_v2.plugin_host.index import find_in
-
+def _tested_with(info: PluginInfo) -> dict[str, Any]:
+    """Say what a plugin was tested with, by its manifest and its requirements."""
     manifest = sys.modules.get(info.value.partition(":")[0])
-    row = find_in(listed, info.distribution)
     stated = getattr(manifest, "LEAN_DOJO_TESTED_WITH", None)
-    found = {} if row is None else dict(row.tested_with)
+    found: dict[str, Any] = {}
     if info.builtin:
         found[HOST_DISTRIBUTION] = info.version
     elif stated is not None:

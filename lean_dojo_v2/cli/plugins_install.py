@@ -1,8 +1,6 @@
-"""``lean-dojo plugins install|uninstall|enable|disable|search``."""
+"""``lean-dojo plugins install|uninstall|enable|disable``."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import attrs
 import click
@@ -10,14 +8,7 @@ import click
 from lean_dojo_core import PluginInfo
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_v2.cli.options import json_option
-from lean_dojo_v2.cli.output import emit_json, note, table
-
-_index_option = click.option(
-    "--index",
-    metavar="PLACE",
-    help="Address or path of an index (default: LEAN_DOJO_PLUGIN_INDEX, your settings, or ours).",
-)
+from lean_dojo_v2.cli.output import note
 
 
 @click.command()
@@ -27,7 +18,6 @@ _index_option = click.option(
 @click.option(
     "--pip", "extra", multiple=True, metavar="OPTION", help="Option for pip; may be repeated."
 )
-@_index_option
 @click.pass_context
 def install(
     context: click.Context,
@@ -36,20 +26,18 @@ def install(
     upgrade: bool,
     editable: bool,
     extra: tuple[str, ...],
-    index: str | None,
 ) -> None:
     """Install PACKAGES into the environment that lean-dojo runs in, with pip.
 
-    A package is anything that pip accepts (a name, a folder, a wheel or an address), or a name from
-    the index. Prints what the new plugins offer. Exits with 1 if nothing that was installed is a
-    plugin, or if a plugin does not load.
+    A package is anything that pip accepts: a name, a folder, a wheel or an address. Prints what
+    the new plugins offer. Exits with 1 if nothing that was installed is a plugin, or if a plugin
+    does not load.
     """
     from lean_dojo_v2.plugin_host.pip import known, run_pip
 
     before = known()
-    targets = [_target(package, index) for package in packages]
     options = [*(["--upgrade"] if upgrade else []), *extra]
-    marked = [part for one in targets for part in (["--editable", one] if editable else [one])]
+    marked = [part for one in packages for part in (["--editable", one] if editable else [one])]
     run_pip(["install", *options, *marked])
     after = known()
     new = [info for name, info in after.items() if info != _timeless(before.get(name), info)]
@@ -74,23 +62,6 @@ def _tell(info: PluginInfo) -> None:
         click.echo(f"{info.distribution} {info.version} offers: {', '.join(info.offers)}")
     else:
         note(f"{info.distribution} {info.version} is {info.status}: {info.error}")
-
-
-def _target(package: str, index: str | None) -> str:
-    """Return what pip is to install: what an index says of a name, else what was written."""
-    if Path(package).exists() or not package.replace("-", "_").replace(".", "_").isidentifier():
-        return package
-    from lean_dojo_v2.plugin_host.index import find_in, read_index
-
-    listed = find_in(read_index(index), package)
-    if listed is None:
-        return package
-    if listed.install.startswith("/") and not Path(listed.install).exists():
-        raise UsageError(
-            f"{package} is part of the index's own source, which is not here ({listed.install}); "
-            "get that source and name its folder"
-        )
-    return listed.install
 
 
 @click.command()
@@ -155,34 +126,3 @@ def _switch(name: str, *, enabled: bool) -> None:
     for info in known().values():
         if info.distribution == distribution and enabled and info.error is not None:
             note(f"{info.name} is still {info.status}: {info.error}")
-
-
-@click.command()
-@click.argument("words", metavar="[WORD]…", nargs=-1)
-@_index_option
-@json_option
-def search(words: tuple[str, ...], index: str | None, as_json: bool) -> None:
-    """List the plugins of an index whose name, summary or kinds contain all WORDS.
-
-    An index is a JSON file at an address or a path. Set `plugin_index` in the user's settings, or
-    LEAN_DOJO_PLUGIN_INDEX, to use another index than ours.
-    """
-    from lean_dojo_v2.plugin_host.index import read_index
-    from lean_dojo_v2.plugin_host.pip import known
-
-    here = {normalise(info.distribution): info.version for info in known().values()}
-    found = [
-        row
-        for row in read_index(index)
-        if all(
-            word.lower() in f"{row.name} {row.summary} {' '.join(row.kinds)}".lower()
-            for word in words
-        )
-    ]
-    if as_json:
-        emit_json([{**attrs.asdict(r), "installed": here.get(normalise(r.name))} for r in found])
-    elif not found:
-        note("No plugin of the index matches.")
-    else:
-        rows = [[r.name, here.get(normalise(r.name), "no"), r.summary] for r in found]
-        table(["NAME", "INSTALLED", "SUMMARY"], rows)

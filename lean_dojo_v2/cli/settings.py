@@ -1,18 +1,14 @@
-"""Settings on the command line: ``train NAME --help`` lists them, ``--set`` completes them."""
+"""``train NAME --help`` lists the settings of NAME."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import click
-from click.shell_completion import CompletionItem
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import LeanDojoError
-from lean_dojo_v2.described import Described, Description, describe
+from lean_dojo_v2.described import Described, describe
 
 _GIVEN = "lean_dojo_v2.cli.given"
 
@@ -48,75 +44,3 @@ def _listed(settings: Iterable[Described], before: str = "") -> Iterator[tuple[s
         yield f"{before}{one.name} {one.type}{default}", one.help
         if one.record:
             yield from _listed(one.inner, f"{before}{one.name}.")
-
-
-def complete_setting(
-    context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem[str]]:
-    """Complete ``key=``, ``key.inner=`` and, where they are known, the values after it."""
-    entry = _entry(context)
-    description = None if entry is None else _at_hand(entry)
-    if description is None:
-        return []
-    key, equals, value = incomplete.partition("=")
-    *path, last = key.split(".")
-    settings = _inside(description.settings, path)
-    if equals:
-        found = [one for one in settings if one.name == last]
-        words = [word for one in found for word in _values(one)]
-        return [CompletionItem(f"{key}={word}") for word in words if word.startswith(value)]
-    before = "".join(f"{part}." for part in path)
-    return [
-        CompletionItem(f"{before}{one.name}{end}", help=one.help or one.type)
-        for one in settings
-        if one.name.startswith(last)
-        for end in (["=", "."] if one.inner else ["="])
-    ]
-
-
-def _entry(context: click.Context) -> registry.Entry[Any, Any] | None:
-    """Find whose settings are meant: the name in the command so far.
-
-    An option that waits for its value stops click's parser; the words before it are then in
-    ``args``.
-    """
-    names = [context.params.get("name"), *context.args]
-    places: Iterable[Any] = registry.REGISTRIES.values()
-    return next((place[name] for place in places for name in names if name in place), None)
-
-
-def _at_hand(entry: registry.Entry[Any, Any]) -> Description | None:
-    """Return the description, if that is quick; else have it made for the next time."""
-    try:
-        return describe(entry, wait=False)
-    except LeanDojoError:  # the command itself will say so
-        return None
-    except TimeoutError:
-        subprocess.Popen(
-            [sys.executable, "-m", "lean_dojo_v2", "show", entry.qualified_name],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        return None
-
-
-def _inside(settings: Sequence[Described], path: Sequence[str]) -> Sequence[Described]:
-    for part in path:
-        settings = [inner for one in settings if one.name == part for inner in one.inner]
-    return settings
-
-
-def _values(setting: Described) -> Iterator[str]:
-    """Yield the values that a setting may have, where they can be counted."""
-    if setting.name == "formatter":
-        yield from registry.dataset_formatters
-    if setting.name == "reward_func":
-        yield from registry.reward_functions
-    if setting.name == "callbacks":
-        yield from registry.callbacks
-    for schema in (setting.schema, *setting.schema.get("anyOf", ())):
-        yield from map(str, schema.get("enum", ()))
-        yield from ["true", "false"] if schema.get("type") == "boolean" else []
-        yield from ["null"] if schema.get("type") == "null" else []

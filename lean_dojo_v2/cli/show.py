@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -39,7 +40,10 @@ def show(name: str, kind: str | None, as_json: bool) -> None:
     about = describe(entry)
     if as_json:
         settings = [part.as_json() for part in about.settings]
-        emit_json({**as_dict(entry), "description": about.doc, "settings": settings})
+        place = _defined_in(entry.load())
+        emit_json(
+            {**as_dict(entry), "defined_in": place, "description": about.doc, "settings": settings}
+        )
     else:
         _print(entry, about)
 
@@ -80,6 +84,7 @@ def _print(entry: registry.Entry[Any, Any], about: Description) -> None:
         "kind": entry.spec.kind,
         "from": f"{entry.distribution} {entry.version} (plugin {entry.plugin.name})",
         "target": entry.spec.target,
+        "defined in": _defined_in(entry.load()),
         **_needs(entry),
     }
     for key, value in facts.items():
@@ -88,6 +93,16 @@ def _print(entry: registry.Entry[Any, Any], about: Description) -> None:
         click.echo(f"\n{prose}")
     click.echo("\nSettings:" if about.settings else "\nIt has no settings.")
     _print_settings(about.settings, indent=2)
+
+
+def _defined_in(target: Any) -> str:
+    """Return ``file:line`` of a class, a function, a command's function, or an object's class."""
+    code = inspect.unwrap(getattr(target, "callback", None) or target)
+    code = code if inspect.isclass(code) or inspect.isroutine(code) else type(code)
+    try:
+        return f"{inspect.getsourcefile(code)}:{inspect.getsourcelines(code)[1]}"
+    except (OSError, TypeError):  # not written in Python, or its source is not there
+        return "unknown"
 
 
 def _print_settings(settings: Iterable[Described], *, indent: int) -> None:

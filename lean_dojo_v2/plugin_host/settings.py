@@ -1,4 +1,4 @@
-"""The user's settings about plugins: which stay out, and which index is searched."""
+"""The user's settings about plugins: which are not loaded."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 
 from lean_dojo_core.local import DISABLED, read_settings, settings_file
 from lean_dojo_v2.atomic import atomic_write_text
-
-INDEX = "plugin_index"
 
 
 def set_enabled(name: str, enabled: bool) -> bool:

@@ -18,7 +18,6 @@ from lean_dojo_v2.cli.names import complete_reward
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, paragraph, table
 from lean_dojo_v2.cli.plugins_check import limited, timeout_option
-from lean_dojo_v2.cli.settings import complete_setting
 from lean_dojo_v2.config import parse_assignment
 from lean_dojo_v2.paths import read_named
 
@@ -36,7 +35,6 @@ _set_option = click.option(
     "assignments",
     multiple=True,
     metavar="KEY=VALUE",
-    shell_complete=complete_setting,
     help="Option of the reward.",
 )
 _timeout_option = click.option(

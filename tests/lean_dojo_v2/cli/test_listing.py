@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -81,6 +82,8 @@ def test_show_as_json(lean_dojo: Run) -> None:
     data = lean_dojo("show", "toy", "--json").json
     assert data["kind"] == "trainer"
     assert data["distribution"] == "override"
+    file, _, line = data["defined_in"].rpartition(":")
+    assert "class Toy" in "".join(Path(file).read_text().splitlines()[int(line) - 1 :][:2])
     settings = {setting["name"]: setting for setting in data["settings"]}
     assert settings["model_name"]["required"] is True
     assert settings["lr"] == {

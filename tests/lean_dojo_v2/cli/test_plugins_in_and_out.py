@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import venv
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -241,31 +239,6 @@ def test_a_clash_tells_who_offers_the_short_name(lean_dojo: Run, one_file: Path)
     [clash, _] = lean_dojo("plugins", "--json").json["clashes"]
     assert clash["offered_by"] == ["my-rewards-py:few", "others-py:few"]
     sys.modules.pop("lean_dojo_core.local.others", None)
-
-
-def test_search(lean_dojo: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    [ours] = lean_dojo("plugins", "search", "--json").json
-    assert ours["name"] == "lean-dojo-example"
-    assert Path(ours["install"], "pyproject.toml").is_file()
-    shipped = files("lean_dojo_v2.plugin_host").joinpath("index.json").read_text()
-    [row] = json.loads(shipped)["plugins"]
-    assert {key: row[key] for key in ("name", "summary")} == {
-        key: ours[key] for key in ("name", "summary")
-    }
-    rows = [{"name": "bright", "summary": "Rewards light."}, {"name": "dark", "summary": "Night."}]
-    (home / "index.json").write_text(json.dumps({"plugins": rows}))
-    (home / "settings").mkdir()
-    place = json.dumps({"plugin_index": str(home / "index.json")})
-    (home / "settings" / "settings.json").write_text(place)
-    ran = lean_dojo("plugins", "search", "light")
-    assert "bright" in ran.out
-    assert "dark" not in ran.out
-    assert "No plugin of the index matches" in lean_dojo("plugins", "search", "quux").err
-    monkeypatch.setenv("LEAN_DOJO_PLUGIN_INDEX", "none.json")
-    nowhere = lean_dojo("plugins", "search")
-    assert (nowhere.code, nowhere.err.count("none.json")) == (2, 1)
-    (home / "index.json").write_text("[]")
-    assert "is not an index" in lean_dojo("plugins", "search", "--index", home / "index.json").err
 
 
 @pytest.mark.slow

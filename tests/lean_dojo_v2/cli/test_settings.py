@@ -1,18 +1,14 @@
-"""Settings explain themselves: `--help` with a name, `config`, completion, a cache that is quick."""
+"""Settings explain themselves: `--help` with a name, and `config`."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
@@ -23,19 +19,6 @@ from lean_dojo_v2.described import describe
 Run = Callable[..., Any]
 Environment = Callable[..., dict[str, str]]
 LEARNING = {"torch", "transformers", "trl", "peft", "datasets"}
-
-
-def completed(*words: str) -> list[str]:
-    complete = ShellComplete(cli, {}, "lean-dojo", "_LEAN_DOJO_COMPLETE")
-    return [item.value for item in complete.get_completions(list(words[:-1]), words[-1])]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def described() -> None:
-    """Have what the tests ask for in the cache, as after its first use."""
-    for name in ("sft", "grpo", "retrieval"):
-        describe(registry.trainers[name])
-    describe(registry.reward_functions["length-penalised"])
 
 
 def test_help_lists_the_settings_of_the_trainer_that_is_named(lean_dojo: Run) -> None:
@@ -109,79 +92,3 @@ def test_a_schema_tells_right_files_from_wrong_ones(schema: Any, text: str, wron
     errors = list(jsonschema.Draft202012Validator(schema).iter_errors(YAML(typ="safe").load(text)))
     assert bool(errors) == bool(wrong)
     assert all(wrong in error.json_path + error.message for error in errors)
-
-
-def test_keys_and_values_are_completed() -> None:
-    words = ["train", "sft", "--set"]
-    assert {"lr=", "lora_config=", "lora_config."} <= set(completed(*words, ""))
-    assert completed(*words, "lora_config.lora_al") == ["lora_config.lora_alpha="]
-    assert "trainer_args.optim=" in completed(*words, "trainer_args.opt")
-    assert completed(*words, "resume=") == ["resume=true", "resume=false"]
-    assert "formatter=tactic-chat" in completed(*words, "formatter=tac")
-    assert completed(*words, "callbacks=be") == ["callbacks=best-tactics"]
-    assert completed(*words, "lora_config=n") == ["lora_config=null"]
-    assert completed("train", "nobody", "--set", "") == []
-    assert "scale=" in completed("reward", "score", "length-penalised", "f.jsonl", "--set", "s")
-
-
-def test_what_is_not_at_hand_is_made_for_the_next_time(
-    environment: Environment, tmp_path: Path
-) -> None:
-    variables = environment(LEAN_DOJO_CACHE=str(tmp_path), HF_HUB_OFFLINE="1")
-    code = (
-        "import sys; from lean_dojo_core import registry\n"
-        "from lean_dojo_v2.described import describe\n"
-        "try: describe(registry.trainers['retrieval'], wait=False)\n"
-        "except TimeoutError: print('not yet')\n"
-        f"print(sorted({LEARNING!r} & set(sys.modules)))"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=variables
-    )
-    assert ran.stdout.split("\n")[:2] == ["not yet", "[]"]
-
-
-@pytest.mark.slow
-def test_from_the_cache_nothing_is_imported(environment: Environment) -> None:
-    code = (
-        "import sys; from lean_dojo_v2.cli import main\n"
-        "main(['show', 'sft']); main(['show', 'sft', '--json']); main(['train', 'sft', '--help'])\n"
-        f"print(sorted({LEARNING!r} & set(sys.modules)))"
-    )
-    for _ in range(2):  # the first fills the cache: this process may have plugins that they lack
-        ran = subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=environment(),
-        )
-    assert ran.stdout.splitlines()[-1] == "[]"
-    assert "lr: float = 2e-05" in ran.stdout
-
-
-def test_the_cache_knows_a_change_of_the_package(tmp_path: Path, monkeypatch: Any) -> None:
-    folder = tmp_path / "changing"
-    folder.mkdir()
-    (folder / "__init__.py").write_text("")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("LEAN_DOJO_CACHE", str(tmp_path / "cache"))
-
-    class Entry:
-        qualified_name, name, loads = "changing:it", "it", 0
-        spec = type("Spec", (), {"target": "changing.part:It"})()
-
-        def load(self) -> Any:
-            self.loads += 1
-            return type("It", (), {"__init__": lambda self, size=self.loads: None})
-
-    entry: Any = Entry()
-    assert [describe(entry).settings[0].default for _ in range(3)] == [1, 1, 1]
-    (folder / "part.py").write_text("x = 1\n")
-    assert describe(entry).settings[0].default == 2
-    [one, two] = (tmp_path / "cache" / "settings").iterdir()
-    one.write_text("{")  # half of it
-    two.write_text("[]")
-    assert describe(entry).settings[0].default == 3
-    assert json.dumps(describe(entry).settings[0].as_json())
-    assert os.listdir(tmp_path / "cache" / "settings")  # noqa: PTH208
