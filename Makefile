@@ -44,7 +44,7 @@ test-slow: $(STAMP) ## Run the slow tests alone.
 test-all: test test-slow ## Run all tests.
 
 house: $(STAMP) ## Print the rooms: lines, floors, circles of imports.
-	$(BIN)/python benchmarks/house.py
+	$(BIN)/python experiments/house.py
 
 lint: $(STAMP) ## ruff, mypy --strict, import layers.
 	$(BIN)/ruff check .
@@ -54,7 +54,7 @@ lint: $(STAMP) ## ruff, mypy --strict, import layers.
 
 base-model: $(STAMP) ## Make the model that ships anew: mine Lean's library, train, practise, measure (an hour and a half on 2 cores; goes on where it stopped).
 	$(BIN)/lean-dojo lean install
-	$(BIN)/python benchmarks/base_model.py --modules 400 --ship
+	$(BIN)/python experiments/base_model.py --modules 400 --ship
 
 docs: $(STAMP) ## Build the documentation into site/; every warning is an error.
 	$(BIN)/zensical build --strict

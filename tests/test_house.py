@@ -25,7 +25,7 @@ PUBLIC = re.compile(
 
 @pytest.fixture(scope="module")
 def house() -> Any:
-    spec = importlib.util.spec_from_file_location("house", ROOT / "benchmarks" / "house.py")
+    spec = importlib.util.spec_from_file_location("house", ROOT / "experiments" / "house.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

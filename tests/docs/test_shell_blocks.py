@@ -144,7 +144,7 @@ def test_every_theorem_that_a_command_names_waits_in_the_sample(all_blocks: list
 
 def test_every_benchmark_that_a_page_names_is_there(all_blocks: list[Any]) -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    named = {n for p in pages for n in re.findall(r"benchmarks/\w+\.py", p.read_text("utf-8"))}
+    named = {n for p in pages for n in re.findall(r"experiments/\w+\.py", p.read_text("utf-8"))}
     assert named
     assert [name for name in named if not (ROOT / name).is_file()] == []
 

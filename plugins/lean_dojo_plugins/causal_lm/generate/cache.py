@@ -3,7 +3,7 @@
 transformers' dynamic cache copies every key and value at every token, because a tensor cannot grow.
 Here a layer takes room for some tokens at a time and writes into it; attention sees a view of what
 is filled. And on a CPU, torch's fused attention takes most of the time when each sample asks about
-one new token; plain products are faster there (``benchmarks/search.py`` measures the whole).
+one new token; plain products are faster there (``experiments/search.py`` measures the whole).
 """
 
 from __future__ import annotations
