@@ -68,18 +68,6 @@ def describe(entry: registry.Entry[Any, Any]) -> Description:
     return of_class(entry.load())
 
 
-def as_dict(entry: registry.Entry[Any, Any]) -> dict[str, Any]:
-    """Return a plugin object as ``show --json`` and ``plugins --json`` print it."""
-    return {
-        "kind": entry.spec.kind,
-        **attrs.asdict(entry.spec),
-        "qualified_name": entry.qualified_name,
-        "distribution": entry.distribution,
-        "version": entry.version,
-        "plugin": entry.plugin.name,
-    }
-
-
 def schema(description: Description, title: str) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a file with these settings."""
     shared: dict[str, Any] = {}

@@ -251,7 +251,7 @@ def _offered(manifest: object, info: PluginInfo) -> Iterator[PluginSpec]:
             "implements no hook; decorate a function such as lean_dojo_reward_functions with "
             "lean_dojo_core.hookimpl"
         )
-    for name, spec in hookspecs.specified().items():
+    for name, spec in hookspecs.HOOKS.items():
         caller: pluggy.HookCaller = getattr(manager.hook, name)
         if caller in callers:
             yield from _descriptors(caller, spec)

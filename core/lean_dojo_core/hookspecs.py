@@ -13,11 +13,8 @@ A later version may give a hook arguments. Implementations that do not name them
 because pluggy passes only the arguments that an implementation asks for.
 """
 
-import inspect
-import sys
 import typing
 from collections.abc import Iterable
-from types import ModuleType
 
 import pluggy
 
@@ -175,12 +172,12 @@ def lean_dojo_commands() -> Iterable[CommandSpec]:
     yield from ()
 
 
-def specified(module: ModuleType = sys.modules[__name__]) -> dict[str, type[PluginSpec]]:
-    """Map the name of each hook that a module specifies to the descriptor that the hook gives."""
-    hooks = inspect.getmembers(module, lambda member: hasattr(member, f"{GROUP}_spec"))
-    hooks.sort(key=lambda hook: hook[1].__code__.co_firstlineno)
-    return {name: typing.get_args(hook.__annotations__["return"])[0] for name, hook in hooks}
+HOOKS: dict[str, type[PluginSpec]] = {
+    name: typing.get_args(hook.__annotations__["return"])[0]
+    for name, hook in list(globals().items())
+    if hasattr(hook, f"{GROUP}_spec")
+}
+"""The descriptor that each hook gives, by the hook's name, in the order of listings."""
 
-
-KINDS: dict[str, type[PluginSpec]] = {spec.kind: spec for spec in specified().values()}
+KINDS: dict[str, type[PluginSpec]] = {spec.kind: spec for spec in HOOKS.values()}
 """The descriptor of every kind by the kind's name, in the order of listings."""

@@ -87,6 +87,17 @@ class Entry(Generic[SpecT, ObjectT]):
         """``distribution:name``, which is never ambiguous."""
         return f"{normalise(self.distribution)}:{self.name}"
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the descriptor and its origin as ``show --json`` and ``plugins --json`` print."""
+        return {
+            "kind": self.spec.kind,
+            **attrs.asdict(self.spec),
+            "qualified_name": self.qualified_name,
+            "distribution": self.distribution,
+            "version": self.version,
+            "plugin": self.plugin.name,
+        }
+
     def load(self) -> Any:
         """Import the target and check that it fits its kind.
 

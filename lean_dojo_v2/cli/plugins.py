@@ -15,7 +15,6 @@ from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements
 from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
 from lean_dojo_v2.cli.options import json_option, options
 from lean_dojo_v2.cli.output import emit_json, note, table
-from lean_dojo_v2.described import as_dict
 
 _FILES = {"new": "plugins_new", "check": "plugins_check"}
 """The files of the commands that are not in ``plugins_install``."""
@@ -143,7 +142,7 @@ def _listing(kind: str | None, *, failed: bool) -> dict[str, Any]:
             {"kind": kind_name, "name": name, "offered_by": names}
             for kind_name, name, names in (() if failed else _clashes(kind))
         ],
-        "offers": [as_dict(entry) for entry in offers],
+        "offers": [entry.as_dict() for entry in offers],
         "plugins": [
             {**attrs.asdict(info), "tested_with": _tested_with(info)}
             for info in registry.current().plugins

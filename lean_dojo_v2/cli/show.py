@@ -15,7 +15,7 @@ from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, paragraph
-from lean_dojo_v2.described import Described, Description, as_dict, describe
+from lean_dojo_v2.described import Described, Description, describe
 from lean_dojo_v2.structuring import suggestion
 
 kind_option = click.option(
@@ -42,7 +42,7 @@ def show(name: str, kind: str | None, as_json: bool) -> None:
         settings = [part.as_json() for part in about.settings]
         place = _defined_in(entry.load())
         emit_json(
-            {**as_dict(entry), "defined_in": place, "description": about.doc, "settings": settings}
+            {**entry.as_dict(), "defined_in": place, "description": about.doc, "settings": settings}
         )
     else:
         _print(entry, about)
