@@ -37,7 +37,7 @@ def main() -> None:
     traced: list[float] = []
     theorems = tactics = 0
     with tempfile.TemporaryDirectory() as folder:
-        lay_out(workspace.all, Path(folder))
+        lay_out(workspace, Path(folder))
         with Server(engine="embedded", project_path=folder, timeout=600) as server:
             for _ in range(options.repeat + 1):  # the first round warms up
                 plain_seconds = trace_seconds = 0.0

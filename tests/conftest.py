@@ -208,7 +208,7 @@ def _project_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shared_project(_project_folder: Path) -> Path:
     """An empty folder for a project, always the same: engines that may read it are kept."""
     for path in _project_folder.iterdir():
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     return _project_folder
 
 

@@ -86,10 +86,35 @@ def _project(folder: Path) -> LakeProject | None:
         return None
 
 
+def data_of(project: LakeProject) -> dict[str, Path]:
+    """Return the files that are no Lean and whose names stand in strings of the Lean files."""
+    lean = (project.root / path for path in _lean_files(project.root, project))
+    return _data(project.root, project, lean)
+
+
+def state_of_data(project: LakeProject) -> str:
+    """Name the content of what :func:`data_of` gives; empty if that is nothing."""
+    data = data_of(project)
+    return name_of(data) if data else ""
+
+
+def readable_files(folder: Path) -> Iterator[Path]:
+    """Yield the files that programs of a project may read while it is elaborated.
+
+    They are the project's, links to other places aside; nothing hidden, built or of our own.
+    """
+    home = folder.resolve()
+    return (path for path in _walk(folder) if home in path.resolve().parents)
+
+
 def _sources(folder: Path, project: LakeProject | None) -> dict[str, Path]:
     lean = _lean_files(folder, project)
     found = {path: folder / path for path in {*lean, *_lake_files(folder, project)}}
-    named = _named(found.values())
+    return found | _data(folder, project, (folder / path for path in lean))
+
+
+def _data(folder: Path, project: LakeProject | None, lean: Iterable[Path]) -> dict[str, Path]:
+    named = set(_named(lean))
     if project is not None and find_lakefile(folder) is None:  # one file, in a folder of any size
         beside = (os.path.normpath(folder / name) for name in named)
         data = [Path(path) for path in beside if path.startswith(f"{folder}/")]
@@ -97,7 +122,7 @@ def _sources(folder: Path, project: LakeProject | None) -> dict[str, Path]:
     else:
         names = {name.rpartition("/")[2] for name in named} - {""}
         data = [path for path in _walk(folder) if path.name in names] if names else []
-    return found | {path.relative_to(folder).as_posix(): path for path in data}
+    return {p.relative_to(folder).as_posix(): p for p in data if p.suffix != ".lean"}
 
 
 def _lean_files(folder: Path, project: LakeProject | None) -> set[str]:
@@ -126,9 +151,8 @@ def _lake_files(folder: Path, project: LakeProject | None) -> Iterator[str]:
 def _named(files: Iterable[Path]) -> Iterator[str]:
     """Yield the strings of the sources."""
     for file in files:
-        if file.suffix == ".lean":
-            for string in _STRING.finditer(file.read_text(encoding="utf-8", errors="replace")):
-                yield string[1]
+        for string in _STRING.finditer(file.read_text(encoding="utf-8", errors="replace")):
+            yield string[1]
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -43,6 +43,7 @@ class Workspace:
     """The files of a repository and, where they are at hand, of its dependencies.
 
     Attributes:
+        project: The project.
         files: Every file by its module; of dependencies only what is imported.
         graph: Which of them import which.
         packages: For modules that are not at hand: the dependency by the root of the module.
@@ -51,6 +52,7 @@ class Workspace:
         only: The path of the one file that is traced, if it is one.
     """
 
+    project: LakeProject
     files: Mapping[str, SourceFile]
     graph: ImportGraph
     packages: Mapping[str, str]
@@ -152,7 +154,7 @@ def read_workspace(project: LakeProject, *, fetch: bool = False) -> Workspace:
     only = None if project.only is None else str(project.only)
     if only is not None:
         unusable = {path: why for path, why in unusable.items() if path == only}
-    return Workspace(files, graph, packages, unusable, only)
+    return Workspace(project, files, graph, packages, unusable, only)
 
 
 def _missing(*known: Mapping[str, SourceFile]) -> set[str]:

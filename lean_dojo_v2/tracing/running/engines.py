@@ -18,6 +18,7 @@ from lean_dojo_core.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.engines.embedded import install
 from lean_dojo_v2.lean.engines.selection import EngineName, chosen_engine, select
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig, available_cores
+from lean_dojo_v2.tracing.project.content import state_of_data
 from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace
 from lean_dojo_v2.tracing.reading.records import Elaboration
@@ -83,15 +84,15 @@ class EmbeddedEngine:
         self.identity = f"embedded {install.PACKAGE}@{install.VERSION} Lean {install.LEAN_VERSION}"
 
     def state(self) -> str:
-        """Say that nothing else counts: it has Lean's own library, and no options of projects."""
-        return ""
+        """Say what the files are that the sources name: it has no options of projects."""
+        return state_of_data(self._workspace.project)
 
     def run(self, files: Sequence[SourceFile]) -> Outcomes:
         """Elaborate files; see :class:`Engine`."""
         room = psutil.virtual_memory().available // (ENGINE_MB << 20)
         size = self._jobs or max(1, min(available_cores(), room))
         with TemporaryDirectory(prefix="lean-dojo-") as folder:
-            embedded.lay_out(self._workspace.all, Path(folder))
+            embedded.lay_out(self._workspace, Path(folder))
             wanted = {file.module for file in files}
             imports = self._workspace.imports_among(wanted)
             config = PoolConfig(

@@ -25,6 +25,7 @@ from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.engines.groups import ProcessGroups
 from lean_dojo_v2.lean.engines.native import warn_of_old_kernel
 from lean_dojo_v2.lean.text.positions import PositionMap
+from lean_dojo_v2.tracing.project.content import state_of_data
 from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile, lake_state
 from lean_dojo_v2.tracing.project.modules import module_path
 from lean_dojo_v2.tracing.project.options import LeanArguments, read_arguments
@@ -92,7 +93,8 @@ class NativeLean:
         Raises:
             TraceError: If one of Lake's files cannot be read.
         """
-        return f"{lake_state(self._root)} {self._arguments_of('')}"
+        data = state_of_data(self._project)
+        return f"{lake_state(self._root)} {self._arguments_of('')} {data}".rstrip()
 
     def stop(self) -> None:
         """Kill what other threads have running; afterwards nothing can be run any more."""
@@ -122,7 +124,7 @@ class NativeLean:
             options += ["-D", "trace.Elab.info=true"]
             if self._number >= _ASYNC_SINCE:
                 options += ["-D", "weak.Elab.async=false"]
-            command = ["lean", *options, "--json", "-i", str(ilean), file.path]
+            command = ["lean", *options, "--json", "-i", str(ilean), f"./{file.path}"]
             done = self._run(["env", *command], timeout, accept=(0, 1))
             messages = read_messages(_text(done.stdout))
             if not messages and not ilean.exists():

@@ -92,7 +92,7 @@ def test_one_meaning_of_auto_for_tracing_proving_and_rewards(project, mini_repl)
     assert select("auto", needs_native=True) == "native"
     assert select("embedded", project, needs_native=True) == "embedded"
     lake = LakeProject(project, "", ())
-    workspace = Workspace({}, ImportGraph({}), {})
+    workspace = Workspace(lake, {}, ImportGraph({}), {})
     with pytest.raises(EngineUnavailableError, match="lake"):
         choose_engine("auto", lake, workspace)
 

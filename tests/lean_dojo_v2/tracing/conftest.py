@@ -21,9 +21,9 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineMemoryError
 from lean_dojo_v2.lean.pool.local import PoolConfig
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
-from lean_dojo_v2.tracing.project.lakefile import read_project
+from lean_dojo_v2.tracing.project.lakefile import LakeProject, read_project
 from lean_dojo_v2.tracing.project.modules import module_path
-from lean_dojo_v2.tracing.project.workspace import Workspace, read_workspace
+from lean_dojo_v2.tracing.project.workspace import read_workspace
 from lean_dojo_v2.tracing.running.embedded import lay_out
 
 DATA = Path(__file__).parents[2] / "data"
@@ -238,17 +238,18 @@ class Lake:
             case ["env", "lean", "--print-libdir"]:
                 return 0, "/no/such/toolchain/lib/lean\n"
             case ["build"]:
-                self._build(read_workspace(read_project(folder)))
+                self._build(read_project(folder))
                 return 0, "Build completed successfully.\n"
             case ["translate-config", "toml", written] if self.translated is not None:
                 Path(written).write_text(self.translated)
                 return 0, ""
             case ["env", "lean", *options, "--json", "-i", ilean, path]:
-                return self._lean(folder, options, Path(ilean), path)
+                return self._lean(folder, options, Path(ilean), path.removeprefix("./"))
         return 2, f"error: unknown command {words}\n"
 
-    def _build(self, workspace: Workspace) -> None:
-        lay_out(workspace.all, self._pool.view)
+    def _build(self, project: LakeProject) -> None:
+        workspace = read_workspace(project)
+        lay_out(workspace, self._pool.view)
         for file in workspace.all:
             target = (self.library / module_path(file.module)).with_suffix(".ilean")
             target.parent.mkdir(parents=True, exist_ok=True)

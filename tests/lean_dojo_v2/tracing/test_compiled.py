@@ -104,7 +104,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 @pytest.fixture(scope="module")
 def folder(workspace: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("laid-out")
-    lay_out(workspace.all, made)
+    lay_out(workspace, made)
     return made
 
 

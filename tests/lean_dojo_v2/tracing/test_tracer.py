@@ -333,6 +333,53 @@ def test_a_package_inside_the_repository(project: Project, one_engine: None) -> 
     assert (premise.full_name, premise.def_path) == ("inn", "inner/Inn.lean")
 
 
+READING = {
+    "src/M.lean": "import M.A\nimport M.B\n",
+    "src/M/A.lean": (
+        'def words : String := include_str "../../data/words.txt"\n'
+        'theorem words_eq : words = "hello\\n" := by rfl\n'
+        "#eval show IO Unit from do\n"
+        '  IO.println (← IO.FS.readFile ("data" / "words.txt" : System.FilePath))\n'
+    ),
+    "src/M/B.lean": (
+        "import M.A\nimport Lean\nopen Lean Elab Term\n"
+        'elab "len!" : term => return mkNatLit words.length\n'
+        'elab "lines!" : term => do return mkNatLit (← IO.FS.lines "data/words.txt").size\n'
+        "theorem uses : len! = 6 := by rfl\ntheorem reads : lines! = 1 := by rfl\n"
+    ),
+    "data/words.txt": "hello\n",
+}
+
+
+def test_files_that_are_read_while_a_project_is_elaborated(
+    project: Project, one_engine: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = project(READING, 'name = "m"\nsrcDir = "src"\n[[lean_lib]]\nname = "M"\n')
+    traced = trace_repository(LeanGitRepo.from_path(folder), engine="embedded", jobs=1)
+    assert "trace_errors" not in traced.metadata
+    assert [t.full_name for t in traced.iter_theorems()] == ["words_eq", "uses", "reads"]
+    asked: list[FileDone] = []
+    (folder / "data/words.txt").write_text("other\n")  # their content counts, also for the cache
+    again = trace_repository(
+        LeanGitRepo.from_path(folder), engine="embedded", jobs=1, progress=asked.append
+    )
+    assert [done.cached for done in asked] == [False, False, False]
+    assert again.commit != traced.commit
+    (error,) = again.metadata["trace_errors"]
+    assert error.startswith("src/M/A.lean:2:")
+
+
+def test_one_file_reads_what_lies_beside_it(tmp_path: Path, one_engine: None) -> None:
+    (tmp_path / "words.txt").write_text("hello")
+    text = 'def words := include_str "words.txt"\ntheorem w : words.length = 5 := by rfl\n'
+    (tmp_path / "Solo.lean").write_text(text)
+    traced = trace_repository(LeanGitRepo(str(tmp_path / "Solo.lean")), engine="embedded", jobs=1)
+    assert [theorem.full_name for theorem in traced.iter_theorems()] == ["w"]
+    (tmp_path / "words.txt").write_text("other")
+    with pytest.raises(TraceError, match="no longer"):
+        LeanGitRepo(traced.url, traced.commit)
+
+
 def test_what_is_missing_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")  # no lake
     repo = LeanGitRepo.from_path(project({"Lib.lean": "import Inn"}))

@@ -11,17 +11,20 @@ const TASK_THREADS = 1;
 /** Where Lean sees itself in its own file system; it looks for its library in ../lib/lean. */
 const PROGRAM = '/lean/bin/lean';
 const LIBRARY = '/lean/lib/lean';
-/** WASI's EROFS. */
+/** WASI's EROFS and ENOENT. */
 const READ_ONLY_FILE_SYSTEM = 69;
+const NO_SUCH_FILE = 44;
 
 /**
  * @param {string} install the install folder, with bin/lean.js, bin/lean.wasm and lib/lean
+ * @param {string} [project] the project's folder, which programs of the project are run in
  * @returns {Promise<object>} the runtime
  */
-async function boot(install) {
+async function boot(install, project) {
   const rt = createRuntime(await instantiate(path.join(install, 'bin', 'lean.js')));
   moveStack(rt);
   mountLibrary(rt, path.join(install, 'lib', 'lean'));
+  if (project !== undefined) mountProject(rt, project);
   rt.wasm.lean_initialize();
   rt.wasm._ZN4lean16init_search_pathEv();
   rt.wasm.lean_enable_initializer_execution();
@@ -75,8 +78,8 @@ function moveStack(rt) {
 }
 
 /**
- * Nothing of the host is visible to Lean code but the library, and that read-only. Node's permission model refuses
- * writes by itself, but its refusal has no errno, so Lean would take it for success.
+ * Nothing of the host is visible to Lean code but the library and the project, and these read-only. Node's permission
+ * model refuses writes by itself, but its refusal has no errno, so Lean would take it for success.
  */
 function mountLibrary(rt, folder) {
   const { FS, NODEFS } = rt.module;
@@ -90,6 +93,29 @@ function mountLibrary(rt, folder) {
   FS.mount(NODEFS, { root: folder }, LIBRARY);
   FS.mkdirTree(path.posix.dirname(PROGRAM));
   FS.writeFile(PROGRAM, '');
+}
+
+/**
+ * The project lies at its own path and is the current folder, as where Lake builds: `include_str` and programs that run
+ * while a file is elaborated read their files there. Hidden files (.git, .env) are not there, and links lead nowhere
+ * else: the file system of Lean follows them itself.
+ */
+function mountProject(rt, folder) {
+  const { FS, NODEFS } = rt.module;
+  const isHidden = (name) => name.startsWith('.') && !['.', '..', '.lake'].includes(name);
+  const inProject = (node) => node.mount.opts.root === folder;
+  const { lookup, readdir } = NODEFS.node_ops;
+  NODEFS.node_ops.lookup = (parent, name) => {
+    if (inProject(parent) && isHidden(name)) throw new FS.ErrnoError(NO_SUCH_FILE);
+    return lookup(parent, name);
+  };
+  NODEFS.node_ops.readdir = (node) => {
+    const names = readdir(node);
+    return inProject(node) ? names.filter((name) => !isHidden(name)) : names;
+  };
+  FS.mkdirTree(folder);
+  FS.mount(NODEFS, { root: folder }, folder);
+  FS.chdir(folder);
 }
 
 module.exports = { boot };

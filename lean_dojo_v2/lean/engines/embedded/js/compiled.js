@@ -10,7 +10,7 @@ const path = require('node:path');
 const { LeanIOError } = require('./runtime.js');
 
 /** Where compiled modules of the project lie in Lean's file system. */
-const FOLDER = '/project';
+const FOLDER = '/lean/project';
 /** `OLeanLevel.private`: all of a module, as of one that is no `module`. */
 const WHOLE = 5; // box(2)
 

@@ -18,7 +18,8 @@ function createFiles(engine) {
    * Opens a text. Objects live in the current arena.
    * @param {object} request
    * @param {string} request.file the text
-   * @param {string} [request.fileName] its name in messages, and its module's name where that is inside the project
+   * @param {string} [request.fileName] its name in messages, where it lies in the project's folder for what it includes,
+   *   and its module's name where that is inside the project
    * @param {boolean} [request.header] whether it begins with imports of its own (true); else it continues the
    *   environment of the session
    * @param {boolean} [request.scoped] without a header: whether what the session has opened is open in the text too, as
@@ -37,7 +38,7 @@ function createFiles(engine) {
     const problem = nestingProblem(file);
     if (problem !== null) throw new RequestError('command', `file: ${problem}`);
     const text = new SourceText(file);
-    const source = frontend.openText(text.lean, fileName);
+    const source = frontend.openText(text.lean, placeOf(fileName));
     const start = header ? readHeader(source, compiled) : continueSession();
     const own = module ?? engine.modules.nameOfFile(fileName);
     const limits = withLimits(engine.options, options);
@@ -58,6 +59,10 @@ function createFiles(engine) {
     const below = engine.initializers.upToDate(env);
     return { imports: [...new Set(imports)], messages, parserState, bodyStart: end, below, ...found };
   }
+
+  /** `include_str` looks beside its file, and a name alone is beside nothing to Lean; Lake has paths with folders too. */
+  const placeOf = (fileName) =>
+    fileName.endsWith('.lean') && !fileName.includes('/') ? `./${fileName}` : fileName;
 
   const continueSession = () => ({
     imports: [],

@@ -65,7 +65,7 @@ function readArguments() {
 
 async function main() {
   const { install, project, imports, options } = readArguments();
-  const rt = await boot(install);
+  const rt = await boot(install, project);
   const engine = createEngine(rt, { install, project, options });
   const library = engine.environments.importModules(imports);
   rt.scope(() => engine.setCommandState(engine.frontend.stateFor(library, engine.options), library));

@@ -12,6 +12,7 @@ const { SourceText, sha256 } = require('./text.js');
 const { withLimits } = require('./options.js');
 const { SCOPE } = require('./frontend.js');
 const { unknownModule } = require('./environments.js');
+const { createSources } = require('./sources.js');
 
 /** Fields of Lean's `Environment`. */
 const ENVIRONMENT = { asyncConstants: 3 };
@@ -24,15 +25,15 @@ function createModules(engine) {
   const { rt, frontend, environments, constants, initializers, project } = engine;
   /** chain key → environment, kept */
   const chains = new Map();
-
-  const fileOf = (module) => path.join(project, ...module.split('.')) + '.lean';
+  const sources = project === undefined ? null : createSources(project);
 
   function read(module) {
     if (project === undefined || environments.exists(module) || /[/\\]/.test(module)) return null;
+    const file = sources.find(module);
+    if (file === null) return null;
     try {
-      return fs.readFileSync(fileOf(module), 'utf8');
+      return { file, text: fs.readFileSync(path.join(project, file), 'utf8') };
     } catch (error) {
-      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
       throw new RequestError('io', `cannot read module ${module}: ${error.message}`);
     }
   }
@@ -48,7 +49,7 @@ function createModules(engine) {
 
   /**
    * What some imports stand for: the library modules among them, and the project's own in the order to elaborate.
-   * @returns {{library: string[], own: {module: string, text: string}[]}}
+   * @returns {{library: string[], own: {module: string, file: string, text: string}[]}}
    */
   function plan(imports) {
     const library = new Set();
@@ -59,17 +60,18 @@ function createModules(engine) {
         const cycle = [...trail.slice(trail.indexOf(module)), module];
         throw new RequestError('import', `import cycle: ${cycle.join(' → ')}`);
       }
-      const text = read(module);
-      if (text === null) {
+      const found = read(module);
+      if (found === null) {
         if (!environments.exists(module)) throw unknownModule(module, trail.at(-1));
         library.add(module);
         return;
       }
       const needed = rt.scope(
-        () => frontend.parseHeader(frontend.openText(new SourceText(text).lean, module)).imports,
+        () =>
+          frontend.parseHeader(frontend.openText(new SourceText(found.text).lean, module)).imports,
       );
       needed.forEach((next) => visit(next, [...trail, module]));
-      own.set(module, { module, text });
+      own.set(module, { module, ...found });
     };
     imports.forEach((module) => visit(module, []));
     return { library: [...library].sort(), own: [...own.values()] };
@@ -92,9 +94,9 @@ function createModules(engine) {
     let env = library;
     const owners = [];
     let key = String(env); // what is imported is kept for good
-    for (const { module, text } of planned.own) {
+    for (const { module, file, text } of planned.own) {
       key += `\n${module} ${sha256(text)}`;
-      env = chain(key, module, text, env);
+      env = chain(key, { module, file, text }, env);
       owners.push({ module, env });
     }
     return {
@@ -106,10 +108,10 @@ function createModules(engine) {
     };
   }
 
-  function chain(key, module, text, below) {
+  function chain(key, source, below) {
     const known = chains.get(key);
     chains.delete(key);
-    const env = known ?? rt.scope(() => rt.keep(elaborate(module, text, below)));
+    const env = known ?? rt.scope(() => rt.keep(elaborate(source, below)));
     chains.set(key, env);
     rt.hold(env);
     if (chains.size > MAX_CHAINS) {
@@ -124,8 +126,8 @@ function createModules(engine) {
    * What a module adds to an environment. Its errors are its own affair: they are reported when it is traced itself.
    * The text runs inside a section, so that what is local to a module ends with it.
    */
-  function elaborate(module, text, below) {
-    const source = frontend.openText(new SourceText(text).lean, `${module}.lean`);
+  function elaborate({ module, file, text }, below) {
+    const source = frontend.openText(new SourceText(text).lean, `./${file}`);
     const { parserState } = frontend.parseHeader(source);
     const start = frontend.stateFor(below, withLimits(engine.options, {}), module);
     let state = then(start, 'section');
