@@ -65,6 +65,8 @@ def embedded_plan(
         f"--stack-size={NODE_STACK_KB}",
         "--wasm-lazy-validation",  # most of the module never runs, and it is known by its digest
         "--no-warnings",
+        # Emscripten lets C, and so Lean (`@[extern]`), run JavaScript that it gives as a text.
+        "--disallow-code-generation-from-strings",
         "--permission",
         "--allow-worker",
         *(f"--allow-fs-read={path}" for path in (source, watch, home, *own)),

@@ -1,7 +1,9 @@
 'use strict';
 /** Starts Lean inside this process: instantiates the module, mounts the library, and repeats what `lean_main` does. */
 
+const fs = require('node:fs');
 const path = require('node:path');
+const { withMarks } = require('./interpreter.js');
 const { createRuntime } = require('./runtime.js');
 
 /** The build's own main stack is 64 KB; elaboration needs far more. Node's own stack must be large too (launch.py). */
@@ -21,7 +23,7 @@ const NO_SUCH_FILE = 44;
  * @returns {Promise<object>} the runtime
  */
 async function boot(install, project) {
-  const rt = createRuntime(await instantiate(path.join(install, 'bin', 'lean.js')));
+  const rt = createRuntime(await instantiate(path.join(install, 'bin')));
   moveStack(rt);
   mountLibrary(rt, path.join(install, 'lib', 'lean'));
   if (project !== undefined) mountProject(rt, project);
@@ -47,9 +49,16 @@ function keepKernelOn(rt) {
 }
 
 /** The glue takes its settings from a global (patch_glue.py), since a CommonJS module cannot be handed any. */
-function instantiate(glue) {
+function instantiate(folder) {
+  const program = withMarks(fs.readFileSync(path.join(folder, 'lean.wasm')));
   return new Promise((resolve, reject) => {
     const module = {
+      instantiateWasm(imports, done) {
+        WebAssembly.instantiate(program, imports).then(
+          ({ instance, module }) => done(instance, module),
+          reject,
+        );
+      },
       noInitialRun: true,
       noExitRuntime: true,
       thisProgram: PROGRAM,
@@ -60,7 +69,7 @@ function instantiate(glue) {
       onRuntimeInitialized: () => resolve(module),
     };
     globalThis.__LEAN_MODULE = module;
-    require(glue);
+    require(path.join(folder, 'lean.js'));
   });
 }
 

@@ -2,15 +2,17 @@
 /** `dojo.check`: elaborates a text and says what its declarations rest on. */
 
 const { COMMAND_STATE } = require('./contexts.js');
-const { canonical, sexp } = require('./expressions.js');
+const { sexp } = require('./expressions.js');
 const { sha256 } = require('./text.js');
 
 /** @param {object} engine everything main.js put together */
 function checkCommands(engine) {
-  const { rt, constants, frontend, kernel } = engine;
+  const { rt, constants, frontend, kernel, exporter, statements, taint } = engine;
   /**
-   * `dojo.check` {file, names?, all?, prefix?, header?, fileName?, options?}; for `prefix` see warm.js. With `all`
-   * every declaration that is written in the text is described, with its place, not those of `names` alone.
+   * `dojo.check` {file, names?, all?, export?, prefix?, header?, fileName?, options?}; for `prefix` see warm.js. With
+   * `all` every declaration that is written in the text is described, with its place, not those of `names` alone. With
+   * `export`, and where a program of a text has run, the answer has what the theorems rest on, for another process to
+   * judge: what this one says of them proves nothing then.
    */
   function check(request) {
     const { names = [], all = false } = request;
@@ -22,9 +24,12 @@ function checkCommands(engine) {
       const env = rt.field(end, COMMAND_STATE.env);
       const added = constants.added(base, env);
       const asked = names.map((written) => ({ written, name: lookUp(env, written) }));
+      const wanted = [...(all ? written(env, added) : []), ...asked];
+      const exports = request.export === true && taint.is();
       return {
         messages,
-        declarations: described({ ...start, env }, [...(all ? written(env, added) : []), ...asked]),
+        declarations: described({ ...start, env }, wanted),
+        ...(exports ? { export: exporter.exported({ ...start, env }, theoremsOf(env, wanted)) } : {}),
         new_constants: added.map(([name, info]) => constantRecord(env, name, info)),
         sources: sourcesDigest(start.imports),
         warm: start.warm,
@@ -81,6 +86,14 @@ function checkCommands(engine) {
     );
   }
 
+  const theoremsOf = (env, wanted) =>
+    new Map(
+      wanted
+        .filter(({ name }) => name !== null)
+        .filter(({ name }) => constants.kind(constants.find(env, name)) === 'theorem')
+        .map(({ written, name }) => [written, name]),
+    );
+
   function describe({ library, env }, name) {
     const info = constants.find(env, name);
     const universes = constants.levelParams(info).map(rt.nameText);
@@ -91,54 +104,10 @@ function checkCommands(engine) {
       module: constants.moduleOf(env, name),
       universes,
       type: sexp(rt, constants.type(info)),
-      statement: statementDigest(env, library, constants.type(info), universes),
+      statement: statements.digest(env, library, info),
       ...constants.restsOn(env, [name], library),
     };
   }
-
-  /**
-   * A digest of a statement with all the definitions it rests on, so that a redefined symbol is a different statement.
-   * Matchers and parts of proofs, which nobody wrote, go by what they say: Lean takes one that is there already, of
-   * whatever declaration.
-   */
-  function statementDigest(env, library, type, universes) {
-    const isLocal = constants.isBeyond(library);
-    // How a theorem that is cited was proved says nothing.
-    const said = (info) => [
-      constants.type(info),
-      constants.kind(info) === 'theorem' ? null : constants.value(info),
-    ];
-    const roots = constants.usedIn(type);
-    const used = constants.closure(env, roots, isLocal, constants.exactName, said);
-    const own = new Map([...used].filter(([, { name, info }]) => info !== null && isLocal(name)));
-    const labels = new Map();
-    const label = (name) => {
-      const key = constants.exactName(name);
-      if (!labels.has(key)) {
-        labels.set(key, rt.nameText(name)); // for what mentions itself
-        if (isUnwritten(env, own.get(key))) labels.set(key, sha256(content(own.get(key).info)));
-      }
-      return labels.get(key);
-    };
-    const content = (info) => {
-      const parameters = constants.levelParams(info).map(rt.nameText);
-      const parts = [
-        constants.type(info),
-        ...(constants.kind(info) === 'def' ? [constants.value(info)] : []),
-      ];
-      const texts = parts.map((e) => canonical(rt, e, parameters, label));
-      return `${constants.kind(info)}:${texts.join(':')}`;
-    };
-    const written = [...own]
-      .filter(([, entry]) => !isUnwritten(env, entry))
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, { info }]) => `|${key}:${content(info)}`);
-    return sha256(canonical(rt, type, universes, label) + written.join(''));
-  }
-  const isUnwritten = (env, entry) =>
-    entry !== undefined &&
-    ['def', 'theorem'].includes(constants.kind(entry.info)) &&
-    constants.declarationRange(env, entry.name) === null;
 
   function constantRecord(env, name, info) {
     const implementedBy = rt.optional(rt.call('l_Lean_Compiler_getImplementedBy_x3f', env, name));

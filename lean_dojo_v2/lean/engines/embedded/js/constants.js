@@ -19,8 +19,14 @@ const [LOCAL_MODE, SERVER_LEVEL] = [3, 3];
 /** @param {object} engine everything main.js put together */
 function createConstants(engine) {
   const { rt } = engine;
-  /** The ConstantInfo of a name, or null; Lean shall not make what is not there. */
-  const find = (env, name) => rt.optional(rt.call('l_Lean_Environment_find_x3f', env, name, rt.NO));
+  /**
+   * The ConstantInfo of a name, or null; Lean shall not make what is not there. Here and below, an environment is an
+   * object of Lean's, or `{kernel}`: one that only its kernel has made.
+   */
+  const find = (env, name) =>
+    typeof env === 'object'
+      ? findInKernel(env.kernel, name)
+      : rt.optional(rt.call('l_Lean_Environment_find_x3f', env, name, rt.NO));
   const kind = (info) => KINDS[rt.tag(info)];
   const details = (info) => rt.field(info, 0);
   const shared = (info) => rt.field(details(info), 0);
@@ -189,7 +195,8 @@ function createConstants(engine) {
     return wasOriginally(env, name, ORIGINALLY.definition) ? 'def' : 'axiom';
   }
 
-  const kernelOf = (env) => rt.call('lean_elab_environment_to_kernel_env', env);
+  const kernelOf = (env) =>
+    typeof env === 'object' ? env.kernel : rt.call('lean_elab_environment_to_kernel_env', env);
   const findInKernel = (kernel, name) => rt.optional(rt.call('lean_environment_find', kernel, name));
   const isInKernel = (kernel, name) => findInKernel(kernel, name) !== null;
   /** Whether a name is not one of the library's. */

@@ -206,4 +206,14 @@ function canonical(rt, e, universes, nameOf = rt.nameText) {
   return [...table.keys()].join(';');
 }
 
-module.exports = { EXPR, application, sexp, subterms, universeNames, canonical };
+module.exports = {
+  EXPR,
+  LEVEL,
+  application,
+  binderInfo,
+  canonical,
+  literal,
+  sexp,
+  subterms,
+  universeNames,
+};

@@ -114,7 +114,8 @@ const FIELDS = {
     sequenceOnly: 'boolean',
   },
   'dojo.compile': { ...TEXT, module: 'text!', compiled: 'boolean' },
-  'dojo.check': { ...TEXT, names: 'texts', all: 'boolean' },
+  'dojo.check': { ...TEXT, names: 'texts', all: 'boolean', export: 'boolean' },
+  'dojo.judge': { export: 'object!' },
   'dojo.state_at': { ...TEXT, position: 'natural!', stateBefore: 'boolean', clean: 'boolean' },
 };
 

@@ -55,6 +55,8 @@ function createFiles(engine) {
 
   function readHeader(source, compiled) {
     const { imports, messages, parserState, end } = frontend.parseHeader(source);
+    // without `Init` (`prelude`) a text may define for itself what Lean's code takes for the library's
+    if (!imports.includes('Init')) engine.taint.note();
     const { env, ...found } = engine.modules.environment(imports, compiled);
     const below = engine.initializers.upToDate(env);
     return { imports: [...new Set(imports)], messages, parserState, bodyStart: end, below, ...found };

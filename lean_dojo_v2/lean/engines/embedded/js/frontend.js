@@ -27,7 +27,7 @@ const END_OF_INPUT = new Set(['Lean.Parser.Command.eoi', 'Lean.Parser.Command.ex
  */
 
 /** @param {object} engine everything main.js has put together by then */
-function createFrontend({ rt, contexts, trees, axioms }) {
+function createFrontend({ rt, contexts, trees, axioms, taint }) {
   /** A command state to begin with; in `module`, whose name private names carry, if one is given. */
   function stateFor(env, optionValues, module = null) {
     const own =
@@ -101,7 +101,8 @@ function createFrontend({ rt, contexts, trees, axioms }) {
    * among them: it may be the beginning of what follows, which Lean could not read.
    * @returns {{parserState: number, state: number}} where it ended; the caller owns both
    */
-  function runTo({ source, parserState, state: start }, limit, visit) {
+  function runTo({ source, parserState, state: start, library }, limit, visit) {
+    const below = library ?? rt.field(start, COMMAND_STATE.env);
     let [parser, state, finished] = [rt.keep(parserState), rt.keep(start), false];
     while (!finished && positionOf(parser) < limit) {
       rt.scope(() => {
@@ -113,6 +114,7 @@ function createFrontend({ rt, contexts, trees, axioms }) {
           return;
         }
         const unit = elaborated(source, parsed, state, positionOf(parser), end, complaints);
+        taint.settle(() => taint.isDataOfCommand(unit, below));
         finished = END_OF_INPUT.has(unit.kind);
         if (visit(unit) === true) finished = true;
         const [oldParser, oldState] = [parser, state];

@@ -98,7 +98,7 @@ function createKernel({ rt, constants, timeout }) {
    * @param {object} [ground] a checker of an environment that `env` goes on from: what it has added is not added again
    */
   function checker(base, env, ground = null) {
-    let kernel = ground === null ? base : ground.kernel();
+    const { add, kernel } = adder(ground === null ? base : ground.kernel());
     const answers = new Map();
 
     /** @returns {Problem} */
@@ -126,9 +126,15 @@ function createKernel({ rt, constants, timeout }) {
       }
       const error = declare === null ? null : add(declare());
       if (error !== null) return refused(name, error);
-      return isInKernel(kernel, name) ? null : refused(name, 'the kernel makes no such constant');
+      return isInKernel(kernel(), name) ? null : refused(name, 'the kernel makes no such constant');
     }
 
+    return { problemOf, answer: (key) => answers.get(key), kernel };
+  }
+
+  /** A kernel's environment that grows. */
+  function adder(base) {
+    let kernel = base;
     /** Adds a declaration; what the kernel has against it, on one line, or null. */
     function add(declaration) {
       const args = [kernel, rt.constructor(0, [], NO_LIMIT), declaration, timeout.cancelToken()];
@@ -143,7 +149,7 @@ function createKernel({ rt, constants, timeout }) {
       return messageText(rt, message).replace(/\s+/g, ' ').slice(0, MAX_MESSAGE);
     }
 
-    return { problemOf, answer: (key) => answers.get(key), kernel: () => kernel };
+    return { add, kernel: () => kernel };
   }
 
   /**
@@ -171,11 +177,7 @@ function createKernel({ rt, constants, timeout }) {
     const names = rt.listItems(rt.field(constants.details(info), INDUCTIVE_INFO.all));
     if (names.length === 0 || exactName(names[0]) !== exactName(name))
       return { uses: names.slice(0, 1), declare: null };
-    const constructorsOf = (info) =>
-      rt.listItems(rt.field(constants.details(info), INDUCTIVE_INFO.constructors));
-    const types = described(env, names)
-      .filter((one) => constants.kind(one.info) === 'inductive')
-      .map((one) => ({ ...one, constructors: described(env, constructorsOf(one.info)) }));
+    const types = groupOf(env, info);
     const members = types.flatMap((one) => [one, ...one.constructors]);
     const own = new Set(members.map((one) => exactName(one.name)));
     const uses = members
@@ -183,6 +185,18 @@ function createKernel({ rt, constants, timeout }) {
       .filter((used) => !own.has(exactName(used)));
     return { uses, declare: () => inductiveDeclaration(info, types) };
   }
+  /** The types of a mutual group, each with its constructors. */
+  function groupOf(env, info) {
+    const names = rt.listItems(rt.field(constants.details(info), INDUCTIVE_INFO.all));
+    const constructorsOf = (one) =>
+      rt.listItems(rt.field(constants.details(one), INDUCTIVE_INFO.constructors));
+    return described(env, names)
+      .filter((one) => constants.kind(one.info) === 'inductive')
+      .map((one) => ({ ...one, constructors: described(env, constructorsOf(one.info)) }));
+  }
+  /** How many parameters a type has. */
+  const parametersOf = (info) =>
+    rt.unbox(rt.field(constants.details(info), INDUCTIVE_INFO.parameters));
   const described = (env, names) =>
     names
       .map((name) => ({ name, info: constants.find(env, name) }))
@@ -202,7 +216,7 @@ function createKernel({ rt, constants, timeout }) {
     return which === undefined ? null : rt.constructor(which, [constants.details(info)]);
   }
 
-  return { problems, declarationOf };
+  return { problems, declarationOf, planOf, groupOf, parametersOf, adder };
 }
 
 module.exports = { createKernel };

@@ -17,10 +17,12 @@ const { createDeclarations } = require('./declarations.js');
 const { digestCommands } = require('./digests.js');
 const { createDrafts } = require('./drafts.js');
 const { createEnvironments } = require('./environments.js');
+const { createExporter } = require('./exporting.js');
 const { createFiles } = require('./files.js');
 const { createFrontend } = require('./frontend.js');
 const { createInfoTrees } = require('./infotree.js');
 const { createInitializers } = require('./initializers.js');
+const { judgeCommands } = require('./judge.js');
 const { createKernel } = require('./kernel.js');
 const { createModules } = require('./modules.js');
 const { createMvars } = require('./mvars.js');
@@ -28,7 +30,10 @@ const { pickleCommands } = require('./pickle.js');
 const { createPretty } = require('./pretty.js');
 const { createProofs } = require('./proofs.js');
 const { createReplay } = require('./replay.js');
+const { createStatements } = require('./statements.js');
 const { createStates } = require('./states.js');
+const { createTaint } = require('./taint.js');
+const { createTidy } = require('./tidy.js');
 const { inspectionCommands } = require('./inspect.js');
 const { syntaxCommands } = require('./syntax.js');
 const { targetCommands } = require('./targets.js');
@@ -81,6 +86,7 @@ function createEngine(rt, { install, project, options }) {
     settings: defaultSettings(),
     options: withLimits(options, {}),
   };
+  engine.tidy = createTidy(engine);
   engine.timeout = createTimeout(engine);
   engine.mvars = createMvars(engine);
   engine.contexts = createContexts(engine);
@@ -89,9 +95,12 @@ function createEngine(rt, { install, project, options }) {
   engine.initializers = createInitializers(engine);
   engine.environments = createEnvironments(engine);
   engine.trees = createInfoTrees(engine);
+  engine.taint = createTaint(engine);
   engine.axioms = createAxiomPrinter(engine);
   engine.frontend = createFrontend(engine);
   engine.kernel = createKernel(engine);
+  engine.statements = createStatements(engine);
+  engine.exporter = createExporter(engine);
   engine.proofs = createProofs(engine);
   engine.states = createStates(engine);
   engine.declarations = createDeclarations(engine);
@@ -134,6 +143,7 @@ function commandsOf(engine) {
     ...syntaxCommands(engine),
     ...traceCommands(engine),
     ...checkCommands(engine),
+    ...judgeCommands(engine),
     ...digestCommands(engine),
     ...engine.replay.commands,
   };

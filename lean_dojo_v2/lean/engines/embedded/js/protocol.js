@@ -60,8 +60,11 @@ function parseObject(text) {
  * @param {object} engine everything main.js put together
  * @param {Object<string, (payload: object) => object>} commands
  */
-function serve({ rt, settings, timeout }, commands) {
-  const send = (value) => write(JSON.stringify(value, null, settings.printJsonPretty ? 2 : 0));
+function serve({ rt, settings, timeout, taint, tidy }, commands) {
+  function send(value) {
+    const whole = taint.is() ? { ...value, tainted: true } : value;
+    write(JSON.stringify(whole, null, settings.printJsonPretty ? 2 : 0));
+  }
 
   function answer(line) {
     try {
@@ -69,7 +72,11 @@ function serve({ rt, settings, timeout }, commands) {
       const run = Object.hasOwn(commands, command) ? commands[command] : undefined;
       if (run === undefined) throw new RequestError('command', `Unknown command ${command}`);
       const request = checked(command, payload);
-      send(timeout.limited(() => rt.scope(() => run(request))));
+      try {
+        send(timeout.limited(() => rt.scope(() => run(request))));
+      } finally {
+        tidy();
+      }
     } catch (error) {
       report(error);
     }

@@ -17,7 +17,7 @@ const NOTHING = { hasSorry: false, hasUnsafe: false };
 
 /** @param {object} engine everything main.js put together */
 function stepCommands(engine) {
-  const { rt, states, pretty, contexts, constants, proofs } = engine;
+  const { rt, states, pretty, contexts, constants, proofs, taint } = engine;
   const actions = createActions(engine);
   const fragments = createFragments(engine);
   const { goalsOf, envOf, outsideOf } = states;
@@ -42,11 +42,14 @@ function stepCommands(engine) {
     const before = site(state, request.goalId, request.autoResume);
     return rt.scope(() => {
       const text = request[form];
-      const { error, act } = action(form, request, state, before[0]);
+      const { error, act, syntax } = action(form, request, state, before[0]);
       if (error !== undefined) return { parseError: error, ...NOTHING };
       const own = prepared(state, text, request.options);
       if (form !== 'tactic' || own.fragments.length > 0) own.states = withoutCache(own.states);
-      return run(own, before, act, new SourceText(text), request.axioms === true);
+      const answer = run(own, before, act, new SourceText(text), request.axioms === true);
+      const isData = () => taint.isDataOf(syntax, engine.library(), envOf(state));
+      taint.settle(() => syntax !== undefined && isData());
+      return answer;
     });
   }
 
@@ -78,7 +81,7 @@ function stepCommands(engine) {
       have: (tactic) => actions.branch(tactic, syntax, binder, false),
       let: (tactic) => actions.branch(tactic, syntax, binder, true),
     };
-    return { act: acts[form] };
+    return { act: acts[form], syntax };
   }
 
   /** The state as this request sees it: positions are those of its text, and limits its own. */
