@@ -101,7 +101,7 @@ def _renew(process: EngineProcess) -> bool:
         ]
     except EngineLostError:
         return False
-    return not any("error" in answer for answer in answers)
+    return not any("error" in answer or answer.get("tainted") for answer in answers)
 
 
 DEFAULTS = {"printExprPretty": True, "automaticMode": True, "timeout": 0}
@@ -118,7 +118,7 @@ def _ask(process: EngineProcess, command: str, fields: dict[str, Any]) -> dict[s
 def engines_kept() -> Iterator[KeptEngines]:
     """Let servers hand their engines on, as long as this lasts."""
     kept = KeptEngines()
-    stop = Server.close
+    stop = Server._stop
 
     def start(
         plan: LaunchPlan,
@@ -152,7 +152,7 @@ def engines_kept() -> Iterator[KeptEngines]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "EngineProcess", start)
-        patch.setattr(Server, "close", close)
+        patch.setattr(Server, "_stop", close)
         try:
             yield kept
         finally:

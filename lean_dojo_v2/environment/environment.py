@@ -229,7 +229,9 @@ class LeanProofEnvironment:
         engines = _engines_of(self.engine, tuple(self.imports), self.engines)
         name = self._asked.problem.name
         # Requests of one theorem go to an engine that has its states, where that is possible.
-        return engines.submit(self._asked.project, fn, *args, header=name, name=name).result()
+        project = self._asked.project
+        owner = name if project is None else str(project)
+        return engines.submit(project, fn, *args, header=name, name=name, owner=owner).result()
 
 
 _engines: dict[tuple[EngineName, tuple[str, ...], int | None], SharedEngines] = {}

@@ -13,13 +13,15 @@ import asyncio
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeAlias, TypeVar
 
 import orjson
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.lean.client.judge import Judge
 from lean_dojo_v2.lean.client.records import (
     Expr,
     Goal,
@@ -106,6 +108,9 @@ class Server:
     _process: EngineProcess | None
     _session: Session
     """The life of the present process, which goal states belong to."""
+    _tainted: bool
+    _judge: Judge | None
+    _owner: str
 
     def __init__(  # noqa: PLR0917 - PyPantograph's positions
         self,
@@ -166,6 +171,10 @@ class Server:
     def __setstate__(self, state: dict[str, Any]) -> None:
         Server.__init__(self, **state, start=False)
 
+    def another(self, **changes: Any) -> Server:
+        """Make a server of the same configuration but for some changes, not started yet."""
+        return Server(**{**self.__getstate__(), **changes}, start=False)
+
     @property
     def pid(self) -> int | None:
         """The engine's process id, while it runs."""
@@ -187,6 +196,26 @@ class Server:
         """The engine's resident memory in megabytes; 0 while none runs."""
         process = self._process
         return 0.0 if process is None else process.memory_mb
+
+    @property
+    def tainted(self) -> bool:
+        """Whether the running engine has run a program of a text, by what it says itself.
+
+        Such a program may have changed anything in the engine: nothing that it says of other texts
+        is worth anything then, and nothing that it says of this one proves anything.
+        """
+        return self._tainted and self.pid is not None
+
+    @property
+    def judge(self) -> Judge:
+        """Engines that judge what a tainted one has elaborated; they start when first needed."""
+        if self._judge is None:
+            self._judge = Judge(self.another)
+        return self._judge
+
+    def share_judge(self, judge: Judge) -> None:
+        """Use a judge that belongs to somebody else, who closes it."""
+        self._judge, self._owns_judge = judge, False
 
     @property
     def log_tail(self) -> str:
@@ -219,9 +248,47 @@ class Server:
             self._loaded = []
             self._open()
 
+    def begin(self, owner: str) -> None:
+        """Say whose texts come next, in a word of one's own.
+
+        An engine that has run a program of another owner's text is replaced: its goal states are
+        gone. The session itself, with what it has loaded, is the owner ``""``.
+
+        Raises:
+            EngineLostError: The new engine did not become ready.
+        """
+        with self._lock:
+            if self.tainted and owner != self._owner:
+                self._replace()
+            self._owner = owner
+
+    @contextmanager
+    def alone(self, owner: str) -> Iterator[None]:
+        """Give the engine one owner's texts, and stop it if it has run a program of theirs.
+
+        Raises:
+            EngineLostError: A new engine was needed and did not become ready.
+        """
+        self.begin(owner)
+        try:
+            yield
+        finally:
+            self.give_up_tainted()
+            self._owner = ""
+
+    def give_up_tainted(self) -> None:
+        """Stop an engine that has run a program of a text; the next call starts another."""
+        if self.tainted:
+            self._stop()
+
     def close(self) -> None:
         """Stop the engine, also while another thread waits for it; the next call starts another."""
-        if self._owner != os.getpid():
+        if self._judge is not None and self._owns_judge:
+            self._judge.close()
+        self._stop()
+
+    def _stop(self) -> None:
+        if self._owning_process != os.getpid():
             self._adopt()
         process = self._process
         if process is None:
@@ -271,14 +338,18 @@ class Server:
             if len(self._session.dropped) >= GC_THRESHOLD and cmd != "goal.delete":
                 self.gc()
             answer = self.run(cmd, payload, timeout=timeout)
+        self.raise_error(cmd, answer)
+        return answer
+
+    def raise_error(self, cmd: str, answer: Payload) -> None:
+        """Raise what an answer of :meth:`run` says went wrong, if anything; see :meth:`ask`."""
         if "error" in answer:
             code, text = str(answer["error"]), str(answer.get("desc", ""))
             if code == _FULL:
-                self.close()
+                self._stop()
                 raise EngineMemoryError(f"{cmd}: {text}. The next call starts a new engine.")
             kind = RequestParseError if code in _PARSE_CODES else RequestError
             raise kind(f"{cmd}: {text or code}", code)
-        return answer
 
     def gc(self, *, timeout: Seconds = None) -> None:
         """Make the engine forget all goal states that are no longer in use."""
@@ -786,12 +857,14 @@ class Server:
     @property
     def _lock(self) -> threading.RLock:
         """The lock of the engine; a forked child gets a lock and an engine of its own."""
-        if self._owner != os.getpid():
+        if self._owning_process != os.getpid():
             self._adopt()
         return self._engine_lock
 
     def _forget_engine(self) -> None:
-        self._owner = os.getpid()
+        self._owning_process = os.getpid()
+        self._judge, self._owns_judge = None, True
+        self._tainted, self._owner = False, ""
         self._engine_lock = threading.RLock()
         self._process = None
         self._session = Session()
@@ -805,10 +878,11 @@ class Server:
 
     def _open(self) -> None:
         """Start a fresh engine, stopping the one that runs."""
-        self.close()
+        self._stop()
         if self._retired:
             raise EngineDiedError("This server is closed and cannot be used again.")
         self._session = Session()
+        self._tainted = False
         self._process = EngineProcess(
             self._plan,
             start_timeout=self.start_timeout,
@@ -833,7 +907,7 @@ class Server:
             for command, payload in self._loaded:
                 self.ask(command, payload)
         except BaseException:
-            self.close()  # an engine that has only half of its environment would answer wrongly
+            self._stop()  # an engine that has only half of its environment would answer wrongly
             raise
 
     # -- how it is asked and read -----------------------------------------------------------------
@@ -903,7 +977,7 @@ class Server:
         try:
             return reader(answer)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            self.close()
+            self._stop()
             raise EngineProtocolError(
                 f"The {self._plan.what} gave an answer of a form that this client does not know "
                 f"({type(error).__name__}: {error}). It was stopped. Is it another version of "
@@ -927,6 +1001,7 @@ class Server:
             said = answer[:300].decode(errors="replace")
             happening = f"answered {cmd} with something that is not JSON: {said!r}"
             process.fail(EngineProtocolError, happening)
+        self._tainted |= decoded.pop("tainted", False) is not False
         if decoded.get("error") == _FATAL:
             process.bury(cmd, str(decoded.get("desc")))
         return decoded

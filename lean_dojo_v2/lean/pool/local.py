@@ -23,6 +23,7 @@ from typing import Any, Self, TypeVar, TypeVarTuple
 
 import attrs
 
+from lean_dojo_v2.lean.client.judge import Judge
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.pool.scheduling import Request, Scheduler, Slot
@@ -89,9 +90,11 @@ class PoolConfig:
 class LocalSlot:
     """An engine of this process's own."""
 
-    def __init__(self, config: PoolConfig) -> None:
+    def __init__(self, config: PoolConfig, judge: Judge | None = None) -> None:
         self._config = config
         self._server = config.server()
+        if judge is not None:
+            self._server.share_judge(judge)
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """Run ``fn(server, *args)``."""
@@ -106,6 +109,10 @@ class LocalSlot:
         limit = self._config.recycle_memory_mb
         if limit is not None and self._server.memory_mb > limit:
             self._server.close()
+
+    def clear(self) -> None:
+        """Stop an engine that has run a program of a text; the next call starts another."""
+        self._server.give_up_tainted()
 
     def interrupt(self) -> None:
         """Kill the engine for good."""
@@ -137,7 +144,7 @@ class EnginePool:
         self.config = attrs.evolve(config or PoolConfig(), **settings)
         self._lock = threading.Lock()
         self._scheduler: Scheduler | None = None
-        self._finalizer: weakref.finalize[[Scheduler, int], EnginePool] | None = None
+        self._finalizer: weakref.finalize[[Scheduler, Judge, int], EnginePool] | None = None
         _pools.add(self)
 
     def __enter__(self) -> Self:
@@ -156,6 +163,7 @@ class EnginePool:
         *args: *Ts,
         header: str | None = None,
         name: str | None = None,
+        owner: str | None = None,
     ) -> Future[R]:
         """Queue a request.
 
@@ -165,11 +173,14 @@ class EnginePool:
             header: Key of the header that it loads (any text, for example the header itself);
                 requests with equal keys go to the same engine where that is possible.
             name: What errors call it; its arguments if not given.
+            owner: Whose texts it has, in a word of one's own. An engine that has run a program of
+                an owner's text serves that owner alone, and is replaced before anybody else's
+                request; without an owner, after this one.
 
         Returns:
             The result to come.
         """
-        request = Request(fn, args, name or _name_of(args), header)
+        request = Request(fn, args, name or _name_of(args), header, owner)
         self._open().submit(request)
         return request.future
 
@@ -180,6 +191,7 @@ class EnginePool:
         *,
         header: Callable[[Any], str | None] | str | None = None,
         name: Callable[[Any], str] | None = None,
+        owner: str | None = None,
         return_exceptions: bool = False,
     ) -> list[R]:
         """Run ``fn(server, item)`` for every item and wait for all of them.
@@ -189,6 +201,7 @@ class EnginePool:
             items: The items.
             header: Key of the header, for all items or for each; see :meth:`submit`.
             name: What errors call an item.
+            owner: Whose texts they have; see :meth:`submit`.
             return_exceptions: Put exceptions among the results instead of raising the first one.
 
         Returns:
@@ -202,7 +215,7 @@ class EnginePool:
             args = item if isinstance(item, tuple) else (item,)
             key = header(item) if callable(header) else header
             label = name(item) if name is not None else None
-            futures.append(self.submit(fn, *args, header=key, name=label))
+            futures.append(self.submit(fn, *args, header=key, name=label, owner=owner))
         wait(futures)
         if return_exceptions:
             return [future.exception() or future.result() for future in futures]  # type: ignore[misc]
@@ -220,10 +233,11 @@ class EnginePool:
         """Return the scheduler; two first requests at once must not make two of them."""
         with self._lock:
             if self._scheduler is None:
-                slots = [self._make_slot() for _ in range(self.config.size)]
+                judge = Judge(self.config.server().another)
+                slots = [self._make_slot(judge) for _ in range(self.config.size)]
                 scheduler = Scheduler(slots, self.config.warm_headers)
                 self._scheduler = scheduler
-                self._finalizer = weakref.finalize(self, _close, scheduler, os.getpid())
+                self._finalizer = weakref.finalize(self, _close, scheduler, judge, os.getpid())
             return self._scheduler
 
     def _forget(self) -> None:
@@ -231,8 +245,8 @@ class EnginePool:
         self._lock = threading.Lock()
         self._scheduler = self._finalizer = None
 
-    def _make_slot(self) -> Slot:
-        return LocalSlot(self.config)
+    def _make_slot(self, judge: Judge) -> Slot:
+        return LocalSlot(self.config, judge)
 
 
 _pools: weakref.WeakSet[EnginePool] = weakref.WeakSet()
@@ -247,10 +261,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_all)
 
 
-def _close(scheduler: Scheduler, owner: int) -> None:
+def _close(scheduler: Scheduler, judge: Judge, owner: int) -> None:
     """Close a scheduler, unless this is a forked child, which has none of its threads."""
     if os.getpid() == owner:
         scheduler.close()
+        judge.close()
 
 
 def _name_of(args: tuple[Any, ...]) -> str:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.lean.client.judge import Judge
 from lean_dojo_v2.lean.errors import EngineDiedError, EngineUnavailableError
 from lean_dojo_v2.lean.pool.local import EnginePool, LocalSlot, PoolConfig
 from lean_dojo_v2.lean.pool.scheduling import Slot
@@ -51,7 +52,7 @@ class RayEnginePool(EnginePool):
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), self.config, resources=self.resources), ()
 
-    def _make_slot(self) -> Slot:
+    def _make_slot(self, judge: Judge) -> Slot:  # noqa: ARG002 - each actor has its own
         return RaySlot(self.config, self.resources)
 
 
@@ -96,6 +97,15 @@ class RaySlot:
     def tidy(self) -> None:
         """Do nothing: the actor does it."""
 
+    def clear(self) -> None:
+        """Have the actor give up an engine that has run a program of a text."""
+        if self._actor is None:
+            return
+        try:
+            self._life = self._ray.get(self._actor.clear.remote())
+        except self._ray.exceptions.RayActorError:
+            self._actor, self._life = None, None
+
     def interrupt(self) -> None:
         """Kill the actor and its engine for good."""
         self._retired = True
@@ -134,6 +144,11 @@ class EngineActor:
             failure = error.with_traceback(None)
         self._slot.tidy()
         return self._slot.life(), result, failure
+
+    def clear(self) -> object:
+        """Give up an engine that has run a program of a text; give the engine's life."""
+        self._slot.clear()
+        return self._slot.life()
 
     def stop(self) -> None:
         """Stop the engine for good, also during a request."""

@@ -39,6 +39,9 @@ class Slot(Protocol):
     def tidy(self) -> None:
         """Between two requests: give an engine up that has grown too large."""
 
+    def clear(self) -> None:
+        """Give an engine up that has run a program of a text."""
+
     def interrupt(self) -> None:
         """Kill the engine, from any thread."""
 
@@ -54,6 +57,7 @@ class Request:
     args: tuple[Any, ...]
     name: str
     header: str | None = None
+    owner: str | None = None
     passed_over: int = 0
     future: Future[Any] = attrs.Factory(Future)
 
@@ -65,6 +69,7 @@ class Worker:
     slot: Slot
     warm: OrderedDict[str, None] = attrs.Factory(OrderedDict)
     life: object = None
+    owner: str | None = None
 
     def rank(self, request: Request) -> int:
         """How well it suits: 0 has the header, 1 has an engine that runs, 2 has none."""
@@ -164,6 +169,9 @@ class Scheduler:
     def _perform(self, worker: Worker, request: Request) -> None:
         """Answer a request, with another engine if it kills the first one."""
         happened: list[str] = []
+        if request.owner != worker.owner:
+            worker.slot.clear()
+        worker.owner = request.owner
         while True:
             try:
                 result = worker.slot.call(request.fn, request.args)
@@ -192,6 +200,8 @@ class Scheduler:
 
     def _note_header(self, worker: Worker, request: Request) -> None:
         """Keep the books on what the worker's engine has loaded."""
+        if request.owner is None:
+            worker.slot.clear()
         worker.slot.tidy()
         with self._changed:
             life = worker.slot.life()

@@ -77,6 +77,7 @@ class ProjectEngines:
         *args: *Ts,
         header: str | None = None,
         name: str | None = None,
+        owner: str | None = None,
     ) -> Future[R]:
         """Queue a request, see :meth:`SharedEngines.submit`."""
         # Under one lock, so that close() comes before both or after both.
@@ -84,7 +85,7 @@ class ProjectEngines:
             if self._given_back:
                 raise _GivenBackError
             entry = self._entry(project)
-            future = entry.pool.submit(fn, *args, header=header, name=name)
+            future = entry.pool.submit(fn, *args, header=header, name=name, owner=owner)
             entry.unanswered += 1
             idle = self._take_idle()
         future.add_done_callback(lambda _: self._answered(entry))
@@ -157,6 +158,7 @@ class SharedEngines:
         *args: *Ts,
         header: str | None = None,
         name: str | None = None,
+        owner: str | None = None,
     ) -> Future[R]:
         """Queue a request with the pool of a repository, ``None`` for goals without one.
 
@@ -167,7 +169,8 @@ class SharedEngines:
         """
         while True:
             try:
-                return self._taken().submit(project, fn, *args, header=header, name=name)
+                engines = self._taken()
+                return engines.submit(project, fn, *args, header=header, name=name, owner=owner)
             except _GivenBackError:
                 continue  # another thread has closed this part since: it takes part anew
 

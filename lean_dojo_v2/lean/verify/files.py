@@ -10,14 +10,15 @@ terms together with all definitions that they rest on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from hashlib import sha256
 
 import attrs
 
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.messages import LeanMessage, Severity
+from lean_dojo_v2.lean.verify.judged import Record, elaborated, judged, reader_of
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
-from lean_dojo_v2.lean.verify.proofs import judge_declaration, judge_messages
+from lean_dojo_v2.lean.verify.proofs import ABSENT, judge_declaration, judge_messages
 from lean_dojo_v2.lean.verify.screening import Reason, Refusal
 
 FILE_TIMEOUT = 300.0
@@ -73,12 +74,17 @@ def check_file(
         RequestError: The file cannot be opened: its header does not parse, or a module is missing.
         EngineLostError: The engine died over it, or the time was up.
     """
-    answer = _elaborated(server, text, "<input>", timeout)
+    with server.alone(f"file {sha256(text.encode()).hexdigest()}"):
+        fields = {"file": text, "fileName": "<input>", "all": True}
+        answer = elaborated(server, fields, timeout)
     messages = tuple(LeanMessage.parse_all(answer["messages"]))
-    found: Mapping[str, Mapping[str, Any]] = answer["declarations"]
+    told: Mapping[str, Record] = answer["declarations"]
+    found = judged(server, answer, timeout)
+    if isinstance(found, Refusal):
+        return FileOutcome(False, str(found), found, messages=messages)
     theorems = tuple(
-        DeclarationOutcome(name, record["start"][0], judge_declaration(record))
-        for name, record in sorted(found.items(), key=lambda item: item[1]["start"])
+        DeclarationOutcome(name, record["start"][0], judge_declaration(found.get(name, ABSENT)))
+        for name, record in sorted(told.items(), key=lambda item: item[1]["start"])
         if record["kind"] == "theorem"
     )
     problem = (
@@ -87,17 +93,15 @@ def check_file(
         or next((t.outcome for t in theorems if not t.outcome.valid), None)
     )
     if problem is None and reference is not None:
-        problem = _differs(server, found, reference, timeout)
+        owner = f"reference {sha256(reference.encode()).hexdigest()}"
+        with reader_of(server, answer, owner) as reader, reader.alone(owner):
+            problem = _differs(reader, found, reference, timeout)
     if problem is None:
         return FileOutcome(True, theorems=theorems, messages=messages)
     return FileOutcome(False, problem.detail, problem.refusal, theorems, messages)
 
 
-def _elaborated(server: Server, text: str, file_name: str, timeout: float) -> Mapping[str, Any]:
-    return server.ask("dojo.check", {"file": text, "fileName": file_name, "all": True}, timeout)
-
-
-def _axiom(constants: list[Mapping[str, Any]]) -> ProofOutcome | None:
+def _axiom(constants: list[Record]) -> ProofOutcome | None:
     for constant in constants:
         if constant["kind"] == "axiom":
             refusal = Refusal(Reason.AXIOM, f"declares the axiom {constant['name']}")
@@ -106,10 +110,11 @@ def _axiom(constants: list[Mapping[str, Any]]) -> ProofOutcome | None:
 
 
 def _differs(
-    server: Server, found: Mapping[str, Mapping[str, Any]], reference: str, timeout: float
+    server: Server, found: Mapping[str, Record], reference: str, timeout: float
 ) -> ProofOutcome | None:
     """Say which theorem of the reference is missing from a file, or states something else there."""
-    answer = _elaborated(server, reference, "reference of <input>", timeout)
+    fields = {"file": reference, "fileName": "reference of <input>", "all": True}
+    answer = server.ask("dojo.check", fields, timeout)
     errors = LeanMessage.parse_all(answer["messages"])
     if error := next((m for m in errors if m.severity is Severity.ERROR), None):
         return ProofOutcome(False, f"the reference itself does not elaborate: {error}")
@@ -117,7 +122,7 @@ def _differs(
     if not wanted:
         return ProofOutcome(False, "the reference states no theorem")
     for name, record in wanted.items():
-        if name not in found:
+        if not found.get(name, ABSENT)["exists"]:
             return ProofOutcome(False, f"{name} is missing")
         if found[name]["kind"] != "theorem" or found[name]["statement"] != record["statement"]:
             refusal = Refusal(Reason.STATEMENT, f"{name} states something other than the reference")

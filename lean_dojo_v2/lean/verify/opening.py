@@ -13,6 +13,7 @@ from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.text.lexer import code_tokens
 from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.lean.verify.judged import owner_of
 
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "⟨": "⟩"}
 _STAND_IN = "all_goals "
@@ -60,6 +61,7 @@ def _state_at(
     """
     if not server.capabilities.opens_tactics:
         return _by_sorry(server, source, played)
+    server.begin(owner_of(server, source))
     fields = {
         "file": source.before + played + rest,
         "fileName": source.file_path,

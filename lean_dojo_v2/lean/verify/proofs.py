@@ -26,6 +26,13 @@ from lean_dojo_v2.lean.messages import LeanMessage, Severity
 from lean_dojo_v2.lean.text.lexer import without_end
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.grammar import parse
+from lean_dojo_v2.lean.verify.judged import (
+    Record,
+    elaborated,
+    judged,
+    owner_of,
+    reader_of,
+)
 from lean_dojo_v2.lean.verify.kept import Kept
 from lean_dojo_v2.lean.verify.opening import open_theorem
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
@@ -35,6 +42,9 @@ ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
 """What Lean's own library rests on; every other axiom is refused."""
 PROOF_TIMEOUT = 60.0
 """Seconds that Lean may take for a whole proof, its file's context included."""
+
+ABSENT: Record = {"exists": False, "kernel": None}
+"""What is said of a theorem that did not reach its judge."""
 
 _GOAL_NAME = "lean_dojo_goal"
 _SORRY_WARNING = re.compile(r"declaration uses [`']sorry[`']")
@@ -157,31 +167,43 @@ def goal_source(expression: str, levels: Sequence[str] = ()) -> SourceTheorem:
 def _by_extension(
     server: Server, source: SourceTheorem, declaration: str, timeout: float
 ) -> ProofOutcome:
-    answer = _dojo_check(server, source, declaration, timeout)
-    found = answer["declarations"][source.full_name]
+    server.begin(owner_of(server, source))
+    answer = elaborated(server, _fields(source, declaration), timeout)
+    told = answer["declarations"][source.full_name]
     messages = LeanMessage.parse_all(answer["messages"])
     first_line = source.before.count("\n") + 1
     if problem := judge_messages([m for m in messages if m.pos.line >= first_line]):
         return problem
-    if not found["exists"]:
+    if not told["exists"]:
         return ProofOutcome(False, f"{source.full_name} was not defined")
-    if refusal := _strangers(answer["new_constants"], found["lean_name"]):
+    if refusal := _strangers(answer["new_constants"], told["lean_name"]):
         return _refused(refusal)
+    described = judged(server, answer, timeout)
+    if isinstance(described, Refusal):
+        return _refused(described)
+    found = described.get(source.full_name, ABSENT)
     outcome = judge_declaration(found)
     if not outcome.valid:
         return outcome
     original = _kept_statement(
-        server, source, str(answer["sources"]), lambda: _ask_statement(server, source, timeout)
+        server,
+        source,
+        str(answer["sources"]),
+        lambda: _stated_alone(server, answer, source, timeout),
     )
     return outcome if found["statement"] == original else _restated(source, outcome.axioms)
 
 
-def judge_declaration(found: Mapping[str, Any]) -> ProofOutcome:
+def judge_declaration(found: Record) -> ProofOutcome:
     """Judge a finished theorem by what it rests on.
 
     Args:
         found: How the engine describes it: ``kind``, ``axioms``, ``unsafe``, ``kernel``.
     """
+    if not found["exists"]:
+        problem = found["kernel"]
+        detail = "Lean's kernel did not get all of it" if problem is None else _rejection(problem)
+        return _refused(Refusal(Reason.UNCHECKED, detail))
     axioms = tuple(axiom["name"] for axiom in found["axioms"])
     if own := [a["name"] for a in found["axioms"] if not a["library"] and a["name"] != "sorryAx"]:
         detail = f"the finished theorem rests on the file's own axiom {own[0]}"
@@ -191,17 +213,14 @@ def judge_declaration(found: Mapping[str, Any]) -> ProofOutcome:
     return ProofOutcome(True, axioms=axioms)
 
 
-def _dojo_check(
-    server: Server, source: SourceTheorem, declaration: str, timeout: float
-) -> dict[str, Any]:
-    fields = {
+def _fields(source: SourceTheorem, declaration: str) -> dict[str, Any]:
+    return {
         "file": source.before + declaration,
         "fileName": source.file_path,
         "names": [source.full_name],
         "prefix": len(source.before.encode()),
         "header": source.header,
     }
-    return server.ask("dojo.check", fields, timeout)
 
 
 _statements: Kept[Any] = Kept(10_000)
@@ -221,10 +240,17 @@ def _kept_statement(
     return _statements.get(key, find)
 
 
+def _stated_alone(server: Server, answer: Record, source: SourceTheorem, timeout: float) -> str:
+    """Return the digest of the statement, by an engine that has run no program of the proof."""
+    with reader_of(server, answer, owner_of(server, source)) as reader:
+        return _ask_statement(reader, source, timeout)
+
+
 def _ask_statement(server: Server, source: SourceTheorem, timeout: float) -> str:
     """Return the digest of the theorem's own elaborated statement."""
     given_up = f"{source.head} := by\n  sorry{source.closing}"
-    found = _dojo_check(server, source, given_up, timeout)["declarations"][source.full_name]
+    answer = server.ask("dojo.check", _fields(source, given_up), timeout)
+    found = answer["declarations"][source.full_name]
     if not found["exists"]:
         raise LeanError(
             f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate with "
@@ -255,10 +281,11 @@ def _not_sound(found: Mapping[str, Any]) -> Refusal | None:
 def _unchecked(found: Mapping[str, Any]) -> Refusal | None:
     """Refuse what Lean's kernel did not take again: a program can add things past the kernel."""
     problem = found["kernel"]
-    if problem is None:
-        return None
-    detail = f"rests on {problem['constant']}, which Lean's kernel refuses: {problem['message']}"
-    return Refusal(Reason.UNCHECKED, detail)
+    return None if problem is None else Refusal(Reason.UNCHECKED, _rejection(problem))
+
+
+def _rejection(problem: Mapping[str, str]) -> str:
+    return f"rests on {problem['constant']}, which Lean's kernel refuses: {problem['message']}"
 
 
 # --- any engine that speaks Pantograph -----------------------------------------------------------

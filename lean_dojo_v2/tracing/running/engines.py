@@ -129,7 +129,8 @@ class EmbeddedEngine:
                     future = _failed(lost[broken])
                 else:  # files with the same imports go to the same engine, which has them
                     header = " ".join(sorted(file.header.modules))
-                    future = pool.submit(job, file, self._timeout, header=header, name=file.path)
+                    names = {"header": header, "name": file.path, "owner": "the project"}
+                    future = pool.submit(job, file, self._timeout, **names)
                 running[future] = module
             finished = wait(running, return_when=FIRST_COMPLETED).done
             order.done(*(running[future] for future in finished))

@@ -81,6 +81,7 @@ class Judge:
                     timeout,
                     header=spec.header,
                     name=spec.goal[:80],
+                    owner=spec.owner,
                 )
                 del unsent[spec]
                 asked.add_done_callback(partial(self._file, spec, tactics, promise))

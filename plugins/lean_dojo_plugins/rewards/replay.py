@@ -71,6 +71,11 @@ class StateSpec:
         """Requests with equal headers share what an engine has elaborated."""
         return None if self.replay is None else f"{self.project}/{self.replay.file_path}"
 
+    @property
+    def owner(self) -> str | None:
+        """Whose texts it stands in: an engine that has run their programs serves nobody else."""
+        return None if self.project is None else str(self.project)
+
     def open(self, server: Server) -> ProofPoint:
         """Open the state: by replay where that is possible, else from its text.
 

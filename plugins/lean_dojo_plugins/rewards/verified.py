@@ -156,7 +156,7 @@ class PantographVerified:
         specs = self._specs(problem or (), columns)
         self._look_at_engines(specs)
         for spec in dict.fromkeys(specs):
-            self._engines.submit(spec.project, warm_up, spec, header=spec.header)
+            self._engines.submit(spec.project, warm_up, spec, header=spec.header, owner=spec.owner)
 
     def judgements(self, completions: Sequence[Any], **columns: Any) -> list[Judgement]:
         """Return what Lean said of each completion, for listings.

@@ -6,13 +6,16 @@
  * and the kernel adds each to the library's environment. Axioms and statements are read from what the kernel took.
  */
 
+const { RequestError } = require('./errors.js');
 const { checkedExport, leanObjects, partsOf } = require('./importing.js');
 
 /** @param {object} engine everything main.js put together */
 function judgeCommands(engine) {
-  const { rt, constants, environments, kernel, statements } = engine;
+  const { rt, constants, environments, kernel, statements, taint } = engine;
 
   function judge({ export: data }) {
+    if (taint.is())
+      throw new RequestError('tainted', 'this engine has run a program of a text; ask another one');
     checkedExport(data);
     const library = environments.importModules(data.imports);
     return rt.scope(() => {
