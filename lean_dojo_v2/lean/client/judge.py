@@ -35,16 +35,18 @@ class Judge:
         self._using = threading.Lock()
 
     @contextmanager
-    def reader(self, owner: str) -> Iterator[Server]:
+    def reader(self, owner: str, session: Server) -> Iterator[Server]:
         """Give an engine for the reference, which has run no program but those of its owner.
 
         Args:
             owner: Whose reference it is, in a word of one's own; see ``Server.begin``.
+            session: What it has loaded is loaded there as well.
 
         Raises:
             EngineLostError: The engine did not become ready.
         """
         with self._using:
+            self._reader.load_as(session)
             self._reader.begin(owner)
             yield self._reader
 

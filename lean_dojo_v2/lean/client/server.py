@@ -797,6 +797,13 @@ class Server:
         answer = self.ask("frontend.refactor", fields, timeout)
         return self._read(answer, lambda a: str(a["file"]))
 
+    def load_as(self, other: Server) -> None:
+        """Load what another server has loaded, at the next call; an engine with other is replaced."""
+        with self._lock:
+            if self._loaded != other._loaded:
+                self._stop()
+                self._loaded = list(other._loaded)
+
     # -- twins for event loops --------------------------------------------------------------------
 
     restart_async = in_thread(restart)

@@ -79,5 +79,5 @@ def reader_of(server: Server, answer: Record, owner: str) -> Iterator[Server]:
     if "export" not in answer:
         yield server
         return
-    with server.judge.reader(owner) as reader:
+    with server.judge.reader(owner, server) as reader:
         yield reader

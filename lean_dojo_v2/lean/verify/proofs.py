@@ -185,12 +185,12 @@ def _by_extension(
     outcome = judge_declaration(found)
     if not outcome.valid:
         return outcome
-    original = _kept_statement(
-        server,
-        source,
-        str(answer["sources"]),
-        lambda: _stated_alone(server, answer, source, timeout),
-    )
+
+    def ask() -> str:
+        with reader_of(server, answer, owner_of(server, source)) as reader:
+            return _ask_statement(reader, source, timeout)
+
+    original = _kept_statement(server, source, str(answer["sources"]), ask)
     return outcome if found["statement"] == original else _restated(source, outcome.axioms)
 
 
@@ -238,12 +238,6 @@ def _kept_statement(
         return find()
     key = (server.kind, str(server.project_path), sources, source.before, source.head)
     return _statements.get(key, find)
-
-
-def _stated_alone(server: Server, answer: Record, source: SourceTheorem, timeout: float) -> str:
-    """Return the digest of the statement, by an engine that has run no program of the proof."""
-    with reader_of(server, answer, owner_of(server, source)) as reader:
-        return _ask_statement(reader, source, timeout)
 
 
 def _ask_statement(server: Server, source: SourceTheorem, timeout: float) -> str:
