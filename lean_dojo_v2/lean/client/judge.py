@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lean_dojo_v2.lean.client.server import Server
 
+RECYCLE_MB = 2_600
+"""Resident megabytes at which the judge is replaced before it judges."""
 _REFUSED = frozenset({"export", "import"})
 """Errors of ``dojo.judge`` that say that the export is wrong, whoever made it."""
 
@@ -63,6 +65,8 @@ class Judge:
         """
         with self._using:
             engine = self._kernel if self._reader.tainted else self._reader
+            if engine.memory_mb > RECYCLE_MB:
+                engine.close()
             answer = engine.run("dojo.judge", {"export": export}, timeout=timeout)
         if answer.get("error") in _REFUSED:
             return str(answer.get("desc"))

@@ -450,7 +450,8 @@ class Server:
             timeout: Seconds it may take, in place of the server's.
 
         Returns:
-            ``kinds`` of syntax, ``identifiers`` and ``atoms``; or ``parseError``.
+            ``kinds`` of syntax, ``identifiers`` and ``atoms``, and ``evaluates`` if Lean would run
+            a setting's value as a program; or ``parseError``.
         """
         with self._lock:
             at = {} if state is None else {"stateId": self._id_of(state)}
@@ -798,7 +799,7 @@ class Server:
         return self._read(answer, lambda a: str(a["file"]))
 
     def load_as(self, other: Server) -> None:
-        """Load what another server has loaded, at the next call; an engine with other is replaced."""
+        """Load what another server has loaded, at the next call, in place of one's own."""
         with self._lock:
             if self._loaded != other._loaded:
                 self._stop()

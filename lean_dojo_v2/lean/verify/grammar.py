@@ -75,6 +75,8 @@ def parse(
         for reason, pattern in _FORBIDDEN:
             if kind not in allowed and pattern.fullmatch(kind):
                 return Refusal(reason, f"contains the syntax {kind}")
+    if answer.get("evaluates"):
+        return Refusal(Reason.METAPROGRAM, "a setting that is more than plain values")
     # Names as Lean read them: escapes and joined spellings are gone.
     names = " ".join(name for name in answer["identifiers"] if name)
     # `exact`, because none of them is the name of a tactic.

@@ -83,9 +83,8 @@ _COMPONENTS: dict[str, Reason] = {
         Reason.NATIVE,
     ),
     **dict.fromkeys(
-        ["unsafe", "unsafeCast", "unsafeIO", "unsafeBaseIO", "unsafeEIO", "ptrAddrUnsafe", "extern",
-         "IO", "BaseIO", "EIO", "dbg_trace", "dbgTrace", "dbgTraceVal", "dbgSleep", "dbgStackTrace",
-         "debug", "skipKernelTC"],
+        ["ptrAddrUnsafe", "extern", "IO", "BaseIO", "EIO", "dbg_trace", "dbgTrace", "dbgTraceVal",
+         "dbgSleep", "dbgStackTrace", "debug", "skipKernelTC"],
         Reason.UNSAFE,
     ),
     **dict.fromkeys(
@@ -138,6 +137,10 @@ _HASH_WORD = re.compile(r"#\s*(?!univ\b)[a-z]\w*[a-z]")
 _PERCENT = re.compile(r"\b(eval|by_elab|binop|include_str|compile_time|declare)\w*%")
 # Where a word begins a tactic: there it is the tactic's name, as `ext` is in a proof of `Foo.ext`.
 _TACTIC_BEGINS = re.compile(r"(?:^|\n|;|<;>|·|\bby)\s*\Z")
+# Lean runs the value of a setting as a program (`simp (config := f x)`); data alone is none.
+_CONFIG = re.compile(r"\(\s*config\s*:=")
+_DATA = re.compile(r"\s*(?:\d+|true|false|\.[^\W\d]\w*)\s*")
+_FIELD = re.compile(r"\s*[^\W\d][\w']*\s*:=")
 _INCLUDE = re.compile(r"\b(include_str|include_bytes)\b")
 
 
@@ -162,7 +165,7 @@ def screen(
     if refusal := _shape(text, whole_proof) or _characters(text) or _structure(text, whole_proof):
         return refusal
     code = _without_comments(text) if whole_proof else text
-    return _words(code) or _own_names(code, own_names)
+    return _words(code) or _settings(code) or _own_names(code, own_names)
 
 
 def _shape(text: str, whole_proof: bool) -> Refusal | None:
@@ -235,9 +238,43 @@ def _words(text: str) -> Refusal | None:
             if standalone and (reason := _KEYWORDS.get(word)):
                 return Refusal(reason, f"uses {word!r}")
             for part in re.split(r"[.?!]", word):
-                if reason := _COMPONENTS.get(part):
+                if reason := _reason_of(part):
                     return Refusal(reason, f"uses {part!r}")
     return None
+
+
+def _reason_of(part: str) -> Reason | None:
+    """Say what is wrong with a part of a name: `unsafeRunMetaM` and its kind are many."""
+    return Reason.UNSAFE if part.startswith("unsafe") else _COMPONENTS.get(part)
+
+
+def _settings(text: str) -> Refusal | None:
+    """Refuse settings that are anything but structures of numbers, truth values and names."""
+    for match in _CONFIG.finditer(text):
+        end = _end_of_structure(text, match.end())
+        if end is None or not text[end:].lstrip().startswith(")"):
+            return Refusal(Reason.METAPROGRAM, "a config that is not a structure of plain values")
+    return None
+
+
+def _end_of_structure(text: str, start: int) -> int | None:
+    """Find the end of `{ field := value, … }` at a place of a text, if there is one."""
+    position = start + len(text[start:]) - len(text[start:].lstrip())
+    if not text.startswith("{", position):
+        return None
+    position += 1
+    while field := _FIELD.match(text, position):
+        value = _DATA.match(text, field.end())
+        end = value.end() if value else _end_of_structure(text, field.end())
+        if end is None:
+            return None
+        rest = text[end:].lstrip()
+        position = len(text) - len(rest)
+        if not rest.startswith(","):
+            break
+        position += 1
+    rest = text[position:].lstrip()
+    return len(text) - len(rest) + 1 if rest.startswith("}") else None
 
 
 def _own_names(text: str, own_names: Collection[str]) -> Refusal | None:

@@ -13,6 +13,13 @@ const TASK_THREADS = 1;
 /** Where Lean sees itself in its own file system; it looks for its library in ../lib/lean. */
 const PROGRAM = '/lean/bin/lean';
 const LIBRARY = '/lean/lib/lean';
+/**
+ * Options that no text may change: one would switch the kernel off, the other would have programs run after the answer.
+ */
+const FIXED_OPTIONS = [
+  ['debug', 'skipKernelTC'],
+  ['Elab', 'async'],
+];
 /** WASI's EROFS and ENOENT. */
 const READ_ONLY_FILE_SYSTEM = 69;
 const NO_SUCH_FILE = 44;
@@ -32,19 +39,19 @@ async function boot(install, project) {
   rt.wasm.lean_enable_initializer_execution();
   rt.wasm.lean_io_mark_end_initialization();
   rt.wasm.lean_init_task_manager_using(TASK_THREADS);
-  keepKernelOn(rt);
+  FIXED_OPTIONS.forEach((path) => fix(rt, path));
   return rt;
 }
 
 /**
- * `set_option debug.skipKernelTC true` must not switch the kernel off, wherever it stands: in a file, above a theorem,
- * in a tactic. The option stays one that a text may set, but Lean looks for its value under a name that no text can set.
+ * An option keeps its default, wherever a text sets it: in a file, above a theorem, in a tactic. It stays one that may be
+ * set, but Lean looks for its value under a name that no text can set.
  */
-function keepKernelOn(rt) {
+function fix(rt, path) {
   rt.scope(() => {
-    const unsettable = rt.keep(rt.nameOf(['debug', 'skipKernelTC', 0]));
+    const unsettable = rt.keep(rt.nameOf([...path, 0]));
     rt.wasm.lean_mark_persistent(unsettable);
-    rt.setField(rt.constant('l_Lean_debug_skipKernelTC'), 0, unsettable);
+    rt.setField(rt.constant(`l_Lean_${path.join('_')}`), 0, unsettable);
   });
 }
 

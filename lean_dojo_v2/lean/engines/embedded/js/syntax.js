@@ -7,7 +7,7 @@ const { SYNTAX } = require('./infotree.js');
 
 /** @param {object} engine everything main.js put together */
 function syntaxCommands(engine) {
-  const { rt, states } = engine;
+  const { rt, states, taint } = engine;
 
   const environment = (stateId) =>
     stateId === undefined
@@ -34,7 +34,8 @@ function syntaxCommands(engine) {
     return rt.scope(() => {
       const { error, syntax } = states.parse(environment(stateId), 'tactic', tactic);
       if (error !== undefined) return { parseError: error };
-      return { kind: rt.nameText(rt.field(syntax, 1)), ...inventory(syntax) };
+      const evaluates = taint.isPlain(syntax) ? {} : { evaluates: true };
+      return { kind: rt.nameText(rt.field(syntax, 1)), ...inventory(syntax), ...evaluates };
     });
   }
 

@@ -102,6 +102,8 @@ function createTaint({ rt, constants, trees }) {
 
   return {
     settle,
+    /** Whether the settings in a piece of syntax are data, and its attributes evaluate nothing. */
+    isPlain: (syntax) => isPlain(syntax),
     isDataOfCommand,
     isDataOf,
     /** Something that may change the process, though it is not interpreted, was let in. */
