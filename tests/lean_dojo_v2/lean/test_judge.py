@@ -48,14 +48,14 @@ run_cmd
 LINTER = """\
 import Lean
 open Lean Elab Command
-#eval show IO Unit from lintersRef.modify (·.push {
-  name := `hush, run := fun _ => modify fun state => { state with messages := {} } })
+def hush : Linter where run := fun _ => modify fun state => { state with messages := {} }
+#eval show IO Unit from lintersRef.modify (·.push hush)
 """
 SPY = """\
 import Lean
 open Lean Elab Command
-#eval show IO Unit from lintersRef.modify (·.push { name := `spy, run := fun stx =>
-  IO.FS.writeFile "/spy" (toString stx) })
+def spy : Linter where run := fun stx => do IO.FS.writeFile "/spy" (toString stx)
+#eval show IO Unit from lintersRef.modify (·.push spy)
 """
 DIRECT = """\
 import Lean
