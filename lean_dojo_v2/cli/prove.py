@@ -96,7 +96,10 @@ def _find(
         repository = agent.database.get_repository(repo.url, repo.commit)
         assert repository is not None
         open_ones |= {theorem.identity for theorem in repository.sorry_theorems_unproved}
+        elsewhere = {proof.identity for proof in repository.other_proofs}
         for theorem in repository.iter_theorems():
+            if theorem.identity in elsewhere:  # in a def, for example: there is no theorem to prove
+                continue
             names.add(theorem.full_name)
             if theorem.full_name == name:
                 found.append((theorem, repo))

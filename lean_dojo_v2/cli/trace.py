@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -25,10 +25,12 @@ from lean_dojo_v2.cli.options import (
 from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.runs.so_far import at_work
+from lean_dojo_v2.wording import counted
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
+    from lean_dojo_core.records import Theorem
     from lean_dojo_v2.database import Repository
     from lean_dojo_v2.tracing import FileDone
 
@@ -92,6 +94,10 @@ def trace(
     an earlier trace are not elaborated again. A PATH without --commit is traced with its files as
     they are now.
 
+    Proofs with tactics that stand elsewhere than in a theorem (in a `def`, an `instance`, an
+    `example`, a command of the project's own) are training data, and no problems to prove. stderr
+    says how many there are, and how many proofs are left out and why.
+
     Exits with 1 if nothing can be traced. If Lean cannot elaborate some commands, the rest is
     traced, and stderr says how many commands of which files failed, with the most common reasons.
     """
@@ -130,7 +136,7 @@ def trace(
         note(error)
     if len(counts["errors"]) > SHOWN_ERRORS:
         note(f"… and {len(counts['errors']) - SHOWN_ERRORS} more; --json lists all")
-    for line in files.summary():
+    for line in (*files.summary(), *_beside(counts)):
         note(line)
     if as_json:
         emit_json({"database": str(database), **counts})
@@ -220,15 +226,40 @@ def _warnings_held_back(name: str) -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _counts(traced: Repository) -> dict[str, Any]:
-    from lean_dojo_v2.tracing.tracer import ERRORS_KEY
+def _beside(counts: dict[str, Any]) -> Iterator[str]:
+    """Say what there is besides theorems, and what is left out, with its share."""
+    elsewhere, left_out = counts["proofs_elsewhere"], counts["proofs_left_out"]
+    if elsewhere:
+        tactics = counts["tactics_elsewhere"]
+        share = tactics / (tactics + counts["tactics"])
+        kinds = ", ".join(f"{kind} {count}" for kind, count in elsewhere.items())
+        yield (
+            f"also {counted(sum(elsewhere.values()), 'proof', 'proofs')} elsewhere than in a theorem, with "
+            f"{share:.1%} of all tactics ({tactics}): {kinds}; they are training data"
+        )
+    if left_out:
+        number = sum(left_out.values())
+        share = number / (number + counts["theorems"] + sum(elsewhere.values()))
+        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        yield f"left out {share:.1%} of the proofs ({number}): {reasons}"
 
+
+def _counts(traced: Repository) -> dict[str, Any]:
+    from lean_dojo_v2.tracing.tracer import ELSEWHERE_KEY, ERRORS_KEY, LEFT_OUT_KEY
+
+    def tactics(proofs: Iterable[Theorem]) -> int:
+        return sum(len(proof.traced_tactics) for proof in proofs)
+
+    elsewhere = tactics(traced.other_proofs)
     return {
         "url": traced.url,
         "commit": traced.commit,
         "theorems": traced.total_theorems,
         "sorry": traced.num_sorry_theorems,
-        "tactics": sum(len(theorem.traced_tactics) for theorem in traced.iter_theorems()),
+        "tactics": tactics(traced.iter_theorems()) - elsewhere,
+        "tactics_elsewhere": elsewhere,
+        "proofs_elsewhere": traced.metadata.get(ELSEWHERE_KEY, {}),
+        "proofs_left_out": traced.metadata.get(LEFT_OUT_KEY, {}),
         "premises": traced.num_premises,
         "files": traced.num_files_traced,
         "errors": list(traced.metadata.get(ERRORS_KEY, ())),

@@ -31,7 +31,7 @@ from lean_dojo_v2.data.difficulty import difficulty
 from lean_dojo_v2.data.errors import MalformedError, NotInDatabaseError
 
 TheoremList: TypeAlias = Literal[
-    "proven_theorems", "sorry_theorems_proved", "sorry_theorems_unproved"
+    "proven_theorems", "sorry_theorems_proved", "sorry_theorems_unproved", "other_proofs"
 ]
 THEOREM_LISTS: tuple[TheoremList, ...] = get_args(TheoremList)
 RepositoryKey: TypeAlias = tuple[str, str]
@@ -67,6 +67,8 @@ class Repository:
         proven_theorems: Theorems whose proof was there.
         sorry_theorems_proved: Theorems that were ``sorry`` and have been proven since.
         sorry_theorems_unproved: Theorems that are still ``sorry``.
+        other_proofs: Proofs that stand elsewhere: in a ``def``, an ``instance``, an ``example``.
+            Trainers learn from them; they are no theorems to prove, and are not counted as such.
         premise_files: Files of the corpus, with their premises.
         files_traced: Paths of the files that were traced.
         pr_url: The pull request that offers the proofs found, if there is one.
@@ -81,6 +83,7 @@ class Repository:
     proven_theorems: list[Theorem] = attrs.field(factory=list, repr=_length)
     sorry_theorems_proved: list[Theorem] = attrs.field(factory=list, repr=_length)
     sorry_theorems_unproved: list[Theorem] = attrs.field(factory=list, repr=_length)
+    other_proofs: list[Theorem] = attrs.field(factory=list, repr=_length, kw_only=True)
     premise_files: list[PremiseFile] = attrs.field(factory=list, repr=_length)
     files_traced: list[str] = attrs.field(factory=list, repr=_length)
     pr_url: str | None = None
@@ -173,15 +176,19 @@ class Repository:
         return list(self.iter_theorems())
 
     def iter_theorems(self) -> Iterator[Theorem]:
-        """Return the proven theorems, then the proven and the unproved ``sorry`` theorems.
+        """Return the proven theorems, the proven and unproved ``sorry`` ones, and other proofs.
 
         Of a repository on SQLite they are read as they are asked for, so that one whose proof is
         recorded meanwhile may be passed over; :attr:`get_all_theorems` reads one moment.
         """
         return chain.from_iterable(map(self.iter_list, THEOREM_LISTS))
 
+    def stored_lists(self) -> tuple[TheoremList, ...]:
+        """Return the lists that ``dynamic_database.json`` has: 1.x knows no other proofs."""
+        return THEOREM_LISTS if self._count("other_proofs") else THEOREM_LISTS[:-1]
+
     def iter_list(self, name: TheoremList) -> Iterator[Theorem]:
-        """Return the theorems of one of the three lists."""
+        """Return the theorems of one of the lists."""
         return iter(getattr(self, name))
 
     def iter_premise_files(self) -> Iterator[PremiseFile]:
@@ -273,7 +280,7 @@ class Repository:
     def to_dict(self) -> Json:
         """Return the repository in the schema of ``dynamic_database.json``."""
         data = self.header_to_dict()
-        for name in THEOREM_LISTS:
+        for name in self.stored_lists():
             data[name] = [theorem_to_dict(theorem) for theorem in self.iter_list(name)]
         data["premise_files"] = [
             premise_file_to_dict(file, position=str) for file in self.iter_premise_files()

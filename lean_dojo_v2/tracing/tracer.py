@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -27,6 +28,11 @@ _log = logging.getLogger(__name__)
 
 ERRORS_KEY = "trace_errors"
 """Key of the repository's metadata that lists what Lean could not elaborate."""
+ELSEWHERE_KEY = "proofs_elsewhere"
+"""Key that counts the proofs that stand elsewhere than in a theorem, by the keyword."""
+LEFT_OUT_KEY = "proofs_left_out"
+"""Key that counts the proofs that are left out, by the reason."""
+RESTING = "that rest on an error"
 
 
 @attrs.frozen
@@ -198,6 +204,13 @@ def _assemble(
         for theorem in result.theorems
         if theorem.constant not in unsound
     ]
+    elsewhere = [
+        (proof.kind, rated(proof.bound(result.path, repo.url, repo.commit)))
+        for result in own
+        for proof in result.elsewhere
+        if proof.constant not in unsound
+    ]
+    metadata |= _counted(own, unsound, [kind for kind, _ in elsewhere])
     return Repository(
         repo.url,
         repo.commit,
@@ -206,9 +219,23 @@ def _assemble(
         metadata=metadata,
         proven_theorems=[theorem for unproven, theorem in theorems if not unproven],
         sorry_theorems_unproved=[theorem for unproven, theorem in theorems if unproven],
+        other_proofs=[proof for _, proof in elsewhere],
         premise_files=[PremiseFile(r.path, r.imports, r.premises) for r in results],
         files_traced=[result.path for result in results],
     )
+
+
+def _counted(
+    own: Sequence[TracedFile], unsound: Container[str], kinds: Iterable[str]
+) -> dict[str, object]:
+    """Say which proofs stand elsewhere than in a theorem, and how many are left out, and why."""
+    left_out = Counter[str]()
+    for result in own:
+        left_out.update(result.left_out)
+        proofs = (*result.theorems, *result.elsewhere)
+        left_out[RESTING] += sum(proof.constant in unsound for proof in proofs)
+    counts = {ELSEWHERE_KEY: dict(Counter(kinds)), LEFT_OUT_KEY: dict(+left_out)}
+    return {key: dict(sorted(found.items())) for key, found in counts.items() if found}
 
 
 def _all_errors(results: Iterable[TracedFile], unsound: Container[str]) -> Iterator[str]:

@@ -60,7 +60,7 @@ def _write_repository(stream: IO[bytes], repository: Repository) -> None:
     header = repository.header_to_dict()
     pr_url = header.pop("pr_url")
     stream.write(dumps(header).removesuffix(b"}") + b",\n")
-    for name in THEOREM_LISTS:
+    for name in repository.stored_lists():
         _write_list(stream, name, repository.json_theorems(name))
     _write_list(stream, "premise_files", repository.json_premise_files())
     _write_list(stream, "files_traced", map(dumps, repository.iter_files_traced()))
@@ -108,6 +108,8 @@ def _read_repository(stream: IO[bytes], first: bytes, connection: sqlite3.Connec
     if row is None:
         raise NotOurLayoutError
     for number, name in enumerate(THEOREM_LISTS):
+        if name == "other_proofs" and not _is_next(stream, name):
+            continue
         theorems = _read_list(stream, name, lambda line: row_of_line(line, url, commit))
         insert_theorems(connection, row, number, enumerate(theorems))
     insert_premise_files(connection, row, _read_list(stream, "premise_files", premise_row_of_line))
@@ -117,6 +119,14 @@ def _read_repository(stream: IO[bytes], first: bytes, connection: sqlite3.Connec
     rest = orjson.loads(b"{" + last.removesuffix(b","))
     update_header(connection, row, Repository.from_dict(header | rest))
     return last.endswith(b",")
+
+
+def _is_next(stream: IO[bytes], name: str) -> bool:
+    """Whether a list comes next, which may be missing."""
+    place = stream.tell()
+    line = stream.readline()
+    stream.seek(place)
+    return line.startswith(b'"%b"' % name.encode())
 
 
 def _read_list(stream: IO[bytes], name: str, read: Callable[[bytes], _T]) -> Iterator[_T]:

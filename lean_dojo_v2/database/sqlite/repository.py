@@ -29,7 +29,7 @@ from lean_dojo_v2.database.sqlite.rows import theorem_of_row
 COLUMNS = "url, name, revision, lean_version, lean_dojo_version, metadata, pr_url"
 """Of a repository's row: ``HEADER``, and two more."""
 COLLECTIONS = (*THEOREM_LISTS, "premise_files", "files_traced")
-SORRY_LISTS = THEOREM_LISTS[1:]
+SORRY_LISTS: tuple[TheoremList, ...] = ("sorry_theorems_proved", "sorry_theorems_unproved")
 
 CHUNK = 256
 """Rows read at a time: queries end quickly, so that no reader holds up the log's clean-up."""
@@ -208,11 +208,11 @@ class StoredRepository(Repository):
             last = rows[-1][0]
 
     def theorem_rows(self, columns: str, name: TheoremList) -> Iterator[Row]:
-        """Return position and columns of the theorems in one of the three lists."""
+        """Return position and columns of the theorems in one of the lists."""
         return self.rows(_THEOREMS.format(columns=columns), THEOREM_LISTS.index(name))
 
     def iter_list(self, name: TheoremList) -> Iterator[Theorem]:
-        """Yield the theorems of one of the three lists."""
+        """Yield the theorems of one of the lists."""
         if self.is_loaded(name):
             yield from getattr(self, name)
             return

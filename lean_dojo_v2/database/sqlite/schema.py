@@ -27,7 +27,7 @@ CREATE TABLE repository (
 CREATE TABLE theorem (
     id INTEGER PRIMARY KEY,
     repository INTEGER NOT NULL REFERENCES repository ON DELETE CASCADE,
-    list INTEGER NOT NULL,  -- 0 proven, 1 sorry and proved since, 2 sorry
+    list INTEGER NOT NULL,  -- 0 proven, 1 sorry and proved since, 2 sorry, 3 other proofs
     position INTEGER NOT NULL,  -- order within the list; may have gaps
     full_name TEXT NOT NULL,
     file_path TEXT NOT NULL,

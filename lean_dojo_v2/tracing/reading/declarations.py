@@ -16,7 +16,7 @@ KEYWORDS = frozenset(
     | {"structure", "class", "alias", "irreducible_def", "proof_wanted"}
 )
 THEOREMS = frozenset({"theorem", "lemma"})
-_MODIFIERS = frozenset(
+MODIFIERS = frozenset(
     {"private", "protected", "public", "noncomputable", "partial", "unsafe", "nonrec", "meta"}
     | {"scoped", "local", "class"}
 )
@@ -77,7 +77,7 @@ def _of_command(
         index = token_at.get(definition.start)
         keyword = None if index is None else _keyword_before(words, index)
         if keyword is not None:
-            outer, start = _modifiers_before(words, keyword)
+            outer, start = modifiers_before(words, keyword)
             heads.setdefault(keyword, (definition, outer, start))
     if not heads:
         return []
@@ -110,7 +110,7 @@ def _keyword_before(words: Sequence[Token], name: int) -> int | None:
     return index if index >= 0 and words[index].text in KEYWORDS else None
 
 
-def _modifiers_before(words: Sequence[Token], keyword: int) -> tuple[int, int]:
+def modifiers_before(words: Sequence[Token], keyword: int) -> tuple[int, int]:
     """Return the indices of the first word with and without the docstring."""
     start = keyword
     while start > 0:
@@ -120,7 +120,7 @@ def _modifiers_before(words: Sequence[Token], keyword: int) -> tuple[int, int]:
             if words[opening].text != "@[":
                 break
             start = opening
-        elif words[before].text in _MODIFIERS:
+        elif words[before].text in MODIFIERS:
             start = before
         else:
             break

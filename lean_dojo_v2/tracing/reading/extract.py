@@ -16,6 +16,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
+import attrs
+
 from lean_dojo_core.records import (
     MARK_CLOSE,
     MARK_OPEN,
@@ -34,6 +36,7 @@ from lean_dojo_v2.tracing.reading.declarations import (
     declarations,
     statement,
 )
+from lean_dojo_v2.tracing.reading.elsewhere import declarations_elsewhere
 from lean_dojo_v2.tracing.reading.records import (
     Diagnostic,
     ElaboratedTactic,
@@ -53,6 +56,10 @@ _SORRY_WARNING = re.compile(r"declaration uses ['`‘]sorry['`’]")
 _COMBINATORS = ("<;>", "<|>")
 _COMBINATOR_GAP = 200
 """Characters before a tactic in which a combinator is looked for: line ends and indentation."""
+
+WITH_ERROR = "with an error"
+WITH_SORRY = "with sorry, elsewhere than in a theorem"
+MADE = "made by a macro, without a tactic in the source"
 
 UNKNOWN: Position = (0, 0)
 """Where a premise is defined, if nobody recorded it: before the first line, so inside no premise.
@@ -83,6 +90,20 @@ def extract(
     commands = sorted((c for c in elaboration.commands if c.start < c.end), key=lambda c: c.start)
     failed = _failed(commands, errors)
     reader = _FileReader(text, places, elaboration, path_of)
+    others = declarations_elsewhere(
+        text, commands, elaboration.definitions, found, reader.step_starts
+    )
+    sound = [d for d in others if d.constant not in broken and not _is_cut(d, errors, elaboration)]
+    elsewhere = [reader.elsewhere(d, path) for d in sound]
+    kept = [proof for proof in elsewhere if not proof.has_sorry]
+    stated = {d.constant for d in (*found, *others)}
+    left_out = {
+        WITH_ERROR: sum(d.is_theorem and d.constant in broken for d in found)
+        + len(others) - len(sound),
+        WITH_SORRY: len(elsewhere) - len(kept),
+        MADE: len(set(elaboration.made) - stated),
+    }  # fmt: skip
+    uses = {proof.constant: reader.named(d) for d, proof in zip(sound, elsewhere, strict=True)}
     return TracedFile(
         path,
         tuple(imports),
@@ -90,10 +111,12 @@ def extract(
         tuple(_premise(d, text, places) for d in found if d.constant not in broken),
         tuple(FileError(*places.position(e.start), e.text.strip()) for e in errors),
         tuple(broken),
-        dict(elaboration.uses or {}),
+        uses | dict(elaboration.uses or {}),
         lost=tuple(_lost(text, commands, failed)),
         commands=len(commands),
         failed=len(failed),
+        elsewhere=tuple(kept),
+        left_out={reason: count for reason, count in left_out.items() if count},
     )
 
 
@@ -110,6 +133,15 @@ def _broken(
     if elaboration.uses is None:
         return dict.fromkeys(d.constant for d in found if d.end > first)
     return dict.fromkeys(d.constant for d in found if _inside(d, errors))
+
+
+def _is_cut(
+    declaration: Declaration, errors: Sequence[Diagnostic], elaboration: Elaboration
+) -> bool:
+    """Whether an error is in a declaration, or may be in what it uses, where nobody says that."""
+    if elaboration.uses is None:
+        return any(error.start < declaration.end for error in errors)
+    return _inside(declaration, errors)
 
 
 def _failed(commands: Sequence[TracedCommand], errors: Iterable[Diagnostic]) -> list[int]:
@@ -174,6 +206,25 @@ class _FileReader:
             _inside(declaration, self.sorries) or any(w.text in _SORRY_WORDS for w in words),
             tuple(self._not_constants(declaration.start, proof)),
         )
+
+    def elsewhere(self, declaration: Declaration, path: str) -> TracedTheorem:
+        """Make the record of a proof that is no theorem's; every tactic of it counts."""
+        record = self.theorem(declaration)
+        first = bisect_left(self.step_starts, declaration.start)
+        last = bisect_left(self.step_starts, declaration.end)
+        own = (self._tactic(*step, declaration.full_name) for step in self.steps[first:last])
+        return attrs.evolve(
+            record,
+            constant=f"{path}: {declaration.constant}",  # an example's is no constant of Lean's
+            tactics=record.tactics or tuple(own),
+            kind=declaration.keyword,
+        )
+
+    def named(self, declaration: Declaration) -> tuple[str, ...]:
+        """Return the constants that a declaration names."""
+        first = bisect_left(self.reference_starts, declaration.start)
+        last = bisect_left(self.reference_starts, declaration.end)
+        return tuple(dict.fromkeys(r.full_name for r in self.references[first:last]))
 
     def _not_constants(self, start: int, end: int) -> Iterator[str]:
         """Yield the identifiers of a stretch of the text that mean no constant, each once."""

@@ -82,6 +82,7 @@ class Elaboration:
 
     ``uses`` gives for each declared constant the constants of the project that it rests on, as Lean
     names them; ``None`` if the engine does not say. The steps are in the order of the engine.
+    ``made`` are the theorems that macros have made, if the engine says.
     """
 
     commands: tuple[TracedCommand, ...] = ()
@@ -90,6 +91,7 @@ class Elaboration:
     references: tuple[Reference, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
     uses: Mapping[str, tuple[str, ...]] | None = None
+    made: tuple[str, ...] = ()
 
 
 @attrs.frozen
@@ -102,6 +104,7 @@ class TracedTheorem:
         end: Where the proof ends.
         has_sorry: Whether its proof says ``sorry``, in whatever way.
         variables: Identifiers of the statement that mean no constant, each once.
+        kind: Its keyword; another one than ``theorem`` or ``lemma`` for a proof elsewhere.
     """
 
     full_name: str
@@ -112,6 +115,7 @@ class TracedTheorem:
     tactics: tuple[TracedTactic, ...] = ()
     has_sorry: bool = False
     variables: tuple[str, ...] = ()
+    kind: str = "theorem"
 
     def bound(self, file_path: str, url: str, commit: str) -> Theorem:
         """Return the record of the theorem in a repository."""
@@ -154,6 +158,8 @@ class TracedFile:
             such a name in a later statement for a variable that nobody declared.
         commands: How many commands it has.
         failed: How many of them have an error.
+        elsewhere: Proofs that stand elsewhere than in a theorem, in order; they have tactics.
+        left_out: Why proofs of it are not here, and how many.
     """
 
     path: str
@@ -166,3 +172,5 @@ class TracedFile:
     lost: tuple[str, ...] = ()
     commands: int = 0
     failed: int = 0
+    elsewhere: tuple[TracedTheorem, ...] = ()
+    left_out: dict[str, int] = attrs.field(factory=dict)

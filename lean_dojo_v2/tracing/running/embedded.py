@@ -158,6 +158,7 @@ def read_answer(answer: Mapping[str, Any], places: PositionMap) -> Elaboration:
                 for declared in answer["declarations"]
                 if declared["lean_name"] is not None
             },
+            made=tuple(answer.get("made", ())),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise TraceError(

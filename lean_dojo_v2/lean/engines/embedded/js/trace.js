@@ -23,6 +23,7 @@ function traceCommands(engine) {
         references: [],
         commands: [],
         info_trees: [],
+        made: [],
       };
       const names = new Map();
       const kept = [];
@@ -31,7 +32,9 @@ function traceCommands(engine) {
         result.commands.push({ kind: unit.kind, ...session.text.range(unit.start, unit.end) });
         result.messages.push(...unit.messages);
         if (request.infoTrees === true) result.info_trees.push(...unit.trees.map(infoTreeText));
-        result.declarations.push(...describeDeclarations(unit, session.text));
+        const declared = describeDeclarations(unit, session.text);
+        result.declarations.push(...declared);
+        if (declared.length === 0) result.made.push(...theoremsMade(unit));
         const env = rt.field(unit.after, COMMAND_STATE.env);
         collect(unit, session.text, result, request.sequenceOnly === true);
         resolve(env, session, names, result.references);
@@ -82,6 +85,14 @@ function traceCommands(engine) {
   }
   const differs = (a, b) =>
     a.bytes[0] !== b.bytes[0] || a.bytes[1] !== b.bytes[1] || a.full_name !== b.full_name;
+
+  /** The theorems of a command that declares nothing by its own syntax: a macro made them. */
+  const theoremsMade = (unit) =>
+    constants
+      .addedBy(unit)
+      .filter(([name, info]) => constants.kind(info) === 'theorem' && !isInternal(name))
+      .map(([name]) => rt.nameText(name));
+  const isInternal = (name) => rt.holds('l_Lean_Name_isInternalDetail', name);
 
   function describeDeclarations(unit, text) {
     const found = declarations.ofUnit(unit);
