@@ -18,6 +18,9 @@ Position: TypeAlias = tuple[int, int]
 
 _SORRY = re.compile(r"(?<![\w.'!?«])(?:sorry|admit)(?![\w'!?»])")
 
+_MODIFIER = "private|protected|public|noncomputable|partial|unsafe|nonrec|meta|scoped|local"
+_STATES = re.compile(rf"(?:@\[.*?\]\s*|(?:{_MODIFIER})\s+)*?(?:theorem|lemma)\s", re.DOTALL)
+
 MARK_OPEN = "<a>"
 MARK_CLOSE = "</a>"
 NO_GOALS = "no goals"
@@ -101,6 +104,8 @@ class Theorem:
         commit: The repository's commit.
         theorem_statement: Source text of the statement, up to and with ``:=``; ``None`` if the
             data does not say (files of LeanDojo 1.x).
+            A proof that stands elsewhere than in a theorem has the text of its declaration here:
+            ``def f (h : p) : q :=``, ``example : p :=``.
         traced_tactics: The proof, in order; empty for a term-mode proof.
         difficulty_rating: ``exp(number of tactics)``; ``inf`` with a ``sorry``; ``None``
             if unknown.
@@ -120,6 +125,18 @@ class Theorem:
     def identity(self) -> tuple[str, str, str, Position, Position]:
         """What makes two records the same theorem: (url, file_path, full_name, start, end)."""
         return (self.url, self.file_path, self.full_name, self.start, self.end)
+
+    @property
+    def is_problem(self) -> bool:
+        """Whether it is a theorem, whose proof Lean can be asked to judge.
+
+        What stands elsewhere (a ``def``, an ``example``) is to be learned from, and no more.
+
+        >>> Theorem("f", "A.lean", (1, 1), (2, 2), "", "", "@[simp] def f : Fin 2 :=").is_problem
+        False
+        """
+        stated = self.theorem_statement
+        return stated is None or _STATES.match(stated.lstrip()) is not None
 
 
 @attrs.frozen

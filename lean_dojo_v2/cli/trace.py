@@ -233,9 +233,10 @@ def _beside(counts: dict[str, Any]) -> Iterator[str]:
         tactics = counts["tactics_elsewhere"]
         share = tactics / (tactics + counts["tactics"])
         kinds = ", ".join(f"{kind} {count}" for kind, count in elsewhere.items())
+        number = counted(sum(elsewhere.values()), "proof", "proofs")
         yield (
-            f"also {counted(sum(elsewhere.values()), 'proof', 'proofs')} elsewhere than in a theorem, with "
-            f"{share:.1%} of all tactics ({tactics}): {kinds}; they are training data"
+            f"also {number} elsewhere than in a theorem, with {share:.1%} of all tactics "
+            f"({tactics}): {kinds}; they are training data"
         )
     if left_out:
         number = sum(left_out.values())

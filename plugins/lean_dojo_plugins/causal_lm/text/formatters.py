@@ -87,7 +87,8 @@ class TacticPrompt:
     ``file_path``, ``full_name``, ``start`` and ``end`` (of the theorem), ``position`` (of the
     tactic, ``[line, column]``, or ``None`` if the trace does not say), ``tactic_index``
     (0-based), ``tactics_before`` (every traced tactic before it, in order) and ``tactic`` (the one
-    that the human proof uses).
+    that the human proof uses). A proof that stands elsewhere than in a theorem gives no row, for no
+    reward can judge it.
     """
 
     columns: tuple[str, ...] = (
@@ -108,7 +109,7 @@ class TacticPrompt:
     def rows(self, theorem: Theorem) -> Iterator[Row]:
         """Yield one row per state at which the human proof plays a learnable tactic."""
         played: list[str] = []
-        for index, tactic in enumerate(theorem.traced_tactics):
+        for index, tactic in enumerate(theorem.traced_tactics if theorem.is_problem else ()):
             label = label_of(tactic)
             if label is not None:
                 goal = goal_of(tactic)
