@@ -67,11 +67,11 @@ class Repository:
         proven_theorems: Theorems whose proof was there.
         sorry_theorems_proved: Theorems that were ``sorry`` and have been proven since.
         sorry_theorems_unproved: Theorems that are still ``sorry``.
-        other_proofs: Proofs that stand elsewhere: in a ``def``, an ``instance``, an ``example``.
-            Trainers learn from them; they are no theorems to prove, and are not counted as such.
         premise_files: Files of the corpus, with their premises.
         files_traced: Paths of the files that were traced.
         pr_url: The pull request that offers the proofs found, if there is one.
+        other_proofs: Proofs that stand elsewhere: in a ``def``, an ``instance``, an ``example``.
+            Trainers learn from them; they are no theorems to prove, and are not counted as such.
     """
 
     url: str
@@ -83,10 +83,10 @@ class Repository:
     proven_theorems: list[Theorem] = attrs.field(factory=list, repr=_length)
     sorry_theorems_proved: list[Theorem] = attrs.field(factory=list, repr=_length)
     sorry_theorems_unproved: list[Theorem] = attrs.field(factory=list, repr=_length)
-    other_proofs: list[Theorem] = attrs.field(factory=list, repr=_length, kw_only=True)
     premise_files: list[PremiseFile] = attrs.field(factory=list, repr=_length)
     files_traced: list[str] = attrs.field(factory=list, repr=_length)
     pr_url: str | None = None
+    other_proofs: list[Theorem] = attrs.field(factory=list, repr=_length)
 
     # --- what it is ----------------------------------------------------------------------------
 
