@@ -1,4 +1,4 @@
-"""Benchmarks in a single JSONL file, the format of miniF2F and others."""
+"""Benchmarks in a single JSONL file, in the forms of miniF2F and of other public sets."""
 
 from __future__ import annotations
 
@@ -13,19 +13,25 @@ import orjson
 
 from lean_dojo_core.errors import UnreadableFileError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.lean.text.lexer import code_tokens, without_end
 from lean_dojo_v2.lean.text.statement import split_statement
 from lean_dojo_v2.paths import read_named
 
+STATEMENTS = ("formal_statement", "refined_statement", "full_proof")
+"""Keys that public sets use for the Lean text of a theorem, in the order of trying them."""
+
 
 @attrs.frozen
 class JsonlBenchmark:
-    """Theorems of a file in miniF2F's format: one JSON object per line.
+    """Theorems of a file in the form of a public set: one JSON object per line.
 
-    Keys: ``name``; ``formal_statement``, the Lean text of the theorem, with or without ``:= by``
-    and ``sorry`` at its end; ``header`` (optional), what comes before it, such as
-    ``import Mathlib``; ``split`` (optional). Other keys are passed over. Zheng et al. 2022,
-    "miniF2F" (arXiv:2109.00110).
+    Keys: ``formal_statement`` (or ``refined_statement``, ``full_proof``), the Lean text of the
+    theorem, with or without ``:= by`` and ``sorry`` at its end, perhaps after imports and lemmas;
+    ``name`` (optional if the text names one theorem); ``header`` (optional), what comes before it,
+    such as ``import Mathlib``; ``split`` (optional). Other keys are passed over. These are the
+    columns of miniF2F (Zheng et al. 2022, arXiv:2109.00110), DeepSeek-Prover-V1, NuminaMath-LEAN,
+    Kimina-Prover-Promptset, Goedel-Pset, Lean-Workbook, FormalMATH and Herald.
 
     Attributes:
         file: The file.
@@ -79,27 +85,31 @@ class JsonlBenchmark:
 
 
 def problem_from(item: Mapping[str, Any], project: Path | None = None) -> BenchmarkProblem:
-    """Read one theorem in miniF2F's format.
+    """Read one theorem of a public set.
 
     Args:
-        item: ``name``, ``formal_statement``, and optional ``header`` and ``split``.
+        item: A line's object, see :class:`JsonlBenchmark`. A name that is an identifier of the set
+            and not that of a theorem of the text (``uuid``) is passed over.
         project: Folder of a built Lean project that has what the header imports.
 
     Raises:
         UsageError: If it is none.
     """
-    text = _text(item, "formal_statement")
-    name = _text(item, "name")
+    key = next((key for key in STATEMENTS if item.get(key)), STATEMENTS[0])
+    text = _text(item, key)
+    name = _text(item, "name") if "name" in item else None
     try:
-        before, statement, _ = split_theorem(text, name)
+        before, statement, found = split_theorem(text, name)
     except UsageError as error:
-        raise UsageError(f"'formal_statement' {error}") from error
+        raise UsageError(f"{key!r} {error}") from error
     header = item.get("header") or ""  # Lean's core alone
+    if parse_header(before).imports and isinstance(header, str):
+        header = ""  # a text with imports of its own is complete
     split = item.get("split")
     if not isinstance(header, str) or not isinstance(split, str | None):
         raise UsageError("'header' and 'split' must be texts")
     return BenchmarkProblem(
-        full_name=name,
+        full_name=name or found,
         statement=statement,
         header=f"{header.rstrip()}\n\n{before}" if header or before else "",
         project=project,
@@ -119,7 +129,7 @@ def split_theorem(text: str, name: str | None = None) -> tuple[str, str, str]:
 
     Args:
         text: The theorem, with or without ``:= by`` and ``sorry`` at its end.
-        name: Its name; the first theorem's if not given.
+        name: Its name; the last theorem's if not given, since lemmas come before it.
 
     Returns:
         What comes before it, the theorem up to and with ``:=``, and its name as written.
@@ -128,13 +138,14 @@ def split_theorem(text: str, name: str | None = None) -> tuple[str, str, str]:
         UsageError: If there is no such theorem.
     """
     last = None if name is None else name.rpartition(".")[2]
-    tokens = list(code_tokens(text))
-    for word, following in pairwise(tokens):
-        if word.text not in {"theorem", "lemma"}:
-            continue
-        if last is None or following.text.rpartition(".")[2] == last:
-            found = split_statement(text, following.end)
-            end = len(text) if found is None else found[0]
-            statement = f"{without_end(text[word.start : end])} :="
-            return text[: word.start], statement, following.text
-    raise UsageError("has no theorem" if name is None else f"has no theorem called {name!r}")
+    theorems = [
+        (word, following)
+        for word, following in pairwise(code_tokens(text))
+        if word.text in {"theorem", "lemma"} and last in {None, following.text.rpartition(".")[2]}
+    ]
+    if not theorems:
+        raise UsageError("has no theorem" if name is None else f"has no theorem called {name!r}")
+    word, following = theorems[-1 if name is None else 0]
+    found = split_statement(text, following.end)
+    end = len(text) if found is None else found[0]
+    return text[: word.start], f"{without_end(text[word.start : end])} :=", following.text

@@ -67,7 +67,7 @@ def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, given: R
     look_first(trainer)
     plan: dict[str, Any] = {}
     arguments: tuple[Any, ...] = ()
-    source = f"its own data ({settings.values.get(OWN_DATA)})"
+    source = f"its own data ({_own_data(trainer, settings)})"
     if not _has_own_data(trainer, settings, section):
         database = open_database(section.database_path)
         wanted = select_repositories(database, section.repositories, section.database_path)
@@ -115,13 +115,18 @@ def look_first(trainer: Any) -> None:
 
 def _has_own_data(trainer: Any, settings: Settings, section: RunSection) -> bool:
     """Whether the user gave other data, and no database, to a trainer that can do without one."""
-    if settings.values.get(OWN_DATA) is None or section.database or section.repositories:
+    if _own_data(trainer, settings) is None or section.database or section.repositories:
         return False
     try:
         inspect.signature(trainer.train).bind()
     except TypeError:  # its train() needs repositories
         return False
     return True
+
+
+def _own_data(trainer: Any, settings: Settings) -> Any:
+    """Return what a trainer reads instead of a database: its ``own_data``, else ``data_path``."""
+    return getattr(trainer, "own_data", None) or settings.values.get(OWN_DATA)
 
 
 def _set_resume(entry: registry.Entry[Any, Any], settings: Settings, resume: bool) -> None:

@@ -65,9 +65,11 @@ class ProofOutcome:
         detail: Why not.
         refusal: The trick, if that is why.
         axioms: Axioms that the finished theorem rests on.
+        error_line: The line of the file, from 1, of Lean's first error in the proof.
     """
 
     valid: bool
     detail: str = ""
     refusal: Refusal | None = None
     axioms: tuple[str, ...] = ()
+    error_line: int | None = None

@@ -345,7 +345,7 @@ def judge_messages(messages: Sequence[LeanMessage]) -> ProofOutcome | None:
         if message.kind == "hasSorry" or _SORRY_WARNING.search(message.data):
             return _refused(Refusal(Reason.SORRY, "Lean says that it uses sorry"))
         if message.severity is Severity.ERROR:
-            return ProofOutcome(False, str(message))
+            return ProofOutcome(False, str(message), error_line=message.pos.line)
     return None
 
 

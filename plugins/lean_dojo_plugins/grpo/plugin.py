@@ -22,7 +22,7 @@ def lean_dojo_trainers() -> Iterator[TrainerSpec]:
 
 @hookimpl
 def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
-    """Offer ``tactic-prompt``."""
+    """Offer ``tactic-prompt`` and ``whole-proof``."""
     yield DatasetFormatterSpec(
         name="tactic-prompt",
         target="lean_dojo_plugins.causal_lm.text.formatters:TacticPrompt",
@@ -30,5 +30,14 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
         columns=(
             "problem", "prompt", "url", "commit", "file_path", "full_name", "start", "end",
             "position", "tactic_index", "tactics_before", "tactic",
+        ),
+    )  # fmt: skip
+    yield DatasetFormatterSpec(
+        name="whole-proof",
+        target="lean_dojo_plugins.causal_lm.text.whole_proofs:WholeProof",
+        summary="A statement and its whole proof, with what its verification needs.",
+        columns=(
+            "problem", "prompt", "completion", "url", "commit", "file_path", "full_name", "start",
+            "end",
         ),
     )  # fmt: skip

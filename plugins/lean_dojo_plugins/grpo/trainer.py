@@ -15,8 +15,8 @@ from peft import LoraConfig
 from transformers import PreTrainedModel, TrainingArguments
 from trl.trainer.grpo_config import GRPOConfig
 
-from lean_dojo_core import Database, Evaluation, Repository, registry
-from lean_dojo_core.errors import ConfigError
+from lean_dojo_core import Database, DatasetFormatter, Evaluation, Repository, registry
+from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, end_tokens
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
 from lean_dojo_plugins.causal_lm.model.loading import is_adapter, load_model
@@ -26,6 +26,7 @@ from lean_dojo_plugins.grpo.episode_trainer import WHOLE_PROOF, EpisodeTrainer, 
 from lean_dojo_plugins.grpo.episodes import EpisodeLimits, Stage
 from lean_dojo_plugins.grpo.evaluation import sample_and_score
 from lean_dojo_plugins.grpo.groups import plan_groups
+from lean_dojo_plugins.grpo.statements import STATEMENT_COLUMNS, Statements, read_statements
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
@@ -36,10 +37,12 @@ from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.settings import plain
 from lean_dojo_plugins.training.share import HumanShare
+from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.runs import figures, metrics
 
-TACTIC_TOKENS = 96
-"""Default completion length: one tactic. TRL's own default, 512, suits essays."""
+TACTIC_TOKENS, PROOF_TOKENS = 96, 512
+"""Default completion lengths: of one tactic, and of a whole proof."""
+TACTIC_PROMPT, WHOLE_PROOF_FORMATTER = "tactic-prompt", "whole-proof"
 _PLACE = ("url", "commit", "file_path", "full_name", "start", "end")
 """Columns that say where a theorem stands."""
 _PICTURES = {
@@ -58,6 +61,7 @@ class GRPOTrainer(CausalTrainer):
     ``trl.GRPOTrainer``; then saves model (or LoRA adapter) and tokenizer to ``output_dir``.
 
     A completion ends with its line: a tactic is one line, and what follows would only cost time.
+    With a formatter of whole proofs, or with ``statements``, it is a whole proof.
     Prompts are shortened so that the longest completion still fits into ``max_length``; rewards
     see the whole goal.
 
@@ -120,7 +124,15 @@ class GRPOTrainer(CausalTrainer):
         kw_only=False,
         metadata=about("Train only a LoRA adapter with this configuration."),
     )
-    formatter: str = setting("tactic-prompt", "Dataset formatter that turns theorems into rows.")
+    formatter: str = setting(TACTIC_PROMPT, "Dataset formatter that turns theorems into rows.")
+    statements: str | None = attrs.field(
+        default=None,
+        converter=attrs.converters.optional(fields.text_of_path),
+        metadata=about(
+            "Train on whole proofs of these statements instead of a database: a JSONL file, or the "
+            "name of a benchmark."
+        ),
+    )
     share_prompts: bool = setting(
         True,
         "Compute each prompt once per group if the model's attention allows it: faster, with the "
@@ -150,6 +162,7 @@ class GRPOTrainer(CausalTrainer):
         metadata=about("Folder of each repository, by address, for episodes."),
     )
     _reference: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
+    _set: Statements | None = attrs.field(default=None, init=False, repr=False)
     _rewards: list[AdaptedReward] = attrs.field(factory=list, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -162,6 +175,8 @@ class GRPOTrainer(CausalTrainer):
                 "pantograph-verified, or set reward_func (installed: "
                 f"{', '.join(registry.reward_functions)}); only with episodes=true is none needed"
             )
+        if self.statements is not None and self.episodes:
+            raise ConfigError("statements are proved as a whole, episodes step by step: choose one")
         plan_groups(self.batch_size, 1, self.trainer_args)
         if self.row_length is not None and self.row_length < 1:
             raise ConfigError(
@@ -170,8 +185,25 @@ class GRPOTrainer(CausalTrainer):
                 "left for a prompt; raise max_length"
             )
 
-    def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
-        """Train on the repositories in their order; see :class:`CausalTrainer`."""
+    def train(
+        self,
+        repos: Sequence[Repository] | None = None,
+        database: Database | None = None,
+        data_path: Path | str | None = None,
+    ) -> None:
+        """Train on the repositories in their order; see :class:`CausalTrainer`.
+
+        With ``statements`` it needs neither repositories nor a database.
+        """
+        data_path = data_path or merged_data_dir()
+        if self.statements is not None:
+            self._set = read_statements(self.statements)
+            self._set.say()
+            stands_in: Any = self._set
+            super().train([stands_in], stands_in, Path(data_path) / "statements")
+            return
+        if repos is None or database is None:
+            raise UsageError("grpo trains on repositories of a database, or on statements")
         hidden: Any = database
         if self.human_share:
             hidden = HumanShare(database, self.human_share, hidden=True)
@@ -187,13 +219,34 @@ class GRPOTrainer(CausalTrainer):
                     f"{missing[0]!r}, which says where a theorem stands"
                 )
             columns = ("prompt", "problem", "proved")
+        if self.statements is not None:
+            columns = STATEMENT_COLUMNS
         _check_rewards(self._rewards, columns, self.formatter)
         super().preflight()
 
     @property
     def completion_length(self) -> int:
         """Longest completion, in tokens."""
-        return self.trainer_args.get("max_completion_length") or TACTIC_TOKENS
+        usual = PROOF_TOKENS if self.writes_whole_proofs else TACTIC_TOKENS
+        return self.trainer_args.get("max_completion_length") or usual
+
+    @property
+    def writes_whole_proofs(self) -> bool:
+        """Whether a completion is a whole proof, not one tactic."""
+        return self.statements is not None or bool(
+            getattr(super().make_formatter(), "whole_proof", False)
+        )
+
+    @property
+    def own_data(self) -> str | None:
+        """What it trains on without a database."""
+        return self.statements
+
+    def make_formatter(self) -> DatasetFormatter:
+        """Load the dataset formatter; that of statements is one of whole proofs."""
+        if self.statements is not None and self.formatter == TACTIC_PROMPT:
+            return registry.dataset_formatters[f"lean-dojo-v2:{WHOLE_PROOF_FORMATTER}"].create()
+        return super().make_formatter()
 
     @property
     def row_length(self) -> int | None:
@@ -209,6 +262,8 @@ class GRPOTrainer(CausalTrainer):
         """Return all settings that affect the result; a run goes on only with the same."""
         rewards = [[r.name, r.weight, plain(r.function)] for r in self._rewards]
         settings = {**super().settings(), "reward_func": rewards}
+        if self.statements is None:  # a run of before this setting goes on
+            del settings["statements"]
         if not self.human_share:  # a run of before this setting goes on
             del settings["human_share"]
         return settings
@@ -218,7 +273,9 @@ class GRPOTrainer(CausalTrainer):
 
         TRL itself has no limit for prompts. Of episodes only the theorems are kept.
         """
-        if self.episodes:
+        if self._set is not None:
+            rows = self._set.rows(self.make_formatter())
+        elif self.episodes:
             rows = _theorems(rows)
         yield from Tokeniser(self.tokenizer, self.row_length, self.too_long).prompts(rows)
 
@@ -239,7 +296,7 @@ class GRPOTrainer(CausalTrainer):
             processing_class=self.tokenizer,
             share_prompts=self.share_prompts,
         )
-        if not trainer.use_vllm:
+        if not trainer.use_vllm and not self.writes_whole_proofs:
             trainer.end_completions_at(end_tokens(self.tokenizer, self.model))
         bonus = config.entropy_coef != 0 or config.use_adaptive_entropy
         add_label_head(trainer.model, temperature=trainer.temperature, differentiable_entropy=bonus)
@@ -334,7 +391,7 @@ class GRPOTrainer(CausalTrainer):
             "reward_weights": [reward.weight for reward in self._rewards],
             "max_completion_length": self.completion_length,
         }
-        if self.trainer_args.get("use_vllm"):
+        if self.trainer_args.get("use_vllm") and not self.writes_whole_proofs:
             given = self.trainer_args.get("generation_kwargs") or {}
             arguments["generation_kwargs"] = {"stop": ["\n"], **given}
         return super().step_config(step, **{**arguments, **fixed})

@@ -4,19 +4,38 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from functools import partial
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
 
-from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, judge
+from lean_dojo_plugins.rewards.replay import Judgement
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
 from lean_dojo_v2.lean.pool.shared import SharedEngines
 
-Question: TypeAlias = tuple[StateSpec, str]
-"""A state and the tactic to try there."""
+
+class Spec(Protocol):
+    """What completions are judged at: a state or a theorem; hashable, equal if it is the same."""
+
+    @property
+    def goal(self) -> str:
+        """What messages call it."""
+
+    @property
+    def project(self) -> Path | None:
+        """Folder of the Lean project that it needs."""
+
+    @property
+    def header(self) -> str | None:
+        """Requests with equal headers share what an engine has elaborated."""
+
+
+Question: TypeAlias = tuple[Any, str]
+"""A :class:`Spec`, and the completion to judge there."""
 Request: TypeAlias = tuple[list[str], Future[list[Judgement]]]
-"""Tactics to try at a state, and the promise of their judgements."""
+"""Completions to judge at one place, and the promise of their judgements."""
 Answer: TypeAlias = Judgement | tuple[Future[list[Judgement]], int]
 """A judgement, or where among the answers to come it is going to be."""
 
@@ -27,11 +46,19 @@ class Judge:
     Args:
         engines: Who is asked.
         kept: Judgements that are remembered.
+        judge: Judges several completions at one place on an engine, with a limit in seconds for
+            each.
     """
 
-    def __init__(self, engines: SharedEngines, kept: int) -> None:
+    def __init__(
+        self,
+        engines: SharedEngines,
+        kept: int,
+        judge: Callable[[Server, Any, tuple[str, ...], float], list[Judgement]],
+    ) -> None:
         self._engines = engines
         self._kept = kept
+        self._function = judge
         self._known: OrderedDict[Question, Judgement] = OrderedDict()
         self._pending: dict[Question, tuple[Future[list[Judgement]], int]] = {}
         self._lock = threading.Lock()
@@ -52,7 +79,7 @@ class Judge:
             EngineUnavailableError: If no Lean engine can serve this.
         """
         answers: dict[Question, Answer] = {}
-        requests: dict[StateSpec, Request] = {}
+        requests: dict[Spec, Request] = {}
         with self._lock:
             for question in dict.fromkeys(questions):
                 spec, tactic = question
@@ -68,14 +95,14 @@ class Judge:
         self._send(requests, timeout)
         return answers
 
-    def _send(self, requests: dict[StateSpec, Request], timeout: float) -> None:
+    def _send(self, requests: dict[Spec, Request], timeout: float) -> None:
         """Have every promise kept, be it by an error."""
         unsent = dict(requests)
         try:
             for spec, (tactics, promise) in requests.items():
                 asked = self._engines.submit(
                     spec.project,
-                    judge,
+                    self._function,
                     spec,
                     tuple(tactics),
                     timeout,
@@ -94,7 +121,7 @@ class Judge:
 
     def _file(
         self,
-        spec: StateSpec,
+        spec: Spec,
         tactics: Sequence[str],
         promise: Future[list[Judgement]],
         asked: Future[list[Judgement]],
@@ -114,7 +141,7 @@ class Judge:
                 self._known.popitem(last=False)
         promise.set_result(found)
 
-    def _forget(self, spec: StateSpec, tactics: Sequence[str]) -> None:
+    def _forget(self, spec: Spec, tactics: Sequence[str]) -> None:
         """Take questions off the list, so that the next one who asks sends them again."""
         with self._lock:
             for tactic in tactics:

@@ -9,7 +9,7 @@ from lean_dojo_core import CallbackSpec, RewardFunctionSpec, hookimpl
 
 @hookimpl
 def lean_dojo_reward_functions() -> Iterator[RewardFunctionSpec]:
-    """Offer ``constant``, ``length-penalised`` and ``pantograph-verified``."""
+    """Offer the rewards that need no model of their own."""
     yield RewardFunctionSpec(
         name="constant",
         target="lean_dojo_plugins.rewards.constant:Constant",
@@ -25,6 +25,13 @@ def lean_dojo_reward_functions() -> Iterator[RewardFunctionSpec]:
         target="lean_dojo_plugins.rewards.verified:PantographVerified",
         summary="+1 only for a tactic that leads nearer to a proof that Lean has closed.",
         required_columns=("problem",),
+        needs_lean=True,
+    )
+    yield RewardFunctionSpec(
+        name="proof-verified",
+        target="lean_dojo_plugins.rewards.proof_verified:ProofVerified",
+        summary="1 for a whole proof that passes Lean's full verification, else 0.",
+        required_columns=("problem", "full_name"),
         needs_lean=True,
     )
 

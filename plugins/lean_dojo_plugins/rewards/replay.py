@@ -141,11 +141,16 @@ def spec_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> StateSpec:
     if start is None or end is None or any(name is None for name in names):
         return StateSpec(goal)
     url, commit, file_path, full_name, tactic = map(str, names)
-    project = projects.get(url) or _checkout(url, commit)
+    project = project_of_row(url, commit, projects)
     if project is None:
         return StateSpec(goal)
     replay = Replay(url, commit, file_path, full_name, start, end, tactic, position)
     return StateSpec(goal, project, replay)
+
+
+def project_of_row(url: str, commit: str, projects: Mapping[str, Path]) -> Path | None:
+    """Find a repository's folder: the one that is named, or where tracing puts it."""
+    return projects.get(url) or _checkout(url, commit)
 
 
 def _place(value: Any) -> Position | None:

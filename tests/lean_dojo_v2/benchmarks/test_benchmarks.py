@@ -13,7 +13,7 @@ import pytest
 from lean_dojo_core import registry
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.benchmarks import JsonlBenchmark, problem_of
-from lean_dojo_v2.benchmarks.jsonl import split_theorem
+from lean_dojo_v2.benchmarks.jsonl import problem_from, split_theorem
 from lean_dojo_v2.benchmarks.source import project_of
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.splits import split_of
@@ -128,3 +128,37 @@ def test_automation_proves_what_it_can(engine: Server) -> None:
     again = dict(prover.search_many(problems, [engine]))
     told = [attrs.evolve(each, seconds=0.0, tree=None) for each in found.values()]
     assert [attrs.evolve(each, seconds=0.0, tree=None) for each in again.values()] == told
+
+
+@pytest.mark.parametrize(
+    ("row", "name", "before", "statement"),
+    [
+        (
+            {"uuid": "1", "formal_statement": "import Mathlib\n\ntheorem x_1 : 1 = 1 := by sorry"},
+            "x_1", "import Mathlib\n\n", "theorem x_1 : 1 = 1 :=",
+        ),
+        (
+            {"theorem_names": "y", "refined_statement": "lemma a : True := trivial\ntheorem y : True := by\n"},
+            "y", "lemma a : True := trivial\n", "theorem y : True :=",
+        ),
+        (
+            {"problem_id": "w", "full_proof": "theorem w (n : Nat) : n = n := by\n  rfl"},
+            "w", "", "theorem w (n : Nat) : n = n :=",
+        ),
+        (
+            {"name": "d", "header": "open Nat\n\n", "formal_statement": "theorem d : 2 = 2 := sorry"},
+            "d", "open Nat\n\n", "theorem d : 2 = 2 :=",
+        ),
+        (
+            {"name": "e", "header": "import Mathlib\n", "formal_statement": "import Std\ntheorem e : 2 = 2 :="},
+            "e", "import Std\n", "theorem e : 2 = 2 :=",
+        ),
+    ],
+)  # fmt: skip
+def test_columns_of_public_sets(
+    row: dict[str, str], name: str, before: str, statement: str
+) -> None:
+    found = problem_from(row)
+    assert found.full_name == name
+    assert (found.header or "").strip() == before.strip()
+    assert found.statement == statement

@@ -266,7 +266,7 @@ def test_a_theorem_of_a_benchmark_by_name(make):
         ({"goal": "n : Nat\n⊢ n = n"}, "must be an expression"),
         ({"goal": "∀ n : Nut, n = n"}, "Nut"),
         ({"goal": 3}, "'goal' must be a text"),
-        ({"formal_statement": "theorem t : True := by"}, "has no text 'name'"),
+        ({"formal_statement": "True"}, "has no theorem"),
         ({"name": "u", "formal_statement": "theorem t : True := by"}, "called 'u'"),
         (
             {"name": "t", "formal_statement": "theorem t : No.such 1 := by"},

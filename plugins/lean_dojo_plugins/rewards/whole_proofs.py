@@ -1,0 +1,148 @@
+"""Which theorem a dataset row speaks of, and what Lean says of a whole proof of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lean_dojo_core.errors import LeanError
+from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_plugins.rewards.replay import Judgement, project_of_row
+from lean_dojo_v2.benchmarks import problem_of
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError
+from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
+from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, Verdict
+from lean_dojo_v2.lean.verify.proofs import check_proof
+from lean_dojo_v2.prover.completions import proof_of
+
+
+@attrs.frozen
+class TheoremSpec:
+    """A theorem to prove; equal specs are the same theorem.
+
+    Attributes:
+        full_name: The theorem's name.
+        statement: Source text of the declaration up to and with ``:=``.
+        project: Folder of the Lean project that it needs; ``None`` for Lean alone.
+        before: What comes before it in a file of its own: imports, ``open``, definitions.
+        place: File, start and end of a theorem that stands in the project; ``None`` for one that
+            brings ``before``.
+    """
+
+    full_name: str
+    statement: str
+    project: Path | None = None
+    before: str = ""
+    place: tuple[str, tuple[int, int], tuple[int, int]] | None = None
+
+    @property
+    def goal(self) -> str:
+        """What messages call it."""
+        return self.full_name
+
+    @property
+    def header(self) -> str:
+        """Requests with equal headers share what an engine has elaborated."""
+        return self.before if self.place is None else f"{self.project}/{self.place[0]}"
+
+    def source(self) -> SourceTheorem:
+        """Return the theorem in its file, or in one of its own.
+
+        Raises:
+            LeanError: If its file cannot be read.
+        """
+        if self.place is None:
+            problem = BenchmarkProblem(
+                full_name=self.full_name, statement=self.statement, header=self.before
+            )
+            return problem_of(problem).source
+        if self.project is None:
+            raise LeanError(f"the repository of {self.full_name} is not available")
+        file, start, end = self.place
+        try:
+            text = read_source(self.project / file)
+        except (OSError, UnicodeDecodeError) as error:
+            raise LeanError(f"{file} cannot be read: {error}") from error
+        return SourceTheorem(text, self.full_name, file, start, end, self.statement or None)
+
+
+def theorem_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> TheoremSpec:
+    """Read the theorem of a dataset row, as the formatter ``whole-proof`` writes it.
+
+    Args:
+        row: ``full_name`` and ``problem`` (the statement); ``header`` and ``project`` for a theorem
+            with a text of its own, or ``url``, ``commit``, ``file_path``, ``start`` and ``end``.
+        projects: Folders of repositories by their address.
+    """
+    name, statement = str(row.get("full_name") or ""), str(row["problem"])
+    if row.get("file_path") is None:
+        project = row.get("project")
+        folder = Path(str(project)) if project else None
+        return TheoremSpec(name, statement, folder, str(row.get("header") or ""))
+    start, end = (_position(row[key]) for key in ("start", "end"))
+    folder = project_of_row(str(row.get("url")), str(row.get("commit")), projects)
+    return TheoremSpec(name, statement, folder, place=(str(row["file_path"]), start, end))
+
+
+def _position(value: Any) -> tuple[int, int]:
+    line, column = value
+    return int(line), int(column)
+
+
+@attrs.frozen
+class ProofJudgement(Judgement):
+    """The outcome of a whole proof.
+
+    Attributes:
+        progress: Share of the proof's lines that come before Lean's first error, from 0 to 1.
+    """
+
+    progress: float = 0.0
+
+
+def judge_proofs(
+    server: Server, spec: TheoremSpec, completions: tuple[str, ...], timeout: float
+) -> list[Judgement]:
+    """Verify several proofs of one theorem in full; Lean may take ``timeout`` seconds for each."""
+    try:
+        source = spec.source()
+        _ = source.head  # where there is none, no proof can follow
+    except LeanError as error:
+        return [Judgement(None, detail=str(error))] * len(completions)
+    return [_judge_proof(server, source, text, timeout) for text in completions]
+
+
+def _judge_proof(
+    server: Server, source: SourceTheorem, completion: str, timeout: float
+) -> Judgement:
+    proof = proof_of(completion, source.full_name)
+    if not proof.strip():
+        return Judgement(Verdict.UNPARSED, detail="the completion holds no proof")
+    for again in (True, False):
+        try:
+            return _judgement(source, proof, check_proof(server, source, proof, timeout=timeout))
+        except EngineLostError as error:
+            if not again:
+                return Judgement(Verdict.TIMED_OUT, detail=str(error))
+        except EngineUnavailableError:
+            raise
+        except LeanError as error:
+            return Judgement(None, detail=str(error))
+    raise AssertionError  # both tries return or raise
+
+
+def _judgement(source: SourceTheorem, proof: str, outcome: ProofOutcome) -> Judgement:
+    if outcome.valid:
+        return ProofJudgement(Verdict.SOLVED, progress=1.0)
+    if outcome.refusal is not None:
+        return Judgement(Verdict.REFUSED, outcome.refusal.reason, outcome.detail)
+    if outcome.error_line is None:
+        return Judgement(Verdict.UNPARSED, detail=outcome.detail)
+    lines = proof.strip("\n").count("\n") + 1
+    first = source.before.count("\n") + source.head.count("\n") + 2  # that of the proof
+    held = min(max(outcome.error_line - first, 0), lines)
+    return ProofJudgement(Verdict.FAILED, detail=outcome.detail, progress=held / lines)

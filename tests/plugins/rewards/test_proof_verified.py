@@ -1,0 +1,98 @@
+"""The reward of whole proofs: what passes the full verification pays, and nothing else does."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.rewards.proof_verified import ProofVerified
+
+STATEMENT = "theorem both (p q : Prop) (hp : p) (hq : q) : p ∧ q :="
+
+
+@pytest.fixture(scope="module")
+def reward():
+    made = ProofVerified(engines=1, dense=0.5)
+    yield made
+    made.close()
+
+
+def score(reward, completions, **columns):
+    logged: dict[str, float] = {}
+    count = len(completions)
+    given = {"problem": [STATEMENT] * count, "full_name": ["both"] * count, **columns}
+    found = reward(completions, log_metric=logged.__setitem__, **given)
+    return found, logged
+
+
+TABLE = [
+    ("exact ⟨hp, hq⟩", 1.0),
+    ("constructor\n· exact hp\n· exact hq", 1.0),
+    ("```lean4\ntheorem both (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  exact ⟨hp, hq⟩\n```", 1.0),
+    ([{"role": "assistant", "content": "exact ⟨hp, hq⟩"}], 1.0),
+    ("exact ⟨hp, hp⟩", 0.0),
+    ("constructor\n· exact hp\n· exact hp", pytest.approx(1 / 3)),  # two of three lines hold
+    ("sorry", 0.0),
+    ("exact both p q hp hq", 0.0),
+    ("native_decide", 0.0),
+    ("", 0.0),
+    ("Lean is a proof assistant.", 0.0),
+]  # fmt: skip
+
+
+def test_what_pays(reward):
+    found, logged = score(reward, [completion for completion, _ in TABLE])
+    assert found == [paid for _, paid in TABLE]
+    assert logged["lean/verified"] == pytest.approx(4 / len(TABLE))
+    assert logged["lean/refused/sorry"] == logged["lean/refused/cites-itself"]
+    assert logged["lean/unopened"] == 0
+
+
+def test_a_changed_statement_earns_nothing(reward):
+    text = "```lean\ntheorem both (p q : Prop) (hp : p) (hq : q) : p := by\n  exact hp\n```"
+    assert score(reward, [text])[0] == [0.0]
+
+
+def test_a_theorem_brings_what_comes_before_it(reward):
+    columns = {
+        "problem": ["theorem two : twice 2 = 4 :="],
+        "full_name": ["two"],
+        "header": ["def twice (n : Nat) : Nat := n + n\n\n"],
+    }
+    assert score(reward, ["rfl"], **columns)[0] == [1.0]
+    columns["header"] = ["import Nowhere\n\n"]
+    found, logged = score(reward, ["rfl"], **columns)
+    assert found == [None]
+    assert logged["lean/unopened"] == 1
+
+
+def test_a_theorem_of_a_repository_is_verified_in_its_file(reward, tmp_path: Path):
+    text = (
+        "def one := 1\n\ntheorem t : one = 1 := by\n  rfl\n\ntheorem later : one + one = 2 := rfl\n"
+    )
+    (tmp_path / "A.lean").write_text(text)
+    columns = {
+        "problem": ["theorem t : one = 1 :="],
+        "full_name": ["t"],
+        "url": ["https://h/o/r"],
+        "commit": ["c"],
+        "file_path": ["A.lean"],
+        "start": [[3, 1]],
+        "end": [[4, 6]],
+    }
+    reward = ProofVerified(engines=1, projects={"https://h/o/r": tmp_path})
+    assert reward(["decide"], **columns) == [1.0]
+    assert reward(["exact later"], **columns) == [0.0]
+    reward.close()
+
+
+def test_settings():
+    assert pickle.loads(pickle.dumps(ProofVerified(dense=0.25))).dense == 0.25
+    for wrong in ({"dense": 1}, {"timeout": 0}, {"engines": 0}):
+        with pytest.raises(UsageError):
+            ProofVerified(**wrong)
+    with pytest.raises(UsageError, match="full_name"):
+        ProofVerified()(["rfl"], problem=["theorem t : 1 = 1 :="])
