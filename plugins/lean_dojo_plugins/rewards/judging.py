@@ -31,6 +31,10 @@ class Spec(Protocol):
     def header(self) -> str | None:
         """Requests with equal headers share what an engine has elaborated."""
 
+    @property
+    def owner(self) -> str | None:
+        """Whose texts it has; see :meth:`.EnginePool.submit`."""
+
 
 Question: TypeAlias = tuple[Any, str]
 """A :class:`Spec`, and the completion to judge there."""

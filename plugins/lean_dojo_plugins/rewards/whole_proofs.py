@@ -49,6 +49,11 @@ class TheoremSpec:
         """Requests with equal headers share what an engine has elaborated."""
         return self.before if self.place is None else f"{self.project}/{self.place[0]}"
 
+    @property
+    def owner(self) -> str | None:
+        """The repository whose file it stands in; a statement of a set has no owner."""
+        return None if self.place is None else str(self.project)
+
     def source(self) -> SourceTheorem:
         """Return the theorem in its file, or in one of its own.
 
