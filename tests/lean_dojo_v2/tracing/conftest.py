@@ -131,7 +131,7 @@ class SharedPool:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def submit(self, fn: Callable[..., Any], *args: Any, header: str, name: str) -> Future[Any]:
+    def submit(self, fn: Callable[..., Any], *args: Any, **_: str) -> Future[Any]:
         future: Future[Any] = Future()
         shutil.copytree(self.folder, self.view, dirs_exist_ok=True)  # what was compiled since then
         try:
