@@ -33,6 +33,7 @@ from lean_dojo_plugins.causal_lm.model.loading import (
     load_tokenizer,
 )
 from lean_dojo_plugins.causal_lm.text.preview import preview
+from lean_dojo_plugins.causal_lm.text.templates import render
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args, check_values
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
@@ -152,15 +153,17 @@ class CausalTrainer:
         self.make_formatter()
 
     def preflight(self) -> None:
-        """Check what training will need, before any data is prepared; loads no model.
+        """Check what training will need, before any data is prepared; loads the tokenizer only.
 
         Raises:
             UsageError: If the model is not there, or ``output_dir`` cannot be written.
             ConfigError: If a setting names what is not installed, or does not fit another one.
+            TrainingError: If the tokenizer cannot be loaded, or renders no prompt of the formatter.
         """
         trial = self.step_config(CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1))
         check_ready(self.model_name, self.output_dir, self.reports(), trial)
         resolve_callbacks(self.callbacks)
+        render(self.tokenizer, [self.make_formatter().prompt("⊢ True")], ask=True)
 
     # --- what a subclass gives ------------------------------------------------------------------
 

@@ -9,9 +9,9 @@ from trl import SFTConfig, SFTTrainer
 
 from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 from lean_dojo_plugins.causal_lm.text.formatters import ask
+from lean_dojo_plugins.causal_lm.text.templates import PLAIN_TEMPLATE
 from lean_dojo_plugins.causal_lm.text.tokenisation import (
     IGNORED,
-    PLAIN_TEMPLATE,
     Tokeniser,
     encode_prompt,
     shorten,

@@ -16,7 +16,7 @@ import attrs
 import torch
 from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
 
-from lean_dojo_core import DatasetFormatter, registry
+from lean_dojo_core import DatasetFormatter, Message, registry
 from lean_dojo_core.errors import CheckpointError, UsageError
 from lean_dojo_plugins.causal_lm.generate.cache import make_roomy, one_token_at_a_time
 from lean_dojo_plugins.causal_lm.generate.draws import pick, uniforms
@@ -26,6 +26,7 @@ from lean_dojo_plugins.causal_lm.model.loading import (
     load_for_inference,
     load_tokenizer,
 )
+from lean_dojo_plugins.causal_lm.text.templates import render
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import resolve_model
@@ -415,9 +416,12 @@ def end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> li
     ends: set[int] = set()
     for value in (tokenizer.eos_token_id, model.generation_config.eos_token_id):
         ends.update(value if isinstance(value, list) else [] if value is None else [value])
-    turn = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "x"}]
-    rendered = tokenizer.apply_chat_template(turn, tokenize=False)
-    tail = cast("str", rendered).rpartition("x")[2]
+    turn: list[Message] = [
+        {"role": "user", "content": "x"},
+        {"role": "assistant", "content": "x"},
+    ]
+    (rendered,) = render(tokenizer, [turn], ask=False)
+    tail = rendered.rpartition("x")[2]
     ids = cast("list[int]", tokenizer(tail, add_special_tokens=False)["input_ids"])
     ends.update(set(ids) & set(tokenizer.all_special_ids))
     # Byte-level vocabularies write a newline as Ċ, byte-fallback ones as <0x0A>.

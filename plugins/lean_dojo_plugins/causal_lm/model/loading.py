@@ -23,7 +23,7 @@ from transformers import (
 )
 
 from lean_dojo_core.errors import CheckpointError, UsageError
-from lean_dojo_plugins.causal_lm.text.tokenisation import PLAIN_TEMPLATE
+from lean_dojo_plugins.causal_lm.text.templates import mend_template
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.hub import fetch, fetch_tokenizer, resolve_model
 
@@ -41,14 +41,14 @@ def load_tokenizer(name: str | Path) -> PreTrainedTokenizerBase:
 
     Raises:
         UsageError: If there is none at that path.
-        TrainingError: If the hub does not give it, or it can neither pad nor end.
+        TrainingError: If the hub does not give it, it can neither pad nor end, or its chat template
+            renders no question and answer.
     """
     source = resolve_model(name)
     folder, gguf = _gguf(source)
     options = {"gguf_file": gguf} if gguf else {}
     tokenizer = fetch_tokenizer(folder, **options)
-    if tokenizer.chat_template is None:
-        tokenizer.chat_template = PLAIN_TEMPLATE
+    mend_template(tokenizer)
     return tokenizer
 
 

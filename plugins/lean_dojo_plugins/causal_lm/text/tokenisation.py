@@ -15,18 +15,9 @@ import attrs
 from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_core import Message
+from lean_dojo_plugins.causal_lm.text.templates import render
 from lean_dojo_plugins.training.lengths import TooLong
 from lean_dojo_plugins.training.rows import CHUNK, chunks
-
-PLAIN_TEMPLATE = (
-    "{% for message in messages %}"
-    "{% if message['role'] == 'system' %}{{ message['content'] + '\n\n' }}"
-    "{% elif message['role'] == 'user' %}{{ '### Goal\n' + message['content'] + '\n\n' }}"
-    "{% else %}{{ '### Tactic\n' + message['content'] + (eos_token or '') }}{% endif %}"
-    "{% endfor %}"
-    "{% if add_generation_prompt %}{{ '### Tactic\n' }}{% endif %}"
-)
-"""Chat template for base models that come without one; saved with the tokenizer."""
 
 IGNORED = -100
 """Label of a token that carries no loss."""
@@ -108,13 +99,11 @@ def encode(
     """Render conversations by the chat template and tokenise them.
 
     With ``ask`` they end where the assistant is to answer.
+
+    Raises:
+        TrainingError: If the template refuses one.
     """
-    texts = cast(
-        "list[str]",
-        tokenizer.apply_chat_template(
-            list(conversations), tokenize=False, add_generation_prompt=ask
-        ),
-    )
+    texts = render(tokenizer, conversations, ask=ask)
     # The template writes special tokens itself; a warning of too long texts comes too early here.
     encoded = tokenizer(texts, add_special_tokens=False, verbose=False)
     return cast("list[list[int]]", encoded["input_ids"])

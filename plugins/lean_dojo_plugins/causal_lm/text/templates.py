@@ -1,0 +1,146 @@
+"""Chat templates as models bring them, and what is put before those that do not fit.
+
+Training and proving render the same messages with the tokenizer's own template. Two kinds of
+templates would spoil that, and are mended when the tokenizer is loaded. The mended template is
+saved with the trained model, so every server that loads it renders the same text.
+
+* A template that refuses the system role (Gemma's): the system text begins the user's turn.
+* A template whose prompt is not what precedes the assistant's text in a whole conversation.
+  Those of reasoning models write ``<think>`` where the model is to go on, but a finished (empty)
+  thought, or none, before an answer. The prompt then is what precedes the answer.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Sequence
+from typing import cast
+
+from jinja2 import TemplateError
+from transformers import PreTrainedTokenizerBase
+
+from lean_dojo_core import Message
+from lean_dojo_core.errors import TrainingError
+
+PLAIN_TEMPLATE = (
+    "{% for message in messages %}"
+    "{% if message['role'] == 'system' %}{{ message['content'] + '\n\n' }}"
+    "{% elif message['role'] == 'user' %}{{ '### Goal\n' + message['content'] + '\n\n' }}"
+    "{% else %}{{ '### Tactic\n' + message['content'] + (eos_token or '') }}{% endif %}"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}{{ '### Tactic\n' }}{% endif %}"
+)
+"""Chat template for base models that come without one; saved with the tokenizer."""
+
+_ANSWER = "[the answer]"
+"""Stands for the assistant's text where a template is asked what it writes before it."""
+# An empty expression keeps Jinja from removing a newline at the template's own begin or end.
+_JOIN_SYSTEM = (
+    "{% if messages[0]['role'] == 'system' and messages | length > 1 %}"
+    "{% set messages = [{'role': messages[1]['role'], 'content': "
+    "messages[0]['content'] + '\n\n' + messages[1]['content']}] + messages[2:] %}"
+    "{% endif %}{{ '' }}"
+)
+_BEFORE_ANSWER = (
+    "{% set _ask = add_generation_prompt and messages[-1]['role'] != 'assistant' %}"
+    "{% if _ask %}{% set add_generation_prompt = false %}"
+    f"{{% set messages = messages + [{{'role': 'assistant', 'content': '{_ANSWER}'}}] %}}"
+    "{% endif %}{% set _text %}{{ '' }}",
+    f"{{{{ '' }}}}{{% endset %}}{{{{ _text.rpartition('{_ANSWER}')[0] if _ask else _text }}}}",
+)
+_PROBE: list[Message] = [
+    {"role": "system", "content": "[the system]"},
+    {"role": "user", "content": "[the user]"},
+]
+_REPLY: Message = {"role": "assistant", "content": _ANSWER}
+
+
+def render(
+    tokenizer: PreTrainedTokenizerBase, conversations: Sequence[list[Message]], *, ask: bool
+) -> list[str]:
+    """Render conversations by the chat template; with ``ask``, up to where the answer begins.
+
+    Raises:
+        TrainingError: If the template refuses one; says its reason.
+    """
+    try:
+        texts = tokenizer.apply_chat_template(
+            list(conversations), tokenize=False, add_generation_prompt=ask
+        )
+    except (TemplateError, TypeError, ValueError, KeyError, AttributeError) as error:
+        roles = ", ".join(message["role"] for message in conversations[0]) if conversations else ""
+        raise TrainingError(
+            f"{tokenizer.name_or_path}: its chat template cannot render a conversation of {roles}: "
+            f"{' '.join(str(error).split())[:300]}; correct the chat template of the model"
+        ) from error
+    return cast("list[str]", texts)
+
+
+def mend_template(tokenizer: PreTrainedTokenizerBase) -> None:
+    """Give a tokenizer a template that fits; see the module's text. What is mended is said once.
+
+    Raises:
+        TrainingError: If its template can render neither form of a question and its answer, or
+            leaves out the goal or the tactic.
+    """
+    if tokenizer.chat_template is None:
+        tokenizer.chat_template = PLAIN_TEMPLATE
+    if _refuses_system(tokenizer):
+        _set_template(tokenizer, _JOIN_SYSTEM + _template(tokenizer))
+        _say(tokenizer, "refuses a system message; its text begins the user's turn")
+    (asked,), (whole,) = (
+        render(tokenizer, [_PROBE], ask=True),
+        render(tokenizer, [[*_PROBE, _REPLY]], ask=False),
+    )
+    for message in (_PROBE[-1], _REPLY):
+        if message["content"] not in whole:
+            raise TrainingError(
+                f"{tokenizer.name_or_path}: its chat template leaves out what the "
+                f"{message['role']} says; correct the chat template of the model"
+            )
+    before = whole.rpartition(_ANSWER)[0]
+    if asked.rstrip(" ") != before.rstrip(" "):
+        head, tail = _BEFORE_ANSWER
+        _set_template(tokenizer, head + _template(tokenizer) + tail)
+        _say(
+            tokenizer,
+            f"writes {_end(before, asked)!r} before an answer, but {_end(asked, before)!r} where it "
+            "asks for one; the model is asked with the former",
+        )
+
+
+def _refuses_system(tokenizer: PreTrainedTokenizerBase) -> bool:
+    """Whether a system message is the reason why the template raises an error."""
+    try:
+        render(tokenizer, [_PROBE], ask=True)
+    except TrainingError:
+        render(tokenizer, [_PROBE[1:]], ask=True)  # an error here is another one
+        return True
+    return False
+
+
+def _template(tokenizer: PreTrainedTokenizerBase) -> str:
+    # Jinja drops one newline at the end of a template, but only there.
+    return tokenizer.get_chat_template().removesuffix("\n")
+
+
+def _set_template(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
+    named = tokenizer.chat_template
+    tokenizer.chat_template = {**named, "default": text} if isinstance(named, dict) else text
+
+
+def _end(text: str, other: str) -> str:
+    """Return what stands in a text after the part that it shares with another."""
+    return text[len(os.path.commonprefix([text, other])) :]
+
+
+def _say(tokenizer: PreTrainedTokenizerBase, what: str) -> None:
+    _say_once(f"{tokenizer.name_or_path}: its chat template {what}")
+
+
+@functools.cache
+def _say_once(text: str) -> None:
+    if os.environ.get("RANK", "0") == "0":  # of several processes, the first
+        print(text, file=sys.stderr)
