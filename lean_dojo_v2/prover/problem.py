@@ -9,6 +9,7 @@ import attrs
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.lean.verify.opening import open_expression
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
 from lean_dojo_v2.lean.verify.tactics import check_goal_proof, check_proof, open_theorem
@@ -83,7 +84,7 @@ class GoalProblem:
 
     def open(self, server: Server) -> GoalState:
         """Open the goal; a ``RequestError`` says that it is no proposition that Lean can read."""
-        return server.goal_start(self.expression)
+        return open_expression(server, self.expression)[0]
 
     def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
         """Elaborate ``theorem … : expression := by proof``."""

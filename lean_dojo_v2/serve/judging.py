@@ -18,6 +18,7 @@ from lean_dojo_v2.lean.errors import (
 from lean_dojo_v2.lean.messages import LeanMessage
 from lean_dojo_v2.lean.verify.files import check_file
 from lean_dojo_v2.lean.verify.goal_text import open_goal
+from lean_dojo_v2.lean.verify.opening import open_expression
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome
 from lean_dojo_v2.lean.verify.screening import Refusal
 from lean_dojo_v2.lean.verify.tactics import check_tactic
@@ -45,7 +46,7 @@ class StatedGoal:
             RequestError: It is neither.
         """
         if "⊢" not in self.text:
-            return server.goal_start(self.text)
+            return open_expression(server, self.text)[0]
         try:
             return open_goal(server, self.text)
         except ServerError:

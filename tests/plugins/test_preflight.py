@@ -136,3 +136,33 @@ def test_what_is_in_the_cache_of_the_hub_is_there(
     variables = environment(HF_HOME=str(tmp_path), HF_HUB_OFFLINE="1")
     variables.pop("HF_HUB_CACHE", None)
     subprocess.run([sys.executable, "-c", code], check=True, env=variables)
+
+
+LORA = {
+    "no such module": ("{target_modules: [nosuch]}", "Target modules {'nosuch'} not found"),
+    "output layer": ("{target_modules: [q_proj, lm_head]}", "share their weights"),
+    "whole output layer": (
+        "{target_modules: [q_proj], modules_to_save: [lm_head]}",
+        "share their weights",
+    ),
+    "embeddings": ("{target_modules: [embed_tokens]}", "share their weights"),
+    "some tokens": (
+        "{target_modules: [q_proj], trainable_token_indices: [1]}",
+        "share their weights",
+    ),
+}
+
+
+@pytest.mark.parametrize("which", LORA)
+def test_an_adapter_that_would_be_lost_is_refused_before_any_data(dry_run: DryRun, which: str):
+    lora, said = LORA[which]
+    code, message = dry_run("sft", "--set", f"lora_config={lora}", "--set", "model_name=shipped")
+    assert code == 2
+    assert message.startswith("Error: lora_config: ")
+    assert said in message
+    assert "Traceback" not in message
+
+
+def test_an_adapter_that_fits_is_not_refused(dry_run: DryRun):
+    lora = "lora_config={target_modules: all-linear}"
+    assert dry_run("sft", "--set", lora, "--set", "model_name=shipped") == (0, "")

@@ -7,16 +7,40 @@ goals, as long as what stands before the tactic elaborates on its own.
 
 from __future__ import annotations
 
+import re
+
 from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.text.lexer import code_tokens
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.judged import owner_of
 
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "⟨": "⟩"}
 _STAND_IN = "all_goals "
+_UNKNOWN_LEVEL = re.compile(r"unknown universe level [`'‘]+([^`'’\s]+)")
+
+
+def open_expression(server: Server, expression: str) -> tuple[GoalState, tuple[str, ...]]:
+    """Open a goal whose target is an expression, which may name universe levels: ``Type u``.
+
+    Returns:
+        The goal, and the names of its levels in the order in which Lean met them.
+
+    Raises:
+        RequestError: If it is no proposition that Lean can read.
+    """
+    levels: tuple[str, ...] = ()
+    while True:
+        try:
+            return server.goal_start(expression, levels=levels), levels
+        except RequestError as error:
+            unknown = _UNKNOWN_LEVEL.search(str(error))
+            if unknown is None or unknown[1] in levels:
+                raise
+            levels = (*levels, unknown[1])
 
 
 def open_theorem(server: Server, source: SourceTheorem) -> GoalState:

@@ -15,7 +15,7 @@ from lean_dojo_v2.lean.text.layout import rest_of_block
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.digests import digest
 from lean_dojo_v2.lean.verify.goal_text import Start, open_goal, start_of
-from lean_dojo_v2.lean.verify.opening import open_exact
+from lean_dojo_v2.lean.verify.opening import open_exact, open_expression
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.proofs import check_declaration, goal_source
 
@@ -106,7 +106,8 @@ def expression_point(server: Server, expression: str) -> ProofPoint:
     Raises:
         RequestError: If it is no proposition that Lean can read.
     """
-    return _bare(server, server.goal_start(expression), Start(expression, (), ()))
+    state, levels = open_expression(server, expression)
+    return _bare(server, state, Start(expression, levels, ()))
 
 
 def _bare(server: Server, state: GoalState, start: Start) -> ProofPoint:

@@ -28,9 +28,11 @@ from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows, mean_loss
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import (
+    check_lora,
     describe_parameters,
     load_model,
     load_tokenizer,
+    match_vocabulary,
 )
 from lean_dojo_plugins.causal_lm.text.preview import preview
 from lean_dojo_plugins.causal_lm.text.templates import render
@@ -164,6 +166,8 @@ class CausalTrainer:
         check_ready(self.model_name, self.output_dir, self.reports(), trial)
         resolve_callbacks(self.callbacks)
         render(self.tokenizer, [self.make_formatter().prompt("⊢ True")], ask=True)
+        if self.lora_config is not None:
+            check_lora(self.model_name, self.lora_config)
 
     # --- what a subclass gives ------------------------------------------------------------------
 
@@ -208,6 +212,7 @@ class CausalTrainer:
             self._model = load_model(
                 self._source(), lora=self.lora_config, device=self.chosen_device
             )
+            match_vocabulary(self._model, self.tokenizer)
             cast("torch.nn.Module", self._model).to(self.chosen_device.name)
             if self.lora_config is not None and PartialState().is_main_process:
                 print(describe_parameters(self._model), file=sys.stderr)
@@ -355,7 +360,7 @@ class CausalTrainer:
         """Train one step with the trainer of :meth:`build_step_trainer`; see :class:`Learner`."""
         restore_forward(self.model)
         use_cache = self.model.config.use_cache
-        fitter = self.build_step_trainer(dataset, step)
+        fitter = self._built(dataset, step)
         if self.look_back and (fitter.is_fsdp_enabled or fitter.is_deepspeed_enabled):
             raise UsageError(
                 "look_back measures the whole model on one device, but FSDP or DeepSpeed splits "
@@ -372,6 +377,13 @@ class CausalTrainer:
         if fitter.is_world_process_zero():
             self.tokenizer.save_pretrained(target)
         return int(fitter.state.global_step)
+
+    def _built(self, dataset: Dataset, step: CurriculumStep) -> transformers.Trainer:
+        """Build the step's trainer; settings that only the library itself can judge end here."""
+        try:
+            return self.build_step_trainer(dataset, step)
+        except (ValueError, ImportError) as error:
+            raise ConfigError(f"{type(self).__name__} cannot be built: {error}") from error
 
     def held_out_loss(self, rows: Sequence[dict[str, Any]]) -> float | None:
         """Return the mean loss (nats per token) on rows; ``None`` if no row fits."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.verify.goal_text import GoalTextError, open_goal, parse_state, statement
+from lean_dojo_v2.prover.problem import GoalProblem
 
 
 def test_all_parts_of_a_state_are_read():
@@ -77,3 +79,15 @@ def test_what_cannot_be_read_again_is_said_so(engine, text, complaint):
 def test_the_first_of_several_goals_opens_if_asked(engine):
     state = open_goal(engine, "⊢ True\n\n⊢ 1 = 1", first_only=True)
     assert [goal.target for goal in state.goals] == ["True"]
+
+
+def test_a_goal_may_name_universe_levels(engine):
+    goal = GoalProblem("∀ (α : Type u) (β : Type v) (p : α × β), p = p")
+    assert [str(one.target) for one in goal.open(engine).goals] == [goal.expression]
+    assert goal.check(engine, "intro α β p\nrfl").valid
+    assert not goal.check(engine, "intro α β p\nexact sorry").valid
+
+
+def test_what_is_no_universe_level_is_refused_as_before(engine):
+    with pytest.raises(RequestError, match="nosuch"):
+        GoalProblem("nosuch = nosuch").open(engine)

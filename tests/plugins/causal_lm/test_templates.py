@@ -53,7 +53,10 @@ SPACED = (
 )
 PROMPT, GOAL, TACTIC = ask("⊢ p"), "⊢ p", {"role": "assistant", "content": "exact h"}
 BEFORE = {
-    "gemma": (GEMMA, f"<start_of_turn>user\n{SYSTEM}\n\n{GOAL}<end_of_turn>\n<start_of_turn>model\n"),
+    "gemma": (
+        GEMMA,
+        f"<start_of_turn>user\n{SYSTEM}\n\n{GOAL}<end_of_turn>\n<start_of_turn>model\n",
+    ),
     "alternating": (
         ALTERNATING,
         f"<start_of_turn>user\n{SYSTEM}\n\n{GOAL}<end_of_turn>\n<start_of_turn>model\n",

@@ -25,6 +25,7 @@ from lean_dojo_plugins.causal_lm.model.loading import (
     ADAPTER_FILE,
     load_for_inference,
     load_tokenizer,
+    match_vocabulary,
 )
 from lean_dojo_plugins.causal_lm.text.templates import render
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
@@ -170,6 +171,7 @@ class CausalTacticGenerator:
         batch_tokens: int,
     ) -> None:
         """Use this model from now on; parameters as in :meth:`from_model`."""
+        match_vocabulary(model, tokenizer)
         self.model = model
         self.tokenizer = tokenizer
         self.formatter = _made(formatter)

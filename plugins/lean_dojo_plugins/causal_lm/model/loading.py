@@ -9,7 +9,6 @@ base under a LoRA adapter is held in bfloat16 there.
 
 from __future__ import annotations
 
-import copy
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -22,8 +21,10 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from lean_dojo_core.errors import CheckpointError, UsageError
+from lean_dojo_core import Message
+from lean_dojo_core.errors import CheckpointError, TrainingError, UsageError
 from lean_dojo_plugins.causal_lm.text.templates import mend_template
+from lean_dojo_plugins.causal_lm.text.tokenisation import encode
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.hub import fetch, fetch_tokenizer, resolve_model
 
@@ -67,22 +68,60 @@ def load_model(
     Raises:
         UsageError: If there is no model at that path.
         TrainingError: If the hub does not give it, or it cannot be read.
+        ConfigError: If such an adapter cannot be trained on it.
     """
     device = device or choose_device()
     source = resolve_model(name)
     if lora is None:
         return _load_merged(source, torch.float32)
-    from peft import PeftModel, get_peft_model
-
     if is_adapter(source):
+        from peft import PeftModel
+
         base = load_base(base_of_adapter(source), dtype=device.frozen_dtype)
         wrapped = PeftModel.from_pretrained(base, source, is_trainable=True)
         _check_same_adapter(wrapped.peft_config["default"], lora, source)
         return cast("PreTrainedModel", wrapped)
-    own = copy.deepcopy(lora)  # peft writes into the configuration that it is given
-    own.task_type = own.task_type or "CAUSAL_LM"
-    base = load_base(source, dtype=device.frozen_dtype)
-    return cast("PreTrainedModel", get_peft_model(base, own))
+    from lean_dojo_plugins.causal_lm.model.adapting import adapt
+
+    return adapt(load_base(source, dtype=device.frozen_dtype), lora)
+
+
+def check_lora(name: str | Path, lora: LoraConfig) -> None:
+    """Look whether a new adapter fits the model of a name, without loading it.
+
+    Raises:
+        UsageError: If there is no model at that path.
+        ConfigError: If the adapter cannot be trained on it; says why.
+        TrainingError: If the model's configuration cannot be read.
+    """
+    source = resolve_model(name)
+    if not is_adapter(source):  # of one that trains on, load_model compares the settings
+        from lean_dojo_plugins.causal_lm.model.adapting import check_adapter
+
+        check_adapter(*_gguf(source), lora)
+
+
+def match_vocabulary(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Let a tokenizer pad with a token that the model has; what pads is never read.
+
+    Raises:
+        TrainingError: If a conversation needs tokens that the model does not have.
+    """
+    embeddings: Any = model.get_input_embeddings()
+    known = embeddings.weight.shape[0]
+    if cast("int", tokenizer.pad_token_id) >= known and tokenizer.eos_token is not None:
+        tokenizer.pad_token = tokenizer.eos_token
+    turns: list[Message] = [
+        {"role": "user", "content": "x"},
+        {"role": "assistant", "content": "x"},
+    ]
+    (ids,) = encode(tokenizer, [turns], ask=False)
+    if (unknown := max([*ids, cast("int", tokenizer.pad_token_id)])) >= known:
+        token = tokenizer.convert_ids_to_tokens(unknown)
+        raise TrainingError(
+            f"{tokenizer.name_or_path}: its tokenizer writes {token!r} (number {unknown}), but the "
+            f"model has {known} tokens only; use the model's own tokenizer, or resize the model"
+        )
 
 
 def is_adapter(name: str | Path) -> bool:

@@ -1,0 +1,70 @@
+"""Put a LoRA adapter onto a model, or say why that adapter cannot be trained."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any, cast
+
+import torch
+from accelerate import init_empty_weights
+from peft import LoraConfig, get_peft_model
+from peft.tuners.tuners_utils import BaseTunerLayer
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
+
+from lean_dojo_core.errors import ConfigError
+from lean_dojo_plugins.training.hub import fetch
+
+
+def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
+    """Wrap a model so that an adapter of that kind trains, and nothing else.
+
+    Raises:
+        ConfigError: If the model has none of the modules, or the adapter would be lost: an adapter
+            of the output layer, whose weights the loss reads directly, or of embeddings that are
+            the output layer's weights, too, and cannot be merged into one of the two alone.
+    """
+    own = copy.deepcopy(lora)  # peft writes into the configuration that it is given
+    own.task_type = own.task_type or "CAUSAL_LM"
+    words, output = base.get_input_embeddings(), base.get_output_embeddings()
+    tied = output is not None and words.weight is output.weight
+    try:
+        wrapped: Any = get_peft_model(base, own)
+    except (ValueError, TypeError, KeyError, RuntimeError) as error:
+        raise ConfigError(f"lora_config: {' '.join(str(error).split())}") from error
+    model = wrapped.get_base_model()
+    now_words, now_output = model.get_input_embeddings(), model.get_output_embeddings()
+    if tied and (now_words is not words or now_output is not output):
+        raise ConfigError(
+            "lora_config: it trains the embeddings or the output layer (lm_head), but in this model "
+            "the two share their weights, so that the result could not be merged; name other "
+            "modules in target_modules, modules_to_save and trainable_token_indices"
+        )
+    if isinstance(now_output, BaseTunerLayer):
+        raise ConfigError(
+            "lora_config: the loss reads the weights of the output layer (lm_head) directly, so its "
+            "adapter would not be trained; take it out of target_modules (modules_to_save trains "
+            "it as a whole)"
+        )
+    return cast("PreTrainedModel", wrapped)
+
+
+def check_adapter(folder: str, gguf: str | None, lora: LoraConfig) -> None:
+    """Look whether an adapter fits a model, on a model without weights: nothing is loaded.
+
+    Args:
+        folder: Folder or hub id of the model.
+        gguf: The GGUF file in that folder, if the model is one.
+        lora: The adapter's configuration.
+
+    Raises:
+        ConfigError: See :func:`adapt`.
+        TrainingError: If the model's configuration cannot be read.
+    """
+    options = {"gguf_file": gguf} if gguf else {}
+    config = fetch(AutoConfig.from_pretrained, folder, what="model", **options)
+    with init_empty_weights(include_buffers=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # training itself gives them
+        empty = AutoModelForCausalLM.from_config(config, dtype=torch.float32)  # type: ignore[no-untyped-call]
+        empty.tie_weights()
+        adapt(empty, lora)
