@@ -36,15 +36,15 @@ def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
     now_words, now_output = model.get_input_embeddings(), model.get_output_embeddings()
     if tied and (now_words is not words or now_output is not output):
         raise ConfigError(
-            "lora_config: it trains the embeddings or the output layer (lm_head), but in this model "
-            "the two share their weights, so that the result could not be merged; name other "
+            "lora_config: it trains the embeddings or the output layer (lm_head), but in this "
+            "model the two share their weights, so that the result could not be merged; name other "
             "modules in target_modules, modules_to_save and trainable_token_indices"
         )
     if isinstance(now_output, BaseTunerLayer):
         raise ConfigError(
-            "lora_config: the loss reads the weights of the output layer (lm_head) directly, so its "
-            "adapter would not be trained; take it out of target_modules (modules_to_save trains "
-            "it as a whole)"
+            "lora_config: the loss reads the weights of the output layer (lm_head) directly, so "
+            "its adapter would not be trained; take it out of target_modules (modules_to_save "
+            "trains it as a whole)"
         )
     return cast("PreTrainedModel", wrapped)
 

@@ -13,6 +13,7 @@ saved with the trained model, so every server that loads it renders the same tex
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import sys
 from collections.abc import Sequence
@@ -47,8 +48,10 @@ _BEFORE_ANSWER = (
     "{% set _ask = add_generation_prompt and messages[-1]['role'] != 'assistant' %}"
     "{% if _ask %}{% set add_generation_prompt = false %}"
     f"{{% set messages = messages + [{{'role': 'assistant', 'content': '{_ANSWER}'}}] %}}"
-    "{% endif %}{% set _text %}{{ '' }}",
-    f"{{{{ '' }}}}{{% endset %}}{{{{ _text.rpartition('{_ANSWER}')[0] if _ask else _text }}}}",
+    "{% endif %}{% set _text %}{{ '' }}"
+)
+_CUT_ANSWER = (
+    f"{{{{ '' }}}}{{% endset %}}{{{{ _text.rpartition('{_ANSWER}')[0] if _ask else _text }}}}"
 )
 _PROBE: list[Message] = [
     {"role": "system", "content": "[the system]"},
@@ -102,12 +105,11 @@ def mend_template(tokenizer: PreTrainedTokenizerBase) -> None:
             )
     before = whole.rpartition(_ANSWER)[0]
     if asked.rstrip(" ") != before.rstrip(" "):
-        head, tail = _BEFORE_ANSWER
-        _set_template(tokenizer, head + _template(tokenizer) + tail)
+        _set_template(tokenizer, _BEFORE_ANSWER + _template(tokenizer) + _CUT_ANSWER)
         _say(
             tokenizer,
-            f"writes {_end(before, asked)!r} before an answer, but {_end(asked, before)!r} where it "
-            "asks for one; the model is asked with the former",
+            f"writes {_end(before, asked)!r} before an answer, but {_end(asked, before)!r} where "
+            "it asks for one; the model is asked with the former",
         )
 
 
@@ -133,7 +135,9 @@ def _set_template(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
 
 def _end(text: str, other: str) -> str:
     """Return what stands in a text after the part that it shares with another."""
-    return text[len(os.path.commonprefix([text, other])) :]
+    shared = zip(text, other, strict=False)
+    same = itertools.takewhile(lambda pair: pair[0] == pair[1], shared)
+    return text[sum(1 for _ in same) :]
 
 
 def _say(tokenizer: PreTrainedTokenizerBase, what: str) -> None:
