@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 
 import attrs
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from lean_dojo_core.errors import ConfigError, LeanDojoError, PluginLoadError
 from lean_dojo_core.settings import Setting, settings_of
 from lean_dojo_v2.structuring import WrongValue, structure, suggestion
+from lean_dojo_v2.yaml_text import YamlTextError, key_of, parse_yaml
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
@@ -100,9 +100,12 @@ def parse_assignment(text: str) -> Settings:
         )
     place = f"--set {match['path'].strip()}"
     try:
-        parsed = _load(match["value"])[0]
-    except YAMLError as error:
-        raise ConfigError(f"{place}: {match['value']!r} is not a YAML value; quote it") from error
+        parsed = parse_yaml(match["value"])[0]
+    except YamlTextError as error:
+        value = match["value"]
+        raise ConfigError(
+            f"{place}: {value!r:.200} is not a YAML value; quote it ({error})"
+        ) from error
     for part in reversed(path):
         parsed = {part: parsed}
     return Settings(parsed, {tuple(path[:depth]): place for depth in range(1, len(path) + 1)})
@@ -210,30 +213,20 @@ def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
             into[key] = value
 
 
-def _load(text: str) -> tuple[Any, Node | None]:
-    """Read the one document of a YAML 1.2 text: its value, and the nodes with their places.
-
-    Raises:
-        YAMLError: If it is not YAML, has a key twice, or asks for Python objects.
-    """
-    yaml = YAML(typ="safe", pure=True)
-    node = yaml.compose(text)
-    return (None if node is None else yaml.constructor.construct_document(node)), node
-
-
 def _parse(text: str, source: str) -> Settings:
     try:
-        values, node = _load(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise ConfigError(f"{source}{where}: not valid YAML: {error.problem}") from error
-    except YAMLError as error:
-        raise ConfigError(f"{source}: not valid YAML: {error}") from error
+        values, node = parse_yaml(text)
+    except YamlTextError as error:
+        where = f", {error.place}" if error.place else ""
+        raise ConfigError(f"{source}{where}: not valid YAML: {error}") from error
     if node is None:
         return Settings()
     if not isinstance(node, MappingNode):
         raise ConfigError(f"{source}: should be a mapping of keys to values, such as 'lr: 1e-5'")
+    for key, (written, _) in zip(values, node.value, strict=False):
+        if not isinstance(key, str):
+            line = written.start_mark.line + 1
+            raise ConfigError(f"{source}, line {line}: {key!r:.80} is not the name of a setting")
     return Settings(values, dict(_places(node, (), source)))
 
 
@@ -242,7 +235,7 @@ def _places(node: Node, path: KeyPath, source: str) -> Iterator[tuple[KeyPath, s
         parts = [(index, item, item) for index, item in enumerate(node.value)]
     else:
         pairs = node.value if isinstance(node, MappingNode) else ()
-        parts = [(key.value, key, value) for key, value in pairs]
+        parts = [(key_of(key), key, value) for key, value in pairs]
     for name, begin, value in parts:
         yield (*path, name), f"{source}, line {begin.start_mark.line + 1}"
         yield from _places(value, (*path, name), source)

@@ -66,6 +66,8 @@ class DataError(LeanDojoError):
         place: Where in it, for example ``"line 12"`` or ``"repositories[0].start"``.
     """
 
+    exit_code = 2
+
     def __init__(self, message: str, *, path: Path | str | None = None, place: str = "") -> None:
         self.path = None if path is None else Path(path)
         self.place = place
@@ -83,6 +85,8 @@ class DatabaseError(DataError):
 
 class EmptyDatasetError(DataError, ValueError):
     """Nothing is left to train on, for example because every theorem is ``sorry``."""
+
+    exit_code = 1
 
 
 class TraceError(LeanDojoError):

@@ -49,7 +49,7 @@ def read_settings() -> dict[str, Any]:
         found = json.loads(file.read_bytes())
     except OSError as error:
         raise UnreadableFileError(f"cannot be read: {error.strerror}", path=file) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnreadableFileError(f"is not JSON: {error}; {hint}", path=file) from error
     names = found.get(DISABLED, []) if isinstance(found, dict) else None
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):

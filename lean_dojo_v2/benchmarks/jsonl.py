@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import orjson
 
 from lean_dojo_core.errors import UnreadableFileError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_v2.json_text import parse_json
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.lean.text.lexer import code_tokens, without_end
 from lean_dojo_v2.lean.text.statement import split_statement
@@ -70,8 +70,8 @@ class JsonlBenchmark:
 
     def _problem(self, line: bytes, number: int) -> BenchmarkProblem:
         try:
-            item = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
+            item = parse_json(line)
+        except ValueError as error:
             raise self._error(f"is not JSON: {error}", number) from error
         if not isinstance(item, dict):
             raise self._error("is not a JSON object", number)

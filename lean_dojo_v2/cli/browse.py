@@ -42,7 +42,7 @@ def browse(
     Shows the place, split and statement of each theorem, and every tactic with the goals before it.
     On a terminal, the output goes through the pager ($PAGER).
     """
-    with open_database(path) as opened:
+    with open_database(path, read_only=True) as opened:
         chosen = select_repositories(opened, list(repositories), path)
         found = (
             theorem

@@ -51,7 +51,7 @@ def database() -> None:
 @json_option
 def show(path: Path, as_json: bool) -> None:
     """List the repositories of a database, in the order they were added."""
-    with open_database(path) as opened:
+    with open_database(path, read_only=True) as opened:
         repositories = [_summary(repository) for repository in opened.repositories]
     if as_json:
         emit_json({"database": str(path), "repositories": repositories})
@@ -89,7 +89,7 @@ def import_(source: Path, destination: Path) -> None:
     """
     if source.resolve() == destination.resolve():
         raise UsageError(f"{source}: source and destination are the same file")
-    with open_database(source) as opened:
+    with open_database(source, read_only=True) as opened:
         opened.update_json(destination)
         many = counted(len(opened.repositories), "repository", "repositories")
         note(f"{destination}: {many} taken from {source}.")
@@ -118,7 +118,7 @@ def export(
     tactic, one file per split. hf: the same as a dataset for `datasets.load_dataset` and the hub.
     """
     counts: dict[str, int] = {}
-    with open_database(path) as opened:
+    with open_database(path, read_only=True) as opened:
         chosen = select_repositories(opened, list(repositories), path)
         if format_ == "splits":
             opened.export_merged_data(chosen, destination)

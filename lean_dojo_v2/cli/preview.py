@@ -50,7 +50,7 @@ def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOp
     entry = find_entry(name, kind or (makers[0] if len(makers) > 1 else None))
     settings, section = gather(given)
     maker = _maker(entry, settings)
-    database = open_database(section.database_path)
+    database = open_database(section.database_path, read_only=True)
     repositories = select_repositories(database, section.repositories, section.database_path)
     theorems = itertools.chain.from_iterable(one.iter_theorems() for one in repositories)
     if isinstance(maker, Previews):

@@ -145,8 +145,8 @@ def _check_columns(entry: registry.Entry[Any, Any], formatter: str) -> None:
         )
 
 
-def open_database(path: Path) -> DynamicDatabase:
-    """Open an existing database.
+def open_database(path: Path, *, read_only: bool = False) -> DynamicDatabase:
+    """Open an existing database; with ``read_only`` no file is written or made.
 
     Raises:
         UsageError: If there is no such file.
@@ -158,7 +158,7 @@ def open_database(path: Path) -> DynamicDatabase:
         )
     from lean_dojo_v2.database import DynamicDatabase
 
-    return DynamicDatabase(path)
+    return DynamicDatabase(path, read_only=read_only)
 
 
 def select_repositories(

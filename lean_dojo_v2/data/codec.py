@@ -53,8 +53,9 @@ def position_from_json(value: object) -> Position:
     ((1, 2), (1, 2))
     """
     if type(value) is list or type(value) is tuple:
-        if len(value) == 2 and type(value[0]) is int and type(value[1]) is int:
-            return (value[0], value[1])
+        line, column = value if len(value) == 2 else (None, None)
+        if type(line) is int and type(column) is int and line >= 0 <= column:
+            return (line, column)
     elif type(value) is str:
         return _position_from_text(value)
     raise MalformedError(f'not a position such as "(1, 2)" or [1, 2]: {value!r:.80}')
@@ -201,7 +202,7 @@ def _position(data: Mapping[str, Any], key: str) -> Position:
     # The common cases without a further call: this runs millions of times.
     if type(value) is list and len(value) == 2:
         line, column = value
-        if type(line) is int and type(column) is int:
+        if type(line) is int and type(column) is int and line >= 0 <= column:
             return (line, column)
     if value is None and key not in data:
         raise MalformedError(f"the key {key!r} is missing")

@@ -57,14 +57,17 @@ class DynamicDatabase:
 
     Args:
         json_path: The file.
+        read_only: Only read it: nothing is written or made beside it.
 
     Raises:
         DatabaseError: If the file cannot be read as a database; it is left as it is.
     """
 
-    def __init__(self, json_path: str | Path = "dynamic_database.json") -> None:
+    def __init__(
+        self, json_path: str | Path = "dynamic_database.json", *, read_only: bool = False
+    ) -> None:
         self.json_path: Path | None = Path(json_path)
-        self.storage: Storage = open_storage(Path(json_path))
+        self.storage: Storage = open_storage(Path(json_path), read_only=read_only)
 
     def __repr__(self) -> str:
         held = counted(len(self.storage.repository_keys()), "repository", "repositories")
@@ -342,9 +345,10 @@ def _export_source(repository: Repository) -> ExportSource:
     return ExportSource(repository) if stored is None else stored()
 
 
-def open_storage(path: Path) -> Storage:
+def open_storage(path: Path, *, read_only: bool = False) -> Storage:
     """Open the storage whose format a path's suffix names."""
-    return Storage(SqliteFile(path) if is_sqlite_path(path) else JsonFile(path))
+    kind = SqliteFile if is_sqlite_path(path) else JsonFile
+    return Storage(kind(path, read_only))
 
 
 def is_sqlite_path(path: str | Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,18 @@ from lean_dojo_core.errors import DatabaseError
 
 PATIENCE = 120.0
 """Seconds to wait for other processes: writing a very large JSON file takes several."""
+SAY_AFTER = 3.0
+"""Seconds of waiting after which it is said."""
+
+
+def say_waiting(path: Path | None, patience: float = PATIENCE) -> None:
+    """Say on standard error that another process keeps a file, and how long it is waited for."""
+    if sys.stderr is not None:
+        print(
+            f"{path}: another process is using it; waiting for at most {patience:g} s",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 @contextmanager
@@ -27,7 +40,11 @@ def file_lock(path: Path, patience: float = PATIENCE) -> Iterator[None]:
     target.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(target.with_name(f"{target.name}.lock"))
     try:
-        lock.acquire(timeout=patience)
+        try:
+            lock.acquire(timeout=min(SAY_AFTER, patience))
+        except Timeout:
+            say_waiting(path, patience)
+            lock.acquire(timeout=max(patience - SAY_AFTER, 0))
     except Timeout as error:
         raise DatabaseError(
             f"locked by another process for {patience:g} s; wait for it, or end it", path=path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ import orjson
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.json_text import parse_json
 
 RecordT = TypeVar("RecordT")
 
@@ -30,7 +30,7 @@ def read_json(file: Path) -> Any:
         DataError: If it cannot be read, or is not JSON.
     """
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        return parse_json(file.read_bytes())
     except (OSError, ValueError) as error:
         raise DataError(f"cannot be read: {error}", path=file) from error
 
@@ -42,7 +42,7 @@ def read_lines(file: Path) -> Iterator[dict[str, Any]]:
     # By bytes: a line may end inside a character, and text has further ends of lines inside JSON.
     for line in file.read_bytes().split(b"\n"):
         try:
-            row = json.loads(line)
+            row = parse_json(line)
         except ValueError:
             continue
         if isinstance(row, dict):

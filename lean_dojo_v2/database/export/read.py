@@ -19,6 +19,7 @@ from lean_dojo_core.records import PremiseFile, Theorem
 from lean_dojo_v2.data.codec import premise_file_from_dict, theorem_from_dict
 from lean_dojo_v2.data.errors import MalformedError
 from lean_dojo_v2.database.export.splits import Split, novel_premises_split_of, split_of
+from lean_dojo_v2.json_text import parse_json
 
 __all__ = ["Split", "novel_premises_split_of", "read_corpus", "read_theorems", "split_of"]
 
@@ -101,15 +102,14 @@ def _ends_with_bracket(stream: Any) -> bool:
 def _parsed(file: Path) -> list[Any]:
     data = file.read_bytes()
     try:
-        items = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        try:
-            items = json.loads(data)  # takes NaN and Infinity, which 1.x may write
-        except json.JSONDecodeError as error:
-            place = f"line {error.lineno}, column {error.colno}"
-            raise DataError(f"not JSON, or cut off: {error.msg}", path=file, place=place) from error
-        except UnicodeDecodeError as error:
-            raise DataError("not UTF-8", path=file, place=f"byte {error.start}") from error
+        items = parse_json(data)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise DataError(f"not JSON, or cut off: {error.msg}", path=file, place=place) from error
+    except UnicodeDecodeError as error:
+        raise DataError("not UTF-8", path=file, place=f"byte {error.start}") from error
+    except ValueError as error:
+        raise DataError(f"cannot be read: {error}", path=file) from error
     if not isinstance(items, list):
         raise DataError("not a list of theorems; is it one of the exported splits?", path=file)
     return items

@@ -21,7 +21,7 @@ from lean_dojo_v2.database.json.lines import write_repositories
 from lean_dojo_v2.database.json.reading import read_database
 from lean_dojo_v2.database.json.rows import JSON_FORM
 from lean_dojo_v2.database.locking import file_lock
-from lean_dojo_v2.database.sqlite.file import Query, Row, told
+from lean_dojo_v2.database.sqlite.file import Query, Row, require_bytes, told
 from lean_dojo_v2.database.sqlite.repository import read_repository, repository_keys
 from lean_dojo_v2.database.sqlite.rows import RowForm
 from lean_dojo_v2.database.sqlite.schema import INDEXES, SCHEMA
@@ -37,12 +37,14 @@ class JsonFile:
     replaced it, it is read again.
 
     Attributes:
-        path: The file. A missing one is created; one of no bytes counts as empty.
+        path: The file. A missing one is created.
+        read_only: Make no file, and refuse changes.
     """
 
     form: ClassVar[RowForm] = JSON_FORM
 
     path: Path | None = None
+    read_only: bool = False
     _held: _Memory | None = attrs.field(default=None, init=False, repr=False)
     _stamp: _Stamp | None = attrs.field(default=None, init=False)
     _fixed: int = attrs.field(default=0, init=False)
@@ -51,7 +53,7 @@ class JsonFile:
 
     def __attrs_post_init__(self) -> None:
         _files.add(self)
-        if self.path is not None and not self.path.exists():
+        if self.path is not None and not self.read_only and not self.path.exists():
             with file_lock(self.path):
                 if not self.path.exists():
                     self._write()
@@ -84,6 +86,8 @@ class JsonFile:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """See :meth:`RowFile.transaction`."""
         with self._mutex:
+            if self.read_only:
+                raise DatabaseError("is opened for reading only", path=self.path)
             if self._fixed:
                 raise DatabaseError(
                     "cannot be changed inside a snapshot or another change", path=self.path
@@ -128,8 +132,9 @@ class JsonFile:
 
     def _read(self, stamp: _Stamp | None) -> _Memory:
         """Read the file into new rows, so that the old ones stay if it is damaged."""
-        if self.path is None or stamp is None or not stamp[1]:
+        if self.path is None or stamp is None:
             return _Memory()
+        require_bytes(self.path)
         with told(self.path):
             return _Memory(partial(read_database, self.path))
 

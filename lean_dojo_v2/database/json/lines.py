@@ -21,7 +21,6 @@ from typing import IO, TypeVar
 import orjson
 
 from lean_dojo_v2.data.codec import dumps, text_from_json
-from lean_dojo_v2.data.errors import MalformedError
 from lean_dojo_v2.data.repository import THEOREM_LISTS, Repository
 from lean_dojo_v2.database.json.rows import premise_row_of_line, row_of_line
 from lean_dojo_v2.database.sqlite.update import (
@@ -31,6 +30,7 @@ from lean_dojo_v2.database.sqlite.update import (
     insert_traced_files,
     update_header,
 )
+from lean_dojo_v2.json_text import parse_json
 
 _BEGIN = b'{"repositories": [\n'
 _END = b"]}\n"
@@ -93,7 +93,7 @@ def read_lines(stream: IO[bytes], connection: sqlite3.Connection) -> None:
     while more:
         try:
             more = _read_repository(stream, line, connection)
-        except (orjson.JSONDecodeError, MalformedError, AttributeError, TypeError) as error:
+        except (ValueError, AttributeError, TypeError) as error:
             raise NotOurLayoutError from error
         line = stream.readline()
     _expect(line == _END and not stream.read(1))
@@ -102,7 +102,7 @@ def read_lines(stream: IO[bytes], connection: sqlite3.Connection) -> None:
 def _read_repository(stream: IO[bytes], first: bytes, connection: sqlite3.Connection) -> bool:
     """Read one repository; tell whether another one follows."""
     _expect(first.endswith(b",\n"))
-    header = orjson.loads(first.removesuffix(b",\n") + b"}")
+    header = parse_json(first.removesuffix(b",\n") + b"}")
     url, commit = header.get("url"), header.get("commit")
     row = insert_header(connection, Repository.from_dict(header))
     if row is None:
@@ -116,7 +116,7 @@ def _read_repository(stream: IO[bytes], first: bytes, connection: sqlite3.Connec
     paths = _read_list(stream, "files_traced", lambda line: text_from_json(orjson.loads(line)))
     insert_traced_files(connection, row, paths)
     last = stream.readline().removesuffix(b"\n")
-    rest = orjson.loads(b"{" + last.removesuffix(b","))
+    rest = parse_json(b"{" + last.removesuffix(b","))
     update_header(connection, row, Repository.from_dict(header | rest))
     return last.endswith(b",")
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import gc
 import json
-import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_v2.data.errors import MalformedError, located
@@ -20,10 +17,7 @@ from lean_dojo_v2.database.json.lines import NotOurLayoutError, read_lines
 from lean_dojo_v2.database.json.rows import JSON_FORM
 from lean_dojo_v2.database.sqlite.schema import TABLES
 from lean_dojo_v2.database.sqlite.update import insert_repository
-
-# An infinite difficulty: 1e999 is ours, the words are Python's. The unescaped quotes cannot stand
-# inside a JSON string, so this never touches the text of a theorem.
-_NOT_FINITE = re.compile(rb'("difficulty_rating":\s*)(?:1e999|-?Infinity|NaN)')
+from lean_dojo_v2.json_text import parse_json
 
 
 def read_database(path: Path, connection: sqlite3.Connection) -> None:
@@ -66,12 +60,8 @@ def _read_as_a_whole(path: Path) -> list[Repository]:
 
 
 def _parse(data: bytes, path: Path) -> Any:
-    with suppress(orjson.JSONDecodeError):
-        return orjson.loads(data)
-    with suppress(orjson.JSONDecodeError):
-        return orjson.loads(_NOT_FINITE.sub(rb"\1null", data))
     try:
-        return json.loads(data)  # takes what Python's json may write; says where a mistake is
+        return parse_json(data)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno} (character {error.pos})"
         message = (
@@ -82,6 +72,8 @@ def _parse(data: bytes, path: Path) -> Any:
     except UnicodeDecodeError as error:
         message = "not UTF-8. The file is left as it is"
         raise DatabaseError(message, path=path, place=f"byte {error.start}") from error
+    except ValueError as error:
+        raise DatabaseError(f"{error}. The file is left as it is", path=path) from error
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from urllib.parse import quote
 
 from lean_dojo_core.errors import DatabaseError
-from lean_dojo_v2.database.locking import PATIENCE
+from lean_dojo_v2.database.locking import SAY_AFTER
 from lean_dojo_v2.database.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION
 
 _FileId: TypeAlias = tuple[int, int]
@@ -38,17 +38,18 @@ class FileConnection(sqlite3.Connection):
         self.release()
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Connect to an existing database."""
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Connect to an existing database; with ``read_only`` no file is written or made."""
     mode = "mode=rw"
-    if not os.access(path, os.W_OK) or not os.access(path.resolve().parent, os.W_OK):
-        # Shared data that nobody may write: no log beside it, so it cannot change under us.
+    writable = os.access(path, os.W_OK) and os.access(path.resolve().parent, os.W_OK)
+    if read_only or not writable:
+        # Without a log beside it nobody writes it; SQLite would make one even to read.
         mode = "mode=ro" if file_size(_log_of(path)) else "immutable=1"
     uri = f"file:{quote(str(path.resolve()))}?{mode}"
     with _mutex:
         file = _file_id(path)
         connection = sqlite3.connect(
-            uri, uri=True, timeout=PATIENCE, isolation_level=None, factory=FileConnection
+            uri, uri=True, timeout=SAY_AFTER, isolation_level=None, factory=FileConnection
         )
         _connections[file] += 1
     connection.release = weakref.finalize(connection, _forget, file)

@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 import attrs
 
 from lean_dojo_core.errors import DatabaseError
-from lean_dojo_v2.database.locking import PATIENCE, file_lock
+from lean_dojo_v2.database.locking import PATIENCE, file_lock, say_waiting
 from lean_dojo_v2.database.sqlite.connection import check_header_if_unused, connect, file_size
 from lean_dojo_v2.database.sqlite.rows import ExportForm, RowForm
 from lean_dojo_v2.database.sqlite.schema import create_database
 
+T = TypeVar("T")
 Row: TypeAlias = tuple[Any, ...]
 Query: TypeAlias = Callable[[str, Iterable[Any]], list[Row]]
 
@@ -80,19 +82,22 @@ class SqliteFile:
     raises a ``DatabaseError`` that names the file.
 
     Attributes:
-        path: The file; made if it is missing or has no bytes.
+        path: The file; made if it is missing.
+        read_only: Only read it: nothing is written, made or locked. A missing file is an error.
     """
 
     form: ClassVar[RowForm] = ExportForm()
 
     path: Path
+    read_only: bool = False
     _local: threading.local = attrs.field(factory=threading.local, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        if file_size(self.path) == 0:
+        if not self.path.exists() and not self.read_only:
             with file_lock(self.path), told(self.path):
-                if file_size(self.path) == 0:
+                if not self.path.exists():
                     create_database(self.path)
+        require_bytes(self.path)
         check_header_if_unused(self.path)
 
     # --- reading -------------------------------------------------------------------------------
@@ -100,7 +105,8 @@ class SqliteFile:
     def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
         """See :meth:`RowFile.rows`."""
         with told(self.path, place):
-            return self._connection().execute(sql, tuple(values)).fetchall()
+            connection = self._connection()
+            return self._patiently(lambda: connection.execute(sql, tuple(values)).fetchall())
 
     def reader(self) -> Query:
         """See :meth:`RowFile.reader`."""
@@ -127,7 +133,7 @@ class SqliteFile:
         """See :meth:`RowFile.transaction`."""
         with told(self.path):
             connection = self._connection()
-            connection.execute("BEGIN IMMEDIATE")
+            self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
                 yield connection
                 connection.execute("COMMIT")
@@ -143,16 +149,52 @@ class SqliteFile:
         # A connection must not cross a fork; the parent's is left to the parent, see _across_forks.
         if held is None or held[0] != os.getpid():
             with told(self.path):
-                held = (os.getpid(), connect(self.path))
+                opened = self._patiently(lambda: connect(self.path, read_only=self.read_only))
+                held = (os.getpid(), opened)
                 _open[id(held[1])] = held[1]
             self._local.held = held
         return held[1]
+
+    def _patiently(self, call: Callable[[], T]) -> T:
+        """Call SQLite again and again while another process is in the way; that is said once."""
+        end, said = time.monotonic() + PATIENCE, False
+        while True:
+            try:
+                return call()
+            except sqlite3.OperationalError as error:
+                if not _is_busy(error):
+                    raise
+                if not said:
+                    say_waiting(self.path)
+                if time.monotonic() > end:
+                    raise
+                said = True
 
     def close(self) -> None:
         """Close this thread's connection; the next query opens another."""
         held: tuple[int, sqlite3.Connection] | None = self._local.__dict__.pop("held", None)
         if held is not None and held[0] == os.getpid():
             held[1].close()
+
+
+def require_bytes(path: Path) -> None:
+    """Refuse a file of no bytes: that is no database, but what is left of one.
+
+    Raises:
+        DatabaseError: If it is one, or is not there.
+    """
+    if not path.exists():
+        raise DatabaseError("there is no such file", path=path)
+    if file_size(path) == 0:
+        raise DatabaseError(
+            "has no bytes, as after a full disk or a broken copy. The file is left as it is; "
+            "restore it from a copy, or remove it to begin a new database",
+            path=path,
+        )
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return "locked" in str(error) or "busy" in str(error)
 
 
 @contextmanager
@@ -164,7 +206,7 @@ def told(path: Path | None, place: str = "") -> Iterator[None]:
         raise DatabaseError(f"not a text that can be stored: {error}", path=path) from error
     except sqlite3.Error as error:
         text = str(error)
-        if "locked" in text or "busy" in text:
+        if _is_busy(error):
             text = f"another process has been writing for {PATIENCE:g} s; wait for it, or end it"
         elif "malformed" in text or "not a database" in text:
             text = f"damaged: {text}. The file is left as it is; restore it from a copy"

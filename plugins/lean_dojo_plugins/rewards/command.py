@@ -19,6 +19,7 @@ from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, paragraph, table
 from lean_dojo_v2.cli.plugins_check import limited, timeout_option
 from lean_dojo_v2.config import parse_assignment
+from lean_dojo_v2.json_text import parse_json
 from lean_dojo_v2.paths import read_named
 
 
@@ -154,7 +155,7 @@ def _read(file: Path) -> list[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = parse_json(line)
         except ValueError as error:  # no JSON, or no UTF-8
             raise UnreadableFileError(
                 f"is not JSON: {error}", path=file, place=f"line {number}"

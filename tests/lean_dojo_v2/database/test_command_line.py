@@ -65,11 +65,11 @@ def test_mistakes_are_one_message_and_code_2(
     assert not Path(missing).exists()
 
 
-def test_a_damaged_database_is_code_1_with_the_place(
+def test_a_damaged_database_is_code_2_with_the_place(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "db.json").write_text('{"repositories": [\n{"url": ')
-    assert main(["database", "show", "--database", str(tmp_path / "db.json")]) == 1
+    assert main(["database", "show", "--database", str(tmp_path / "db.json")]) == 2
     assert "line 2" in capsys.readouterr().err
 
 

@@ -75,14 +75,11 @@ def test_opening_never_empties(filled: DynamicDatabase) -> None:
     assert filled.json_path.read_bytes() == before
 
 
-def test_a_file_of_no_bytes_is_an_empty_database(
-    path: Path, repository: Callable[..., Repository]
-) -> None:
+def test_a_file_of_no_bytes_is_no_database(path: Path) -> None:
     path.touch()
-    with DynamicDatabase(path) as database:
-        assert database.repositories == []
-        database.add_repository(repository(1))
-    assert len(DynamicDatabase(path).repositories) == 1
+    with pytest.raises(DatabaseError, match="has no bytes"):
+        DynamicDatabase(path)
+    assert path.read_bytes() == b""
 
 
 def test_everything_is_stored_at_once_and_comes_back(

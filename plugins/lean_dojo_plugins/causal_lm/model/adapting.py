@@ -26,7 +26,8 @@ def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
     """
     own = copy.deepcopy(lora)  # peft writes into the configuration that it is given
     own.task_type = own.task_type or "CAUSAL_LM"
-    words, output = base.get_input_embeddings(), base.get_output_embeddings()
+    plain: Any = base
+    words, output = plain.get_input_embeddings(), plain.get_output_embeddings()
     tied = output is not None and words.weight is output.weight
     try:
         wrapped: Any = get_peft_model(base, own)
