@@ -57,6 +57,8 @@ class JsonFile:
             with file_lock(self.path):
                 if not self.path.exists():
                     self._write()
+        if self.path is not None:
+            require_bytes(self.path)
         with self._fresh():
             pass
 
@@ -134,8 +136,8 @@ class JsonFile:
         """Read the file into new rows, so that the old ones stay if it is damaged."""
         if self.path is None or stamp is None:
             return _Memory()
-        require_bytes(self.path)
         with told(self.path):
+            require_bytes(self.path)
             return _Memory(partial(read_database, self.path))
 
     def _write(self) -> None:
