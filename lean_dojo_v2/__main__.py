@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from lean_dojo_v2.cli import main
+from lean_dojo_v2.cli import guarded
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded())

@@ -231,6 +231,7 @@ def _parse(text: str, source: str) -> Settings:
 
 
 def _places(node: Node, path: KeyPath, source: str) -> Iterator[tuple[KeyPath, str]]:
+    parts: list[tuple[str | int, Node, Node]]
     if isinstance(node, SequenceNode):
         parts = [(index, item, item) for index, item in enumerate(node.value)]
     else:

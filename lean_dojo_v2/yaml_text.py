@@ -93,4 +93,4 @@ def children(node: Node) -> list[Node]:
 
 def key_of(node: Node) -> str:
     """Return the text of a mapping's key; of a key that is no scalar its kind."""
-    return str(node.value) if isinstance(node, ScalarNode) else f"({node.id})"
+    return str(node.value) if isinstance(node, ScalarNode) else "(no text)"

@@ -24,6 +24,7 @@ import pluggy
 
 from lean_dojo_core import hookspecs, local
 from lean_dojo_core.errors import PluginDeprecationWarning, PluginError, StrictPluginsError
+from lean_dojo_core.foreign import loading
 from lean_dojo_core.installed import GROUP, HOST_DISTRIBUTION, host_requirements, normalise
 from lean_dojo_core.specs import PluginSpec
 
@@ -185,7 +186,11 @@ def _load(info: PluginInfo, earlier: Iterable[PluginInfo]) -> tuple[PluginInfo, 
     start = time.perf_counter()
     try:
         # What a plugin prints while it loads must not end up in `--json` output.
-        with redirect_stdout(sys.stderr), _deprecations_named(info):
+        with (
+            loading(f"plugin {info.name}"),
+            redirect_stdout(sys.stderr),
+            _deprecations_named(info),
+        ):
             manifest = import_target(info.value)
             if reason := _other_api(manifest):
                 return attrs.evolve(info, status="incompatible", error=reason), []

@@ -19,7 +19,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import attrs
@@ -32,6 +32,7 @@ from lean_dojo_core.errors import (
     PluginLoadError,
     UnknownNameError,
 )
+from lean_dojo_core.foreign import contained
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_core.specs import (
     BenchmarkSpec,
@@ -111,7 +112,7 @@ class Entry(Generic[SpecT, ObjectT]):
         """
         try:
             # What its libraries print when imported must not end up in `--json` output.
-            with redirect_stdout(sys.stderr):
+            with self._contained(), redirect_stdout(sys.stderr):
                 given = self._override
                 target = import_target(self.spec.target) if given is None else given
         except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
@@ -133,7 +134,8 @@ class Entry(Generic[SpecT, ObjectT]):
         target = self.load()
         if inspect.isclass(target):
             try:
-                return cast("ObjectT", target(**options))
+                with self._contained():
+                    return cast("ObjectT", target(**options))
             except (LeanDojoError, TypeError, ValueError):  # they are about the options
                 raise
             except (Exception, SystemExit) as error:
@@ -141,6 +143,12 @@ class Entry(Generic[SpecT, ObjectT]):
         if options:
             raise self._error(f"it is not a class, so it takes no options (got {sorted(options)})")
         return cast("ObjectT", target)
+
+    def _contained(self) -> AbstractContextManager[None]:
+        """Keep what a third party's code changes for everybody away from everybody."""
+        if self.plugin.builtin:
+            return nullcontext()
+        return contained(f"{self.spec.kind} {self.name!r} of {self.distribution}")
 
     def _error(self, reason: str) -> PluginLoadError:
         return PluginLoadError(

@@ -113,6 +113,13 @@ def cli() -> None:
     """
 
 
+def guarded() -> int:
+    """Run the program, as the shell calls it, in a process that is watched; see :mod:`.guard`."""
+    from lean_dojo_v2.cli import guard
+
+    return guard.run(main)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program.
 

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-SAY_AFTER = 60.0
-"""Seconds after which, and after each of which, one says who has not come back."""
+SAY_AFTER = 10.0
+"""Seconds after which one says who has not come back."""
+SAY_AGAIN = 60.0
+"""Seconds after each of which one says it again."""
 
 T = TypeVar("T")
 
@@ -58,9 +60,10 @@ def watched(call: Callable[[], T], who: str, timeout: float | None = None) -> T:
 
 def _wait(over: threading.Event, who: str, timeout: float = math.inf) -> bool:
     """Wait for a call, saying from time to time that one does; tell whether it came back."""
-    spent = 0.0
-    while not over.wait(min(SAY_AFTER, timeout - spent)):
-        spent += min(SAY_AFTER, timeout - spent)
+    spent, pause = 0.0, SAY_AFTER
+    while not over.wait(min(pause, timeout - spent)):
+        spent += min(pause, timeout - spent)
+        pause = SAY_AGAIN
         if spent >= timeout:
             return False
         if sys.stderr is not None:

@@ -15,7 +15,8 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import RewardError
+from lean_dojo_core.errors import PluginError, RewardError
+from lean_dojo_core.foreign import contained
 from lean_dojo_v2.plugin_host.limits import OutOfTimeError, watched
 
 GIVEN = frozenset(
@@ -91,7 +92,7 @@ class AdaptedReward:
         messages: Hand over TRL's message lists (for TRL's own rewards) instead of texts.
         columns: Columns that it says it reads.
         timeout: Seconds that it may take for a batch; ``None`` for no limit. Without one, a call
-            that does not return is reported every minute.
+            that does not return is reported after ten seconds, and then every minute.
     """
 
     function: Callable[..., Any]
@@ -122,11 +123,14 @@ class AdaptedReward:
         """
         items = self._items(completions)
         try:
-            result = watched(
-                lambda: self.function(completions=items, **kwargs), self._who(), self.timeout
-            )
+            with contained(self._who()):
+                result = watched(
+                    lambda: self.function(completions=items, **kwargs), self._who(), self.timeout
+                )
         except OutOfTimeError as error:
             raise RewardError(f"{self._who()} {error} {_on(items)}") from error
+        except PluginError as error:
+            raise RewardError(str(error)) from error
         except (Exception, SystemExit) as error:
             raise self._raised(error, items, kwargs) from error
         return self.check(result, items)
@@ -259,8 +263,9 @@ class AsyncAdaptedReward(AdaptedReward):
         """Score a batch; see :meth:`AdaptedReward.__call__`."""
         items = self._items(completions)
         try:
-            async with asyncio.timeout(self.timeout):
-                result = await self.function(completions=items, **kwargs)
+            with contained(self._who()):
+                async with asyncio.timeout(self.timeout):
+                    result = await self.function(completions=items, **kwargs)
         except TimeoutError as error:
             late = f"has run for more than {self.timeout:g} s" if self.timeout else str(error)
             raise RewardError(f"{self._who()} {late} {_on(items)}") from error

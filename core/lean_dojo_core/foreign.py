@@ -1,0 +1,146 @@
+"""Other people's code in this process: what it must leave as it is, and who is running now.
+
+A plugin or reward may do anything that Python can. What it changes for everybody without meaning to
+is put back here, or is an error with its name: the current folder, the standard streams, ``json``
+and the built-in functions, which everything else relies on.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from lean_dojo_core.errors import PluginError
+
+SAY_AFTER = 10.0
+"""Seconds that a plugin may take to load before it is said."""
+LOADING = 60.0
+"""Seconds that a plugin may take to load; it fails then, where the system has an alarm."""
+
+board: Any = None
+"""Where the process that watches this one reads who is running; made by the command line."""
+
+_KEPT = (builtins, json)
+_STREAMS = (0, 1, 2)
+
+
+@contextmanager
+def contained(who: str) -> Iterator[None]:
+    """Run code of others: put the current folder back, and refuse what it has broken.
+
+    Args:
+        who: Whose code it is, for messages: ``"plugin my-plugin:main"``.
+
+    Raises:
+        PluginError: If it has closed a standard stream, or replaced a function of ``json`` or of
+            Python itself. Both are put back first.
+    """
+    folder = _folder()
+    names = [dict(vars(module)) for module in _KEPT]
+    streams = [_copy(number) for number in _STREAMS]
+    objects = sys.stdin, sys.stdout, sys.stderr
+    _announce(who)
+    try:
+        yield
+    finally:
+        _announce("")
+        if folder is not None and _folder() != folder:
+            os.chdir(folder)
+        broken = [*_replaced(names), *_closed(streams, objects)]
+        if broken:
+            raise PluginError(f"{who} has {' and '.join(broken)}, which everything else needs")
+
+
+@contextmanager
+def loading(who: str) -> Iterator[None]:
+    """The same for what is imported, which may take a minute at most.
+
+    Raises:
+        PluginError: See :func:`contained`.
+        TimeoutError: If it takes longer. In other threads than the main one, nothing is stopped.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if (
+        not is_main or not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]
+    ):  # somebody else's alarm
+        with contained(who):
+            yield
+        return
+    rings = 0
+
+    def ring(*_: object) -> None:
+        nonlocal rings
+        rings += 1
+        if rings * SAY_AFTER >= LOADING:
+            raise TimeoutError(f"has not been loaded in {LOADING:g} s")
+        if rings == 1 and sys.stderr is not None:
+            print(f"{who} is still loading after {SAY_AFTER:g} s", file=sys.stderr, flush=True)
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, SAY_AFTER, SAY_AFTER)
+    try:
+        with contained(who):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _folder() -> str | None:
+    try:
+        return str(Path.cwd())
+    except OSError:  # deleted
+        return None
+
+
+def _announce(who: str) -> None:
+    if board is not None:
+        text = who.encode()[: len(board) - 1]
+        board[:] = text + bytes(len(board) - len(text))
+
+
+def _replaced(names: list[dict[str, Any]]) -> list[str]:
+    """Put back what was replaced in the modules, and name it."""
+    found = []
+    for module, before in zip(_KEPT, names, strict=True):
+        for name, value in before.items():
+            if name != "_" and getattr(module, name, None) is not value:
+                setattr(module, name, value)
+                found.append(f"replaced {module.__name__}.{name}")
+    return found
+
+
+def _copy(number: int) -> int | None:
+    with suppress(OSError):
+        return os.dup(number)
+    return None
+
+
+def _closed(copies: list[int | None], objects: tuple[Any, Any, Any]) -> list[str]:
+    """Open standard streams again that were closed, and name them."""
+    found = []
+    for number, copy, stream in zip(_STREAMS, copies, objects, strict=True):
+        if copy is None:
+            continue
+        name = ("stdin", "stdout", "stderr")[number]
+        try:
+            os.fstat(number)
+        except OSError:
+            with suppress(OSError):  # the copies may be closed, too
+                os.dup2(copy, number)
+            found.append(f"closed {name}")
+        if getattr(stream, "closed", False):
+            reopened = open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, reopened)
+            found.append(f"closed sys.{name}")
+        with suppress(OSError):
+            os.close(copy)
+    return found
