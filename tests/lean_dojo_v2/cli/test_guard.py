@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -118,8 +119,7 @@ def test_a_plugin_that_does_not_finish_loading_fails(monkeypatch, capsys):
     monkeypatch.setattr(foreign, "SAY_AFTER", 0.1)
     monkeypatch.setattr(foreign, "LOADING", 0.3)
     with pytest.raises(TimeoutError, match="has not been loaded"), foreign.loading("plugin slow"):
-        while True:
-            pass
+        threading.Event().wait()
     assert capsys.readouterr().err == "plugin slow is still loading after 0.1 s\n"
 
 
