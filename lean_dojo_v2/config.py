@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,14 +15,16 @@ import attrs
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
-from lean_dojo_core.errors import ConfigError, LeanDojoError, PluginLoadError
-from lean_dojo_core.settings import Setting, settings_of
+from lean_dojo_core.errors import ConfigError, LeanDojoError, PluginLoadError, UsageError
+from lean_dojo_core.settings import settings_of
+from lean_dojo_v2.described import inner_class
 from lean_dojo_v2.structuring import WrongValue, structure, suggestion
 from lean_dojo_v2.yaml_text import YamlTextError, key_of, parse_yaml
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
 _KEY = r"""(?:"[^"]+"|'[^']+'|[^.="']+)"""
+_EXAMPLES = {"--set": "lr=1e-5", "--prover-set": "max_length=512"}
 _ASSIGNMENT = re.compile(rf"\s*(?P<path>{_KEY}(?:\.{_KEY})*)\s*=(?P<value>.*)", re.DOTALL)
 
 
@@ -78,10 +80,10 @@ def read_settings(path: Path) -> Settings:
     return _parse(text, str(path))
 
 
-def parse_assignment(text: str) -> Settings:
+def parse_assignment(text: str, option: str = "--set") -> Settings:
     """Read one ``key=value`` or ``key.inner=value``; the value is YAML.
 
-    A key that holds dots is quoted.
+    A key that holds dots is quoted. Messages name the option that the text was given with.
 
     >>> parse_assignment("lora_config.r=16").values
     {'lora_config': {'r': 16}}
@@ -95,10 +97,10 @@ def parse_assignment(text: str) -> Settings:
     path = [part.strip(" \t\"'") for part in re.findall(_KEY, match["path"])] if match else []
     if match is None or not all(path):
         raise ConfigError(
-            f"--set {text}: write it as key=value, for example --set lr=1e-5; quote a key that "
-            "holds dots"
+            f"{option} {text}: write it as key=value, for example {option} {_EXAMPLES[option]}; "
+            "quote a key that holds dots"
         )
-    place = f"--set {match['path'].strip()}"
+    place = f"{option} {match['path'].strip()}"
     try:
         parsed = parse_yaml(match["value"])[0]
     except YamlTextError as error:
@@ -125,13 +127,16 @@ def write_yaml(values: Mapping[str, Any]) -> str:
     return stream.getvalue()
 
 
-def resolve(settings: Settings, known: Sequence[Setting], *, owner: str) -> dict[str, Any]:
+def resolve(
+    settings: Settings, target: Any, *, owner: str, how: str = "in the file or with --set"
+) -> dict[str, Any]:
     """Turn values into the types of an object's settings.
 
     Args:
         settings: What the user wrote.
-        known: The object's settings.
+        target: The object's class.
         owner: What they belong to, for messages: ``"trainer 'sft'"``.
+        how: How a missing setting is given, for messages.
 
     Returns:
         Constructor arguments; settings that the user did not write are left to their defaults.
@@ -139,31 +144,24 @@ def resolve(settings: Settings, known: Sequence[Setting], *, owner: str) -> dict
     Raises:
         ConfigError: Naming every unknown, missing and ill-typed key with its place.
     """
-    by_name = {setting.name: setting for setting in known}
+    by_name = {setting.name: setting for setting in settings_of(target)}
     problems: list[str] = []
     found: dict[str, Any] = {}
-
-    def refuse(path: KeyPath, message: str) -> None:
-        place = settings.place(path)
-        problems.append(f"{place}: {message}" if place else message)
-
     for name, value in settings.values.items():
         if name not in by_name:
-            hint = suggestion(str(name), by_name)
-            refuse((name,), f"{owner} has no setting {name!r}.{hint}")
+            hint = _hint(str(name), target)
+            problems.append(_placed(settings, (name,), f"{owner} has no setting {name!r}{hint}"))
             continue
         try:
             found[name] = structure(value, by_name[name].annotation)
         except WrongValue as error:
             path = (name, *error.path)
-            refuse(path, f"{dotted(path)}: {error}")
+            problems.append(_placed(settings, path, f"{dotted(path)}: {error}"))
     missing = [
         name for name, part in by_name.items() if part.required and name not in settings.values
     ]
     if missing:
-        problems.append(
-            f"{owner} needs {', '.join(missing)}: set it in the file or with --set {missing[0]}=…"
-        )
+        problems.append(f"{owner} needs {', '.join(missing)}: set it {how} {missing[0]}=…")
     if problems:
         raise ConfigError("\n".join(problems))
     return found
@@ -176,11 +174,11 @@ def construct(target: Any, settings: Settings, *, owner: str) -> Any:
         ConfigError: For settings that do not fit, or values that the constructor refuses.
         PluginLoadError: If the constructor raises anything else.
     """
-    arguments = resolve(settings, settings_of(target), owner=owner)
+    arguments = resolve(settings, target, owner=owner)
     try:
         return target(**arguments)
-    except LeanDojoError:
-        raise
+    except LeanDojoError as error:
+        raise _with_place(error, settings) from error
     except (TypeError, ValueError) as error:
         places = sorted({settings.place((name,)) for name in arguments} - {""})
         where = f" (from {'; '.join(places)})" if places else ""
@@ -192,6 +190,45 @@ def construct(target: Any, settings: Settings, *, owner: str) -> Any:
         raise PluginLoadError(
             f"{owner} cannot be made: it raised {type(error).__name__}: {error}"
         ) from error
+
+
+def _placed(settings: Settings, path: KeyPath, message: str) -> str:
+    """Put before a message where its key was written, and the key only once."""
+    place, key = settings.place(path), dotted(path)
+    if not place:
+        return message
+    if place.endswith(f" {key}"):
+        option = place.removesuffix(key)
+        return f"{option}{message}" if message.startswith(key) else f"{place}: {message}"
+    return f"{place}: {message}"
+
+
+def _with_place(error: LeanDojoError, settings: Settings) -> LeanDojoError:
+    """Say where the key was written that a constructor's message begins with."""
+    text = str(error)
+    key = re.match(r"\w+(\.\w+)*", text)
+    path = tuple(key[0].split(".")) if key else ()
+    if type(error) not in {ConfigError, UsageError} or path not in settings.places:
+        return error
+    return type(error)(_placed(settings, path, text))
+
+
+def _hint(name: str, target: Any) -> str:
+    """Say which setting may be meant, also one within another."""
+    parts = settings_of(target)
+    own = [part.name for part in parts]
+    # What a trainer does not pass on to its library, each with the reason or the setting to use.
+    fixed = getattr(target, "fixed_args", {})
+    if name in fixed:
+        instead = fixed[name].rpartition(" ")[2]
+        return f". Did you mean {instead!r}?" if instead in own else f": {fixed[name]}"
+    nested = [
+        f"{part.name}.{one.name}"
+        for part in parts
+        for one in settings_of(inner_class(target, part))
+        if one.name not in fixed
+    ]
+    return f".{suggestion(name, own, nested)}"
 
 
 def dotted(path: KeyPath) -> str:

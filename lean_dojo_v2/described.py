@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from lean_dojo_core import registry
-from lean_dojo_core.settings import settings_of, type_text
+from lean_dojo_core.settings import Setting, settings_of, type_text
 
 
 def _several(found: Iterable[Described | Mapping[str, Any]]) -> tuple[Described, ...]:
@@ -111,10 +111,7 @@ def of_class(target: Any) -> Description:
 def _settings(target: Any, depth: int = 0) -> Iterator[Described]:
     for part in settings_of(target):
         record = class_in(part.annotation, attrs.has)
-        dataclass = class_in(part.annotation, dataclasses.is_dataclass)
-        # The library's configuration, whose fields `trainer_args` takes.
-        library = getattr(target, "config_class", None) if part.name == "trainer_args" else None
-        keys = record or dataclass or library
+        keys = inner_class(target, part)
         inner = tuple(_settings(keys, depth + 1)) if keys is not None and depth < 3 else ()
         computed = isinstance(part.default, attrs.Factory)  # type: ignore[arg-type]
         yield Described(
@@ -142,6 +139,14 @@ def _schema(annotation: Any, inner: tuple[Described, ...]) -> dict[str, Any]:
         return adapter.json_schema()
     except (PydanticUserError, TypeError, NameError):  # a type that no file can hold
         return {"description": type_text(annotation)}
+
+
+def inner_class(target: Any, part: Setting) -> type | None:
+    """Return the class whose settings are the keys of a setting's mapping; ``None`` if unknown."""
+    # The library's configuration, whose fields `trainer_args` takes.
+    library = getattr(target, "config_class", None) if part.name == "trainer_args" else None
+    known = (class_in(part.annotation, test) for test in (attrs.has, dataclasses.is_dataclass))
+    return next((one for one in known if one is not None), library)
 
 
 def class_in(annotation: Any, wanted: Callable[[type], bool]) -> type | None:

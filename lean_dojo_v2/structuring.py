@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import functools
+import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -58,16 +59,51 @@ def structure(value: Any, annotation: Any) -> Any:
         ) from error
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, known: Iterable[str], nested: Iterable[str] = ()) -> str:
     """Write `` Did you mean …?`` or, with nothing near, the names that exist.
+
+    Args:
+        name: What was written.
+        known: The names that exist.
+        nested: Dotted names below them, such as ``config.lr``; the last part is compared.
 
     >>> suggestion("LR", ["lr", "epochs"])
     " Did you mean 'lr'?"
+    >>> suggestion("max_epoch", ["config"], ["config.max_epochs"])
+    " Did you mean 'config.max_epochs'?"
     """
-    folded = {option.lower(): option for option in known}
-    if near := difflib.get_close_matches(name.lower(), folded, n=3):
-        return f" Did you mean {' or '.join(repr(folded[option]) for option in near)}?"
-    return f" It has: {', '.join(folded.values()) or 'none'}."
+    known = list(known)
+    if close := near(name, known, nested):
+        return f" Did you mean {' or '.join(map(repr, close))}?"
+    return f" It has: {', '.join(known) or 'none'}."
+
+
+def near(name: str, known: Iterable[str], nested: Iterable[str] = ()) -> list[str]:
+    """Return the names that may be meant, the nearest first; at most three.
+
+    >>> near("learning_rate", ["lr", "formatter"]), near("epochs", ["epochs_per_repo", "seed"])
+    (['lr'], ['epochs_per_repo'])
+    """
+    scores = {one: _likeness(name, one) for one in known}
+    for one in nested:
+        scores.setdefault(one, 0.9 * _likeness(name, one.rpartition(".")[2]))
+    best = max(scores.values(), default=0.0)
+    close = [one for one, score in scores.items() if score >= max(0.54, best - 0.1)]
+    return sorted(close, key=lambda one: -scores[one])[:3]
+
+
+def _likeness(name: str, option: str) -> float:
+    """Compare two names, from 0 to 1: by letters, by words, and as an abbreviation."""
+    one, other = name.lower(), option.lower()
+    words, others = re.split(r"[\W_]+", one), re.split(r"[\W_]+", other)
+    if (
+        one == other
+        or "".join(word[:1] for word in words) == other
+        or (len(words) == 1 and one == "".join(word[:1] for word in others))
+    ):
+        return 1.0
+    within = set(words) <= set(others) or set(words) >= set(others)
+    return max(0.75 if within else 0.0, difflib.SequenceMatcher(None, one, other).ratio())
 
 
 @functools.cache

@@ -69,8 +69,9 @@ class Trainer(Protocol):
     """
 
     @property
-    def output_dir(self) -> Path | str:
-        """Folder of the result, which can be loaded at any time."""
+    def output_dir(self) -> Any:
+        """Folder of the result, a ``Path`` or text, which can be loaded at any time."""
+        # Any: pyright takes an attrs field with a converter for a descriptor, not for its value.
 
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path) -> None:
         """Train on the repositories, in their order, cumulatively.

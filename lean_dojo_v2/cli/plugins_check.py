@@ -1,21 +1,29 @@
-"""``lean-dojo plugins check DISTRIBUTION``."""
+"""``lean-dojo plugins check PLUGIN``."""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
 import sys
-from collections.abc import Callable
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
 
 import attrs
 import click
 from click.shell_completion import CompletionItem
 
-from lean_dojo_core import registry
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core import local, registry
+from lean_dojo_core.errors import UnreadableFileError, UsageError
 from lean_dojo_core.installed import normalise
 from lean_dojo_core.local import FILE, FOLDER_VARIABLE, settings_file
 from lean_dojo_core.testing.suite import Finding, Guard
 from lean_dojo_v2.cli.options import json_option
-from lean_dojo_v2.cli.output import emit_json, paragraph
+from lean_dojo_v2.cli.output import emit_json, note, paragraph
+from lean_dojo_v2.paths import read_named
 from lean_dojo_v2.structuring import suggestion
 
 
@@ -37,21 +45,24 @@ timeout_option = click.option(
 
 
 @click.command()
-@click.argument("distribution", shell_complete=_complete)
+@click.argument("plugin", shell_complete=_complete)
 @click.option("--all", "show_all", is_flag=True, help="Also list the checks that passed.")
 @timeout_option
 @json_option
 @click.pass_context
 def check(
-    context: click.Context, distribution: str, show_all: bool, timeout: float, as_json: bool
+    context: click.Context, plugin: str, show_all: bool, timeout: float, as_json: bool
 ) -> None:
-    """Run the conformance checks on an installed DISTRIBUTION; exits with 1 if one fails.
+    """Run the conformance checks on a PLUGIN; exits with 1 if one fails.
+
+    PLUGIN is an installed distribution, the folder of one, or a plugin of one file.
 
     The same checks are pytest classes in lean_dojo_core.testing, where a test can give an object
     options. Of a trainer, this command checks only the class. Results are printed as they come.
     """
     from lean_dojo_core.testing import check_distribution
 
+    distribution = context.with_resource(_found(plugin))
     plugins = registry.current().plugins
     known = sorted({info.distribution for info in plugins})
     mine = [info for info in plugins if normalise(info.distribution) == normalise(distribution)]
@@ -59,7 +70,7 @@ def check(
         raise UsageError(
             f"there is no plugin {distribution!r}. A plugin of one file is "
             f"{settings_file().with_name(FILE)}, or any file in the folder that {FOLDER_VARIABLE} "
-            "names; give its name without a folder"
+            "names; of any other, give the path"
         )
     if not mine:
         raise UsageError(
@@ -83,6 +94,75 @@ def check(
         click.echo(f"{len(findings) - failed} of {len(findings)} checks passed.")
     if failed:
         context.exit(1)
+
+
+@contextlib.contextmanager
+def _found(plugin: str) -> Iterator[str]:
+    """Give the name of the distribution or file that is meant by a name or a path."""
+    path = Path(plugin)
+    if path.is_dir() and (os.sep in plugin or plugin in {".", ".."} or not _is_installed(plugin)):
+        yield _distribution_in(path)
+    elif path.is_file() and path.suffix == ".py" and path.resolve() not in _local_files():
+        with _loaded(path):
+            yield path.name
+    else:
+        yield path.name if path.suffix == ".py" else plugin
+
+
+def _local_files() -> list[Path]:
+    return [file.resolve() for file in local.files()]
+
+
+def _is_installed(name: str) -> bool:
+    return normalise(name) in {normalise(i.distribution) for i in registry.current().plugins}
+
+
+def _distribution_in(folder: Path) -> str:
+    """Return the name of the distribution whose source is in a folder; it must be installed."""
+    file = folder / "pyproject.toml"
+    if not file.is_file():
+        raise UsageError(
+            f"{folder} holds no pyproject.toml; give a distribution's folder, its name, or the "
+            "path of a plugin that is one file"
+        )
+    try:
+        name = str(tomllib.loads(read_named(file).decode())["project"]["name"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreadableFileError(f"names no [project] name ({error})", path=file) from error
+    if not _is_installed(name):
+        raise UsageError(
+            f"{folder} holds the distribution {name!r}, of which no plugin is installed here; it "
+            "needs [project.entry-points.lean_dojo] in its pyproject.toml, and "
+            f"`pip install -e {folder}`"
+        )
+    found = metadata.distribution(name)
+    origin = json.loads(found.read_text("direct_url.json") or "{}")
+    if not origin.get("dir_info", {}).get("editable"):
+        note(
+            f"Checking {name} {found.version} as it is installed; changes in {folder} count after "
+            f"`pip install {folder}`."
+        )
+    return name
+
+
+@contextlib.contextmanager
+def _loaded(file: Path) -> Iterator[None]:
+    """Load a plugin of one file, wherever it is, and no other files."""
+    if not file.stem.isidentifier():
+        raise UsageError(f"{file}: a plugin's file is imported; give it the name of a module")
+    before = os.environ.get(FOLDER_VARIABLE)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, file.name).symlink_to(file.resolve())
+        os.environ[FOLDER_VARIABLE] = folder
+        try:
+            registry.refresh()
+            yield
+        finally:
+            if before is None:
+                del os.environ[FOLDER_VARIABLE]
+            else:
+                os.environ[FOLDER_VARIABLE] = before
+            registry.refresh()
 
 
 def limited(timeout: float) -> Guard:

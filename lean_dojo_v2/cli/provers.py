@@ -153,9 +153,11 @@ class ProverChoice:
                 raise UsageError(f"prover {entry.name!r} has no setting for {place}")
             settings.update(Settings({key: value}, {(key,): place}))
         for text in self.prover_settings:
-            settings.update(parse_assignment(text))
-        owner = f"prover {entry.name!r}"
-        return target, resolve(settings, settings_of(target), owner=owner), "config" in known
+            settings.update(parse_assignment(text, "--prover-set"))
+        arguments = resolve(
+            settings, target, owner=f"prover {entry.name!r}", how="with --prover-set"
+        )
+        return target, arguments, "config" in known
 
     def _given(self, entry: Entry[Any, Any]) -> list[tuple[str, Any, str]]:
         """Return settings with their values and the options they come from."""

@@ -47,10 +47,10 @@ class HasUrlAndCommit(Protocol):
 class DynamicDatabase:
     """Traced repositories in one file: JSON, or SQLite if the path ends in ``.sqlite`` or ``.db``.
 
-    Opening a file loads it and never empties it; a missing one is made. Every change is written
-    at once and wholly or not at all, and several processes may use one file without losing
-    each other's changes. JSON is held in memory and rewritten at each change; SQLite reads what is
-    asked for and writes what changed, so large work uses that.
+    Opening a file loads it and never empties it; the first change makes a missing one. Every change
+    is written at once and wholly or not at all, and several processes may use one file without
+    losing each other's changes. JSON is held in memory and rewritten at each change; SQLite reads
+    what is asked for and writes what changed, so large work uses that.
 
     A repository object stays with whoever asked for it: change it, then call
     :meth:`update_repository`.
@@ -265,6 +265,7 @@ class DynamicDatabase:
         if file_path is None and own is None:
             raise UsageError("this database is in memory: to_json() needs a path")
         if file_path is None or (own is not None and Path(file_path).resolve() == own.resolve()):
+            self.storage.make_file()
             self.storage.flush()
             return
         if own is None:
@@ -296,6 +297,7 @@ class DynamicDatabase:
             self.to_json(file_path)
             return
         with type(self)(file_path) as other, self.storage.snapshot():
+            other.storage.make_file()
             for repository in self.storage.repositories():
                 if not other.storage.add(repository):
                     other.storage.update(repository)

@@ -109,6 +109,12 @@ class Storage:
             replace_record(connection, found[0], row)
             append_to_proved(connection, repository, found[0])
 
+    def make_file(self) -> None:
+        """Make the file if it is not there yet, with nothing in it."""
+        if self.file.path is not None and not self.file.path.exists():
+            with self.file.transaction():
+                pass
+
     def flush(self) -> None:
         """Store changes made to repository objects that were handed out."""
         for repository in self._touched:

@@ -3,9 +3,11 @@
 # ruff: noqa: RUF009 - `_field` is attrs.field with the help text as its second argument
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
+from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import attrs
 import orjson
@@ -23,9 +25,25 @@ ONE_YEAR_SECONDS = 31_449_600
 """52 weeks: the documented time-out, long enough never to end a run."""
 
 
+PRECISIONS = (
+    "transformer-engine", "transformer-engine-float16", "16-true", "16-mixed", "bf16-true",
+    "bf16-mixed", "32-true", "64-true", "64", "32", "16", "bf16",
+)  # fmt: skip
+"""What Lightning takes as precision."""
+MONITORS = ("Recall@10_val", "Recall@1_val", "MRR", "loss_train")
+"""What the retriever's training logs at every repository."""
+
+_KINDS: dict[str, tuple[str, type]] = {
+    "bool": ("true or false", bool),
+    "int": ("a whole number", Integral),
+    "float": ("a number", Real),
+    "str": ("text", str),
+}
+
+
 def _at_least(minimum: float, *, unless: float | None = None) -> Any:
     def fits(value: Any) -> bool:
-        return value in (None, unless) or not (isinstance(value, (bool, str)) or value < minimum)
+        return value in (None, unless) or value >= minimum
 
     extra = "" if unless is None else f" (or {unless})"
     return _should_be(f"a number of at least {minimum}{extra}", fits)
@@ -44,15 +62,57 @@ def _should_be(what: str, fits: Callable[[Any], bool]) -> Any:
     return check
 
 
-def _field(default: Any, text: str, validator: Any = None, *, kw_only: bool = False) -> Any:
+def _of_its_type(config: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    """Check a value against a field's annotation; true and false are no numbers."""
+    names = str(attribute.type).split(" | ")
+    if value is None and "None" in names:
+        return
+    what, kind = _KINDS.get(names[0], ("", object))
+    is_number = kind in {Integral, Real}
+    if not isinstance(value, kind) or (is_number and isinstance(value, bool)):
+        _should_be(what, lambda _: False)(config, attribute, value)
+
+
+def _field(
+    default: Any, text: str, validator: Any = None, *, kw_only: bool = False, converter: Any = None
+) -> Any:
     return attrs.field(
-        default=default, validator=validator, metadata={"help": text}, kw_only=kw_only
+        default=default,
+        validator=[_of_its_type] if validator is None else [_of_its_type, validator],
+        converter=converter,
+        metadata={"help": text},
+        kw_only=kw_only,
     )
 
 
-def _added(default: Any, text: str, validator: Any = None) -> Any:
+def _text_of_number(value: Any) -> Any:
+    """Take Lightning's 16, 32 and 64 as numbers, too."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _path(value: Any) -> Any:
+    return Path(value) if isinstance(value, str) else value
+
+
+def _added(default: Any, text: str, validator: Any = None, *, converter: Any = None) -> Any:
     """Make a field beyond the documents."""
-    return _field(default, text, validator, kw_only=True)
+    return _field(default, text, validator, kw_only=True, converter=converter)
+
+
+def _as_dataclass(kind: type) -> dict[str, dataclasses.Field[Any]]:
+    """Return an attrs class's fields as ``dataclasses`` keeps them, so that its functions work."""
+    twin = dataclasses.make_dataclass(
+        kind.__name__,
+        [
+            (
+                one.name,
+                one.type or Any,
+                dataclasses.field(default=one.default, metadata=one.metadata, kw_only=one.kw_only),
+            )
+            for one in attrs.fields(kind)
+        ],
+    )
+    return {one.name: one for one in dataclasses.fields(twin)}
 
 
 @attrs.define(slots=False)
@@ -98,7 +158,12 @@ class TrainingConfig:
     accumulate_grad_batches: int = _field(4, "Batches per optimiser step.", _at_least(1))
     num_gpus: int = _field(1, "Devices; more than one trains with DDP.", _at_least(1))
     num_workers: int = _field(4, "Processes that prepare batches.", _at_least(0))
-    precision: str = _field("bf16-mixed", "Lightning's precision, e.g. 32-true or bf16-mixed.")
+    precision: str = _field(
+        "bf16-mixed",
+        "Lightning's precision, e.g. 32-true or bf16-mixed.",
+        _one_of(*PRECISIONS),
+        converter=_text_of_number,
+    )
     gradient_clip_val: float = _field(
         1.0, "Gradients are clipped to this norm; 0: off.", _at_least(0)
     )
@@ -131,11 +196,15 @@ class TrainingConfig:
     early_stopping_patience: int = _field(
         5, "Epochs without progress before training stops.", _at_least(0)
     )
-    early_stopping_monitor: str = _field("Recall@10_val", "Metric that early stopping watches.")
+    early_stopping_monitor: str = _field(
+        "Recall@10_val", "Metric that early stopping watches.", _one_of(*MONITORS)
+    )
     early_stopping_mode: str = _field(
         "max", "Whether a higher value is better (max) or a lower one (min).", _one_of("max", "min")
     )
-    checkpoint_monitor: str = _field("Recall@10_val", "Metric that picks the best checkpoint.")
+    checkpoint_monitor: str = _field(
+        "Recall@10_val", "Metric that picks the best checkpoint.", _one_of(*MONITORS)
+    )
     checkpoint_mode: str = _field(
         "max", "Whether a higher value is better (max) or a lower one (min).", _one_of("max", "min")
     )
@@ -181,8 +250,12 @@ class TrainingConfig:
         "auto: GPUs if there are any; cpu: num_gpus is the number of CPU processes.",
         _one_of("auto", "cpu", "gpu"),
     )
-    checkpoint_dir: Path | None = _added(None, "Folder of the checkpoints; null: raid/checkpoints.")
-    log_dir: Path | None = _added(None, "Folder of the logs; null: raid/logs.")
+    checkpoint_dir: Path | None = _added(
+        None, "Folder of the checkpoints; null: raid/checkpoints.", converter=_path
+    )
+    log_dir: Path | None = _added(None, "Folder of the logs; null: raid/logs.", converter=_path)
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     @classmethod
     def from_yaml(cls, path: Path | str) -> TrainingConfig:
@@ -342,3 +415,10 @@ class ProverConfig:
         "Seed of the sampling: each draw depends on it, the theorem and the state's path.",
         _at_least(0),
     )
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+
+# The documents call both dataclasses: ``dataclasses.fields``, ``replace`` and ``asdict`` take them.
+for _config in (TrainingConfig, ProverConfig):
+    _config.__dataclass_fields__ = _as_dataclass(_config)

@@ -14,6 +14,7 @@ from lean_dojo_v2.lean.errors import EngineLostError
 from lean_dojo_v2.prover.completions import proof_of
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
+from lean_dojo_v2.runs.so_far import at_work
 
 if TYPE_CHECKING:
     from lean_dojo_v2.prover.base import AnyProver
@@ -37,6 +38,7 @@ def prove_whole(
         GeneratorError: If the model does not answer.
     """
     started = time.monotonic()
+    at_work(f"a proof of {problem.name}")
 
     def ended(reason: Failure | None, detail: str = "", proof: str | None = None) -> SearchResult:
         lines = None if proof is None else tuple(filter(str.strip, proof.split("\n")))

@@ -20,10 +20,12 @@ COMPARE_FILE = "compare.html"
 def write_comparison(runs: Sequence[Contents], output: Path) -> Path:
     """Write one self-contained page with the numbers of several runs side by side."""
     data = compare(runs)
+    zeros = [row for row in data["metrics"] if not any(row[1])]
+    metrics = [row for row in data["metrics"] if any(row[1])]
     parts = [
-        ("Proved", "Theorems with a proof that Lean confirmed as a whole.", data["proved"]),
-        ("Last metrics", "The last reported value of each number.", data["metrics"]),
-        ("Settings that differ", "All others are the same in every run.", data["settings"]),
+        ("Proved", "Theorems with a proof that Lean confirmed as a whole.", data["proved"], []),
+        ("Last metrics", "The last reported value of each number.", metrics, zeros),
+        ("Settings that differ", "All others are the same in every run.", data["settings"], []),
     ]
     text = template("compare.html.j2").render(names=data["names"], parts=parts)
     atomic_write_text(output, text)

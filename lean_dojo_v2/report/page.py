@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.report.collect import BASELINES, Contents, collect, reasons
 from lean_dojo_v2.report.words import EXPLAINED, explain
+from lean_dojo_v2.wording import counted
 
 REPORT_FILE = "report.html"
 
@@ -105,9 +106,16 @@ def _tiles(contents: Contents) -> Iterator[Tile]:
         yield Tile("Proved", f"{proved} of {tried}", note, EXPLAINED["proved"])
     for run in contents.runs:
         if run.verified_trend is not None:
-            first, last = run.verified_trend.first, run.verified_trend.last
-            note = f"{run.name}; it began at {first:.1%}"
-            yield Tile("Verified rate", f"{last:.1%}", note, EXPLAINED["verified"])
+            trend = run.verified_trend
+            shown, note = trend.last, f"{run.name}; it began at {trend.first:.1%}"
+            help_text = EXPLAINED["verified"]
+            if trend.is_short:
+                steps = counted(trend.steps, "step", "steps")
+                shown, note = trend.mean, f"{run.name}, mean of {steps}"
+                if trend.least < trend.most:
+                    note += f" between {trend.least:.1%} and {trend.most:.1%}"
+                help_text = EXPLAINED["verified, in all"]
+            yield Tile("Verified rate", f"{shown:.1%}", note, help_text)
         if run.refused is not None:
             refused = sum(run.refused.values())
             note = f"{run.name}, mean over the run"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -33,12 +34,25 @@ class Picture:
     address: str = ""
 
 
+SHORT = 10
+"""Steps below which a fifth of them says nothing about where a number began or ended."""
+
+
 @attrs.frozen
 class Trend:
-    """Where a number began and where it ended: means over the first and the last fifth."""
+    """How a number moved: means over the first and the last fifth, and over all of its steps."""
 
     first: float
     last: float
+    mean: float
+    least: float
+    most: float
+    steps: int
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the steps are too few to say where it began and where it ended."""
+        return self.steps < SHORT
 
 
 @attrs.frozen
@@ -106,6 +120,31 @@ def matrices(root: Path) -> list[Forgot]:
     return found
 
 
+_CLASS = re.compile(r"\w+(\.\w+)*\.(?P<name>[A-Za-z_]\w*)")
+
+
+def without_classes(value: Any) -> Any:
+    """Return a setting as its user wrote it, without the classes that it was made into.
+
+    >>> without_classes([["short", 0.1, {"some_plugin.rewards.Short": {"best": 2}}]])
+    [['short', 0.1, {'best': 2}]]
+    >>> without_classes([["constant", 1.0, {"plugin.Constant": {}}], ["f", 1.0, "module.f"]])
+    [['constant', 1.0], ['f', 1.0]]
+    """
+    if isinstance(value, dict):
+        if len(value) == 1 and _CLASS.fullmatch(name := next(iter(value))):
+            inner = value[name]
+            return without_classes(inner) if isinstance(inner, dict) else name
+        return {key: without_classes(one) for key, one in value.items()}
+    if isinstance(value, list):
+        if len(value) == 3 and isinstance(value[0], str) and isinstance(value[1], int | float):
+            function = without_classes(value[2])  # a reward: name, weight, function
+            plain = isinstance(function, str) or not function
+            return value[:2] if plain else [*value[:2], function]
+        return [without_classes(one) for one in value]
+    return value
+
+
 def _began(folder: Path) -> float:
     first = next(iter(metrics.read(folder)), {})
     return float(first.get("time", float("inf")))
@@ -129,7 +168,7 @@ def _run(root: Path, folder: Path) -> RunReport:
         name=name,
         trainer=state.get("trainer", ""),
         settings={
-            k: json.dumps(v, ensure_ascii=False)
+            k: json.dumps(without_classes(v), ensure_ascii=False)
             for k, v in state.get("settings", {}).items()
             if v not in (None, {}, [])
         },
@@ -150,7 +189,14 @@ def _trend(values: list[float]) -> Trend | None:
     if not values:
         return None
     part = max(1, len(values) // 5)
-    return Trend(fmean(values[:part]), fmean(values[-part:]))
+    return Trend(
+        fmean(values[:part]),
+        fmean(values[-part:]),
+        fmean(values),
+        min(values),
+        max(values),
+        len(values),
+    )
 
 
 def _picture(figure: Figure | None, alt: str) -> Picture | None:

@@ -7,6 +7,8 @@ EXPLAINED = {
     "axiom, the statement unchanged.",
     "verified": "Share of the sampled tactics that Lean accepted and that lead nearer to a proof; "
     "mean over the last fifth of the steps.",
+    "verified, in all": "Share of the sampled tactics that Lean accepted and that lead nearer to a "
+    "proof; mean over all steps, which are too few for a trend.",
     "refused": "Share of the completions that were refused: not a single tactic, or an attempt to "
     "cheat.",
     "share": "Share of all completions of the run that were refused for this reason.",

@@ -27,7 +27,7 @@ def installed(
     blocks = [block for block in all_blocks if block.page == "plugins.md"]
     files = {b.title: b.code for b in blocks if b.title.startswith("shortness_bonus/")}
     assert len(files) == 2
-    [toml] = [block.code for block in blocks if block.language == "toml"]
+    [toml] = [b.code for b in blocks if b.language == "toml" and not b.title]
     entry_points = tomllib.loads(toml)["project"]["entry-points"]["lean_dojo"]
     files["shortness_bonus/__init__.py"] = '"""A reward."""\n'
     wheel = make_wheel(
@@ -62,3 +62,25 @@ def test_its_own_tests_pass(
     (tmp_path / "test_shortness_bonus.py").write_text(block.code, encoding="utf-8")
     done = run(installed, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_smallest_one_is_installed_listed_and_scores(
+    all_blocks: list[Any],
+    pip_target: Callable[[Path, Sequence[Path]], Mapping[str, str]],
+    tmp_path: Path,
+) -> None:
+    for block in all_blocks:
+        if block.title.startswith("few-words/"):
+            (tmp_path / block.title).parent.mkdir(exist_ok=True)
+            (tmp_path / block.title).write_text(block.code, encoding="utf-8")
+    folder = tmp_path / "few-words"
+    assert sorted(file.name for file in folder.iterdir()) == ["few_words.py", "pyproject.toml"]
+    small = pip_target(tmp_path / "site", [folder])
+    listed = run(small, "-m", "lean_dojo_v2", "plugins", "--json")
+    assert "few-words:few-words" in listed.stdout
+    checked = run(small, "-m", "lean_dojo_v2", "plugins", "check", str(folder))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"completion": "rfl"}\n{"completion": "exact h"}\n')
+    scored = run(small, "-m", "lean_dojo_v2", "reward", "score", "few-words", str(rows), "--json")
+    assert [row["score"] for row in json.loads(scored.stdout)] == [1.0, 0.5]

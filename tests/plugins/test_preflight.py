@@ -15,6 +15,7 @@ from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_v2.cli import main
+from lean_dojo_v2.database import Repository
 from lean_dojo_v2.sample import sample_database_path
 
 DryRun = Callable[..., tuple[int, str]]
@@ -120,7 +121,7 @@ def test_python_users_are_told_before_data_is_prepared(model: Path, tmp_path: Pa
 
     trainer = SFTTrainer(str(model), str(tmp_path / "out"), report_to="comet_ml")
     with pytest.raises(ConfigError, match="comet_ml"):
-        trainer.train([object()], Untouched(), tmp_path)
+        trainer.train([Repository("https://example.org/a", "c")], Untouched(), tmp_path)
 
 
 @pytest.mark.slow

@@ -84,13 +84,13 @@ class RewardFunctionSuite(DescribedSuite):
         """TRL passes every dataset column, and more with each version."""
         signature = inspect.signature(self.subject)
         kinds = [parameter.kind for parameter in signature.parameters.values()]
-        assert inspect.Parameter.VAR_KEYWORD in kinds, (
-            f"its signature is {signature}; add **kwargs: every column of the dataset is passed by "
-            "keyword, and TRL adds more"
-        )
         assert "completions" in signature.parameters, (
             f"its signature is {signature}; call the first parameter 'completions', because it is "
             "passed by keyword"
+        )
+        assert inspect.Parameter.VAR_KEYWORD in kinds, (
+            f"its signature is {signature}; add **kwargs: every column of the dataset is passed by "
+            "keyword, and TRL adds more"
         )
 
     def test_gives_one_number_per_completion(self) -> None:

@@ -37,8 +37,8 @@ class JsonFile:
     replaced it, it is read again.
 
     Attributes:
-        path: The file. A missing one is created.
-        read_only: Make no file, and refuse changes.
+        path: The file. The first change makes a missing one.
+        read_only: Refuse changes, and a file that is not there.
     """
 
     form: ClassVar[RowForm] = JSON_FORM
@@ -53,11 +53,7 @@ class JsonFile:
 
     def __attrs_post_init__(self) -> None:
         _files.add(self)
-        if self.path is not None and not self.read_only and not self.path.exists():
-            with file_lock(self.path):
-                if not self.path.exists():
-                    self._write()
-        if self.path is not None:
+        if self.path is not None and (self.read_only or self.path.exists()):
             require_bytes(self.path)
         with self._fresh():
             pass
@@ -160,7 +156,7 @@ class JsonFile:
             return None
         try:
             status = self.path.stat()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         return (status.st_mtime_ns, status.st_size, status.st_ino)
 

@@ -116,5 +116,5 @@ def file_size(path: Path) -> int:
     """Return a file's size in bytes; 0 if there is none."""
     try:
         return path.stat().st_size
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return 0

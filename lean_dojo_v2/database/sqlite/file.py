@@ -18,7 +18,7 @@ from lean_dojo_core.errors import DatabaseError
 from lean_dojo_v2.database.locking import PATIENCE, file_lock, say_waiting
 from lean_dojo_v2.database.sqlite.connection import check_header_if_unused, connect, file_size
 from lean_dojo_v2.database.sqlite.rows import ExportForm, RowForm
-from lean_dojo_v2.database.sqlite.schema import create_database
+from lean_dojo_v2.database.sqlite.schema import SCHEMA, create_database
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[Any, ...]
@@ -82,7 +82,7 @@ class SqliteFile:
     raises a ``DatabaseError`` that names the file.
 
     Attributes:
-        path: The file; made if it is missing.
+        path: The file; the first change makes a missing one.
         read_only: Only read it: nothing is written, made or locked. A missing file is an error.
     """
 
@@ -93,19 +93,16 @@ class SqliteFile:
     _local: threading.local = attrs.field(factory=threading.local, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        if not self.path.exists() and not self.read_only:
-            with file_lock(self.path), told(self.path):
-                if not self.path.exists():
-                    create_database(self.path)
-        require_bytes(self.path)
-        check_header_if_unused(self.path)
+        if self.read_only or self.path.exists():
+            require_bytes(self.path)
+            check_header_if_unused(self.path)
 
     # --- reading -------------------------------------------------------------------------------
 
     def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
         """See :meth:`RowFile.rows`."""
         with told(self.path, place):
-            connection = self._connection()
+            connection = self._connection() if self._is_there() else _blank()
             return self._patiently(lambda: connection.execute(sql, tuple(values)).fetchall())
 
     def reader(self) -> Query:
@@ -115,6 +112,9 @@ class SqliteFile:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """See :meth:`RowFile.snapshot`."""
+        if not self._is_there():
+            yield
+            return
         with told(self.path):
             connection = self._connection()
             if connection.in_transaction:
@@ -132,6 +132,10 @@ class SqliteFile:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """See :meth:`RowFile.transaction`."""
         with told(self.path):
+            if not self._is_there():
+                with file_lock(self.path):
+                    if not self.path.exists():
+                        create_database(self.path)
             connection = self._connection()
             self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
@@ -143,6 +147,10 @@ class SqliteFile:
                 raise
 
     # --- connections ---------------------------------------------------------------------------
+
+    def _is_there(self) -> bool:
+        """Whether there is a database to connect to; until the first change there may be none."""
+        return hasattr(self._local, "held") or self.path.exists()
 
     def _connection(self) -> sqlite3.Connection:
         held: tuple[int, sqlite3.Connection] | None = getattr(self._local, "held", None)
@@ -195,6 +203,13 @@ def require_bytes(path: Path) -> None:
 
 def _is_busy(error: sqlite3.Error) -> bool:
     return "locked" in str(error) or "busy" in str(error)
+
+
+def _blank() -> sqlite3.Connection:
+    """Return a database without anything in it, for a file that is not there yet."""
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(SCHEMA)
+    return connection
 
 
 @contextmanager

@@ -42,6 +42,8 @@ from lean_dojo_v2.prover.suggestion import (
     Suggestion,
     TacticGenerator,
 )
+from lean_dojo_v2.runs.so_far import at_work
+from lean_dojo_v2.wording import counted
 
 COHORTS = 2
 """Groups of theorems that take turns: while the model writes for one, Lean works for the other."""
@@ -156,6 +158,7 @@ class _Pass:
         for cohort in self.cohorts:
             self._open_more(cohort)
         while self.cohorts:
+            self._note_progress()
             ready = next((cohort for cohort in self.cohorts if not cohort.busy), None)
             if ready is None:
                 yield from self._collect()
@@ -164,6 +167,18 @@ class _Pass:
             yield from self._take_turn(ready)
             if ready.active:
                 self.cohorts.append(ready)
+
+    def _note_progress(self) -> None:
+        """Note which theorems are searched, for a command that says now and then what it does."""
+        searched = [task.run for cohort in self.cohorts for task in cohort.active]
+        under_way = [run for run in searched if run.result is None]
+        if not under_way:
+            return
+        longest = max(under_way, key=lambda run: run.expansions)
+        left = len(under_way) + sum(len(cohort.waiting) for cohort in self.cohorts)
+        more = f" and {left - 1} more" if left > 1 else ""
+        states = counted(longest.expansions, "state", "states")
+        at_work(f"searching {longest.problem.name}, {states} expanded{more}")
 
     def close(self) -> None:
         """Let the engines finish the tactic that they are at, and no more."""

@@ -61,6 +61,11 @@ class TheoremSearch:
         self._expansions = self._samples = self._lean_calls = self._refused = 0
         self._ended_by_clock = 0
 
+    @property
+    def expansions(self) -> int:
+        """States whose tactics were generated so far."""
+        return self._expansions
+
     # --- in the engine's thread -----------------------------------------------------------------
 
     def open(self) -> list[Child]:

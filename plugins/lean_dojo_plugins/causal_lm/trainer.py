@@ -8,6 +8,7 @@ resuming, several processes, logs and the model card are done here.
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -36,20 +37,30 @@ from lean_dojo_plugins.causal_lm.model.loading import (
 )
 from lean_dojo_plugins.causal_lm.text.preview import preview
 from lean_dojo_plugins.causal_lm.text.templates import render
-from lean_dojo_plugins.training import fields
-from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args, check_values
+from lean_dojo_plugins.training import fields, steady_environment
+from lean_dojo_plugins.training.arguments import (
+    FIXED,
+    check_trainer_args,
+    check_values,
+    under_new_names,
+)
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
-from lean_dojo_plugins.training.data import formatted_rows, split_file
+from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.fields import about, setting
-from lean_dojo_plugins.training.hub import resolve_model
+from lean_dojo_plugins.training.hub import check_model_name, resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lengths import TooLong
 from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.only_run import only_run
 from lean_dojo_plugins.training.preflight import check_ready
 from lean_dojo_plugins.training.reporting import show_only_a_bar
-from lean_dojo_plugins.training.run_folder import RunFolder, RunState, check_same_run
+from lean_dojo_plugins.training.run_folder import (
+    RunFolder,
+    RunState,
+    check_same_run,
+    trained_settings,
+)
 from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.plugin_host.trainers import PreviewExample
@@ -64,13 +75,16 @@ class CausalTrainer:
 
     Raises:
         ConfigError: For a setting of a wrong type or value.
-        UsageError: If ``model_name`` can only be a path and nothing is there.
+        UsageError: If ``model_name`` is a path or a bare name, and there is no such model.
     """
 
     config_class: ClassVar[type[transformers.TrainingArguments]] = transformers.TrainingArguments
-    """Configuration class of the step's trainer, against which ``trainer_args`` is checked."""
-    fixed_args: ClassVar[Mapping[str, str]] = {}
-    """Further settings that ``trainer_args`` may not give, each with the reason."""
+    """Configuration class of the trainer that :meth:`build_step_trainer` builds.
+
+    ``trainer_args`` is checked against it, and :meth:`step_config` makes an object of it.
+    """
+    fixed_args: ClassVar[Mapping[str, str]] = FIXED
+    """Settings that ``trainer_args`` may not give, each with the reason."""
     required_columns: ClassVar[tuple[str, ...]] = ("prompt",)
     """Columns that the formatter's rows must have."""
 
@@ -80,6 +94,9 @@ class CausalTrainer:
         kw_only=False,
         metadata=about("Model to start from: a folder or a Hugging Face hub id."),
     )
+    # GRPO's second parameter: type checkers that follow dataclasses (pyright) keep a field where
+    # its first declaration stands. Here it is nobody's setting.
+    reward_func: Any = attrs.field(default=None, init=False, repr=False, kw_only=False)
     output_dir: str = attrs.field(
         default="outputs",
         converter=fields.text_of_path,
@@ -144,7 +161,9 @@ class CausalTrainer:
 
     def __attrs_post_init__(self) -> None:
         """Check what can be checked without loading a model."""
-        check_trainer_args(self.config_class, self.trainer_args, {**FIXED, **self.fixed_args})
+        hint = self._other_class() if self.config_class is transformers.TrainingArguments else ""
+        fixed = {**FIXED, **self.fixed_args}
+        check_trainer_args(self.config_class, self.trainer_args, fixed, hint)
         source = Path(resolve_model(self.model_name))
         if source.exists() and source.resolve() == Path(self.output_dir).resolve():
             raise UsageError(
@@ -153,6 +172,8 @@ class CausalTrainer:
             )
         check_values(self.trainer_args, on_cpu=choose_device(self.device).name == "cpu")
         self.make_formatter()
+        if not trained_settings(Path(self.output_dir)):  # a finished run needs its start no more
+            check_model_name(self.model_name)
 
     def preflight(self) -> None:
         """Check what training will need, before any data is prepared; loads the tokenizer only.
@@ -276,7 +297,7 @@ class CausalTrainer:
         others = [name for name in self.reports() if name not in {"tensorboard", "none"}]
         arguments: dict[str, Any] = {
             "bf16": device.bf16,
-            "activation_checkpointing": self.trainer_args.get("gradient_checkpointing", not on_cpu),
+            "activation_checkpointing": not on_cpu,
             "logging_steps": 1 if on_cpu else 10,
             "logging_first_step": True,
             "save_strategy": "steps",
@@ -284,7 +305,7 @@ class CausalTrainer:
             "save_total_limit": 1,
             "disable_tqdm": not sys.stderr.isatty(),
             "dataloader_pin_memory": not on_cpu,
-            **self.trainer_args,
+            **under_new_names(self.trainer_args),
             "output_dir": str(step.folder),
             "num_train_epochs": self.epochs_per_repo,
             "per_device_train_batch_size": self.batch_size,
@@ -295,10 +316,24 @@ class CausalTrainer:
             **fixed,
             **step.longer,
         }
+        known = {field.name for field in dataclasses.fields(self.config_class)}
+        if unknown := [name for name in fixed if name not in known]:
+            raise ConfigError(
+                f"{self.config_class.__name__} has no setting {unknown[0]!r}. {self._other_class()}"
+            )
         try:
             return self.config_class(**arguments)
         except (ValueError, TypeError) as error:
             raise ConfigError(f"trainer_args: {error}") from error
+
+    def _other_class(self) -> str:
+        """Say how a subclass names the configuration of the trainer that it builds."""
+        name = type(self).__name__
+        return (
+            f"Set {name}.config_class to the configuration class of the trainer that "
+            f"{name}.build_step_trainer builds, for example config_class = DPOConfig for TRL's "
+            "DPOTrainer; trainer_args are checked against it, and step_config makes it"
+        )
 
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result; a run goes on only with the same."""
@@ -335,9 +370,7 @@ class CausalTrainer:
             EmptyDatasetError: If no repository gives anything to learn from.
             UsageError: If ``output_dir`` holds another run, or another process trains there.
         """
-        repos = list(repos)
-        if not repos:
-            raise UsageError("there are no repositories to train on")
+        repos = checked_repositories(repos, database)
         self.preflight()
         self._trained_on = Path(data_path)
         try:
@@ -360,6 +393,7 @@ class CausalTrainer:
         """Train one step with the trainer of :meth:`build_step_trainer`; see :class:`Learner`."""
         restore_forward(self.model)
         use_cache = self.model.config.use_cache
+        steady_environment.install()
         fitter = self._built(dataset, step)
         if self.look_back and (fitter.is_fsdp_enabled or fitter.is_deepspeed_enabled):
             raise UsageError(
@@ -382,6 +416,12 @@ class CausalTrainer:
         """Build the step's trainer; settings that only the library itself can judge end here."""
         try:
             return self.build_step_trainer(dataset, step)
+        except AttributeError as error:
+            if not isinstance(error.obj, self.config_class):
+                raise  # a configuration of another class lacks what the trainer reads
+            raise ConfigError(
+                f"{type(self).__name__}.build_step_trainer: {error}. {self._other_class()}"
+            ) from error
         except (ValueError, ImportError) as error:
             raise ConfigError(f"{type(self).__name__} cannot be built: {error}") from error
 

@@ -19,6 +19,7 @@ from lean_dojo_plugins.expert_iteration.problems import HIDDEN, NAMED, SORRY, TR
 from lean_dojo_plugins.expert_iteration.rounds import BATCH, Rounds
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training import fields
+from lean_dojo_plugins.training.data import checked_repositories
 from lean_dojo_plugins.training.fields import about, setting
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_plugins.training.learner import CurriculumStep
@@ -199,8 +200,7 @@ class ExpertIterationTrainer(SFTTrainer):
             UsageError: If ``output_dir`` holds another run.
             GeneratorError: If the model does not answer at all, or not any more.
         """
-        if not repos:
-            raise UsageError("there are no repositories to train on")
+        repos = checked_repositories(repos, database)
         self.preflight()
         traced = cast("DynamicDatabase", database)  # which alone holds theorems without proofs
         known = [_known(traced, repo) for repo in repos]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
@@ -75,6 +76,7 @@ class GRPOTrainer(CausalTrainer):
 
     config_class: ClassVar[type[TrainingArguments]] = GRPOConfig
     fixed_args: ClassVar[Mapping[str, str]] = {
+        **CausalTrainer.fixed_args,
         "reward_weights": "weights stand with their rewards: reward_func={'name': weight}",
     }
     required_columns: ClassVar[tuple[str, ...]] = ("prompt", "problem")
@@ -166,9 +168,9 @@ class GRPOTrainer(CausalTrainer):
     _rewards: list[AdaptedReward] = attrs.field(factory=list, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        super().__attrs_post_init__()
         given = [] if self.reward_func in (None, [], {}) else resolve_rewards(self.reward_func)
         self._rewards = [whole_proof_reward(), *given] if self.episodes else given
+        super().__attrs_post_init__()
         if not self._rewards:
             raise ConfigError(
                 "grpo needs a reward: name one with --reward NAME, for example --reward "
@@ -414,6 +416,7 @@ def _check_rewards(
             raise ConfigError(
                 f"reward {reward.name!r} reads the column {missing[0]!r}, which the dataset "
                 f"formatter {formatter!r} does not give; its columns are {', '.join(columns)}"
+                f"{_meant_completions(reward, missing[0])}"
             )
         if not reward.messages:
             continue
@@ -422,3 +425,14 @@ def _check_rewards(
             reward.function(completions=[], completion_ids=[], **empty)
         except ImportError as error:
             raise ConfigError(f"reward {reward.name!r} cannot be used here: {error}") from error
+
+
+def _meant_completions(reward: AdaptedReward, column: str) -> str:
+    """Say what completions are called, where a reward's first parameter may stand for them."""
+    try:
+        names = list(inspect.signature(reward.function).parameters)
+    except (TypeError, ValueError):  # written in C
+        return ""
+    if "completions" in names or names[:1] != [column]:
+        return ""
+    return f". If {column!r} is to be the completions, call it 'completions'"

@@ -28,14 +28,19 @@ from lean_dojo_plugins.causal_lm.model.loading import is_adapter
 from lean_dojo_plugins.progress.dataset import ExampleRows, ProgressDataset, tokenised
 from lean_dojo_plugins.progress.estimator import ProgressModel
 from lean_dojo_plugins.progress.metrics import Array, draw_predictions, flat, measures
-from lean_dojo_plugins.training import fields
-from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args
+from lean_dojo_plugins.training import fields, steady_environment
+from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args, under_new_names
 from lean_dojo_plugins.training.batches import GroupingTrainer
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
-from lean_dojo_plugins.training.data import formatted_rows, split_file
+from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.fields import setting
-from lean_dojo_plugins.training.hub import fetch, fetch_tokenizer, resolve_model
+from lean_dojo_plugins.training.hub import (
+    check_model_name,
+    fetch,
+    fetch_tokenizer,
+    resolve_model,
+)
 from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.only_run import only_run
 from lean_dojo_plugins.training.preflight import check_ready
@@ -59,7 +64,7 @@ from lean_dojo_plugins.training.run_folder import (
 )
 from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_v2.database.export.splits import split_of
-from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples
+from lean_dojo_v2.lean_progress.examples import ProgressExample, read_examples, write_examples
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.prover.suggestion import ProgressEstimator
 from lean_dojo_v2.runs.environment import record_environment
@@ -154,15 +159,18 @@ class ProgressTrainer:
         check_trainer_args(TrainingArguments, self.trainer_args, self.fixed_args)
         choose_device(self.device)
         resolve_model(self.model_name)
+        if self.model_name != attrs.fields(type(self)).model_name.default:
+            check_model_name(self.model_name)
 
     def preflight(self) -> None:
         """Check what training will need, before any data is prepared; loads no model.
 
         Raises:
-            UsageError: If the model is not there or is an adapter; if ``output_dir`` cannot be
-                written.
+            UsageError: If the data or the model are not there, or the model is an adapter; if
+                ``output_dir`` cannot be written.
             ConfigError: If the optimiser is not there.
         """
+        self._require_data()
         if self.report_to not in {"tensorboard", "none"}:
             raise ConfigError(f"report_to: {self.report_to!r} should be 'tensorboard' or 'none'")
         if is_adapter(self.model_name):
@@ -173,6 +181,19 @@ class ProgressTrainer:
         trial = self._arguments(RunFolder(Path(self.output_dir)).step_folder(0, _NAME))
         check_ready(self.model_name, self.output_dir, [self.report_to], trial)
         resolve_callbacks(self.callbacks)
+
+    def _require_data(self) -> None:
+        """Look whether the data that the user named are there, and of the right kind."""
+        if self.data_path is None:  # a database gives them
+            return
+        path = Path(self.data_path)
+        if path.is_dir() or not path.exists():
+            what = "is a folder" if path.is_dir() else "there is no such file"
+            raise UsageError(
+                f"data_path: {path}: {what}; name a JSONL dataset, or train on a database"
+            )
+        if next(read_examples(path), None) is None:
+            raise EmptyDatasetError("the file has no examples", path=path)
 
     @property
     def processes(self) -> PartialState:
@@ -199,6 +220,8 @@ class ProgressTrainer:
             DataError: For a bad line, with its number.
             EmptyDatasetError: If there is too little to train on.
         """
+        if repos is not None:
+            repos = checked_repositories(repos, database)
         self.preflight()
         with only_run(self.output_dir, self.processes):
             self._train(repos, database, data_path)
@@ -383,6 +406,7 @@ class ProgressTrainer:
         reporter = Reporter(folder.path, tensorboard=self.report_to == "tensorboard")
         before = state.optimizer_steps
         kept, held_out = open_rows(place / _KEPT), open_rows(place / _HELD_OUT)
+        steady_environment.install()
         trainer = GroupingTrainer(
             model=model,
             args=self._arguments(place, longer),
@@ -472,7 +496,7 @@ class ProgressTrainer:
             "warmup_steps": 0.05,
             "per_device_eval_batch_size": 4 * self.batch_size,
             "num_train_epochs": self.epochs,
-            **self.trainer_args,
+            **under_new_names(self.trainer_args),
             **(longer or {}),
         }
         try:

@@ -12,7 +12,7 @@ import pytorch_lightning as pl
 from accelerate import PartialState
 
 from lean_dojo_core import Database, Repository, registry
-from lean_dojo_core.errors import EmptyDatasetError, UsageError
+from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
 from lean_dojo_plugins.retrieval import lightning
 from lean_dojo_plugins.retrieval.evaluation import Evaluator
 from lean_dojo_plugins.retrieval.model import checkpoints
@@ -22,9 +22,9 @@ from lean_dojo_plugins.retrieval.runs import RetrievalRun
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_plugins.retrieval.step import RetrievalStep, train_step
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
-from lean_dojo_plugins.training.data import SPLITS, repository_name
+from lean_dojo_plugins.training.data import SPLITS, checked_repositories, repository_name
 from lean_dojo_plugins.training.devices import choose_device
-from lean_dojo_plugins.training.hub import require_model
+from lean_dojo_plugins.training.hub import check_model_name, require_model
 from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.only_run import only_run
 from lean_dojo_plugins.training.walk import NOTHING, Walk
@@ -39,6 +39,11 @@ DEFAULT_DATA_PATH = Path("raid/data/merged")
 
 
 def _config(value: TrainingConfig | None) -> TrainingConfig:
+    if value is not None and not isinstance(value, TrainingConfig):
+        raise ConfigError(
+            f"config must be a TrainingConfig, not {value!r:.80}; write TrainingConfig(lr=1e-4) "
+            "or TrainingConfig.from_yaml(path)"
+        )
     return TrainingConfig() if value is None else value
 
 
@@ -49,6 +54,10 @@ class RetrievalTrainer:
     Attributes:
         config: Every setting; default ``TrainingConfig()``.
         formatter: Name of the dataset formatter that gives states and premises.
+
+    Raises:
+        ConfigError: If ``config`` is something else.
+        UsageError: If its ``model_name`` is a path or a bare name, and there is no such model.
     """
 
     config: TrainingConfig = attrs.field(
@@ -67,6 +76,11 @@ class RetrievalTrainer:
         },
     )
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        name = self.config.model_name
+        if not name.endswith(".ckpt") and self.find_latest_checkpoint() is None:
+            check_model_name(name)
 
     @property
     def output_dir(self) -> Path:
@@ -115,6 +129,7 @@ class RetrievalTrainer:
         """
         if not repos:
             raise EmptyDatasetError("no repository to train on")
+        repos = checked_repositories(repos, database)
         processes = join_processes(self.config)
         pl.seed_everything(self.config.seed, workers=True, verbose=False)
         folder = (

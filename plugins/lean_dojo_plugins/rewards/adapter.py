@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import PluginError, RewardError
+from lean_dojo_core.errors import PluginError, RewardError, UsageError
 from lean_dojo_core.foreign import contained
 from lean_dojo_v2.plugin_host.limits import OutOfTimeError, watched
 
@@ -296,6 +296,28 @@ def required_parameters(function: Callable[..., Any]) -> list[str]:
     ]
 
 
+def why_not_called(function: Callable[..., Any]) -> str:
+    """Say why TRL, which passes ``completions`` by keyword, cannot call a reward; empty if it can.
+
+    >>> why_not_called(lambda c: 1)
+    "its signature is (c), but its first parameter must be called 'completions', ..."
+    >>> why_not_called(lambda problem, **kwargs: 1), why_not_called(lambda completions: 1)
+    ('', '')
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # written in C
+        return ""
+    kinds = {one.kind for one in signature.parameters.values()}
+    if "completions" in signature.parameters or inspect.Parameter.VAR_KEYWORD in kinds:
+        return ""
+    return (
+        f"its signature is {signature}, but its first parameter must be called 'completions', "
+        "which is passed by keyword, and **kwargs must take the columns: "
+        "def reward(completions, **kwargs)"
+    )
+
+
 def makes_a_reward(function: Callable[..., Any]) -> bool:
     """Whether it is a factory, such as TRL's ``get_…``, which takes none of a reward's arguments.
 
@@ -331,7 +353,13 @@ def adapt(
         messages: Whether it wants TRL's message lists instead of texts.
         columns: Columns that it says it reads.
         timeout: Seconds that it may take for a batch.
+
+    Raises:
+        UsageError: If it does not take completions.
     """
-    kind = AsyncAdaptedReward if is_async(function) else AdaptedReward
     own = getattr(function, "__name__", None) or type(function).__name__
+    if why := why_not_called(function):
+        by = f" of {provenance}" if provenance else ""
+        raise UsageError(f"reward {name or own!r}{by}: {why}")
+    kind = AsyncAdaptedReward if is_async(function) else AdaptedReward
     return kind(function, name or own, provenance, weight, messages, columns, timeout)

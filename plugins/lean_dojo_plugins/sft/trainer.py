@@ -52,6 +52,7 @@ class SFTTrainer(CausalTrainer):
 
     config_class: ClassVar[type[TrainingArguments]] = SFTConfig
     fixed_args: ClassVar[Mapping[str, str]] = {
+        **CausalTrainer.fixed_args,
         "packing": f"{_DOCUMENTED} (False)",
         "completion_only_loss": f"{_DOCUMENTED} (True)",
         "assistant_only_loss": "completion_only_loss already leaves the loss to the assistant",

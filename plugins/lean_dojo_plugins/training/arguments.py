@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from lean_dojo_core.errors import ConfigError
+from lean_dojo_v2.structuring import near
 
 _PRIMITIVES = (bool, int, float, str)
 _OURS = "it is the trainer's own parameter"
@@ -42,11 +42,12 @@ _REFUSED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def check_trainer_args(
-    config_class: type[Any], args: Mapping[str, Any], fixed: Mapping[str, str]
+    config_class: type[Any], args: Mapping[str, Any], fixed: Mapping[str, str], hint: str = ""
 ) -> None:
     """Refuse settings that a configuration's dataclass does not have, or has with another type.
 
     Those in ``fixed`` are not the user's to set, each for its reason, which names the way to go.
+    ``hint`` is said of what the dataclass does not have.
 
     Raises:
         ConfigError: Names the key and suggests near ones.
@@ -59,15 +60,30 @@ def check_trainer_args(
         if key in fixed:
             raise ConfigError(f"trainer_args.{key} cannot be set: {fixed[key]}")
         if key not in fields:
-            near = difflib.get_close_matches(key, fields, n=3)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            close = near(key, fields)
+            meant = f"; did you mean {' or '.join(close)}?" if close else ""
             raise ConfigError(
-                f"trainer_args.{key}: {config_class.__name__} has no such setting{hint}"
+                f"trainer_args.{key}: {config_class.__name__} has no such setting{meant}"
+                + (f". {hint}" if hint else "")
             )
         allowed = _primitives_of(hints[key])
         if allowed and not _fits(value, allowed):
             names = " or ".join(sorted(kind.__name__ for kind in allowed))
             raise ConfigError(f"trainer_args.{key}: {value!r} is not of type {names}")
+
+
+_RENAMED = {
+    f"gradient_checkpointing{rest}": f"activation_checkpointing{rest}" for rest in ("", "_kwargs")
+}
+
+
+def under_new_names(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings under the names that transformers gives them now; it warns of the old ones.
+
+    >>> under_new_names({"gradient_checkpointing": True, "optim": "sgd"})
+    {'activation_checkpointing': True, 'optim': 'sgd'}
+    """
+    return {_RENAMED.get(name, name): value for name, value in args.items()}
 
 
 def check_values(args: Mapping[str, Any], *, on_cpu: bool) -> None:

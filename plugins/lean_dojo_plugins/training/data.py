@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -41,6 +41,39 @@ def formatted_rows(file: Path, formatter: DatasetFormatter) -> Iterator[dict[str
     """Stream the rows that a formatter makes from a split's theorems, in the file's order."""
     for theorem in read_theorems(file):
         yield from formatter.rows(theorem)
+
+
+def checked_repositories(repos: Any, database: Any) -> list[Repository]:
+    """Return what a trainer is to train on, as a list.
+
+    Raises:
+        UsageError: If they are not repositories, or there are none; if there is no database.
+    """
+    if hasattr(repos, "url"):
+        raise UsageError(
+            "train() takes a list of repositories and was given a single one; write "
+            "train([repository], …)"
+        )
+    if isinstance(repos, str | bytes | Mapping) or not isinstance(repos, Iterable):
+        raise UsageError(
+            "train() takes a list of repositories, such as database.repositories, not "
+            f"{repos!r:.80}"
+        )
+    found = list(repos)
+    for one in found:
+        if not hasattr(one, "url") or not hasattr(one, "commit"):
+            raise UsageError(
+                f"train() takes repositories, such as those of database.repositories; {one!r:.80} "
+                "has no url and commit"
+            )
+    if not found:
+        raise UsageError("there are no repositories to train on")
+    if not hasattr(database, "export_merged_data"):
+        raise UsageError(
+            f"train() takes a database, such as DynamicDatabase('dynamic_database.json'), not "
+            f"{database!r:.80}"
+        )
+    return found
 
 
 class SplitDataset:

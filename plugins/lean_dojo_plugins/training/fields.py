@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ import attrs
 from peft import LoraConfig
 
 from lean_dojo_core.errors import ConfigError
+from lean_dojo_v2.structuring import suggestion
 
 Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 
@@ -78,6 +80,11 @@ def lora_of(value: LoraConfig | Mapping[str, Any] | None) -> LoraConfig | None:
         return value
     if not isinstance(value, Mapping):
         raise ConfigError(f"lora_config must be a peft.LoraConfig or a mapping, not {value!r}")
+    known = [one.name for one in dataclasses.fields(LoraConfig) if one.init]
+    for key in value:
+        if key not in known:
+            hint = suggestion(str(key), known)
+            raise ConfigError(f"lora_config.{key}: LoraConfig has no key {key!r}.{hint}")
     try:
         return LoraConfig(**value)
     except (TypeError, ValueError) as error:

@@ -63,6 +63,20 @@ def require_model(name: str | Path) -> None:
         )
 
 
+def check_model_name(name: str | Path) -> None:
+    """Refuse a name when a trainer is made, if it can be told without the hub that it is wrong.
+
+    A name without an owner is most often a folder that is not there; whether the hub has an
+    ``owner/name``, :func:`require_model` asks before the training.
+
+    Raises:
+        UsageError: If there is no such model.
+    """
+    source = resolve_model(name)
+    if "/" not in source and not Path(source).exists():
+        require_model(name)
+
+
 @functools.cache
 def _not_on_hub(name: str) -> str:
     """Say why the hub does not give a model; nothing if it does, or if it has been fetched."""

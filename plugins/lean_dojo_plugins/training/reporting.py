@@ -23,18 +23,25 @@ PICTURE_FILE = "loss.svg"
 def bars_on_terminals_only() -> Iterator[None]:
     """Keep transformers' bars for loading and saving out of logs and pipes.
 
-    With them goes a warning that TRL's use of transformers raises and no user can act upon.
+    With them goes a warning that no user can act upon, see :func:`without_their_deprecations`.
     """
     hidden = not sys.stderr.isatty() and transformers_logging.is_progress_bar_enabled()
     if hidden:
         transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+        with without_their_deprecations():
             yield
     finally:
         if hidden:
             transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def without_their_deprecations() -> Iterator[None]:
+    """Leave out what transformers says of peft and TRL, which still read a property's old name."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+        yield
 
 
 @contextmanager

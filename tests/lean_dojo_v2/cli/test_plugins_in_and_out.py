@@ -117,10 +117,38 @@ def test_a_plugin_of_one_file_is_checked(lean_dojo: Run, one_file: Path) -> None
     checked = lean_dojo("plugins", "check", "other.py")
     assert checked.code == 1
     assert "No module named 'nowhere'" in checked.out
-    checked = lean_dojo("plugins", "check", "mine/other.py")
-    assert checked.code == 2
-    assert "any file in the folder that LEAN_DOJO_PLUGINS_DIR names" in checked.err
+    checked = lean_dojo("plugins", "check", "mine/other.py")  # the same by its path
+    assert checked.code == 1
+    assert "No module named 'nowhere'" in checked.out
     sys.modules.pop("lean_dojo_core.local.other")
+    missing = lean_dojo("plugins", "check", "mine/nothing.py")
+    assert missing.code == 2
+    assert "any file in the folder that LEAN_DOJO_PLUGINS_DIR names" in missing.err
+
+
+def test_a_path_is_checked(lean_dojo: Run, home: Path) -> None:
+    place = home / "elsewhere"
+    place.mkdir()
+    broken = 'def few(c):\n    """Few."""\n    return 1\n'
+    (place / "lonely.py").write_text(ONE_FILE.partition("def few(")[0] + broken)
+    try:
+        checked = lean_dojo("plugins", "check", place / "lonely.py")
+        assert checked.code == 1, checked.err
+        assert "call the first parameter 'completions'" in " ".join(checked.out.split())
+    finally:
+        sys.modules.pop("lean_dojo_core.local.lonely", None)
+    assert "lonely.py" not in lean_dojo("plugins").out  # it was loaded for the check alone
+    nothing = lean_dojo("plugins", "check", place)
+    assert nothing.code == 2
+    assert "holds no pyproject.toml" in nothing.err
+    (place / "pyproject.toml").write_text('[project]\nname = "not-here"\n')
+    elsewhere = lean_dojo("plugins", "check", place)
+    assert elsewhere.code == 2
+    assert f"pip install -e {place}" in elsewhere.err
+    (place / "pyproject.toml").write_text("[project\n")
+    unreadable = lean_dojo("plugins", "check", place)
+    assert unreadable.code == 2
+    assert "pyproject.toml: names no [project] name" in unreadable.err
 
 
 def test_the_file_beside_the_settings(lean_dojo: Run, home: Path) -> None:

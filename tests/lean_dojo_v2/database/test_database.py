@@ -35,10 +35,22 @@ def reopened(database: DynamicDatabase) -> DynamicDatabase:
 # --- opening -----------------------------------------------------------------------------------
 
 
-def test_a_new_database_is_a_file_and_empty(path: Path) -> None:
+def test_a_new_database_is_empty_and_its_first_change_makes_the_file(path: Path) -> None:
     deep = path.parent / "a" / "b" / path.name
-    assert DynamicDatabase(str(deep)).repositories == []
-    assert deep.exists()
+    database = DynamicDatabase(str(deep))
+    assert database.repositories == []
+    assert database.get_repository("https://example.org/a", "c") is None
+    assert database.to_dict() == {"repositories": []}
+    assert not deep.parent.parent.exists()
+    with pytest.raises(ValueError, match="no theorem with a finished proof"):
+        database.sort_repositories_by_difficulty()
+    other = DynamicDatabase(str(deep))  # of another process, say
+    other.add_repository(Repository("https://example.org/a", "c"))
+    assert [repo.url for repo in database.repositories] == ["https://example.org/a"]
+    empty = path.parent / "c" / path.name
+    DynamicDatabase(path.parent / "none.json").update_json(empty)
+    assert empty.exists()
+    assert DynamicDatabase(empty).repositories == []
 
 
 def test_what_a_notebook_shows(filled: DynamicDatabase) -> None:

@@ -1,7 +1,9 @@
 """The configuration of retriever training: documented defaults, strict files, no torch."""
 
+import dataclasses
 import subprocess
 import sys
+from pathlib import Path
 
 import attrs
 import pytest
@@ -95,6 +97,53 @@ def test_mistakes_in_a_file_name_the_file_and_the_key(tmp_path, text, words):
     with pytest.raises(ConfigError) as caught:
         TrainingConfig.from_yaml(file)
     assert all(word in str(caught.value) for word in words)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"precision": "fp8"}, "precision: 'fp8' should be one of transformer-engine, "),
+        ({"precision": True}, "precision: True should be text"),
+        ({"early_stopping_monitor": "loss"}, "'loss' should be one of Recall@10_val, "),
+        ({"checkpoint_monitor": "val_loss"}, "'val_loss' should be one of Recall@10_val, "),
+        ({"lr": "1e-3"}, "lr: '1e-3' should be a number"),
+        ({"lr": None}, "lr: None should be a number"),
+        ({"lr": float("nan")}, "lr: nan should be a number of at least 0"),
+        ({"max_epochs": 1.5}, "max_epochs: 1.5 should be a whole number"),
+        ({"max_epochs": True}, "max_epochs: True should be a whole number"),
+        ({"single_repo": "yes"}, "single_repo: 'yes' should be true or false"),
+        ({"model_name": 3}, "model_name: 3 should be text"),
+        ({"fisher_examples": 0}, "fisher_examples: 0 should be a number of at least 1"),
+    ],
+)
+def test_mistakes_are_refused_when_it_is_made(options, message):
+    with pytest.raises(ConfigError) as caught:
+        TrainingConfig(**options)
+    assert message in str(caught.value)
+    [(name, value)] = options.items()
+    config = TrainingConfig()
+    with pytest.raises(ConfigError):
+        setattr(config, name, value)
+
+
+def test_what_lightning_takes_as_a_number_is_taken():
+    assert TrainingConfig(precision=32).precision == "32"
+    assert TrainingConfig(lr=1, checkpoint_dir="here").get_checkpoint_dir() == Path("here")
+
+
+@pytest.mark.parametrize("kind", [TrainingConfig, ProverConfig])
+def test_the_functions_of_dataclasses_take_it(kind):
+    names = [field.name for field in attrs.fields(kind)]
+    assert [field.name for field in dataclasses.fields(kind)] == names
+    config = kind(batch_size=7)
+    assert dataclasses.asdict(config) == attrs.asdict(config)
+    changed = dataclasses.replace(config, seed=9)
+    assert (changed.seed, changed.batch_size) == (9, 7)
+    assert dataclasses.is_dataclass(kind)
+    helps = {field.name: field.metadata["help"] for field in dataclasses.fields(kind)}
+    assert all(helps.values())
+    with pytest.raises(ConfigError, match="batch_size"):
+        dataclasses.replace(config, batch_size=0)
 
 
 def test_missing_file_is_a_usage_error(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.report.collect import collect
+from lean_dojo_v2.report.compare import write_comparison
 from lean_dojo_v2.report.page import summary, write_report
 
 
@@ -59,3 +60,44 @@ def test_a_benchmark_run_shows_automation_beside_what_was_proved(benched):
     page = write_report(benched).read_text()
     assert '<span class="warn">cannot-open</span>' in page
     assert '<span class="no">no-states-left</span>' in page
+
+
+def contents(folder, *, rewards, numbers, steps=4):
+    folder.mkdir()
+    state = {
+        "version": 1, "trainer": "GRPOTrainer", "finished": [], "pending": None, "pending_files": [],
+        "settings": {"reward_func": rewards, "model_name": "owner/" + 200 * "m"},
+    }  # fmt: skip
+    (folder / "training_state.json").write_text(json.dumps(state))
+    rates = [0.0, 1.0, 0.5, 0.0] + [0.25] * (steps - 4)
+    rows = [{"step": n, "lean/verified": rate, **numbers} for n, rate in enumerate(rates, 1)]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return collect(folder)
+
+
+def test_a_comparison_shows_settings_as_they_were_written_and_folds_zeros(tmp_path):
+    one = [["constant", 1.0, {"lean_dojo_plugins.rewards.constant.Constant": {"value": 2.0}}]]
+    two = [["judge", 0.5, "my_rewards.judge"]]
+    zeros = {f"lean/refused/{n}": 0.0 for n in range(35)}
+    runs = [
+        contents(tmp_path / "a", rewards=one, numbers={"reward": 1.0, **zeros}),
+        contents(tmp_path / "b", rewards=two, numbers={"reward": 0.5, **zeros}),
+    ]
+    page = write_comparison(runs, tmp_path / "compare.html").read_text()
+    assert "[[&#34;constant&#34;, 1.0, {&#34;value&#34;: 2.0}]]" in page
+    assert "[[&#34;judge&#34;, 0.5]]" in page
+    assert "rewards.constant" not in page
+    assert "36 more, 0 in every run" in page  # with the verified rate, which ends at 0
+    before, _, after = page.partition("<details>")
+    assert "lean/refused/3" not in before
+    assert after.count("lean/refused/") >= 35
+    assert 'class="text"' in page  # wraps, which a number does not
+
+
+def test_a_card_of_few_steps_says_no_trend(tmp_path):
+    [tile] = summary(contents(tmp_path / "few", rewards=[], numbers={}))["tiles"]
+    assert tile["value"] == "37.5%"
+    assert tile["note"] == "few, mean of 4 steps between 0.0% and 100.0%"
+    assert "too few for a trend" in write_report(tmp_path / "few").read_text()
+    [tile] = summary(contents(tmp_path / "more", rewards=[], numbers={}, steps=20))["tiles"]
+    assert (tile["value"], tile["note"]) == ("25.0%", "more; it began at 37.5%")

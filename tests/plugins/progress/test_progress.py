@@ -217,9 +217,9 @@ def test_bad_settings_are_usage_errors(bad, complaint):
         ProgressTrainer("d.jsonl", **bad)
 
 
-def test_what_the_library_refuses_is_a_usage_error_before_any_work(tmp_path, encoder):
+def test_what_the_library_refuses_is_a_usage_error_before_any_work(tmp_path, dataset_file, encoder):
     trainer = ProgressTrainer(
-        tmp_path / "none.jsonl", encoder, tmp_path / "out",
+        dataset_file, encoder, tmp_path / "out",
         trainer_args={"lr_scheduler_type": "steep"},
     )  # fmt: skip
     with pytest.raises(UsageError, match=r"trainer_args: .*steep"):

@@ -130,8 +130,8 @@ def test_rewards_from_outside_need_no_plugin():
     [thinks] = resolve_rewards({"trl:think_format_reward": 0.5})
     thought = [{"role": "assistant", "content": "<think>\nhm\n</think>\nsimp"}]
     assert thinks([thought, CHAT[0]]) == [1.0, 0.0]
-    [mean] = resolve_rewards("statistics:mean")
-    assert mean.name == "mean"
+    [dumps] = resolve_rewards("json:dumps")
+    assert dumps.name == "dumps"
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from transformers import TrainingArguments
+from trl import DPOTrainer
 
 from lean_dojo_core import registry
+from lean_dojo_core.errors import ConfigError
 from lean_dojo_core.hookspecs import API_VERSION
 from lean_dojo_plugins import api
 from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.runs import metrics
 
 ROOT = Path(__file__).resolve().parents[3]
 PLUGINS_PAGE = ROOT / "docs" / "plugins.md"
@@ -82,7 +86,7 @@ def documented():
     """The trainers that the page writes."""
     blocks = {m["title"]: m["code"] for m in _BLOCK.finditer(PLUGINS_PAGE.read_text())}
     namespace = {"__name__": "documented"}
-    for title in ("weighted.py", "from_nothing.py"):
+    for title in ("weighted.py", "preferences.py", "from_nothing.py"):
         exec(compile(blocks[title], title, "exec"), namespace)
     return namespace
 
@@ -99,6 +103,60 @@ def test_a_trainer_of_the_page_trains_two_steps(documented, tiny_model, traced, 
     state = RunFolder(tmp_path / "out").load()
     assert [step.optimizer_steps for step in state.finished] == [2]
     assert trainer.evaluate(split="train", limit=3).examples == 3
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    """Negatives as expert iteration writes them."""
+    rows = [
+        {"problem": "T.t", "round": 1, "state": f"⊢ x{n} = x{n}", "chosen": "rfl", "rejected": "simp",
+         "verdict": "failed"}
+        for n in range(8)
+    ]  # fmt: skip
+    file = tmp_path / "negatives.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+@pytest.mark.parametrize("lora", [None, {"r": 2, "target_modules": ["q_proj"]}])
+def test_preferences_are_learned(documented, pairs, tiny_model, traced, tmp_path, lora):
+    database = DynamicDatabase(traced)
+    trainer = documented["Preferences"](
+        model_name=str(tiny_model), output_dir=str(tmp_path / "out"), batch_size=4, pairs=pairs,
+        lr=1e-2, epochs_per_repo=4, lora_config=lora, device="cpu",
+        trainer_args={"loss_type": ["sigmoid"], "gradient_checkpointing": False},
+    )  # fmt: skip
+    trainer.train(database.repositories[:1], database, tmp_path / "data")
+    rows = metrics.read(tmp_path / "out")
+    margins = [row["rewards/margins"] for row in rows if "rewards/margins" in row]
+    assert abs(margins[0]) < 1e-3  # the model against itself
+    assert margins[-1] > (0.1 if lora is None else 0.002)
+    assert RunFolder(tmp_path / "out").load().settings["beta"] == 0.1
+
+
+def test_a_missing_configuration_class_is_named(documented, pairs, tiny_model, traced, tmp_path):
+    class Forgot(documented["Preferences"]):
+        config_class = TrainingArguments
+
+    class Blunt(Forgot):
+        def build_step_trainer(self, dataset, step):
+            return DPOTrainer(
+                model=self.model, args=self.step_config(step), train_dataset=dataset,
+                processing_class=self.tokenizer,
+            )  # fmt: skip
+
+    database = DynamicDatabase(traced)
+    options = {"model_name": str(tiny_model), "pairs": pairs, "device": "cpu"}
+    for kind, message in (
+        (Forgot, "TrainingArguments has no setting 'beta'. Set Forgot.config_class to the"),
+        (Blunt, "Blunt.build_step_trainer: 'TrainingArguments' object has no attribute"),
+    ):
+        trainer = kind(output_dir=str(tmp_path / kind.__name__), **options)
+        with pytest.raises(ConfigError, match=message) as caught:
+            trainer.train(database.repositories[:1], database, tmp_path / "data")
+        assert "config_class = DPOConfig" in str(caught.value)
+    with pytest.raises(ConfigError, match=r"trainer_args\.beta: .*Set Forgot\.config_class"):
+        Forgot(trainer_args={"beta": 0.2}, **options)
 
 
 def test_a_trainer_from_nothing_trains(documented, traced, tmp_path):

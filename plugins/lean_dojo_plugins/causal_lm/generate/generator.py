@@ -17,7 +17,7 @@ import torch
 from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
 
 from lean_dojo_core import DatasetFormatter, Message, registry
-from lean_dojo_core.errors import CheckpointError, UsageError
+from lean_dojo_core.errors import CheckpointError, UnknownNameError, UsageError
 from lean_dojo_plugins.causal_lm.generate.cache import make_roomy, one_token_at_a_time
 from lean_dojo_plugins.causal_lm.generate.draws import pick, uniforms
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
@@ -98,6 +98,22 @@ def _made(formatter: str | DatasetFormatter) -> DatasetFormatter:
     return formatter
 
 
+def _recorded(name: str, model: str | Path) -> DatasetFormatter:
+    """Make the formatter that a model's training recorded.
+
+    Raises:
+        UnknownNameError: If it is not installed; names the model.
+    """
+    try:
+        return _made(name)
+    except UnknownNameError as error:
+        raise UnknownNameError(
+            f"{model} was trained with the formatter {name!r} (its training_state.json says so), "
+            f"which is not here: {error} Install the plugin that brings it, or name another one "
+            "with --formatter (in Python: formatter=…), with which the model may prove less."
+        ) from error
+
+
 class CausalTacticGenerator:
     """Suggests tactics.
 
@@ -136,7 +152,7 @@ class CausalTacticGenerator:
             max_length = trained.get("max_length", MAX_LENGTH)
         recorded = trained.get("formatter")
         if formatter is None:
-            formatter = recorded or DEFAULT_FORMATTER
+            formatter = DEFAULT_FORMATTER if recorded is None else _recorded(recorded, model_path)
         elif recorded is not None:
             _warn_of_another(formatter, recorded, model_path)
         chosen = choose_device(device)

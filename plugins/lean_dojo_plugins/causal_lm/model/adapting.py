@@ -14,6 +14,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.training.hub import fetch
+from lean_dojo_plugins.training.reporting import without_their_deprecations
 
 
 def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
@@ -30,7 +31,8 @@ def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
     words, output = plain.get_input_embeddings(), plain.get_output_embeddings()
     tied = output is not None and words.weight is output.weight
     try:
-        wrapped: Any = get_peft_model(base, own)
+        with without_their_deprecations():
+            wrapped: Any = get_peft_model(base, own)
     except (ValueError, TypeError, KeyError, RuntimeError) as error:
         raise ConfigError(f"lora_config: {' '.join(str(error).split())}") from error
     model = wrapped.get_base_model()

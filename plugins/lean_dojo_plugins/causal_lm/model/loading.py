@@ -27,6 +27,7 @@ from lean_dojo_plugins.causal_lm.text.templates import mend_template
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.hub import fetch, fetch_tokenizer, resolve_model
+from lean_dojo_plugins.training.reporting import without_their_deprecations
 
 if TYPE_CHECKING:
     from peft import LoraConfig
@@ -78,7 +79,8 @@ def load_model(
         from peft import PeftModel
 
         base = load_base(base_of_adapter(source), dtype=device.frozen_dtype)
-        wrapped = PeftModel.from_pretrained(base, source, is_trainable=True)
+        with without_their_deprecations():
+            wrapped = PeftModel.from_pretrained(base, source, is_trainable=True)
         _check_same_adapter(wrapped.peft_config["default"], lora, source)
         return cast("PreTrainedModel", wrapped)
     from lean_dojo_plugins.causal_lm.model.adapting import adapt
@@ -147,7 +149,9 @@ def _load_merged(source: str, dtype: torch.dtype) -> PreTrainedModel:
         return load_base(source, dtype=dtype)
     from peft import PeftModel
 
-    wrapped = PeftModel.from_pretrained(load_base(base_of_adapter(source), dtype=dtype), source)
+    base = load_base(base_of_adapter(source), dtype=dtype)
+    with without_their_deprecations():
+        wrapped = PeftModel.from_pretrained(base, source)
     merged = cast("PreTrainedModel", wrapped.merge_and_unload())
     merged.requires_grad_(True)
     return merged
