@@ -78,6 +78,9 @@ class TracedTactic:
         premises: The premises, in the order of their marks.
         start: Where the tactic starts in its file, if the tracer said so.
         end: Where it ends, if the tracer said so.
+        digest: Digest of the first goal before it, as the engine that traced it gives it: equal for
+            goals that are the same terms, however Lean prints them; ``None`` if the tracer did not
+            say.
     """
 
     tactic: str
@@ -89,6 +92,7 @@ class TracedTactic:
     premises: tuple[Annotation, ...] = attrs.field(default=(), kw_only=True)
     start: Position | None = attrs.field(default=None, kw_only=True)
     end: Position | None = attrs.field(default=None, kw_only=True)
+    digest: str | None = attrs.field(default=None, kw_only=True)
 
 
 @attrs.frozen

@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations
 from typing import Any, TypeAlias, TypeVar
 
 import orjson
@@ -118,6 +119,7 @@ def tactic_from_dict(data: Mapping[str, Any]) -> TracedTactic:
         premises=premises,
         start=_position(data, "start") if data.get("start") is not None else None,
         end=_position(data, "end") if data.get("end") is not None else None,
+        digest=read_text(data, "digest") if data.get("digest") is not None else None,
     )
 
 
@@ -299,6 +301,8 @@ def tactic_to_dict(tactic: TracedTactic, *, position: PositionForm = str) -> Jso
         data["start"] = position(tactic.start)
     if tactic.end is not None:
         data["end"] = position(tactic.end)
+    if tactic.digest is not None:
+        data["digest"] = tactic.digest
     return data
 
 
@@ -327,8 +331,8 @@ def split_form(data: Json, *, position: Callable[[Any], Position] = written_posi
     """
     tactics = [t for t in data["traced_tactics"] if t["state_before"] != NO_GOALS]
     for tactic in tactics:
-        tactic.pop("start", None)
-        tactic.pop("end", None)
+        for name in _TACTIC_EXTRAS:
+            tactic.pop(name, None)
         for premise in tactic["annotated_tactic"][1]:
             premise["def_pos"] = position(premise["def_pos"])
             premise["def_end_pos"] = position(premise["def_end_pos"])
@@ -369,6 +373,8 @@ def is_database_form(data: Any) -> bool:
 def _is_tactic(data: Json) -> bool:
     tactic, (annotated, premises), before, after, *places = data.values()
     _texts((tactic, annotated, before, after))
+    if "digest" in data:
+        _texts((places.pop(),))
     for place in places:
         written_position(place)
     return (
@@ -413,7 +419,13 @@ _THEOREM_KEYS = (
     "traced_tactics", "difficulty_rating",
 )  # fmt: skip
 _BARE_TACTIC = ("tactic", "annotated_tactic", "state_before", "state_after")
-_TACTIC_KEYS = {(*_BARE_TACTIC, *places) for places in ((), ("start",), ("end",), ("start", "end"))}
+_TACTIC_EXTRAS = ("start", "end", "digest")
+"""What is written only if it is known, in this order."""
+_TACTIC_KEYS = {
+    (*_BARE_TACTIC, *extras)
+    for count in range(len(_TACTIC_EXTRAS) + 1)
+    for extras in combinations(_TACTIC_EXTRAS, count)
+}
 _ANNOTATION_KEYS = ("full_name", "def_path", "def_pos", "def_end_pos")
 _PREMISE_FILE_KEYS = ("path", "imports", "premises")
 _PREMISE_KEYS = ("full_name", "code", "start", "end", "kind")

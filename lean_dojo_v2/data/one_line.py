@@ -13,8 +13,8 @@ from itertools import takewhile
 
 from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, code_tokens, without_comments
 
-_WITH_CASES = frozenset({"induction", "cases", "match"})
-_WITH_PROOF = frozenset({"have", "obtain", "refine", "refine'", "apply", "rcases"})
+_WITH_CASES = frozenset({"induction", "cases", "match", "fun_induction", "fun_cases"})
+_WITH_PROOF = frozenset({"have", "refine", "refine'", "apply"})
 """Where a hole may stand for a proof that follows."""
 _SEQUENCES = frozenset(
     {"·", ".", "{", "(", "case", "case'", "all_goals", "any_goals", "repeat", "repeat'", "try"}
@@ -23,6 +23,8 @@ _SEQUENCES = frozenset(
 """What begins with these holds tactics of its own: they are steps themselves."""
 _LAID_OUT = frozenset({"by", "do", "calc", "match", "where", "·", "conv", ";"})
 """What follows these is told apart by its lines."""
+_IN_TERMS = frozenset({"let", "have", "suffices", "letI", "haveI", "open", "set_option"})
+"""So it is after these where they do not begin the tactic."""
 
 
 def one_line(tactic: str) -> str | None:
@@ -45,8 +47,6 @@ def one_line(tactic: str) -> str | None:
     >>> one_line("· rfl\n  done") is None
     True
     """
-    if "\n" not in tactic:
-        return tactic
     text = without_comments(tactic)
     if "\n" not in text:
         return text
@@ -63,9 +63,16 @@ def one_line(tactic: str) -> str | None:
         return " ".join(["rename_i", *named]) if named else None
     if first == "if":
         return _branches(text, words)
-    laid_out = [w for w in words if w.text in _LAID_OUT and not _is_argument(text, w)]
+    laid_out = [
+        word
+        for word in words
+        if (word.text in _LAID_OUT and not _is_argument(text, word))
+        or (word.text in _IN_TERMS and word.start > 0)
+    ]
     if not laid_out:
-        return _joined(text)
+        return None if _has_blocks(words) or _has_fields(text, words) else _joined(text)
+    if first == "obtain":
+        return _stated(text, words, laid_out[0])
     return _with_hole(text, words, laid_out[0]) if first in _WITH_PROOF else None
 
 
@@ -119,6 +126,47 @@ def _with_hole(text: str, words: Sequence[Token], by: Token) -> str | None:
     if before[0].text == "have" and before[1].text == "⟨":
         return None  # what is not proved yet cannot be taken apart
     return f"{_joined(text[: by.start])} ?_"
+
+
+def _stated(text: str, words: Sequence[Token], by: Token) -> str | None:
+    """Return ``obtain p : t`` for ``obtain p : t := by …``; so Lean writes the goals of both."""
+    if _with_hole(text, words, by) is None:
+        return None
+    return _joined(text[: by.start]).removesuffix(":=").rstrip() if _has_type(words, by) else None
+
+
+def _has_type(words: Sequence[Token], by: Token) -> bool:
+    depth = 0
+    for word in words:
+        depth += (word.text in OPENERS) - (word.text in CLOSERS)
+        if word.start < by.start and word.text == ":" and depth == 0:
+            return True
+    return False
+
+
+def _has_blocks(words: Sequence[Token]) -> bool:
+    """Whether tactics follow a ``=>`` outside of brackets that no ``fun`` and no bar begins."""
+    depth = functions = 0
+    for word in words:
+        depth += (word.text in OPENERS) - (word.text in CLOSERS)
+        functions += word.text in {"fun", "λ", "|"}
+        if word.text == "=>" and depth == 0:
+            if functions == 0:
+                return True
+            functions -= 1
+    return False
+
+
+def _has_fields(text: str, words: Sequence[Token]) -> bool:
+    """Whether fields of a structure are told apart by their lines, without commas."""
+    pairs = zip(words, words[1:], words[2:], strict=False)
+    return any(
+        before.text not in {"{", ",", "with", "(", "[", "⟨"}
+        and _begins_line(text, name)
+        and name.kind == "ident"
+        and assigned.text == ":="
+        for before, name, assigned in pairs
+    )
 
 
 def _begins_line(text: str, word: Token) -> bool:

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import re
 import textwrap
+from itertools import takewhile
 
 from lean_dojo_core import Message
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
+from lean_dojo_v2.data.one_line import one_line
+from lean_dojo_v2.lean.text.lexer import without_comments
 from lean_dojo_v2.lean.text.statement import split_statement
 
-_FENCE = re.compile(r"```[\w-]*[ \t]*\n(?P<body>.*?)(?:```|\Z)", re.DOTALL)
+_FENCE = re.compile(r"```(?P<language>[\w-]*)[ \t]*\n(?P<body>.*?)(?:```|\Z)", re.DOTALL)
+_LEAN = frozenset({"", "lean", "lean4", "tactics"})
+_THOUGHT = r"(?:think|thinking|thought|reasoning)"
+_NUMBERED = re.compile(r"(?:\d+[.)]|[-*])[ \t]+(?=\S)")
+_DECLARATION = re.compile(
+    r"^(?P<indent>[ \t]*)(?:@\[[^\]\n]*\]\s*)?(?:(?:private|protected|nonrec)\s+)*"
+    r"(?P<keyword>theorem|lemma|example)\b[ \t]*(?P<name>[^\s:({\[⦃]*)",
+    re.MULTILINE,
+)
+_PROOF = re.compile(r"(?::=[ \t]*)?(?:\n[ \t]*)?(?P<by>by\b)?[ \t]*")
 _WHOLE_PROOF = (
     "You write proofs in Lean 4. Given a theorem, output the tactic block that proves it: what "
     "follows `:= by`, one tactic a line, and nothing else. Never use `sorry` or `admit`."
@@ -32,46 +44,170 @@ def whole_proof_prompt(theorem: Theorem | str) -> list[Message]:
     ]
 
 
-def unfenced(text: str) -> str:
-    r"""Return the code of a completion: of its first code fence, or as it is.
+def name_of(theorem: Theorem | str) -> str | None:
+    """Return the name of a theorem or of a statement's text; ``None`` if it has none.
+
+    >>> name_of("theorem Foo.bar (n : Nat) : n = n :=")
+    'Foo.bar'
+    """
+    if isinstance(theorem, Theorem):
+        return theorem.full_name
+    found = _DECLARATION.search(theorem)
+    return found["name"] or None if found else None
+
+
+def answer_of(text: str) -> str:
+    r"""Return what a completion says after its thoughts; nothing where it only thinks.
+
+    >>> answer_of("<think>\ntry `rfl`\n</think>\n\nsimp"), answer_of("hm, rfl\n</think>\nsimp")
+    ('simp', 'simp')
+    """
+    text = text.replace("\r\n", "\n")
+    answer = re.split(rf"</{_THOUGHT}>", text)[-1]
+    return re.split(rf"<{_THOUGHT}>", answer, maxsplit=1)[0].strip("\n")
+
+
+def unfenced(text: str, full_name: str | None = None) -> str:
+    r"""Return the code of a completion, moved to the left margin.
+
+    That is the last code fence that states the theorem; else the last one that states any; else the
+    last one; else all that it says.
 
     >>> unfenced("Sure!\n```lean\nintro n\nrfl\n```")
     'intro n\nrfl'
     """
-    text = text.replace("\r\n", "\n")
-    match = _FENCE.search(text)
-    return textwrap.dedent(match["body"] if match else text).strip("\n")
+    answer = answer_of(text)
+    fences = list(_FENCE.finditer(answer))
+    lean = [f for f in fences if f["language"].lower() in _LEAN and f["body"].strip()] or fences
+    codes = [textwrap.dedent(fence["body"]).strip("\n") for fence in lean]
+    if not codes:
+        return textwrap.dedent(answer).strip("\n")
+    stating = [code for code in codes if _DECLARATION.search(code)]
+    own = [code for code in stating if full_name is not None and _stated(code, full_name)]
+    return (own or stating or codes)[-1]
 
 
 def first_tactic(text: str) -> str:
-    r"""Return the first line of a completion that is not empty; nothing is cut off it.
+    r"""Return the first tactic of a completion, as one line if there is such a line.
 
-    >>> first_tactic("```lean\nexact by simp\n```")
-    'exact by simp'
+    What stands around it is left away: the theorem, ``:= by``, a number, quotes, comments.
+
+    >>> first_tactic("```lean\nexact by simp\n```"), first_tactic("1. `simp`")
+    ('exact by simp', 'simp')
+    >>> first_tactic("have h : 1 = 1 := by\n  rfl\nsimp")
+    'have h : 1 = 1 := by rfl'
     """
-    lines = unfenced(text).splitlines()
-    return next((line.strip() for line in lines if line.strip()), "")
+    code = _quoted(_unnumbered(without_comments(_proof_in(unfenced(text)))))
+    lines = [line for line in code.split("\n") if line.strip()]
+    if not lines:
+        return ""
+    column = _column(lines[0])
+    own = [lines[0], *takewhile(lambda line: _column(line) > column, lines[1:])]
+    return _on_one_line(textwrap.dedent("\n".join(own)))
 
 
 def proof_of(text: str, full_name: str) -> str:
-    r"""Return the tactic block of a completion that may repeat the theorem before it.
+    r"""Return the tactic block of a completion: what follows ``:= by``.
 
-    Only ``theorem NAME … := by`` (or ``lemma``) with the theorem's own name is passed over, so that
-    a ``by`` within the proof stays where it is.
+    The completion may repeat the theorem, under its own name, and state lemmas before it; these
+    become ``have``s. A proof that is a term becomes ``exact``.
 
     >>> proof_of("theorem Foo.bar (n : Nat) : n = n := by\n  rfl", "Foo.bar")
     'rfl'
-    >>> proof_of("exact by rfl", "Foo.bar")
-    'exact by rfl'
+    >>> proof_of("lemma aux : 1 = 1 := rfl\ntheorem bar : 1 = 1 := aux", "Foo.bar")
+    'have aux : 1 = 1 := rfl\nexact aux'
+    >>> proof_of("by simp", "Foo.bar"), proof_of("exact by rfl", "Foo.bar")
+    ('simp', 'exact by rfl')
     """
-    code = unfenced(text)
-    names = "|".join(map(re.escape, {full_name, full_name.rpartition(".")[2]}))
-    head = re.search(rf"^(?:theorem|lemma)\s+(?:{names})(?![\w.'!?])", code, re.MULTILINE)
-    found = split_statement(code, head.end()) if head else None
-    if found is None:
+    code = unfenced(text, full_name)
+    stated = _stated(code, full_name)
+    if stated is None:
+        return _tactics(_quoted(code))
+    proof = _proof_after(code, stated)
+    if proof is None:
         return code
-    start = re.compile(r":=\s*by\b[ \t]*").match(code, found[0])
-    if start is None:
-        return code
-    first, _, rest = code[start.end() :].partition("\n")
-    return "\n".join(filter(None, [first.strip(), textwrap.dedent(rest).strip("\n")]))
+    helpers = [_as_have(code, found) for found in _DECLARATION.finditer(code, 0, stated.start())]
+    return "\n".join(filter(None, [*helpers, proof]))
+
+
+def _stated(code: str, full_name: str) -> re.Match[str] | None:
+    """Return the last statement of the theorem in a text."""
+    names = {full_name, full_name.rpartition(".")[2], f"_root_.{full_name}"}
+    found = [one for one in _DECLARATION.finditer(code) if one["name"] in names]
+    return found[-1] if found else None
+
+
+def _proof_in(code: str) -> str:
+    """Return the proof of the last theorem of a text, or all of it."""
+    found = list(_DECLARATION.finditer(code))
+    proof = _proof_after(code, found[-1]) if found else _tactics(code)
+    return code if proof is None else proof
+
+
+def _proof_after(code: str, found: re.Match[str]) -> str | None:
+    """Return the tactic block of a declaration."""
+    declaration = _declaration(code, found)
+    place = split_statement(declaration)
+    if place is None or not declaration.startswith(":=", place[0]):
+        return None
+    return _tactics(declaration[place[0] :])
+
+
+def _declaration(code: str, found: re.Match[str]) -> str:
+    """Return a declaration from its keyword on; it ends where a line begins at its column."""
+    column = len(found["indent"])
+    first, *others = code[found.start("keyword") :].split("\n")
+    rest = takewhile(lambda line: not line.strip() or _column(line) > column, others)
+    return "\n".join([first, *(line[column:] for line in rest)]).rstrip()
+
+
+def _tactics(text: str) -> str:
+    """Take ``:=`` and ``by`` off a proof; a term becomes ``exact``."""
+    start = _PROOF.match(text.lstrip("\n"))
+    assert start is not None  # everything in it is optional
+    body = text.lstrip("\n")[start.end() :]
+    term = start["by"] is None and text.lstrip().startswith(":=")
+    if start["by"] is None and not term:
+        return text
+    first, _, rest = body.partition("\n")
+    body = "\n".join(filter(None, [first.strip(), textwrap.dedent(rest).rstrip().strip("\n")]))
+    if not term:
+        return body
+    lines = body.split("\n")
+    return f"exact {body}" if len(lines) == 1 else "exact\n" + textwrap.indent(body, "  ")
+
+
+def _as_have(code: str, found: re.Match[str]) -> str:
+    """Return a lemma as a ``have``; nothing for what cannot be one."""
+    if found["keyword"] == "example" or _proof_after(code, found) is None:
+        return ""
+    text = _declaration(code, found)
+    return f"have {found['name']}{text[found.end() - found.start('keyword') :]}"
+
+
+def _unnumbered(code: str) -> str:
+    """Take the number or the bullet of a list off the first line."""
+    lines = code.lstrip().split("\n")
+    match = _NUMBERED.match(lines[0])
+    return code if match is None else "\n".join([lines[0][match.end() :], *lines[1:]])
+
+
+def _quoted(code: str) -> str:
+    """Return what stands in back quotes, if it is all of a text, or the only code in its prose."""
+    quoted = re.findall(r"`+([^`\n]+)`+", code)
+    around = re.sub(r"`+[^`\n]+`+", "", code).strip()
+    is_prose = not around or around[0].isupper() or around.endswith(":")
+    return _tactics(quoted[0].strip()) if len(quoted) == 1 and is_prose else code
+
+
+def _column(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _on_one_line(tactic: str) -> str:
+    """Return a tactic as one line: with the proof inside it where that is a list of lines."""
+    first, *rest = tactic.split("\n")
+    if rest and first.endswith(" by") and len({_column(line) for line in rest}) == 1:
+        inner = "; ".join(line.strip() for line in rest)
+        return f"{first} {inner if len(rest) == 1 else f'({inner})'}"
+    return one_line(tactic) or first.strip()

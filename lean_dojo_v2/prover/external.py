@@ -17,7 +17,7 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import BaseProver
-from lean_dojo_v2.prover.completions import first_tactic, unfenced, whole_proof_prompt
+from lean_dojo_v2.prover.completions import first_tactic, name_of, unfenced, whole_proof_prompt
 from lean_dojo_v2.prover.suggestion import GeneratorError, Suggestion
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ class ExternalProver(BaseProver):
     def generate_whole_proof(self, theorem: Theorem | str) -> str:
         """Ask for a complete proof; see :meth:`BaseProver.generate_whole_proof`."""
         found = self._generator.complete(whole_proof_prompt(theorem), 1, max_tokens=2048)
-        return unfenced(found[0].text) if found else ""
+        return unfenced(found[0].text, name_of(theorem)) if found else ""
 
 
 def _completions(answer: Any) -> list[Completion]:
@@ -257,7 +257,9 @@ def suggestions_of(completions: Sequence[Completion]) -> list[Suggestion]:
     shares = Counter(tactic for tactic, _ in found)
     result = []
     for tactic, completion in found:
-        logprob = completion.logprob(completion.text.find(tactic) + len(tactic))
+        place = completion.text.find(tactic)
+        end = len(completion.text) if place < 0 else place + len(tactic)
+        logprob = completion.logprob(end)
         if logprob is None:
             logprob = math.log(shares[tactic] / len(found))
         result.append(Suggestion(tactic, logprob))

@@ -22,6 +22,7 @@ from lean_dojo_v2.lean.verify.opening import open_expression
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome
 from lean_dojo_v2.lean.verify.screening import Refusal
 from lean_dojo_v2.lean.verify.tactics import check_tactic
+from lean_dojo_v2.prover.completions import proof_of
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.prover.replay import Opens, raise_if_lost, replay
 
@@ -116,14 +117,14 @@ def tactic_data(outcome: TacticOutcome) -> Answer:
 
 
 def judge_proof(server: Server, problem: Problem, proof: str, timeout: float) -> Answer:
-    """Judge a whole proof.
+    """Judge a whole proof, which may come as models write it (:func:`.completions.proof_of`).
 
     Raises:
         RequestError: There is no such problem.
         EngineLostError: The engine died over it, or the time was up.
     """
     reach_state(server, problem, ())  # what cannot be opened is the asker's mistake
-    return proof_data(problem.check(server, proof, timeout=timeout))
+    return proof_data(problem.check(server, proof_of(proof, problem.name), timeout=timeout))
 
 
 def judge_file(server: Server, text: str, reference: str | None, timeout: float) -> Answer:

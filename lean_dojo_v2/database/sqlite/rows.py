@@ -114,8 +114,8 @@ def _extra(theorem: Theorem) -> bytes | None:
         for index, tactic in enumerate(tactics)
         if tactic.state_before == NO_GOALS
     ]
-    spans = [(tactic.start, tactic.end) for tactic in tactics]
-    if not hidden and all(span == (None, None) for span in spans):
+    spans = [(tactic.start, tactic.end, tactic.digest) for tactic in tactics]
+    if not hidden and all(span == (None, None, None) for span in spans):
         return None
     return dumps({"hidden": hidden, "spans": spans})
 
@@ -129,8 +129,9 @@ def theorem_of_row(line: bytes, extra: bytes | None, rating: float | None) -> Th
             tactics = data["traced_tactics"]
             for index, tactic in more["hidden"]:
                 tactics.insert(index, tactic)
-            for tactic, (start, end) in zip(tactics, more["spans"], strict=True):
+            for tactic, (start, end, *digest) in zip(tactics, more["spans"], strict=True):
                 tactic["start"], tactic["end"] = start, end
+                tactic["digest"] = digest[0] if digest else None
         data["difficulty_rating"] = rating
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise MalformedError(f"a damaged record: {error}") from error

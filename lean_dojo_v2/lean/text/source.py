@@ -94,6 +94,14 @@ class SourceTheorem:
         return without_end(self.declaration[: found[0]])
 
     @cached_property
+    def proof(self) -> str:
+        """What follows the statement: ``:=`` or alternatives, the proof, clauses; empty without."""
+        if self.statement is not None and self.declaration.startswith(self.statement):
+            return self.declaration[len(self.statement) :]
+        found = split_statement(self.declaration)
+        return "" if found is None else self.declaration[found[0] :]
+
+    @cached_property
     def own_names(self) -> tuple[str, ...]:
         """The full name and every suffix by which its file may call it."""
         parts = self.full_name.split(".")

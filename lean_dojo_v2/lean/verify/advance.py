@@ -8,7 +8,8 @@ it, and by less than it takes from the state before. Two distances say how much 
 - by how many tactics of the traced proof, counted from its end, the state can be closed;
 - the first rung of a fixed ladder (:mod:`.ladder`) on which all of its goals close.
 
-A step that leads to the very state that the traced proof goes on from is the traced proof's own.
+A step that leads to the very goals that the traced proof goes on from is the traced proof's own:
+those that its tactic leaves, and those that the blocks inside it prove.
 
 Whatever closes a state there, the whole theorem is then elaborated once more with it: no error, no
 ``sorry``, nothing open, the three usual axioms alone, checked by the kernel. No goal is read as a
@@ -22,11 +23,11 @@ import attrs
 from lean_dojo_v2.lean.client.records import GoalState, Site
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError, LeanError, StaleStateError
-from lean_dojo_v2.lean.verify.digests import digest
+from lean_dojo_v2.lean.verify.digests import StateDigest, digest
 from lean_dojo_v2.lean.verify.kept import Kept
 from lean_dojo_v2.lean.verify.ladder import RUNG_HEARTBEATS, RUNGS, Rung, closing_tactic
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
-from lean_dojo_v2.lean.verify.points import ProofPoint
+from lean_dojo_v2.lean.verify.points import Onward, ProofPoint
 from lean_dojo_v2.lean.verify.proofs import ALLOWED_AXIOMS, PROOF_TIMEOUT
 from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, check_tactic, unanswered
 
@@ -48,16 +49,15 @@ class Distance:
         steps: The fewest tactics of the traced proof's end that close it; ``None`` if none of the
             last ``MAX_STEPS`` do.
         rung: The first rung of the ladder that closes it.
-        own_next: What the goals after the traced proof's own tactic say, if it has one.
     """
 
     steps: int | None
     rung: Rung
-    own_next: tuple[str, ...] | None = None
 
 
 _distances: Kept[Distance] = Kept(KEPT_STATES)
 _closed: Kept[bool] = Kept(KEPT_STATES)
+_after: Kept[tuple[str, ...] | None] = Kept(KEPT_STATES)
 
 
 def judge_step(
@@ -109,15 +109,20 @@ class _Judge:
             return self._solved(outcome, tactic)
         if after.owed:
             return _unproven(outcome, f"leaves a hidden goal open:\n{after.owed}")
-        said = self._says(after)
-        if said == self.point.said:
+        says = self._says(after)
+        if says.goals == self.point.said:
             return _unproven(outcome, "changes nothing")
+        if (onward := self._onward(says)) is not None:
+            tactics = (tactic, *onward.tactics)
+            found = self._certified(outcome, Verdict.ADVANCED, tactics, onward.resume)
+            if found.advances:
+                return found
         before = distance(self.server, self.point, timeout=self.timeout)
-        if (resume := self._rest(before, said, after)) is not None:
+        if (resume := self._rest(before, after)) is not None:
             found = self._certified(outcome, Verdict.ADVANCED, (tactic,), resume)
             if found.advances:
                 return found
-        if (rung := self._rung(before, said, after)) is not None:
+        if (rung := self._rung(before, says.goals, after)) is not None:
             tactics = (tactic, closing_tactic(rung))
             return self._certified(outcome, Verdict.ADVANCED, tactics, None)
         return _unproven(outcome, "no proof through it is known that is nearer to its end")
@@ -128,27 +133,35 @@ class _Judge:
         lengths = range(1, min(len(point.rest), MAX_STEPS) + 1)
         steps = next((n for n in lengths if self._closes(point.state, point.rest[-n])), None)
         rungs = (r for r in RUNGS if self._climbs(point.state, point.said, r))
-        rung = next(rungs, Rung.UNKNOWN)
-        own = None if point.own is None else self._run(point.state, point.own, REST_HEARTBEATS)
-        return Distance(steps, rung, None if own is None else self._says(own))
+        return Distance(steps, next(rungs, Rung.UNKNOWN))
 
     def _solved(self, outcome: TacticOutcome, tactic: str) -> TacticOutcome:
         found = self._certified(outcome, Verdict.SOLVED, (tactic,), None)
-        sees_all = self.server.capabilities.opens_tactics
-        if found.advances or sees_all or len(self.point.rest) < 2:
+        if found.advances or len(self.point.rest) < 2:
             return found
-        # The engine may have shown one goal of several: then the traced proof has to go on.
+        # The tactic may run several times (`all_goals`), or the engine may have shown one goal of
+        # several: then the traced proof has to go on.
         going_on = self._certified(outcome, Verdict.ADVANCED, (tactic,), 1)
         return going_on if going_on.advances else found
 
-    def _rest(self, before: Distance, said: tuple[str, ...], after: GoalState) -> int | None:
+    def _onward(self, says: StateDigest) -> Onward | None:
+        """Say how the traced proof goes on, if the step is its own up to what it proves inside."""
+        point = self.point
+        after = point.after
+        if after is None and point.own is not None:
+            after = _after.get(point.key, self._after_own)
+        return None if after is None else point.onward(says.each, after)
+
+    def _after_own(self) -> tuple[str, ...] | None:
+        """Play the traced proof's own tactic, where the engine could not tell what it leaves."""
+        own = self._run(self.point.state, str(self.point.own), REST_HEARTBEATS)
+        return None if own is None else self._says(own).each
+
+    def _rest(self, before: Distance, after: GoalState) -> int | None:
         """Find an end of the traced proof that closes the state after the step, and is nearer."""
         rests = self.point.rest
-        own = [1] if said == before.own_next and len(rests) > 1 else []
-        steps = before.steps or 0
-        nearer = range(len(rests) - steps + 1, len(rests))[:MAX_RESTS]
-        tried = (i for i in dict.fromkeys([*own, *nearer]) if self._closes(after, rests[i]))
-        return next(tried, None)
+        nearer = range(len(rests) - (before.steps or 0) + 1, len(rests))[:MAX_RESTS]
+        return next((i for i in nearer if self._closes(after, rests[i])), None)
 
     def _rung(self, before: Distance, said: tuple[str, ...], after: GoalState) -> Rung | None:
         """Return a rung below that of the state before which closes the state after the step."""
@@ -172,8 +185,8 @@ class _Judge:
                 return _unproven(outcome, f"the whole proof does not hold: {whole.detail}")
         return attrs.evolve(outcome, verdict=verdict)
 
-    def _says(self, state: GoalState) -> tuple[str, ...]:
-        return digest(self.server, state, timeout=self.timeout).goals
+    def _says(self, state: GoalState) -> StateDigest:
+        return digest(self.server, state, timeout=self.timeout)
 
     def _climbs(self, state: GoalState, said: tuple[str, ...], rung: Rung) -> bool:
         """Whether a rung closes a state; its tactics name nothing, so what is said decides."""

@@ -22,6 +22,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import StaleStateError
 
 _WORD = re.compile(r'"(?:\\.|[^"\\])*"|[()]|[^\s()"]+')
+_SHORT = re.compile(r"[0-9a-f]{1,64}")
 _BINDERS = frozenset({":lambda", ":forall", ":let"})
 _VARIABLES = frozenset({":fv", ":mv"})
 _Tree: TypeAlias = "str | list[_Tree]"
@@ -29,13 +30,18 @@ _Tree: TypeAlias = "str | list[_Tree]"
 
 @attrs.frozen
 class StateDigest:
-    """What a state says: a digest (64 hexadecimal digits) for each open goal, in order.
+    """What a state says.
 
-    ``has_sorry``: a goal mentions ``sorry``, as Lean writes what it could not elaborate.
+    Attributes:
+        goals: A digest for each open goal, in order; they are parts of one state, and may share
+            metavariables.
+        has_sorry: Whether a goal mentions ``sorry``, as Lean writes what it could not elaborate.
+        each: The same for each goal by itself, so that it can be found in another state.
     """
 
     goals: tuple[str, ...]
     has_sorry: bool
+    each: tuple[str, ...] = ()
 
 
 def digest(server: Server, state: GoalState, *, timeout: float | None = None) -> StateDigest:
@@ -49,7 +55,7 @@ def digest(server: Server, state: GoalState, *, timeout: float | None = None) ->
     if not server.capabilities.tells_digests:
         return _by_expressions(server, state, timeout)
     answer = server.ask("dojo.digest", {"stateId": state.state_id}, timeout)
-    return StateDigest(tuple(answer["goals"]), bool(answer["hasSorry"]))
+    return StateDigest(tuple(answer["goals"]), bool(answer["hasSorry"]), tuple(answer["each"]))
 
 
 def _by_expressions(server: Server, state: GoalState, timeout: float | None) -> StateDigest:
@@ -62,10 +68,21 @@ def _by_expressions(server: Server, state: GoalState, timeout: float | None) -> 
     goals = answer.get("goals") or ()
     numbers: dict[str, int] = {}
     texts = ["\n".join(_goal_lines(goal, numbers)) for goal in goals]
+    alone = ("\n".join(_goal_lines(goal, {})) for goal in goals)
     return StateDigest(
-        tuple(hashlib.sha256(text.encode()).hexdigest() for text in texts),
+        tuple(map(_sha256, texts)),
         any("(:c sorryAx)" in text for text in texts),
+        tuple(map(_sha256, alone)),
     )
+
+
+def kept(digest: str) -> str:
+    """Return a digest as it is kept: an engine may give texts of any length."""
+    return digest if _SHORT.fullmatch(digest) else _sha256(digest)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _goal_lines(goal: Mapping[str, Any], numbers: dict[str, int]) -> Iterator[str]:

@@ -19,9 +19,12 @@ from lean_dojo_v2.lean.client.records import INACCESSIBLE, Goal, GoalState, Vari
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError
 
-_WORD = re.compile(r"(?<![\w.'!?«])[^\W\d][\w'!?✝¹²³⁴⁵⁶⁷⁸⁹⁰]*")
+_WORD = re.compile(r"«[^»]*»|(?<![\w.'!?«])[^\W\d][\w'!?✝¹²³⁴⁵⁶⁷⁸⁹⁰]*")
+_NAMES = re.compile(r"(?:«[^»]*»|[^\s«])+")
 _CASE = re.compile(r"case (?P<tag>\S+)")
-_HYPOTHESIS = re.compile(r"(?P<names>[^\s:⊢(][^:⊢]*?) :(?!=) (?P<rest>.*)", re.DOTALL)
+_HYPOTHESIS = re.compile(
+    r"(?P<names>(?:«[^»]*»|[^\s:⊢(«])(?:«[^»]*»|[^:⊢«])*?) :(?!=) (?P<rest>.*)", re.DOTALL
+)
 _NAME = re.compile(r"[^\W\d][\w'!?.]*[✝¹²³⁴⁵⁶⁷⁸⁹⁰]+")
 _LEVEL = re.compile(r"\b(?:Sort|Type) (?:\(?)(?:max |imax )?([a-z]\w*)|\bu_\d+\b")
 _HIDDEN = re.compile(r"⋯|\?m[\w.✝]|\?_|\bsorry\b|‹|_fvar|\[mdata")
@@ -74,7 +77,7 @@ def _parse_hypothesis(item: str) -> list[Variable]:
     match = _HYPOTHESIS.fullmatch(item)
     if match is None:
         raise GoalTextError(f"cannot read the hypothesis {item!r:.200}")
-    names = match["names"].split()
+    names = _NAMES.findall(match["names"])
     kind, assigned, value = match["rest"].partition(" := ")
     if assigned and len(names) == 1:
         return [Variable(_one_line(kind), _one_line(value), names[0])]
@@ -219,8 +222,26 @@ def canonical(goal: Goal) -> str:
     """
     # A shadowed name stands for the youngest variable that bears it.
     names = {v.name: f"‹{index}›" for index, v in enumerate(goal.variables) if v.name}
-    lines = [f"{_rename(v.t, names)} := {_rename(v.v or '', names)}" for v in goal.variables]
+    lines = [f"{_rename(v.t, names)} := {_rename(v.value or '', names)}" for v in goal.variables]
     return "\n".join([*lines, _rename(goal.target, names)])
+
+
+def reads_as(state: GoalState, text: str) -> bool:
+    """Whether the first goal of a state is printed like the first one of a text, but for names.
+
+    Text is all that some data says of a state. Two goals that are printed alike may be two terms,
+    so where a digest is known, that is compared instead.
+    """
+    if not state.goals:
+        return False
+    goal = state.goals[0]
+    printed = goal.pp or str(goal)
+    first = re.split(r"\n\s*\n", remove_marks(text).strip("\n"), maxsplit=1)[0]
+    if _one_line(printed) == _one_line(first):
+        return True
+    read = parse_state(first)
+    opened = parse_state(goal.pp)[0] if goal.pp else goal
+    return bool(read) and canonical(opened) == canonical(read[0])
 
 
 def _rename(text: str, names: Mapping[str, str]) -> str:

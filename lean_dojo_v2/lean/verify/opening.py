@@ -8,13 +8,18 @@ goals, as long as what stands before the tactic elaborates on its own.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+import attrs
 
 from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import RequestError
+from lean_dojo_v2.lean.text.layout import rest_of_block
 from lean_dojo_v2.lean.text.lexer import code_tokens
+from lean_dojo_v2.lean.text.positions import PositionMap
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.judged import owner_of
 
@@ -60,12 +65,87 @@ def open_theorem(server: Server, source: SourceTheorem) -> GoalState:
     return state
 
 
+@attrs.frozen
+class Block:
+    """A sequence of tactics inside a tactic, such as an alternative of ``induction``.
+
+    Attributes:
+        start: Index of its first character in the file's text.
+        end: Index after its last one.
+        goal: Digest of the goal that it begins at; ``None`` if it never ran.
+    """
+
+    start: int
+    end: int
+    goal: str | None
+
+
+@attrs.frozen
+class Opened:
+    """The state before a tactic of a proof, and the sequence that the tactic stands in.
+
+    Attributes:
+        state: The goals.
+        members: Where the sequence's tactics begin and end in the file's text, from this one on.
+        column: The column, from 0, at which another tactic of it begins on a line of its own.
+        blocks: The outermost sequences inside the tactic.
+        after: Digests of the goals after it, each by itself; ``None`` if the engine cannot say.
+    """
+
+    state: GoalState
+    members: tuple[tuple[int, int], ...]
+    column: int
+    blocks: tuple[Block, ...] = ()
+    after: tuple[str, ...] | None = None
+
+
 def open_exact(server: Server, source: SourceTheorem, position: Position) -> GoalState:
     """Open the state in which a theorem's own proof plays the tactic that starts at a position.
 
     Raises:
         LeanError: If there is no tactic at that place.
     """
+    return _state_at(server, source, *_around(source, position), clean=True)
+
+
+def open_step(server: Server, source: SourceTheorem, position: Position) -> Opened:
+    """Open the same state, with what the proof may go on with: itself where it is recursive.
+
+    Whether a recursion ends only the finished theorem shows, so no step from here is a proof before
+    that is checked. The engine gives the sequences from its syntax tree; for one that cannot tell,
+    they are read from the layout.
+
+    Raises:
+        LeanError: If there is no tactic at that place.
+    """
+    played, rest = _around(source, position)
+    if not server.capabilities.opens_tactics:
+        state = _by_sorry(server, source, played)
+        block = rest_of_block(source.text, source.offset(position), source.offset(source.end))
+        ends = [len(source.text[:start].rstrip(" ;\n")) for start in block.starts[1:]]
+        members = zip(block.starts, [*ends, block.end], strict=True)
+        return Opened(state, tuple(members), block.column)
+    fields = {**_request(server, source, played, rest), "clean": True, "recursion": True}
+    state, answer = server.request_state("dojo.state_at", fields)
+    index = PositionMap(source.text).index_of_byte
+
+    def span(first: Sequence[int], last: Sequence[int]) -> tuple[int, int]:
+        return index(first[0]), index(last[1])
+
+    return Opened(
+        state,
+        tuple(span(member, member) for member in answer["members"]),
+        int(answer["column"]),
+        tuple(
+            Block(*span(block["members"][0], block["members"][-1]), block["goal"])
+            for block in answer["blocks"]
+        ),
+        tuple(answer["after"]),
+    )
+
+
+def _around(source: SourceTheorem, position: Position) -> tuple[str, str]:
+    """Return what stands before and behind a place of a declaration, as far as its command goes."""
     start, place = source.offset(source.start), source.offset(position)
     if not start <= place < source.offset(source.end):
         raise LeanError(
@@ -73,7 +153,7 @@ def open_exact(server: Server, source: SourceTheorem, position: Position) -> Goa
             "file has changed since it was traced. Trace it again."
         )
     played, rest = source.text[start:place], source.text[place : source.offset(source.end)]
-    return _state_at(server, source, played, rest + source.rest_of_block, clean=True)
+    return played, rest + source.rest_of_block
 
 
 def _state_at(
@@ -85,17 +165,20 @@ def _state_at(
     """
     if not server.capabilities.opens_tactics:
         return _by_sorry(server, source, played)
+    fields = {**_request(server, source, played, rest), "clean": clean}
+    return server.request_state("dojo.state_at", fields)[0]
+
+
+def _request(server: Server, source: SourceTheorem, played: str, rest: str) -> dict[str, object]:
     server.begin(owner_of(server, source))
-    fields = {
+    return {
         "file": source.before + played + rest,
         "fileName": source.file_path,
         "position": len((source.before + played).encode()),
         "stateBefore": True,
         "prefix": len(source.before.encode()),
         "header": source.header,
-        "clean": clean,
     }
-    return server.request_state("dojo.state_at", fields)[0]
 
 
 def _by_sorry(server: Server, source: SourceTheorem, played: str) -> GoalState:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Protocol
 
 import attrs
@@ -11,13 +12,15 @@ from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.text.layout import rest_of_block
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.digests import digest
 from lean_dojo_v2.lean.verify.goal_text import Start, open_goal, start_of
-from lean_dojo_v2.lean.verify.opening import open_exact, open_expression
+from lean_dojo_v2.lean.verify.opening import open_expression, open_step
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.proofs import check_declaration, goal_source
+from lean_dojo_v2.lean.verify.screening import cites
+
+_FILLER = "skip;"
 
 
 class Finish(Protocol):
@@ -34,6 +37,14 @@ class Finish(Protocol):
 
 
 @attrs.frozen
+class Onward:
+    """How the traced proof goes on from a state: tactics, then its own from ``resume`` on."""
+
+    tactics: tuple[str, ...]
+    resume: int | None
+
+
+@attrs.frozen
 class ProofPoint:
     """A point of a proof, open in an engine.
 
@@ -42,9 +53,12 @@ class ProofPoint:
         rest: How the traced proof goes on, longest first: all tactics of its block from here on,
             then without the first, and so on. Empty where the proof is not known.
         own: The traced proof's tactic here, alone.
+        after: Digests of the goals that this leaves; ``None`` if they are not known.
+        blocks: The proofs inside it, each as one tactic, by the digest of the goal it begins at.
         finish: Checks the whole theorem with other tactics from here on; ``None`` where there is
             no theorem around the state.
         said: What the goals say, as digests of this engine.
+        each: The same of each goal by itself.
         key: Equal for equal points: what is found out about a state is kept under it.
         own_names: Names of the theorem, which no tactic may cite.
     """
@@ -52,10 +66,43 @@ class ProofPoint:
     state: GoalState
     rest: tuple[str, ...] = ()
     own: str | None = None
+    after: tuple[str, ...] | None = None
+    blocks: Mapping[str, str] = attrs.field(factory=dict)
     finish: Finish | None = attrs.field(default=None, repr=False)
     said: tuple[str, ...] = ()
+    each: tuple[str, ...] = ()
     key: Hashable = None
     own_names: tuple[str, ...] = ()
+
+    def onward(self, goals: Sequence[str], after: Sequence[str]) -> Onward | None:
+        """Say how the traced proof goes on from the goals that a step has left.
+
+        Each must be one that the traced proof has here, too: one that a block inside its own tactic
+        proves (``have h : p := ?_`` leaves the goal of ``have h : p := by …``), or one of those
+        that its own tactic leaves, in their order. One of the goals before must be gone, or a new
+        one be there: to put them in another order, or to ask for one twice, is no step.
+
+        Args:
+            goals: Digests of the goals after the step.
+            after: Digests of the goals after the traced proof's own tactic.
+        """
+        if set(goals) <= set(self.each) and Counter(self.each) <= Counter(goals):
+            return None
+        left = list(after)
+        tactics: list[str] = []
+        for goal in goals:
+            if left and goal == left[0]:
+                tactics.append("rotate_left")
+                left.pop(0)
+            elif goal in self.blocks:
+                tactics.append(self.blocks[goal])
+            else:
+                return None
+        if left:
+            return None
+        if set(tactics) == {"rotate_left"}:  # nothing else is open
+            tactics = []
+        return Onward(tuple(tactics), 1 if len(self.rest) > 1 else None)
 
 
 def theorem_point(server: Server, source: SourceTheorem, position: Position) -> ProofPoint:
@@ -64,30 +111,59 @@ def theorem_point(server: Server, source: SourceTheorem, position: Position) -> 
     Raises:
         LeanError: If there is no tactic at that place.
     """
-    state = open_exact(server, source, position)
+    opened = open_step(server, source, position)
     text, end = source.text, source.offset(source.end)
-    start = source.offset(position)
-    block = rest_of_block(text, start, end)
-    indent = " " * block.column
-    rest = tuple(f"(\n{indent}{text[begin : block.end]}\n)" for begin in block.starts)
-    first = text[start : [*block.starts, block.end][1]].rstrip().removesuffix(";")
+    starts = [start for start, _ in opened.members]
+    (start, own_end), block_end = opened.members[0], opened.members[-1][1]
+    line = "\n" + " " * opened.column
 
     def finish(
         server: Server, tactics: tuple[str, ...], resume: int | None, timeout: float
     ) -> ProofOutcome:
         # Each on a line of its own, in the block's column: it may have blocks within.
-        own = f"\n{indent}".join(f"({tactic})" for tactic in tactics)
-        after = text[block.end : end]
+        own = line.join(f"({tactic})" for tactic in tactics)
+        after = text[block_end:end]
         if resume is not None:
-            after = f"\n{indent}{text[block.starts[resume] : end]}"
+            after = (
+                "\n" + _aligned(text, starts[resume], opened.column) + text[starts[resume] : end]
+            )
         declaration = text[source.offset(source.start) : start] + own + after
         return check_declaration(server, source, declaration, timeout=timeout)
 
-    said = digest(server, state).goals
+    said = digest(server, opened.state)
     place = (source.file_path, source.before, source.declaration, position)
-    key = hash((_answerer(server), place, said))
-    own = f"(\n{indent}{first}\n)"
-    return ProofPoint(state, rest, own, finish, said, key, source.own_names)
+    return ProofPoint(
+        opened.state,
+        tuple(_alone(text, begin, block_end, opened.column) for begin in starts),
+        _alone(text, start, own_end),
+        opened.after,
+        {b.goal: f"· {_alone(text, b.start, b.end)}" for b in opened.blocks if b.goal is not None},
+        finish,
+        said.goals,
+        said.each,
+        hash((_answerer(server), place, said.goals)),
+        tuple(name for name in source.own_names if not cites(source.proof, name)),
+    )
+
+
+def _alone(text: str, start: int, end: int, column: int | None = None) -> str:
+    """Return tactics of a file as one: in parentheses, at the columns that they stand at.
+
+    ``column`` is that of their block, if it may begin before them on their line.
+    """
+    return f"(\n{_aligned(text, start, column)}{text[start:end]}\n)"
+
+
+def _aligned(text: str, start: int, column: int | None = None) -> str:
+    """Return what to put before a tactic on a line of its own, so that it stands where it stood.
+
+    A block goes on at its column, so one that is cut in the middle of a line begins with a filler.
+    """
+    own = start - (text.rfind("\n", 0, start) + 1)
+    if column is None or own <= column:
+        return " " * own
+    filler = _FILLER.ljust(own - column)
+    return " " * column + (filler if len(filler) == own - column else "")
 
 
 def goal_point(server: Server, text: str) -> ProofPoint:

@@ -278,14 +278,25 @@ def _end_of_structure(text: str, start: int) -> int | None:
 
 
 def _own_names(text: str, own_names: Collection[str]) -> Refusal | None:
-    plain = text.replace("«", "").replace("»", "")
     for name in own_names:
-        # Its auxiliaries (`foo.match_1`, `foo._unary`) start with the name; `foo'` is another one.
-        pattern = rf"(?<![\w'!?]){re.escape(name)}(?![\w'!?])"
-        for match in re.finditer(pattern, plain):
-            before = plain[: match.start()]
-            if "." not in name and _TACTIC_BEGINS.search(before):
-                continue
-            if not before.endswith(".") or before.endswith("_root_."):
-                return Refusal(Reason.ITSELF, f"cites {name!r}, which it should prove")
+        if cites(text, name):
+            return Refusal(Reason.ITSELF, f"cites {name!r}, which it should prove")
     return None
+
+
+def cites(text: str, name: str) -> bool:
+    """Whether a text may mean a constant by a name: not as a field, nor as a tactic's own name.
+
+    >>> cites("exact foo", "foo"), cites("exact h.foo", "foo"), cites("foo", "foo")
+    (True, False, False)
+    """
+    plain = text.replace("«", "").replace("»", "")
+    # Its auxiliaries (`foo.match_1`, `foo._unary`) start with the name; `foo'` is another one.
+    pattern = rf"(?<![\w'!?]){re.escape(name)}(?![\w'!?])"
+    for match in re.finditer(pattern, plain):
+        before = plain[: match.start()]
+        if "." not in name and _TACTIC_BEGINS.search(before):
+            continue
+        if not before.endswith(".") or before.endswith("_root_."):
+            return True
+    return False

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, tokens
+from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, code_tokens, tokens
 from lean_dojo_v2.lean.text.statement import split_statement
 from lean_dojo_v2.tracing.reading.records import Definition, TracedCommand
 
@@ -140,8 +140,10 @@ def _opening(words: Sequence[Token], closing: int) -> int:
     return 0
 
 
-def statement(text: str, declaration: Declaration) -> tuple[str, int]:
+def statement(text: str, declaration: Declaration, end: int | None = None) -> tuple[str, int]:
     """Cut the statement off a theorem.
+
+    ``end`` is where it ends, as Lean's parser says; else that is read from the text.
 
     The statement is the source text up to and with the ``:=`` before the proof. A proof by pattern
     matching (``theorem f : ∀ n, P n | 0 => …``) has no ``:=``; the statement then gets one, so that
@@ -150,10 +152,19 @@ def statement(text: str, declaration: Declaration) -> tuple[str, int]:
     Returns:
         The statement, and the index where the proof starts.
     """
-    found = split_statement(text, declaration.name_end, declaration.end)
+    found = _cut(text, declaration, end)
     if found is None:
         return text[declaration.start : declaration.end], declaration.end
     end, proof = found
     if text[end:proof] == ":=":
         return text[declaration.start : proof], proof
     return f"{text[declaration.start : end]} :=", proof
+
+
+def _cut(text: str, declaration: Declaration, end: int | None) -> tuple[int, int] | None:
+    if end is None or not declaration.name_end <= end <= declaration.end:
+        return split_statement(text, declaration.name_end, declaration.end)
+    after = next(code_tokens(text, end, declaration.end), None)
+    if after is None:
+        return None
+    return (after.start, after.end) if after.text == ":=" else (end, after.start)

@@ -184,6 +184,7 @@ class _FileReader:
         self.path_of = path_of
         self.steps = _counted(text, elaboration.steps)
         self.step_starts = [step.start for step, _, _ in self.steps]
+        self.statements = elaboration.statements
         self.references = _usable(text, elaboration.references)
         self.reference_starts = [reference.start for reference in self.references]
         self.sorries = [
@@ -192,9 +193,11 @@ class _FileReader:
 
     def theorem(self, declaration: Declaration) -> TracedTheorem:
         """Make the record of a theorem."""
-        stated, proof = statement(self.text, declaration)
+        known = self.statements.get(declaration.constant)
+        stated, proof = statement(self.text, declaration, known)
         words = code_tokens(self.text, proof, declaration.end)
-        first = bisect_left(self.step_starts, declaration.start)
+        # what proves a side condition of the statement, as in `a[i]'(by omega)`, is no step
+        first = bisect_left(self.step_starts, proof)
         last = bisect_left(self.step_starts, declaration.end)
         return TracedTheorem(
             declaration.full_name,
@@ -269,6 +272,7 @@ class _FileReader:
             premises=tuple(annotations),
             start=self.places.position(step.start),
             end=self.places.position(step.end),
+            digest=step.digest,
         )
 
     def _used(self, step: ElaboratedTactic, theorem: str) -> Iterable[Reference]:

@@ -35,12 +35,16 @@ class Diagnostic:
 
 @attrs.frozen
 class ElaboratedTactic:
-    """A tactic of the source, member of a tactic sequence; the goals before and after it."""
+    """A tactic of the source, member of a tactic sequence; the goals before and after it.
+
+    ``digest``: that of the first goal before it, if the engine says.
+    """
 
     start: int
     end: int
     before: str
     after: str
+    digest: str | None = None
 
 
 @attrs.frozen
@@ -81,7 +85,9 @@ class Elaboration:
     """What an engine said about one file; both engines' readers give this.
 
     ``uses`` gives for each declared constant the constants of the project that it rests on, as Lean
-    names them; ``None`` if the engine does not say. The steps are in the order of the engine.
+    names them; ``None`` if the engine does not say. ``statements`` gives for the constants that the
+    engine has found where the text of their statement ends. The steps are in the order of the
+    engine.
     ``made`` are the theorems that macros have made, if the engine says.
     """
 
@@ -92,6 +98,7 @@ class Elaboration:
     problems: tuple[Diagnostic, ...] = ()
     uses: Mapping[str, tuple[str, ...]] | None = None
     made: tuple[str, ...] = ()
+    statements: Mapping[str, int] = attrs.field(factory=dict)
 
 
 @attrs.frozen

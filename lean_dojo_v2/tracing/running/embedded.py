@@ -18,6 +18,7 @@ from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.text.positions import PositionMap
+from lean_dojo_v2.lean.verify.digests import kept
 from lean_dojo_v2.tracing.project.content import data_of, readable_files
 from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile
 from lean_dojo_v2.tracing.project.modules import module_path
@@ -144,7 +145,12 @@ def read_answer(answer: Mapping[str, Any], places: PositionMap) -> Elaboration:
         return Elaboration(
             commands=tuple(TracedCommand(*span(command)) for command in answer["commands"]),
             steps=tuple(
-                ElaboratedTactic(*span(tactic), tactic["state_before"], tactic["state_after"])
+                ElaboratedTactic(
+                    *span(tactic),
+                    tactic["state_before"],
+                    tactic["state_after"],
+                    None if tactic["digest"] is None else kept(tactic["digest"]),
+                )
                 for tactic in answer["tactics"]
                 if tactic["in_sequence"]
             ),
@@ -159,6 +165,11 @@ def read_answer(answer: Mapping[str, Any], places: PositionMap) -> Elaboration:
                 if declared["lean_name"] is not None
             },
             made=tuple(answer.get("made", ())),
+            statements={
+                declared["lean_name"]: span(declared["statement"])[1]
+                for declared in answer["declarations"]
+                if declared["lean_name"] is not None
+            },
         )
     except (KeyError, TypeError, ValueError) as error:
         raise TraceError(

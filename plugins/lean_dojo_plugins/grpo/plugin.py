@@ -29,7 +29,7 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
         summary="Prompts without an answer, with what an exact replay of their state needs.",
         columns=(
             "problem", "prompt", "url", "commit", "file_path", "full_name", "start", "end",
-            "position", "tactic_index", "tactics_before", "tactic",
+            "position", "digest", "tactic_index", "tactics_before", "tactic",
         ),
     )  # fmt: skip
     yield DatasetFormatterSpec(

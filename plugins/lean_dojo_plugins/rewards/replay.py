@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError, RequestError
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.lean.verify.advance import judge_step
-from lean_dojo_v2.lean.verify.goal_text import GoalTextError, canonical, parse_state
+from lean_dojo_v2.lean.verify.digests import kept
+from lean_dojo_v2.lean.verify.goal_text import GoalTextError, reads_as
 from lean_dojo_v2.lean.verify.outcomes import Verdict
 from lean_dojo_v2.lean.verify.points import ProofPoint, goal_point, theorem_point
 from lean_dojo_v2.lean.verify.screening import Reason
@@ -25,6 +27,36 @@ from lean_dojo_v2.tracing import LeanGitRepo
 _log = logging.getLogger(__name__)
 MAX_PLACES = 20
 """Places of a proof that are tried for one state."""
+
+
+class Fallback(StrEnum):
+    """Why a state is not the very one that was traced, or not known to be; the values are logged.
+
+    Attributes:
+        NO_DIGEST: The row has no digest of its state, so the replayed one was compared by its text.
+        NO_PLACE: The row does not say in which theorem its state is.
+        NO_REPOSITORY: The folder of its repository is not there.
+        NO_REPLAY: Lean cannot get to that place of the proof.
+        ANOTHER_STATE: The place has another state than the traced one.
+    """
+
+    NO_DIGEST = "no-digest"
+    NO_PLACE = "no-place"
+    NO_REPOSITORY = "no-repository"
+    NO_REPLAY = "no-replay"
+    ANOTHER_STATE = "another-state"
+
+
+class _UnopenedError(LeanError):
+    """A state cannot be opened, neither by replay nor from its text."""
+
+    def __init__(self, message: str, why: Fallback) -> None:
+        super().__init__(message)
+        self.why = why
+
+
+class _AnotherStateError(LeanError):
+    """The place of a proof is there, and has another state."""
 
 
 @attrs.frozen
@@ -40,6 +72,7 @@ class Replay:
         end: Where it ends.
         tactic: The tactic that its own proof plays there.
         position: Where that tactic starts, if the row says so.
+        digest: Digest of the first goal there, if the row says so.
     """
 
     url: str
@@ -50,6 +83,7 @@ class Replay:
     end: Position
     tactic: str
     position: Position | None = None
+    digest: str | None = None
 
 
 @attrs.frozen
@@ -69,39 +103,50 @@ class StateSpec:
     @property
     def header(self) -> str | None:
         """Requests with equal headers share what an engine has elaborated."""
-        return None if self.replay is None else f"{self.project}/{self.replay.file_path}"
+        if self.replay is None or self.project is None:
+            return None
+        return f"{self.project}/{self.replay.file_path}"
 
     @property
     def owner(self) -> str | None:
         """Whose texts it stands in: an engine that has run their programs serves nobody else."""
         return None if self.project is None else str(self.project)
 
-    def open(self, server: Server) -> ProofPoint:
+    def open(self, server: Server) -> tuple[ProofPoint, Fallback | None]:
         """Open the state: by replay where that is possible, else from its text.
+
+        Returns:
+            The point, and why it is not known to be the very state that was traced.
 
         Raises:
             LeanError: If neither works.
             EngineLostError: If the engine died or the time was up.
         """
         if self.replay is None or self.project is None:
-            return goal_point(server, self.goal)
+            why = Fallback.NO_PLACE if self.replay is None else Fallback.NO_REPOSITORY
+            return self._from_text(server, why)
         try:
-            return self._replayed(server, self.replay, self.project)
+            point = self._replayed(server, self.replay, self.project)
         except EngineLostError:
             raise
+        except _AnotherStateError as error:
+            return self._from_text(server, Fallback.ANOTHER_STATE, f"{error}; nor from its text: ")
         except (LeanError, OSError, UnicodeDecodeError) as error:
-            try:
-                return goal_point(server, self.goal)
-            except GoalTextError as second:
-                raise LeanError(f"{error}; nor from its text: {second}") from error
+            return self._from_text(server, Fallback.NO_REPLAY, f"{error}; nor from its text: ")
+        return point, None if self.replay.digest is not None else Fallback.NO_DIGEST
+
+    def _from_text(
+        self, server: Server, why: Fallback, said: str = ""
+    ) -> tuple[ProofPoint, Fallback]:
+        try:
+            return goal_point(server, self.goal), why
+        except GoalTextError as error:
+            raise _UnopenedError(f"{said}{error}", why) from error
 
     def _replayed(self, server: Server, replay: Replay, project: Path) -> ProofPoint:
         text = read_source(project / replay.file_path)
         source = SourceTheorem(text, replay.full_name, replay.file_path, replay.start, replay.end)
-        traced = parse_state(self.goal)
-        if not traced:
-            raise GoalTextError("the state has no goals")
-        said = ""
+        said, reached = "", False
         for place in _places(source, replay):
             try:
                 point = theorem_point(server, source, place)
@@ -110,13 +155,19 @@ class StateSpec:
                 continue
             # What counts is the state: the text of a tactic may stand in several places, also in
             # such where nothing is open.
-            goals = point.state.goals
-            if goals and canonical(goals[0]) == canonical(traced[0]):
+            if self._is_at(point, replay.digest):
                 return point
-        raise LeanError(
+            reached = True
+        kind = _AnotherStateError if reached else LeanError
+        raise kind(
             f"{replay.file_path}:{replay.start[0]}: {replay.full_name} no longer reaches the "
             f"traced state; trace it again{said}"
         )
+
+    def _is_at(self, point: ProofPoint, digest: str | None) -> bool:
+        if digest is None:
+            return reads_as(point.state, self.goal)
+        return bool(point.each) and kept(point.each[0]) == digest
 
 
 def _places(source: SourceTheorem, replay: Replay) -> list[Position]:
@@ -140,11 +191,20 @@ def spec_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> StateSpec:
     names = [row.get(name) for name in ("url", "commit", "file_path", "full_name", "tactic")]
     if start is None or end is None or any(name is None for name in names):
         return StateSpec(goal)
+    digest = row.get("digest")
     url, commit, file_path, full_name, tactic = map(str, names)
     project = project_of_row(url, commit, projects)
-    if project is None:
-        return StateSpec(goal)
-    replay = Replay(url, commit, file_path, full_name, start, end, tactic, position)
+    replay = Replay(
+        url,
+        commit,
+        file_path,
+        full_name,
+        start,
+        end,
+        tactic,
+        position,
+        None if digest is None else str(digest),
+    )
     return StateSpec(goal, project, replay)
 
 
@@ -181,11 +241,13 @@ class Judgement:
         verdict: The verdict; ``None`` if the state cannot be opened.
         reason: Why it was refused, for a refusal.
         detail: What Lean said.
+        fallback: Why the state is not known to be the very one that was traced.
     """
 
     verdict: Verdict | None
     reason: Reason | None = None
     detail: str = ""
+    fallback: Fallback | None = None
 
 
 def judge(
@@ -200,24 +262,26 @@ def judge(
         EngineLostError: If the state itself cost the engine its life.
     """
     point: ProofPoint | None = None
+    fallback: Fallback | None = None
     found: list[Judgement] = []
     again = False
     while len(found) < len(tactics):
         if point is None or not server.holds(point.state):
             try:
-                point = spec.open(server)
+                point, fallback = spec.open(server)
             except (EngineLostError, EngineUnavailableError):
                 raise
             except LeanError as error:
                 left = len(tactics) - len(found)
-                return found + [Judgement(None, detail=str(error))] * left
+                why = error.why if isinstance(error, _UnopenedError) else Fallback.NO_REPLAY
+                return found + [Judgement(None, detail=str(error), fallback=why)] * left
         outcome = judge_step(server, point, tactics[len(found)], timeout=timeout)
         if outcome.engine_died and not again:  # perhaps by no fault of the tactic's
             again = True
             continue
         again = False
         reason = None if outcome.refusal is None else outcome.refusal.reason
-        found.append(Judgement(outcome.verdict, reason, outcome.detail))
+        found.append(Judgement(outcome.verdict, reason, outcome.detail, fallback))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from lean_dojo_plugins.rewards.replay import Judgement
+from lean_dojo_plugins.rewards.replay import Fallback, Judgement
 from lean_dojo_v2.lean.verify.outcomes import Verdict
 from lean_dojo_v2.lean.verify.screening import MALFORMED, Reason
 
@@ -18,6 +18,8 @@ _NAMES = (
     *(f"lean/refused/{reason}" for reason in Reason if reason not in MALFORMED),
     *(f"lean/unparsed/{reason}" for reason in Reason if reason in MALFORMED),
     f"lean/unparsed/{NOT_A_TACTIC}",
+    "lean/fallback",
+    *(f"lean/{kind}/{why}" for kind in ("fallback", "unopened") for why in Fallback),
 )
 
 
@@ -33,7 +35,9 @@ def shares(judgements: Sequence[Judgement]) -> dict[str, float]:
         ``lean/verified`` (advanced or solved), ``lean/solved``, ``lean/unproven``,
         ``lean/failed``, ``lean/unparsed``, ``lean/refused``, ``lean/timed_out`` and
         ``lean/unopened``; ``lean/refused/REASON`` and ``lean/unparsed/REASON``, which add up to
-        ``lean/refused`` and ``lean/unparsed``.
+        ``lean/refused`` and ``lean/unparsed``; ``lean/fallback``, where the state is not known to
+        be the very one that was traced, and ``lean/fallback/REASON`` and ``lean/unopened/REASON``
+        (:class:`.replay.Fallback`).
 
     >>> found = shares([Judgement(Verdict.SOLVED), Judgement(Verdict.REFUSED, Reason.SORRY)])
     >>> found["lean/verified"], found["lean/refused/sorry"], found["lean/refused/axiom"]
@@ -46,9 +50,15 @@ def shares(judgements: Sequence[Judgement]) -> dict[str, float]:
 
 def _counted(judgement: Judgement) -> tuple[str, ...]:
     """Name the shares that a completion counts in."""
+    kind = "lean/unopened" if judgement.verdict is None else "lean/fallback"
+    why = judgement.fallback
+    return (*_ended(judgement), *(() if why is None else (kind, f"{kind}/{why}")))
+
+
+def _ended(judgement: Judgement) -> tuple[str, ...]:
     match judgement.verdict:
-        case None:
-            return ("lean/unopened",)
+        case None:  # an engine that is lost says no more
+            return ("lean/unopened",) if judgement.fallback is None else ()
         case Verdict.SOLVED:
             return "lean/verified", "lean/solved"
         case Verdict.ADVANCED:

@@ -13,8 +13,10 @@ from lean_dojo_plugins.rewards.adapter import Scores, completion_texts
 from lean_dojo_plugins.rewards.judging import Judge, Question
 from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, judge, spec_of, warm_up
 from lean_dojo_plugins.rewards.shares import shares
+from lean_dojo_plugins.rewards.tally import Tally
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.pool.shared import shared_engines
+from lean_dojo_v2.prover.completions import answer_of
 
 
 def _score(default: float, text: str) -> Any:
@@ -45,9 +47,13 @@ class PantographVerified:
     tactic the reward and is replaced. Those of the last ``kept_projects`` repositories stay open.
     Where a state cannot be opened the reward does not apply (``None``).
 
-    Logs to TRL's metrics which share of a batch met which end, ``lean/verified`` first, and the
-    refusals by reason (:mod:`lean_dojo_plugins.rewards.shares`); ``lean/unverified`` is the share
-    that an engine judged which cannot make every check (``allow_unverified``).
+    Logs to TRL's metrics which share of a batch met which end, ``lean/verified`` first, the
+    refusals by reason, and ``lean/fallback`` by reason: where the state is not known to be the very
+    one that was traced (:mod:`lean_dojo_plugins.rewards.shares`); ``lean/unverified`` is the share
+    that an engine judged which cannot make every check (``allow_unverified``). The log says how
+    many completions were not one tactic, for which reasons, with an example.
+
+    Thoughts (``<think>…</think>``) are no part of a completion.
     """
 
     advanced: float = _score(1.0, "Reward of a tactic that leads nearer to a proof.")
@@ -95,6 +101,7 @@ class PantographVerified:
             engine=self.engine, imports=self.imports, size=self.engines, kept=self.kept_projects
         )
         self._judge = Judge(self._engines, self.cache_size, judge)
+        self._tally = Tally()
         self._unverified: dict[Path | None, tuple[str, ...]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -129,6 +136,7 @@ class PantographVerified:
         """
         questions = self._questions(completions, problem, columns)
         judgements = self._judge.judgements(questions, self.timeout)
+        self._tally.count(questions, judgements)
         if log_metric is not None and questions:
             for name, share in shares(judgements).items():
                 log_metric(name, share)
@@ -192,7 +200,7 @@ class PantographVerified:
         texts = completion_texts(completions)
         specs = self._specs(problem, columns)
         self._look_at_engines(specs)
-        return [(spec, text.strip()) for spec, text in zip(specs, texts, strict=True)]
+        return [(spec, answer_of(text).strip()) for spec, text in zip(specs, texts, strict=True)]
 
     def _look_at_engines(self, specs: Sequence[StateSpec]) -> None:
         """Refuse engines that cannot make every check, unless they are allowed.

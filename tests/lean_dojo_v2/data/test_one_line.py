@@ -21,7 +21,14 @@ LINES = {
     "if h : a = b then\n  rw [h]\nelse\n  exact g h": "if h : a = b then ?_ else ?_",
     "next x h =>\n  rw [h]\n  rfl": "rename_i x h",
     "simp only [apply (f · a),\n  b]": "simp only [apply (f · a), b]",
-    "obtain ⟨x, h⟩ : ∃ x, p x := by\n  exact e": "obtain ⟨x, h⟩ : ∃ x, p x := ?_",
+    "obtain ⟨x, h⟩ : ∃ x, p x := by\n  exact e": "obtain ⟨x, h⟩ : ∃ x, p x",
+    "fun_induction f n with\n| case1 => rfl\n| case2 n ih =>\n  rw [ih]\n  rfl": (
+        "fun_induction f n with | case1 => ?_ | case2 n ih => ?_"
+    ),
+    "exact foo fun\n  | 0 => a\n  | n + 1 => b": "exact foo fun | 0 => a | n + 1 => b",
+    "exact ⟨{ x := 1,\n  y := 2 }, rfl⟩": "exact ⟨{ x := 1, y := 2 }, rfl⟩",
+    "rw [a, /- why -/ b]": "rw [a,  b]",
+    'exact f "--"': 'exact f "--"',
 }
 
 
@@ -44,6 +51,10 @@ def test_one_line(tactic: str) -> None:
         "exact foo (by\n  simp\n  rfl)",
         "exact calc\n  a = b := h",
         "induction h\ncase inl => rfl",
+        "exact ⟨{ x := 1\n  y := 2 }, rfl⟩",
+        "exact\n  let x := 1\n  f x",
+        "obtain ⟨x, h⟩ := by\n  exact e",
+        "conv_lhs =>\n  rw [a]\n  rfl",
         'exact "two\nlines"',
     ],
 )

@@ -216,7 +216,7 @@ def test_first_tactic_keeps_its_by():
             "exact h",
         ),
         ("theorem bars : 1 = 1 := by rfl", "theorem bars : 1 = 1 := by rfl"),
-        ("theorem bar : 1 = 1 := rfl", "theorem bar : 1 = 1 := rfl"),
+        ("theorem bar : 1 = 1 := rfl", "exact rfl"),
     ],
 )
 def test_a_repeated_theorem_is_passed_over(text, proof):

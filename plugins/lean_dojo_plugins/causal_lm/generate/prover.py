@@ -15,7 +15,7 @@ from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.automation import SUGGESTIONS
 from lean_dojo_v2.prover.base import BaseProver
-from lean_dojo_v2.prover.completions import unfenced, whole_proof_prompt
+from lean_dojo_v2.prover.completions import name_of, unfenced, whole_proof_prompt
 from lean_dojo_v2.prover.suggestion import Suggestion
 
 WHOLE_PROOF_TOKENS = 512
@@ -107,7 +107,7 @@ def write_proof(tactics: CausalTacticGenerator, theorem: Theorem | str) -> str:
             pad_token_id=tokenizer.pad_token_id,
         )
     text = tokenizer.decode(output[0, ids.shape[1] :], skip_special_tokens=True)
-    return unfenced(cast("str", text))
+    return unfenced(cast("str", text), name_of(theorem))
 
 
 class Sampler:

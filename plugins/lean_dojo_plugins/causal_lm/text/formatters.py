@@ -85,7 +85,8 @@ class TacticPrompt:
 
     Columns: ``problem`` (the goal as text), ``prompt`` (the conversation), ``url``, ``commit``,
     ``file_path``, ``full_name``, ``start`` and ``end`` (of the theorem), ``position`` (of the
-    tactic, ``[line, column]``, or ``None`` if the trace does not say), ``tactic_index``
+    tactic, ``[line, column]``, or ``None`` if the trace does not say), ``digest`` (of its first
+    goal, :attr:`lean_dojo_core.TracedTactic.digest`), ``tactic_index``
     (0-based), ``tactics_before`` (every traced tactic before it, in order) and ``tactic`` (the one
     that the human proof uses). A proof that stands elsewhere than in a theorem gives no row, for no
     reward can judge it.
@@ -101,6 +102,7 @@ class TacticPrompt:
         "start",
         "end",
         "position",
+        "digest",
         "tactic_index",
         "tactics_before",
         "tactic",
@@ -123,6 +125,7 @@ class TacticPrompt:
                     "start": list(theorem.start),
                     "end": list(theorem.end),
                     "position": list(tactic.start) if tactic.start else None,
+                    "digest": tactic.digest,
                     "tactic_index": index,
                     "tactics_before": list(played),
                     "tactic": label,

@@ -15,10 +15,13 @@ const { sha256 } = require('./text.js');
 const NAMED_ROW = /(^|;)(fvar|mvar) ([^;]*)/g;
 
 /** @param {object} engine everything main.js put together */
-function digestCommands(engine) {
+function createDigests(engine) {
   const { rt, states, mvars } = engine;
 
-  /** `dojo.digest` {stateId}: {goals: a digest each, hasSorry: whether one of them mentions `sorry`}. */
+  /**
+   * `dojo.digest` {stateId}: {goals: a digest each, as parts of one state; each: the same as if each were alone;
+   * hasSorry: whether one of them mentions `sorry`}.
+   */
   function digest({ stateId }) {
     const state = states.get(stateId);
     return rt.scope(() => {
@@ -29,10 +32,15 @@ function digestCommands(engine) {
       const numbered = numbering();
       return {
         goals: goals.map((goal) => sha256(written(goal, universes, numbered))),
+        each: goals.map(alone),
         hasSorry: expressions.some((e) => rt.holds('l_Lean_Expr_hasSorry', e)),
       };
     });
   }
+
+  /** The digest of a goal by itself: universes and variables are numbered in it alone. */
+  const alone = (goal) => sha256(written(goal, universeNames(rt, goal.parts), numbering()));
+  const ofGoal = (mctx, mvar) => alone(contents(mctx, mvar));
 
   /** The hypotheses and the target of a goal; `parts` is all of its expressions. */
   function contents(mctx, mvar) {
@@ -78,7 +86,7 @@ function digestCommands(engine) {
     };
   }
 
-  return { 'dojo.digest': digest };
+  return { ofGoal, commands: { 'dojo.digest': digest } };
 }
 
-module.exports = { digestCommands };
+module.exports = { createDigests };

@@ -15,6 +15,9 @@ const { LOCAL_DECL, LOCAL_DECL_KIND, MVAR_DECL } = require('./mvars.js');
 const DERIVED =
   /\.(?:splitter|(?:congr_)?eq_\d+|eq_def|eq_unfold|(?:mutual_)?induct(?:_unfolding)?|fun_cases(?:_unfolding)?)$/;
 
+/** A lemma that Lean split off a proof, and takes again for the same statement: what it uses counts, not its name. */
+const LEMMA = /\._(?:proof|simp)_\d+$/;
+
 /** @param {object} engine everything main.js put together */
 function createDrafts(engine) {
   const { rt, contexts, states, mvars, trees, pretty, constants } = engine;
@@ -53,7 +56,8 @@ function createDrafts(engine) {
         .some((base) => needed.has(base) || constants.find(before, rt.name(base)) !== null);
     const forbidden = added
       .map(([name]) => name)
-      .filter((name) => !needed.has(rt.nameText(name)) && !derived(name));
+      .filter((name) => !needed.has(rt.nameText(name)) && !derived(name))
+      .filter((name) => !LEMMA.test(rt.nameText(name)));
     return { env, forbidden: new Set(forbidden.map(rt.nameText)) };
   }
 
@@ -63,9 +67,11 @@ function createDrafts(engine) {
    * @param {number} context the ContextInfo there
    * @param {number} mctx the metavariables there
    * @param {object[]} goals {mvar} or {lctx, type}
+   * @param {boolean} [recursion] whether the proof may go on with what it defines itself: the theorem, for recursion,
+   *   the others of its `mutual` block, `where` and `let rec`. Whether the recursion ends only the whole proof shows
    * @returns {number} the state's id
    */
-  function openState(unit, context, mctx, goals) {
+  function openState(unit, context, mctx, goals, recursion = false) {
     const described = goals.map((goal) => describe(mctx, goal));
     const expressions = described
       .flatMap(({ lctx, type }) => mvars.said(lctx, type))
@@ -83,9 +89,8 @@ function createDrafts(engine) {
         }),
       ]);
       monad.setLevelNames(rt.list(universeNames(rt, expressions).map(rt.name)));
-      const opened = described.map((goal) =>
-        withoutAuxiliaries(monad, goal.mvar ?? newGoal(monad, goal)),
-      );
+      const all = described.map((goal) => goal.mvar ?? newGoal(monad, goal));
+      const opened = recursion ? all : all.map((mvar) => withoutAuxiliaries(monad, mvar));
       return states.store(parent, monad, rt.list(opened), opened[0] ?? rt.UNIT);
     });
   }

@@ -116,7 +116,7 @@ const FIELDS = {
   'dojo.compile': { ...TEXT, module: 'text!', compiled: 'boolean' },
   'dojo.check': { ...TEXT, names: 'texts', all: 'boolean', export: 'boolean' },
   'dojo.judge': { export: 'object!' },
-  'dojo.state_at': { ...TEXT, position: 'natural!', stateBefore: 'boolean', clean: 'boolean' },
+  'dojo.state_at': { ...TEXT, position: 'natural!', stateBefore: 'boolean', clean: 'boolean', recursion: 'boolean' },
 };
 
 /**

@@ -14,7 +14,7 @@ const { createCompiled } = require('./compiled.js');
 const { createConstants } = require('./constants.js');
 const { createContexts } = require('./contexts.js');
 const { createDeclarations } = require('./declarations.js');
-const { digestCommands } = require('./digests.js');
+const { createDigests } = require('./digests.js');
 const { createDrafts } = require('./drafts.js');
 const { createEnvironments } = require('./environments.js');
 const { createExporter } = require('./exporting.js');
@@ -30,6 +30,7 @@ const { pickleCommands } = require('./pickle.js');
 const { createPretty } = require('./pretty.js');
 const { createProofs } = require('./proofs.js');
 const { createReplay } = require('./replay.js');
+const { createSequences } = require('./sequences.js');
 const { createStatements } = require('./statements.js');
 const { createStates } = require('./states.js');
 const { createTaint } = require('./taint.js');
@@ -96,6 +97,7 @@ function createEngine(rt, { install, project, options }) {
   engine.environments = createEnvironments(engine);
   engine.trees = createInfoTrees(engine);
   engine.taint = createTaint(engine);
+  engine.sequences = createSequences(engine);
   engine.axioms = createAxiomPrinter(engine);
   engine.frontend = createFrontend(engine);
   engine.kernel = createKernel(engine);
@@ -109,6 +111,7 @@ function createEngine(rt, { install, project, options }) {
   engine.files = createFiles(engine);
   engine.drafts = createDrafts(engine);
   engine.warm = createWarm(engine);
+  engine.digests = createDigests(engine);
   engine.replay = createReplay(engine);
   addCommandState(engine);
   return engine;
@@ -144,7 +147,7 @@ function commandsOf(engine) {
     ...traceCommands(engine),
     ...checkCommands(engine),
     ...judgeCommands(engine),
-    ...digestCommands(engine),
+    ...engine.digests.commands,
     ...engine.replay.commands,
   };
 }

@@ -74,8 +74,16 @@ function createReplay(engine) {
     };
   }
 
-  /** The innermost tactic that begins exactly at a byte, or else the smallest that holds it. */
+  /** The member of a sequence that begins exactly at a byte, or else the smallest tactic that holds it. */
   function tacticAt(unit, offset) {
+    const sequences = engine.sequences.of(unit);
+    const member = engine.sequences.memberAt(sequences, offset);
+    const run = member && engine.sequences.runs(unit, [[member]]).get(engine.sequences.key(member));
+    if (run) {
+      const { info, context } = run;
+      const kind = trees.kindOf(trees.syntaxOf(info));
+      return { info, context, range: member, kind, sequences };
+    }
     let best = null;
     trees.walk(unit.trees, (info, context, parents) => {
       if (rt.tag(info) !== INFO.tactic) return;
@@ -85,17 +93,18 @@ function createReplay(engine) {
       if (kind === BRACES && !trees.isMember(parents)) return;
       if (offset < range[0] || offset >= range[1]) return;
       const size = range[0] === offset ? 0 : range[1] - range[0];
-      if (best === null || size < best.size) best = { info, context, range, kind, size };
+      if (best === null || size < best.size) best = { info, context, range, kind, sequences, size };
     });
     return best;
   }
 
   /**
-   * `dojo.state_at` {file, position (bytes), stateBefore?: true, prefix?, clean?}; for `prefix` see warm.js. With
-   * `clean`, an error before the position is an error: Lean goes on after it, with other goals.
+   * `dojo.state_at` {file, position (bytes), stateBefore?: true, prefix?, clean?, recursion?}; for `prefix` see warm.js.
+   * With `clean`, an error before the position is an error: Lean goes on after it, with other goals. For `recursion`
+   * see drafts.js.
    */
   function stateAt(request) {
-    const { position, stateBefore = true, clean = false } = request;
+    const { position, stateBefore = true, clean = false, recursion = false } = request;
     return rt.scope(() => {
       const session = engine.warm.open(request);
       const offset = session.text.fromFile(position);
@@ -104,7 +113,7 @@ function createReplay(engine) {
         if (unit.end <= offset) return false;
         if (clean) refuseErrors(unit, session.text.position(offset));
         const found = tacticAt(unit, offset);
-        if (found !== null) answer = open(unit, found, session.text, stateBefore);
+        if (found !== null) answer = open(unit, found, session.text, { stateBefore, recursion });
         return true;
       });
       if (answer === null) throw new RequestError('index', `no tactic at byte ${position}`);
@@ -117,21 +126,55 @@ function createReplay(engine) {
     if (error !== undefined)
       throw new RequestError('elab', `there is an error before it: ${error.data}`);
   }
-  function open(unit, { info, context, range, kind }, text, stateBefore) {
+  function open(unit, { info, context, range, kind, sequences }, text, { stateBefore, recursion }) {
     const details = rt.field(info, 0);
     const [mctx, goals] = stateBefore
       ? [TACTIC_INFO.mctxBefore, TACTIC_INFO.goalsBefore]
       : [TACTIC_INFO.mctxAfter, TACTIC_INFO.goalsAfter];
     const mvars = rt.listItems(rt.field(details, goals)).map((mvar) => ({ mvar }));
-    const stateId = drafts.openState(unit, context, rt.field(details, mctx), mvars);
+    const stateId = drafts.openState(unit, context, rt.field(details, mctx), mvars, recursion);
     return {
       stateId,
       tactic: text.slice(...range),
       kind,
       ...text.range(...range),
+      ...around(unit, sequences, range, text),
+      after: digests(details, TACTIC_INFO.mctxAfter, TACTIC_INFO.goalsAfter),
       ...engine.states.shown(stateId),
     };
   }
+
+  /**
+   * The sequence that a tactic stands in, by the syntax tree: `members`, byte ranges of its tactics from this one on;
+   * `column`, from 0, where a further one has to begin on a line of its own; `blocks`, the outermost sequences inside
+   * the tactic, each with its `members` and the digest of the `goal` that it begins at (null where it never ran).
+   */
+  function around(unit, sequences, range, text) {
+    const { members, first } = engine.sequences.from(sequences, range) ?? { members: [range], first: range[0] };
+    const inner = engine.sequences.inside(sequences, range);
+    const runs = engine.sequences.runs(
+      unit,
+      inner.map((block) => [block[0]]),
+    );
+    const inFile = (list) => list.map((member) => text.range(...member).bytes);
+    return {
+      members: inFile(members),
+      column: text.position(first)[1] - 1,
+      blocks: inner.map((block) => ({
+        members: inFile(block),
+        goal: firstGoal(runs.get(engine.sequences.key(block[0]))),
+      })),
+    };
+  }
+  function firstGoal(run) {
+    if (run === undefined) return null;
+    const found = digests(rt.field(run.info, 0), TACTIC_INFO.mctxBefore, TACTIC_INFO.goalsBefore);
+    return found[0] ?? null;
+  }
+  const digests = (details, mctx, goals) =>
+    rt
+      .listItems(rt.field(details, goals))
+      .map((mvar) => engine.digests.ofGoal(rt.field(details, mctx), mvar));
 
   return { openSorries, commands: { 'dojo.state_at': stateAt } };
 }

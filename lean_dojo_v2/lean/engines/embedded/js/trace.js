@@ -6,10 +6,13 @@ const { INFO, TACTIC_INFO, TERM_INFO } = require('./infotree.js');
 const { EXPR } = require('./expressions.js');
 
 const FIELD_INFO = 7;
+/** Syntax of `TacticInfo`s that is no tactic; '' is that of atoms. */
+const NO_TACTIC = new Set(['', 'null', 'Lean.Parser.Term.byTactic']);
 
 /** @param {object} engine everything main.js put together */
 function traceCommands(engine) {
   const { rt, trees, mvars, pretty, constants, declarations, drafts, compiled, frontend } = engine;
+  const { sequences } = engine;
 
   function trace(request) {
     return rt.scope(() => {
@@ -123,41 +126,55 @@ function traceCommands(engine) {
 
   function collect(unit, text, result, sequenceOnly) {
     const printed = new Map();
+    const runs = sequences.runs(unit, sequences.of(unit));
+    const seen = new Set([...runs.values()].map(({ info }) => info));
+    const add = (info, context, parents) =>
+      addTactic({ info, context, parents }, seen.has(info), text, printed, result.tactics);
+    if (sequenceOnly) runs.forEach(({ info, context, parents }) => add(info, context, parents));
     trees.walk(unit.trees, (info, context, parents) => {
       const tag = rt.tag(info);
-      if (tag === INFO.tactic)
-        addTactic(info, context, parents, text, printed, result.tactics, sequenceOnly);
-      else if (tag === INFO.term) addReference(info, text, result.references);
+      if (tag === INFO.tactic) {
+        if (!sequenceOnly && !holdsTactics(info, seen)) add(info, context, parents);
+      } else if (tag === INFO.term) addReference(info, text, result.references);
       else if (tag === FIELD_INFO) addField(info, text, result.references);
     });
   }
-
-  /** Printing goals is what costs time; `sequenceOnly` leaves out what is no member of a tactic sequence. */
-  function addTactic(info, context, parents, text, printed, tactics, sequenceOnly) {
+  /** `{ … }` is a tactic where it is a member of a sequence; else sequences are what holds the tactics. */
+  function holdsTactics(info, seen) {
     const syntax = trees.syntaxOf(info);
-    const kind = trees.kindOf(syntax);
+    return (trees.isSequence(syntax) || NO_TACTIC.has(trees.kindOf(syntax))) && !seen.has(info);
+  }
+
+  /** Printing goals is what costs time: with `sequenceOnly` each member of a tactic sequence is printed once. */
+  function addTactic({ info, context, parents }, inSequence, text, printed, tactics) {
+    const syntax = trees.syntaxOf(info);
     const range = trees.syntaxRange(syntax);
-    if (range === null || kind === '' || kind === 'null' || kind === 'Lean.Parser.Term.byTactic')
-      return;
+    if (range === null) return;
     const parent = parents.findLast((node) => rt.tag(node) === INFO.tactic);
-    const inSequence = trees.isMember(parents);
-    // `{ … }` is a tactic where it is a member of a sequence; else sequences are what holds the tactics
-    if (/^Lean\.Parser\.Tactic\.tacticSeq(1Indented)?$/.test(kind)) return;
-    if (!inSequence && (sequenceOnly || trees.isSequence(syntax))) return;
     const details = rt.field(info, 0);
     const goals = (mctx, list) =>
       print(context, rt.field(details, mctx), rt.field(details, list), printed);
     const declaration = trees.parentDeclaration(context);
     tactics.push({
       tactic: text.slice(...range),
-      kind,
+      kind: trees.kindOf(syntax),
       parent_kind: parent === undefined ? null : trees.kindOf(trees.syntaxOf(parent)),
       in_sequence: inSequence,
       ...text.range(...range),
       state_before: goals(TACTIC_INFO.mctxBefore, TACTIC_INFO.goalsBefore),
       state_after: goals(TACTIC_INFO.mctxAfter, TACTIC_INFO.goalsAfter),
+      digest: firstDigest(details, printed),
       declaration: declaration === null ? null : constants.userName(declaration),
     });
+  }
+  /** The digest of the first goal before a tactic, as `dojo.digest` gives it; null without one. */
+  function firstDigest(details, printed) {
+    const [mvar] = rt.listItems(rt.field(details, TACTIC_INFO.goalsBefore));
+    if (mvar === undefined) return null;
+    const mctx = rt.field(details, TACTIC_INFO.mctxBefore);
+    const decl = mvars.declaration(mctx, mvar);
+    const key = isSettled(decl, printed) ? `digest ${decl}` : `digest ${decl} ${mctx}`;
+    return remember(printed, key, () => engine.digests.ofGoal(mctx, mvar));
   }
 
   /**
@@ -171,10 +188,11 @@ function traceCommands(engine) {
   }
   function printGoal(context, mctx, mvar, printed) {
     const decl = mvars.declaration(mctx, mvar);
-    const settled = remember(printed, `settled ${decl}`, () => drafts.isSettled(decl));
-    const key = settled ? `goal ${decl}` : `goal ${decl} ${mctx}`;
+    const key = isSettled(decl, printed) ? `goal ${decl}` : `goal ${decl} ${mctx}`;
     return remember(printed, key, () => pretty.goalText(drafts.printContext(context, mctx), mvar));
   }
+  const isSettled = (decl, printed) =>
+    remember(printed, `settled ${decl}`, () => drafts.isSettled(decl));
   function remember(memory, key, compute) {
     if (!memory.has(key)) memory.set(key, compute());
     return memory.get(key);

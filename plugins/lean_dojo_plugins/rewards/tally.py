@@ -1,0 +1,80 @@
+"""What the verified reward says in the log: what it could not read, and where it was not exact."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Sequence
+
+from lean_dojo_plugins.rewards.judging import Question
+from lean_dojo_plugins.rewards.replay import Fallback, Judgement
+from lean_dojo_plugins.rewards.shares import NOT_A_TACTIC
+from lean_dojo_v2.lean.verify.outcomes import Verdict
+
+_log = logging.getLogger(__name__)
+SHOWN = 200
+"""Characters of an example that are shown."""
+_MEANS = {
+    Fallback.NO_DIGEST: "the data has no digest of the state, so the replayed one is compared by "
+    "its text",
+    Fallback.NO_PLACE: "the row does not say in which theorem its state is, so it is opened from "
+    "its text",
+    Fallback.NO_REPOSITORY: "the repository's folder is not there, so the state is opened from its "
+    "text",
+    Fallback.NO_REPLAY: "Lean does not get to that place of the proof, so the state is opened from "
+    "its text",
+    Fallback.ANOTHER_STATE: "that place of the proof has another state, so the traced one is "
+    "opened from its text",
+}
+
+
+class Tally:
+    """Counts over the life of a reward; safe to use from several threads.
+
+    How many completions were not one tactic is said when the first one was met, and again whenever
+    the number of completions has doubled since; each kind of fallback is said once.
+    """
+
+    def __init__(self) -> None:
+        self._total = 0
+        self._next = 0
+        self._unparsed: Counter[str] = Counter()
+        self._said: set[Fallback] = set()
+        self._lock = threading.Lock()
+
+    def count(self, questions: Sequence[Question], judgements: Sequence[Judgement]) -> None:
+        """Count a batch, and say what there is to say."""
+        with self._lock:
+            self._total += len(judgements)
+            example: str | None = None
+            for (spec, text), judgement in zip(questions, judgements, strict=True):
+                if judgement.verdict is Verdict.UNPARSED:
+                    self._unparsed[str(judgement.reason or NOT_A_TACTIC)] += 1
+                    example = example or text
+                if judgement.fallback is not None and judgement.fallback not in self._said:
+                    self._said.add(judgement.fallback)
+                    _say_fallback(judgement, spec.goal)
+            if example is not None and self._total >= self._next:
+                self._next = 2 * self._total
+                _log.warning(
+                    "pantograph-verified: %d of %d completions so far were not one tactic (%s), "
+                    "for example %r",
+                    self._unparsed.total(),
+                    self._total,
+                    ", ".join(f"{why}: {count}" for why, count in self._unparsed.most_common()),
+                    example[:SHOWN],
+                )
+
+
+def _say_fallback(judgement: Judgement, goal: str) -> None:
+    why = judgement.fallback
+    assert why is not None  # asked only then
+    unopened = f"; that fails: {judgement.detail}" if judgement.verdict is None else ""
+    _log.warning(
+        "pantograph-verified: %s (lean/fallback/%s counts these), first for %r%s",
+        _MEANS[why],
+        why.value,
+        goal[-SHOWN:],
+        unopened,
+    )
