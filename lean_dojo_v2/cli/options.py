@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -137,12 +138,29 @@ set_option = click.option(
     metavar="KEY=VALUE",
     help="Set one setting, for example lr=1e-5 or lora_config.r=16; may be repeated.",
 )
-engine_option = click.option(
-    "--engine",
-    type=click.Choice(["auto", "native", "embedded"]),
-    default="auto",
-    show_default=True,
-    help="native: the project's own Lean, run by Lake. embedded: the Lean that LeanDojo brings.",
+
+
+def _sandbox(_context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    """Say it to this process and those that it starts: they run the engines."""
+    if value:
+        os.environ["LEAN_DOJO_SANDBOX"] = "1"
+
+
+engine_option = options(
+    click.option(
+        "--engine",
+        type=click.Choice(["auto", "native", "embedded"]),
+        default="auto",
+        show_default=True,
+        help="native: the project's own Lean. embedded: the Lean that LeanDojo brings.",
+    ),
+    click.option(
+        "--sandbox",
+        is_flag=True,
+        expose_value=False,
+        callback=_sandbox,
+        help="Run native engines in bubblewrap: no network, nothing to write to.",
+    ),
 )
 repo_option = click.option(
     "--repo",

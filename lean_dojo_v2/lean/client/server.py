@@ -37,7 +37,7 @@ from lean_dojo_v2.lean.client.units import CheckTrackResult, CompilationUnit, Se
 from lean_dojo_v2.lean.engines.capabilities import Capabilities
 from lean_dojo_v2.lean.engines.host import with_files
 from lean_dojo_v2.lean.engines.process import EngineProcess, LaunchPlan
-from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan, is_core
+from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     EngineMemoryError,
@@ -187,8 +187,13 @@ class Server:
         return self._plan.kind
 
     @property
+    def description(self) -> str:
+        """The engine in words, as errors name it."""
+        return self._plan.what
+
+    @property
     def capabilities(self) -> Capabilities:
-        """What the engine can do; known before it starts."""
+        """What the engine is; known before it starts."""
         return self._plan.capabilities
 
     @property
@@ -322,7 +327,7 @@ class Server:
             if self.pid is None:
                 self._replace()
             limit = self.timeout if timeout is None else timeout
-            if self.capabilities.touches_files:
+            if not self.capabilities.ours:
                 return self._exchange(cmd, payload, limit)
             return with_files(cmd, payload, lambda name, it: self._exchange(name, it, limit))
 
@@ -421,7 +426,7 @@ class Server:
             TacticError: Lean refused the tactic, or it used ``sorry`` or something unsafe.
         """
         with self._lock:
-            beside = self.capabilities.limits_calls
+            beside = self.capabilities.ours
             fields: dict[str, Any] = {
                 "stateId": self._id_of(state),
                 **site.serial(),
@@ -693,7 +698,7 @@ class Server:
         Returns:
             One record for each command, also for one with errors: read their messages.
         """
-        named = file_name is not None and self.capabilities.names_texts
+        named = file_name is not None and self.capabilities.ours
         fields: dict[str, Any] = {
             "file": text,
             **({"fileName": file_name} if named else {}),
@@ -902,9 +907,8 @@ class Server:
             raise EngineDiedError("This server is closed and cannot be used again.")
         if self.options:
             self.ask("options.set", self.options)
-        if self.capabilities.reads_sources and not all(map(is_core, self.imports)):
-            # Such an engine does not take the project's own modules as arguments.
-            header = "\n".join(f"import {module}" for module in self.imports)
+        if self._plan.unloaded:
+            header = "\n".join(f"import {module}" for module in self._plan.unloaded)
             fields = {"file": header, "readHeader": True, "inheritEnv": True}
             self.ask("frontend.process", fields, self.start_timeout)
 

@@ -7,7 +7,6 @@ are Pantograph's on the outside, whatever the engine.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -79,7 +78,7 @@ def _save(payload: Fields, ask: _Ask) -> Answer:
     answer = ask(asked)
     if "packed" not in answer:
         return answer
-    atomic_write_bytes(Path(target), _MAGIC + base64.b64decode(answer["packed"]))
+    atomic_write_bytes(Path(target), _MAGIC + str(answer["packed"]).encode())
     return {}
 
 
@@ -92,7 +91,7 @@ def _load(payload: Fields, ask: _Ask) -> Answer:
     data = Path(source).read_bytes()
     if not data.startswith(_MAGIC):
         return {"error": "io", "desc": f"{source} was not written by the embedded engine"}
-    return ask({**asked, "packed": base64.b64encode(data[len(_MAGIC) :]).decode()})
+    return ask({**asked, "packed": data[len(_MAGIC) :].decode()})
 
 
 def _no_path() -> Answer:

@@ -1,49 +1,80 @@
-"""The native engine: Pantograph's REPL, with the user's own toolchain, in the user's project."""
+"""The native engine: our program, run by the user's own Lean in the user's project."""
 
 from __future__ import annotations
 
-import importlib.util
+import hashlib
 import os
 import re
 import shutil
 import subprocess
+import sys
+import tempfile
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+import attrs
+
 from lean_dojo_core.errors import EngineUnavailableError
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.lean.engines import bubblewrap, pantograph
 from lean_dojo_v2.lean.engines.capabilities import NATIVE
 from lean_dojo_v2.lean.engines.groups import ProcessGroups
 from lean_dojo_v2.lean.engines.process import LaunchPlan
+from lean_dojo_v2.lean.engines.program import MODULE, Program, compiled_program, errors_of, main
 
-VARIABLE = "LEAN_DOJO_PANTOGRAPH"
-INSTALL = "pip install git+https://github.com/stanford-centaur/PyPantograph"
-"""What brings the native engine. (``pantograph`` on PyPI is something else: a drawing library.)"""
+INSTALL = "https://lean-lang.org/install"
+"""Where elan comes from, which brings `lake` and `lean`."""
+OLDEST = (4, 20, 0)
+"""The first Lean that the program is written for."""
 SOUND_SINCE = (4, 34, 0)
 """The first Lean without the kernel soundness bugs that are known in November 2026."""
-_REPL = "pantograph-repl"
+_VERSION = re.compile(r"(?:^|[:v\s])(\d+)\.(\d+)\.(\d+)")
 _LAKE_TIMEOUT = 300.0
+_COMPILE_TIMEOUT = 1800.0
+# Answers go to a pipe of their own: what a text prints must not be taken for one.
+_START = 'exec "$0" "$@" --answers=/dev/fd/3 3>&1 1>&2'
 
 
-def find_repl() -> Path | None:
-    """Find the program: ``LEAN_DOJO_PANTOGRAPH``, an installed PyPantograph, or the search path.
+@attrs.frozen
+class Toolchain:
+    """A Lean that can be run; ``said`` is what ``lean --version`` says of it."""
+
+    program: str
+    said: str
+
+    @property
+    def version(self) -> str:
+        """The version, for example ``4.28.0``."""
+        found = _VERSION.search(self.said)
+        return ".".join(found.groups()) if found else self.said
+
+    @property
+    def key(self) -> str:
+        """Names it in the cache: two builds of one version differ."""
+        return f"lean-{self.version}-{hashlib.sha256(self.said.encode()).hexdigest()[:12]}"
+
+
+def find_lean() -> str | None:
+    """Return the path of `lean`, or ``None`` if there is none on the search path."""
+    return shutil.which("lean")
+
+
+def toolchain_of(project: Path | None) -> Toolchain:
+    """Say which Lean a project is built with; elan fetches it if need be.
 
     Raises:
-        EngineUnavailableError: The variable names something that cannot be run.
+        EngineUnavailableError: There is no Lean, or it does not run.
     """
-    named = os.environ.get(VARIABLE)
-    if named:
-        found = shutil.which(named)
-        if found is None:
-            raise EngineUnavailableError(f"{VARIABLE} is {named!r}, which cannot be run.")
-        return Path(found).absolute()
-    spec = importlib.util.find_spec("pantograph")
-    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
-        program = Path(folder) / _REPL
-        if os.access(program, os.X_OK):
-            return program
-    on_path = shutil.which(_REPL)
-    return None if on_path is None else Path(on_path)
+    program = find_lean()
+    if program is None:
+        raise EngineUnavailableError(
+            f"The native Lean engine needs `lean` on the PATH. Install Lean with elan ({INSTALL}), "
+            "and run `lake build` in the project."
+        )
+    said = _run([program, "--version"], project)
+    return Toolchain(program, said.splitlines()[0] if said else "")
 
 
 def lake_lean_path(project: Path) -> str:
@@ -52,43 +83,114 @@ def lake_lean_path(project: Path) -> str:
     Raises:
         EngineUnavailableError: Lake is not there, fails, or takes longer than five minutes.
     """
-    argv = ["lake", "env", "printenv", "LEAN_PATH"]
+    return _run(["lake", "env", "printenv", "LEAN_PATH"], project)
+
+
+def _run(argv: Sequence[str], project: Path | None) -> str:
+    """Run one of Lean's programs in a project, and return what it printed."""
+    where = Path.cwd() if project is None else project
+    command = " ".join([Path(argv[0]).name, *argv[1:]])
     try:
-        done = ProcessGroups().run(argv, cwd=project, timeout=_LAKE_TIMEOUT)
+        done = ProcessGroups().run(argv, cwd=where, timeout=_LAKE_TIMEOUT)
     except FileNotFoundError as error:
         raise EngineUnavailableError(
-            f"The native Lean engine needs `lake` for the project {project}. Install Lean with "
-            "elan, or give lean_path=… yourself."
+            f"The native Lean engine needs `{argv[0]}` for the project {where}. Install Lean with "
+            f"elan ({INSTALL})."
         ) from error
     except subprocess.TimeoutExpired as error:
         raise EngineUnavailableError(
-            f"`{' '.join(argv)}` in {project} took longer than {_LAKE_TIMEOUT:.0f} s. Run "
-            "`lake build` there first."
+            f"`{command}` in {where} took longer than {_LAKE_TIMEOUT:.0f} s. Run `lake build` "
+            "there first."
         ) from error
     if done.returncode != 0:
         said = (done.stderr or done.stdout).decode(errors="replace").strip()
         raise EngineUnavailableError(
-            f"`{' '.join(argv)}` in {project} failed. Run `lake build` there first.\n{said[-1500:]}"
+            f"`{command}` in {where} failed. Run `lake build` there first.\n{said[-1500:]}"
         )
     return os.fsdecode(done.stdout).strip()
 
 
-def repl_version() -> str:
-    """Ask the native engine which version of Pantograph it is.
+def compiled_for(lean: Toolchain, project: Path | None) -> Path:
+    """Return the compiled program; compile it first if need be, saying so on stderr.
 
     Raises:
-        EngineUnavailableError: There is none, or it does not tell.
+        EngineUnavailableError: It does not compile with this Lean.
     """
-    program = find_repl()
-    if program is None:
-        raise EngineUnavailableError(f"There is no {_REPL}. `{INSTALL}` brings it.")
-    try:
-        done = ProcessGroups().run([str(program), "--version"], cwd=Path(), timeout=_LAKE_TIMEOUT)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise EngineUnavailableError(f"{program} --version: {error}") from error
-    if done.returncode != 0:
-        raise EngineUnavailableError(f"{program} --version ended with status {done.returncode}.")
-    return os.fsdecode(done.stdout).strip()
+    return compiled_program(lean.key, partial(_compile, lean, project))
+
+
+def _compile(lean: Toolchain, project: Path | None, program: Program) -> bytes:
+    sys.stderr.write(f"lean-dojo: compiling the engine for Lean {lean.version} (once)\n")
+    with tempfile.TemporaryDirectory(prefix="lean-dojo-") as folder:
+        source, target = Path(folder) / f"{MODULE}.lean", Path(folder) / f"{MODULE}.olean"
+        source.write_text(program.text, encoding="utf-8")
+        argv = [lean.program, f"--root={folder}", "--json", "-o", str(target), str(source)]
+        try:
+            done = ProcessGroups().run(argv, cwd=project or Path(folder), timeout=_COMPILE_TIMEOUT)
+        except subprocess.TimeoutExpired as error:
+            raise _does_not_compile(
+                lean, f"it took longer than {_COMPILE_TIMEOUT:.0f} s"
+            ) from error
+        if done.returncode == 0 and target.is_file():
+            return target.read_bytes()
+    said = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
+    [first, *_] = errors_of(program, said).split("\n\n") or [""]
+    raise _does_not_compile(lean, first[:1500])
+
+
+def _does_not_compile(lean: Toolchain, why: str) -> EngineUnavailableError:
+    oldest = ".".join(map(str, OLDEST))
+    return EngineUnavailableError(
+        f"The engine does not compile with Lean {lean.version}:\n{why}\n"
+        f"It is written for Lean {oldest} and newer. Please report this with the output of "
+        "`lean-dojo lean check`; until then, use another toolchain, or --engine embedded where the "
+        "project needs Lean's own library only."
+    )
+
+
+def native_plan(
+    imports: Sequence[str],
+    *,
+    project: Path | None = None,
+    lean_path: str | None = None,
+    core_options: Sequence[str] = (),
+) -> LaunchPlan:
+    """Say how to start the native engine, with the arguments of :func:`.selection.engine_plan`.
+
+    The project has to be built. Without ``lean_path``, Lake is asked where compiled modules lie.
+    The program is compiled first if this Lean has not compiled it yet.
+
+    Raises:
+        EngineUnavailableError: There is no Lean, it cannot run the program, Lake cannot tell the
+            path, or there is no sandbox where one is asked for.
+    """
+    if lean_path is None and project is not None and is_lake_project(project):
+        lean_path = lake_lean_path(project)
+    toolchain = None if project is None else project / "lean-toolchain"
+    if toolchain is not None and toolchain.is_file():
+        warn_of_old_kernel(toolchain.read_text(errors="replace"))
+    repl = pantograph.find_repl()
+    if repl is not None:
+        return pantograph.pantograph_plan(
+            repl, imports, project=project, lean_path=lean_path, core_options=core_options
+        )
+    lean = toolchain_of(project)
+    compiled = compiled_for(lean, project)
+    script = compiled.with_name("Main.lean")
+    if not script.is_file() or script.read_text("utf-8") != main():
+        atomic_write_bytes(script, main().encode())
+    own = [] if project is None else [f"--project={project}"]
+    words = [lean.program, "--run", str(script), *own, *imports, *core_options]
+    paths = [str(compiled.parent), *([lean_path] if lean_path else [])]
+    plan = LaunchPlan(
+        kind="native",
+        capabilities=NATIVE,
+        argv=tuple(words if os.name == "nt" else ["/bin/sh", "-c", _START, *words]),
+        env={**os.environ, "LEAN_PATH": os.pathsep.join(paths)},
+        cwd=None if project is None else str(project),
+        what=f"native Lean engine (Lean {lean.version})",
+    )
+    return bubblewrap.wrapped(plan, [compiled.parent]) if bubblewrap.wanted() else plan
 
 
 def warn_of_old_kernel(toolchain: str) -> None:
@@ -99,7 +201,7 @@ def warn_of_old_kernel(toolchain: str) -> None:
 
     >>> warn_of_old_kernel("leanprover/lean4:v4.34.0")
     """
-    found = re.search(r"(?:^|[:v\s])(\d+)\.(\d+)\.(\d+)", toolchain)
+    found = _VERSION.search(toolchain)
     version = tuple(map(int, found.groups())) if found else SOUND_SINCE
     if version < SOUND_SINCE and version not in _warned:
         _warned.add(version)
@@ -117,41 +219,3 @@ _warned: set[tuple[int, ...]] = set()
 def is_lake_project(folder: Path) -> bool:
     """Whether the folder has a lakefile."""
     return any((folder / name).is_file() for name in ("lakefile.toml", "lakefile.lean"))
-
-
-def native_plan(
-    imports: Sequence[str],
-    *,
-    project: Path | None = None,
-    lean_path: str | None = None,
-    core_options: Sequence[str] = (),
-) -> LaunchPlan:
-    """Say how to start the native engine, with the arguments of :func:`.selection.engine_plan`.
-
-    The project has to be built. Without ``lean_path``, Lake is asked where compiled modules lie.
-
-    Raises:
-        EngineUnavailableError: There is no ``pantograph-repl``, or Lake cannot tell the path.
-    """
-    program = find_repl()
-    if program is None:
-        raise EngineUnavailableError(
-            "The native Lean engine is Pantograph's REPL, and there is none. Install PyPantograph "
-            f"for your Lean version (`{INSTALL}`), or set {VARIABLE} to the executable."
-        )
-    if lean_path is None and project is not None and is_lake_project(project):
-        lean_path = lake_lean_path(project)
-    toolchain = None if project is None else project / "lean-toolchain"
-    if toolchain is not None and toolchain.is_file():
-        warn_of_old_kernel(toolchain.read_text(errors="replace"))
-    environment = dict(os.environ)
-    if lean_path:
-        environment["LEAN_PATH"] = lean_path
-    return LaunchPlan(
-        kind="native",
-        capabilities=NATIVE,
-        argv=(str(program), *imports, *(f"--{option}" for option in core_options)),
-        env=environment,
-        cwd=None if project is None else str(project),
-        what=f"native Lean engine ({program.name})",
-    )

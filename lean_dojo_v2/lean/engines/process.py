@@ -20,7 +20,7 @@ from typing import IO, NoReturn
 import attrs
 import psutil
 
-from lean_dojo_v2.lean.engines.capabilities import NATIVE, Capabilities
+from lean_dojo_v2.lean.engines.capabilities import PANTOGRAPH, Capabilities
 from lean_dojo_v2.lean.engines.groups import kill_group
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
@@ -47,14 +47,16 @@ WATCH_INTERVAL = 0.05
 class LaunchPlan:
     """How to start an engine of a kind, ``"native"`` or ``"embedded"``, with its whole environment.
 
-    ``capabilities`` say what it can do (ask this, never ``kind``), ``what`` names it in errors.
+    ``capabilities`` say what it is (ask this, never ``kind``), ``unloaded`` names modules that a
+    text has to import once it runs, and ``what`` names it in errors.
     """
 
     kind: str
     argv: tuple[str, ...]
     env: Mapping[str, str] = attrs.field(repr=False)
     cwd: str | None = None
-    capabilities: Capabilities = NATIVE
+    capabilities: Capabilities = PANTOGRAPH
+    unloaded: tuple[str, ...] = ()
     what: str = attrs.field(default=attrs.Factory(lambda self: f"{self.kind} engine", True))
 
 

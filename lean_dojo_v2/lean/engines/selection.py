@@ -7,9 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, cast, get_args
 
+import attrs
+
 from lean_dojo_core.errors import EngineUnavailableError, UsageError
 from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
-from lean_dojo_v2.lean.engines.native import INSTALL, find_repl, native_plan, repl_version
+from lean_dojo_v2.lean.engines.native import INSTALL, find_lean, native_plan
+from lean_dojo_v2.lean.engines.pantograph import find_repl, repl_version
 from lean_dojo_v2.lean.engines.process import LaunchPlan
 from lean_dojo_v2.lean.engines.repl import PROTOCOL_VERSION
 from lean_dojo_v2.lean.text.header import parse_header
@@ -48,17 +51,20 @@ def engine_plan(
     foreign = foreign_module(imports, project)
     name = select(engine, project, needs_native=foreign is not None)
     if name == "native":
-        if engine == "auto" and foreign is not None and find_repl() is None:
+        if engine == "auto" and foreign is not None and not _has_native():
             raise _refused(*foreign)
         return native_plan(imports, project=project, lean_path=lean_path, core_options=core_options)
     if foreign is not None:
         raise _refused(*foreign)
-    return embedded_plan(
+    own = [module for module in imports if not is_core(module)]
+    plan = embedded_plan(
         [module for module in imports if is_core(module)],
         project=project,
         core_options=core_options,
         memory_limit_mb=memory_limit_mb,
     )
+    # It has the project's modules as sources: a header imports them.
+    return attrs.evolve(plan, unloaded=tuple(imports) if own else ())
 
 
 def select(
@@ -67,7 +73,7 @@ def select(
     """Choose an engine for tracing, proving and rewards alike.
 
     ``auto`` takes the native engine where the project needs it, or where it names a toolchain and
-    Pantograph's REPL is there; else the embedded one. ``LEAN_DOJO_ENGINE`` takes the place of
+    there is a native Lean; else the embedded one. ``LEAN_DOJO_ENGINE`` takes the place of
     ``auto``; an engine that is asked for by name is never exchanged.
 
     Args:
@@ -82,7 +88,7 @@ def select(
     if chosen != "auto":
         return chosen
     names_its_own = project is not None and (project / "lean-toolchain").is_file()
-    if needs_native or (names_its_own and find_repl() is not None):
+    if needs_native or (names_its_own and _has_native()):
         return "native"
     return "embedded"
 
@@ -91,9 +97,14 @@ def get_version() -> str:
     """Say which version of Pantograph's protocol the default engine speaks (PyPantograph's name).
 
     Raises:
-        EngineUnavailableError: The native engine does not tell.
+        EngineUnavailableError: A foreign engine does not tell.
     """
-    return repl_version() if select("auto") == "native" else PROTOCOL_VERSION
+    repl = find_repl() if select("auto") == "native" else None
+    return PROTOCOL_VERSION if repl is None else repl_version(repl)
+
+
+def _has_native() -> bool:
+    return find_repl() is not None or find_lean() is not None
 
 
 def is_core(module: str) -> bool:
@@ -158,7 +169,6 @@ def _sources(project: Path) -> Iterator[Path]:
 def _refused(module: str, place: str) -> EngineUnavailableError:
     return EngineUnavailableError(
         f"{module} ({place}) is not part of core Lean, and the embedded engine has Init, Std and "
-        "Lean only. Use the native engine: install Lean with elan and PyPantograph for the "
-        f"project's Lean version (`{INSTALL}`, or LEAN_DOJO_PANTOGRAPH=<executable>), run "
-        "`lake build` in the project, then use engine='native' or LEAN_DOJO_ENGINE=native."
+        f"Lean only. Use the native engine: install Lean with elan ({INSTALL}), run `lake build` "
+        "in the project, then use engine='native' or LEAN_DOJO_ENGINE=native."
     )

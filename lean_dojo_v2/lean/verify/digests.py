@@ -52,7 +52,7 @@ def digest(server: Server, state: GoalState, *, timeout: float | None = None) ->
     """
     if not server.holds(state):
         raise StaleStateError(f"Goal state {state.state_id} belongs to an engine that is gone.")
-    if not server.capabilities.tells_digests:
+    if not server.capabilities.ours:
         return _by_expressions(server, state, timeout)
     answer = server.ask("dojo.digest", {"stateId": state.state_id}, timeout)
     return StateDigest(tuple(answer["goals"]), bool(answer["hasSorry"]), tuple(answer["each"]))

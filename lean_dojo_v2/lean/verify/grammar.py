@@ -64,7 +64,7 @@ def parse(
         TacticParseError: If it is not exactly one tactic.
         StaleStateError: If the state belongs to an engine that is gone.
     """
-    if not server.capabilities.tells_syntax:
+    if not server.capabilities.ours:
         _refuse_sequence(server, tactic, timeout)
         return None
     answer = server.parse_tactic(tactic, state, timeout=timeout)

@@ -163,7 +163,7 @@ def _state_at(
 
     With ``clean`` an error in the first part is one: Lean goes on after it, with other goals.
     """
-    if not server.capabilities.opens_tactics:
+    if not server.capabilities.ours:
         return _by_sorry(server, source, played)
     fields = {**_request(server, source, played, rest), "clean": clean}
     return server.request_state("dojo.state_at", fields)[0]

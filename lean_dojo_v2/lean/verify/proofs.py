@@ -139,7 +139,7 @@ def check_declaration(
     server: Server, source: SourceTheorem, declaration: str, *, timeout: float = PROOF_TIMEOUT
 ) -> ProofOutcome:
     """Check a whole declaration that is to take a theorem's place; its proof has been screened."""
-    if server.capabilities.tells_declarations:
+    if server.capabilities.ours:
         return _by_extension(server, source, declaration + source.rest_of_block, timeout)
     return _by_pantograph(server, source, declaration, timeout)
 

@@ -214,7 +214,7 @@ class PantographVerified:
             if self._unverified[project] and not self.allow_unverified:
                 what = ", ".join(self._unverified[project])
                 raise UsageError(
-                    f"pantograph-verified: the native engine of {project or 'this machine'} cannot "
+                    f"pantograph-verified: the engine of {project or 'this machine'} cannot "
                     f"check {what}. Set engine=embedded, or allow_unverified=true: a step still "
                     "pays only where the finished proof passes the whole check"
                 )

@@ -12,7 +12,8 @@ import pytest
 
 from lean_dojo_core.errors import EngineUnavailableError, UsageError
 from lean_dojo_v2.lean.engines.embedded.node import node_program
-from lean_dojo_v2.lean.engines.native import find_repl, native_plan, warn_of_old_kernel
+from lean_dojo_v2.lean.engines.native import native_plan, warn_of_old_kernel
+from lean_dojo_v2.lean.engines.pantograph import find_repl
 from lean_dojo_v2.lean.engines.repl import PROTOCOL_VERSION
 from lean_dojo_v2.lean.engines.selection import (
     engine_plan,
@@ -81,7 +82,7 @@ def test_mathlib_on_the_embedded_engine_is_refused_with_the_way_out(project, eng
         engine_plan(engine, ["Init"], project=project)
     message = str(caught.value)
     assert message.startswith(f"Mathlib.Tactic ({Path('Sample/More.lean')}) is not part of core")
-    assert "pip install git+https://github.com/stanford-centaur/PyPantograph" in message
+    assert "install Lean with elan" in message
     assert "lake build" in message
 
 
@@ -97,8 +98,10 @@ def test_one_meaning_of_auto_for_tracing_proving_and_rewards(project, mini_repl)
         choose_engine("auto", lake, workspace)
 
 
-def test_what_an_engine_can_do_stands_on_its_plan(mini_repl):
-    assert native_plan(["Init"]).capabilities.unverified
+def test_what_an_engine_is_stands_on_its_plan(mini_repl):
+    foreign = native_plan(["Init"]).capabilities
+    assert not foreign.ours
+    assert foreign.unverified
     plan = engine_plan("embedded", ["Init"])
     assert plan.capabilities.unverified == ()
     assert plan.capabilities.sandboxed
@@ -155,28 +158,17 @@ def test_the_environment_decides_for_auto_and_for_nothing_else(monkeypatch, mini
 def test_no_native_engine_is_said_with_the_way_out(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert find_repl() is None
-    with pytest.raises(
-        EngineUnavailableError,
-        match=r"pip install git\+https://github.com/stanford-centaur/PyPantograph",
-    ):
+    with pytest.raises(EngineUnavailableError, match=r"needs `lean` on the PATH\. Install"):
         native_plan(["Init"])
     monkeypatch.setenv("LEAN_DOJO_PANTOGRAPH", "/nowhere/repl")
     with pytest.raises(EngineUnavailableError, match="'/nowhere/repl', which cannot be run"):
         native_plan(["Init"])
 
 
-def test_an_installed_pypantograph_is_found(tmp_path, monkeypatch):
-    package = tmp_path / "pantograph"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    program = package / "pantograph-repl"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "pantograph", raising=False)
-    assert find_repl() == program
+def test_a_foreign_repl_gets_pantographs_arguments(mini_repl):
+    assert find_repl() == mini_repl
     plan = native_plan(["Mathlib"], core_options=["pp.all=true"])
-    assert plan.argv == (str(program), "Mathlib", "--pp.all=true")
+    assert plan.argv == (str(mini_repl), "Mathlib", "--pp.all=true")
 
 
 def test_lake_tells_where_a_projects_modules_lie(project, mini_repl, tmp_path, monkeypatch):

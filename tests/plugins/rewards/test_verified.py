@@ -292,7 +292,7 @@ def test_the_registry_gives_it():
 
 @pytest.mark.slow
 def test_an_engine_that_cannot_make_a_check_is_refused_unless_allowed(monkeypatch):
-    monkeypatch.setattr(launch, "EMBEDDED", attrs.evolve(launch.EMBEDDED, tells_axioms=False))
+    monkeypatch.setattr(launch, "EMBEDDED", attrs.evolve(launch.EMBEDDED, ours=False))
     strict = PantographVerified(engine="embedded")
     with pytest.raises(
         UsageError, match=r"the axioms that the tactic depends on.*allow_unverified"

@@ -36,7 +36,7 @@ def test_a_bad_request_is_answered_and_the_next_one_works(lean: Any, line: str, 
 def test_options_and_statistics(lean: Any) -> None:
     assert lean("options.print")["automaticMode"] is True
     stat = lean("stat")
-    assert set(stat) == {"nGoals", "rss_mb", "wasm_mb", "states"}
+    assert {"nGoals", "rss_mb", "wasm_mb", "states"} <= set(stat)
     assert stat["rss_mb"] > 100
 
 

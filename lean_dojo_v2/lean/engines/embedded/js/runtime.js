@@ -218,6 +218,8 @@ function createRuntime(module) {
   const ioRaw = (symbol, ...args) => settled(adopt(wasm[symbol](...args)));
   /** Runs an `IO` action that is a value. */
   const perform = (action) => settled(adopt(wasm.lean_apply_1(retain(action), UNIT)));
+  /** The same for a function of two arguments. */
+  const perform2 = (f, a, b) => settled(adopt(wasm.lean_apply_3(retain(f), retain(a), retain(b), UNIT)));
   /** Applies a Lean closure to two arguments. */
   const apply = (closure, a, b) => adopt(wasm.lean_apply_2(retain(closure), retain(a), retain(b)));
   /** A constant of a Lean module. */
@@ -297,6 +299,7 @@ function createRuntime(module) {
     io,
     ioRaw,
     perform,
+    perform2,
     apply,
     constant,
     newRef,

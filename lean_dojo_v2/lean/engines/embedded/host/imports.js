@@ -1,0 +1,54 @@
+'use strict';
+/** Importing modules, and what of a project Lean can see. */
+
+/** WASI's ENOENT. */
+const NO_SUCH_FILE = 44;
+/** `OLeanLevel.private`, as a file that is no `module` imports. */
+const OLEAN_LEVEL = 2;
+/** Of Lean's structure `Import`: importAll, isExported, isMeta. */
+const IMPORT_FLAGS = [0, 1, 0];
+
+/** Makes the Lean files of a project, and nothing else in its folder, visible to Lean at the place where they are. */
+function mountProject(rt, folder) {
+  const { FS, NODEFS } = rt.module;
+  const { lookup } = NODEFS.node_ops;
+  NODEFS.node_ops.lookup = (parent, name) => {
+    const node = lookup(parent, name);
+    const shown = parent.mount.opts.root !== folder || FS.isDir(node.mode) || /\.(lean|olean)$/.test(name);
+    if (!shown) throw new FS.ErrnoError(NO_SUCH_FILE);
+    return node;
+  };
+  FS.mkdirTree(folder);
+  FS.mount(NODEFS, { root: folder }, folder);
+}
+
+/**
+ * Imports modules, without what their extensions read from them (see environments.js).
+ * @param {object} rt
+ * @param {string[]} modules
+ * @param {Object<string, string>} [files] modules that are not the library's → where they lie in Lean's file system
+ * @returns {number} an environment that is kept for good
+ */
+function importModules(rt, modules, files = {}) {
+  let artifacts = rt.EMPTY_MAP;
+  for (const [module, file] of Object.entries(files)) {
+    const parts = rt.array([rt.string(file)]);
+    artifacts = rt.call('l_Lean_NameMap_insert___redArg', artifacts, rt.name(module), parts);
+  }
+  const imports = modules.map((module) => rt.constructor(0, [rt.name(module)], IMPORT_FLAGS));
+  const [trust, leakEnvironment, loadExtensions] = [0, 1, 0];
+  const environment = rt.ioRaw(
+    'l_Lean_importModules',
+    rt.keep(rt.array(imports)),
+    rt.keep(rt.constant('l_Lean_Options_empty')),
+    trust,
+    rt.keep(rt.array([])),
+    leakEnvironment,
+    loadExtensions,
+    OLEAN_LEVEL,
+    rt.keep(artifacts),
+  );
+  return rt.keep(environment);
+}
+
+module.exports = { mountProject, importModules };

@@ -1,0 +1,70 @@
+'use strict';
+/** The program inside Lean: its compiled modules, what it is given of the host, and the function that answers a line. */
+
+const fs = require('node:fs');
+const { asImported, extended, grown, indexed } = require('./environments.js');
+const { importModules, mountProject } = require('./imports.js');
+const { createTimeout } = require('./timeout.js');
+
+/** The program as a module of Lean, and where Lean reads it from. */
+const [MODULE, FILE] = ['Dojo', '/program.olean'];
+const MEBIBYTE = 1024 * 1024;
+/** `Except.ok` */
+const OK = 1;
+
+/**
+ * @param {object} rt the runtime
+ * @param {{program: string, project?: string, words: string[]}} settings `program`: its compiled module
+ * @returns {(line: string) => string} answers a request
+ */
+function loadProgram(rt, { program, project, words }) {
+  return rt.scope(() => {
+    if (project !== undefined) mountProject(rt, project);
+    rt.module.FS.writeFile(FILE, fs.readFileSync(program));
+    const env = indexed(rt, importModules(rt, [MODULE], { [MODULE]: FILE }));
+    rt.module.FS.unlink(FILE);
+    const [start, answer] = ['Dojo.start', 'Dojo.answer'].map((name) => constantOf(rt, env, name));
+    const place = project === undefined ? [] : [`--project=${project}`];
+    const args = rt.list([...place, ...words].map(rt.string));
+    const session = rt.keep(rt.perform2(start, createHost(rt), args));
+    return (line) => rt.scope(() => rt.text(rt.perform2(answer, session, rt.string(line))));
+  });
+}
+
+/** The value of a constant of the program, kept for good. */
+function constantOf(rt, env, name) {
+  const [anyType, unchecked] = [rt.box(0), rt.box(0)];
+  const options = rt.constant('l_Lean_Options_empty');
+  const found = rt.call('l_Lean_Environment_evalConst', anyType, env, options, rt.name(name), unchecked);
+  if (rt.tag(found) !== OK) throw new Error(`${name}: ${rt.text(rt.field(found, 0))}`);
+  return rt.keep(rt.field(found, 0));
+}
+
+/** Lean's structure `Dojo.Host`, kept for good. */
+function createHost(rt) {
+  const timeout = createTimeout(rt);
+  const ok = (value = rt.UNIT) => rt.constructor(0, [value]);
+  const actions = [
+    [2, (env) => ok(indexed(rt, env))],
+    [3, (token, milliseconds) => ok(timeout.arm(token, rt.unbox(milliseconds)))],
+    [1, () => ok(timeout.disarm())],
+    [1, () => ok(memory(rt))],
+    [2, (env) => ok(grown(rt, env))],
+    [2, (env) => ok(asImported(rt, env))],
+    [2, (env) => ok(extended(rt, env))],
+  ];
+  const closures = actions.map(([arity, body]) => rt.closureMaker(arity, body)());
+  const runsInitializers = 0;
+  return rt.keep(rt.constructor(0, closures, [runsInitializers]));
+}
+
+function memory(rt) {
+  const bytes = {
+    rss_mb: process.memoryUsage.rss(),
+    wasm_mb: rt.module.wasmMemory_().buffer.byteLength,
+  };
+  const pair = ([name, n]) => rt.constructor(0, [rt.string(name), rt.box(Math.round(n / MEBIBYTE))]);
+  return rt.list(Object.entries(bytes).map(pair));
+}
+
+module.exports = { loadProgram };

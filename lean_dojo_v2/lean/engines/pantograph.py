@@ -1,0 +1,73 @@
+"""A foreign engine: the Pantograph REPL that ``LEAN_DOJO_PANTOGRAPH`` names.
+
+It knows Pantograph's own commands alone, so a step on it cannot be verified before the proof is
+finished.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from lean_dojo_core.errors import EngineUnavailableError
+from lean_dojo_v2.lean.engines.capabilities import PANTOGRAPH
+from lean_dojo_v2.lean.engines.groups import ProcessGroups
+from lean_dojo_v2.lean.engines.process import LaunchPlan
+
+VARIABLE = "LEAN_DOJO_PANTOGRAPH"
+_TIMEOUT = 300.0
+
+
+def find_repl() -> Path | None:
+    """Return the program that the variable names, or ``None`` if it is not set.
+
+    Raises:
+        EngineUnavailableError: The variable names something that cannot be run.
+    """
+    named = os.environ.get(VARIABLE)
+    if not named:
+        return None
+    found = shutil.which(named)
+    if found is None:
+        raise EngineUnavailableError(f"{VARIABLE} is {named!r}, which cannot be run.")
+    return Path(found).absolute()
+
+
+def repl_version(program: Path) -> str:
+    """Ask a REPL which version of Pantograph it is.
+
+    Raises:
+        EngineUnavailableError: It does not tell.
+    """
+    try:
+        done = ProcessGroups().run([str(program), "--version"], cwd=Path(), timeout=_TIMEOUT)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise EngineUnavailableError(f"{program} --version: {error}") from error
+    if done.returncode != 0:
+        raise EngineUnavailableError(f"{program} --version ended with status {done.returncode}.")
+    return os.fsdecode(done.stdout).strip()
+
+
+def pantograph_plan(
+    program: Path,
+    imports: Sequence[str],
+    *,
+    project: Path | None = None,
+    lean_path: str | None = None,
+    core_options: Sequence[str] = (),
+) -> LaunchPlan:
+    """Say how to start a REPL; the other arguments are those of :func:`.selection.engine_plan`."""
+    environment = dict(os.environ)
+    if lean_path:
+        environment["LEAN_PATH"] = lean_path
+    return LaunchPlan(
+        kind="native",
+        capabilities=PANTOGRAPH,
+        argv=(str(program), *imports, *(f"--{option}" for option in core_options)),
+        env=environment,
+        cwd=None if project is None else str(project),
+        what=f"native Lean engine ({program.name})",
+    )

@@ -1,0 +1,170 @@
+"""The engine's program (``lean_dojo_v2/lean/program``): compiled once for each Lean that runs it.
+
+Its files are joined to one module, in the order of their imports, so that Lean starts and imports
+its library once to compile them. A compiled program is one file in the user's cache, named after
+the Lean and the sources that it was made from. It is written atomically, and made again if it is
+not as it was written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
+
+import attrs
+import orjson
+from filelock import FileLock
+
+from lean_dojo_core.errors import EngineUnavailableError
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.lean.text.header import parse_header
+from lean_dojo_v2.paths import CACHE_VARIABLE, user_cache
+
+MODULE = "Dojo"
+"""The program as a module of Lean."""
+SOURCES = Path(__file__).resolve().parent.parent / "program"
+MAIN = SOURCES / "Main.lean"
+"""The command line of the program: it imports the program's files, and answers lines."""
+
+_IMPORT = re.compile(r"^import .*$", re.MULTILINE)
+_DIGEST_BYTES = 32
+_OLD = 8
+"""So many programs of one Lean are kept; the least recently made go first."""
+
+
+@attrs.frozen
+class Program:
+    """The program as one text.
+
+    Attributes:
+        text: What is compiled.
+        starts: The line before the first one of each file, and the file's name, in order.
+    """
+
+    text: str
+    starts: tuple[tuple[int, str], ...]
+
+    @property
+    def digest(self) -> str:
+        """Names the text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+    def place(self, line: int) -> str:
+        """Say where a line of the text comes from, as ``Dojo/Session.lean:12``."""
+        start, name = max((s for s in self.starts if s[0] < line), default=(0, MODULE))
+        return f"{name}:{line - start}"
+
+
+def main() -> str:
+    """Return the text that a native Lean runs: it imports the compiled program."""
+    text = _IMPORT.sub("", MAIN.read_text("utf-8")).lstrip()
+    return f"import {MODULE}\n\n{text}"
+
+
+Compile: TypeAlias = Callable[[Program], bytes]
+"""Compiles the program to the content of an ``.olean`` file, or raises EngineUnavailableError."""
+
+
+@cache
+def program() -> Program:
+    """Return the files that ``Main.lean`` needs as one text."""
+    texts = {
+        ".".join(path.relative_to(SOURCES).with_suffix("").parts): path.read_text("utf-8")
+        for path in (SOURCES / MODULE).rglob("*.lean")
+    }
+    order: dict[str, None] = {}
+    library: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        if name not in texts:
+            library[name] = None
+        elif name not in order:
+            for module in parse_header(texts[name]).imports:
+                visit(module)
+            order[name] = None
+
+    for name in parse_header(MAIN.read_text("utf-8")).imports:
+        visit(name)
+    return _joined([(name, texts[name]) for name in order], list(library))
+
+
+def _joined(files: list[tuple[str, str]], imports: list[str]) -> Program:
+    """Put every file into a section of its own, which ends what it opens and sets."""
+    lines = [f"import {module}" for module in imports]
+    starts = []
+    for name, text in files:
+        lines.append("section")
+        starts.append((len(lines), f"{name.replace('.', '/')}.lean"))
+        lines += _IMPORT.sub("", text).splitlines()
+        lines.append("end")
+    return Program(text="\n".join(lines) + "\n", starts=tuple(starts))
+
+
+def compiled_program(lean: str, compile_program: Compile) -> Path:
+    """Return the compiled program, and compile it if it is not in the user's cache.
+
+    Args:
+        lean: Names the Lean that compiles it and runs it; usable as a file name.
+        compile_program: Compiles it with that Lean.
+
+    Returns:
+        An ``.olean`` file whose name without the suffix is its module's, in a folder of its own.
+
+    Raises:
+        EngineUnavailableError: It does not compile, or the cache cannot be written.
+    """
+    wanted = program()
+    home = user_cache().absolute() / "program" / lean
+    target = home / wanted.digest / f"{MODULE}.olean"
+    if _is_whole(target):
+        return target
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(home / ".lock"):
+            if not _is_whole(target):
+                content = compile_program(wanted)
+                atomic_write_bytes(_digest_file(target), hashlib.sha256(content).digest())
+                atomic_write_bytes(target, content)
+                _delete_old(home)
+    except OSError as error:
+        raise EngineUnavailableError(
+            f"The engine's program cannot be compiled into {home}: {error}. Make room or set "
+            f"{CACHE_VARIABLE} to another folder."
+        ) from error
+    return target
+
+
+def errors_of(program: Program, said: str) -> str:
+    """Return the errors among what Lean said, as lines of JSON, each with its place."""
+    errors = []
+    for line in said.splitlines():
+        try:
+            message = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            errors.append(line)
+            continue
+        if message.get("severity") == "error":
+            errors.append(f"{program.place(message['pos']['line'])}: {message['data']}")
+    return "\n".join(errors)
+
+
+def _is_whole(target: Path) -> bool:
+    try:
+        digest = hashlib.sha256(target.read_bytes()).digest()
+        return digest == _digest_file(target).read_bytes()
+    except OSError:
+        return False
+
+
+def _digest_file(target: Path) -> Path:
+    return target.with_suffix(".sha256")
+
+
+def _delete_old(home: Path) -> None:
+    made = sorted(home.glob(f"*/{MODULE}.olean"), key=lambda path: path.stat().st_mtime)
+    for path in made[:-_OLD]:
+        path.unlink()

@@ -1,0 +1,76 @@
+import Lean
+
+/-!
+# What differs between Lean's versions
+
+Everything else in the program uses API that is the same in all releases from 4.20 on. What is not stands here, each
+with the release that it was read from (`src/Lean/…` at the tag).
+-/
+
+namespace Dojo
+
+open Lean Elab
+
+/-- `if_known n then a else b` elaborates the command `a` where the constant `n` exists, else the command `b`. -/
+syntax (name := ifKnown) (docComment)? "if_known " ident " then " command " else " command : command
+
+elab_rules : command
+  | `($[$_:docComment]? if_known $n then $a else $b) => do
+    Command.elabCommand (if (← getEnv).contains n.getId then a else b)
+
+/-- Without white space at its ends: `String.trim` is `trimAscii`, a slice, from 4.27 on. -/
+if_known String.trimAscii then
+  def trimmed (text : String) : String := text.trimAscii.toString
+else
+  def trimmed (text : String) : String := text.trim
+
+/-- `String.mk` is `String.ofList` from 4.24 on. -/
+if_known String.ofList then
+  def ofChars (chars : List Char) : String := String.ofList chars
+else
+  def ofChars (chars : List Char) : String := String.mk chars
+
+/-- The text between two byte offsets: `String.extract` takes positions of another type from 4.25 on. -/
+if_known String.Pos.Raw.extract then
+  def extractBytes (text : String) (start stop : Nat) : String := String.Pos.Raw.extract text ⟨start⟩ ⟨stop⟩
+else
+  def extractBytes (text : String) (start stop : Nat) : String := String.extract text ⟨start⟩ ⟨stop⟩
+
+/-- The text behind a prefix that it begins with. -/
+def behind (start text : String) : String :=
+  extractBytes text start.utf8ByteSize text.utf8ByteSize
+
+/-- A context to elaborate a command in. Contexts had a cache of tactics to 4.20. -/
+def commandContext (fileName : String) (fileMap : FileMap) (position : Nat) (cancelTk? : Option IO.CancelToken) :
+    Command.Context :=
+  { fileName, fileMap, cmdPos := ⟨position⟩, snap? := none, cancelTk? }
+
+/-- What a constant without its proof or its body, an axiom here, was where it was declared. -/
+inductive Origin where
+  | theorem | axiom | definition | other
+  deriving BEq
+
+/-- What a constant was where it was declared; modules say so since there are exported parts of them, from 4.19 on. -/
+if_known Lean.getOriginalConstKind? then
+  def originOf (env : Environment) (name : Name) : Origin :=
+    match getOriginalConstKind? env name with
+    | some .thm => .theorem
+    | some .axiom => .axiom
+    | some .defn => .definition
+    | _ => .other
+else
+  def originOf (env : Environment) (name : Name) : Origin :=
+    match env.find? name with
+    | some (.thmInfo _) => .theorem
+    | some (.axiomInfo _) => .axiom
+    | _ => .other
+
+/-- Where a module names which constant. What Lean gives holds its declarations too from 4.25 on. -/
+if_known Lean.Lsp.Decls then
+  def referencesJson (references : Server.ModuleRefs) : BaseIO Json :=
+    return toJson (← references.toLspModuleRefs).1
+else
+  def referencesJson (references : Server.ModuleRefs) : BaseIO Json :=
+    return toJson (← references.toLspModuleRefs)
+
+end Dojo

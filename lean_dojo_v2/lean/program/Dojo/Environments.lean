@@ -1,0 +1,68 @@
+import Dojo.Session
+
+/-!
+# Environments by header
+
+A header that imports Mathlib costs seconds and gigabytes, so imported environments are kept, and the least recently
+used goes first.
+-/
+
+namespace Dojo
+
+open Lean Elab
+
+/-- So many imported environments are kept. -/
+def maxEnvironments : Nat := 8
+
+/-- Looks in a cache; what is found becomes the most recently used. -/
+def Imported.find? (cache : IO.Ref (Array Imported)) (key : String) : BaseIO (Option Environment) := do
+  let all ← cache.get
+  match all.find? (·.key == key) with
+  | none => return none
+  | some found =>
+    cache.set ((all.filter (·.key != key)).push found)
+    return some found.env
+
+/-- Adds to a cache that holds `limit` environments at most. -/
+def Imported.keep (cache : IO.Ref (Array Imported)) (limit : Nat) (key : String) (env : Environment) : BaseIO Unit :=
+  cache.modify fun all =>
+    let rest := all.filter (·.key != key)
+    (rest.extract (rest.size + 1 - limit) rest.size).push { key, env }
+
+private def keyOf (imports : Array Import) : String :=
+  let names := imports.toList.map fun one => s!"{if one.importAll then "all " else ""}{one.module}"
+  " ".intercalate (names.eraseDups.toArray.qsort (· < ·)).toList
+
+/-- Whether Lean finds a compiled file of a module. -/
+def isCompiled (module : Name) : IO Bool := do
+  return (← (← searchPathRef.get).findWithExt "olean" module).isSome
+
+/-- What a user may do about a module that is nowhere. -/
+def unknownModule (module : Name) (importer? : Option Name := none) : Failure :=
+  let importer := (importer?.map fun name => s!" (imported by {name})").getD ""
+  { kind := "import", desc := s!"unknown module {module}{importer}: neither in Lean's library nor in the project" }
+
+/-- Imports compiled modules; `initialise` runs before the extensions read their parts of them. -/
+def loadModules (imports : Array Import) (initialise : Environment → DojoM Unit := fun _ => return ()) :
+    DojoM Environment := do
+  let host := (← read).host
+  let bare ← (Lean.importModules imports {} (trustLevel := 0) (loadExts := host.initialises) : IO Environment)
+  let bare ← (host.imported bare : IO Environment)
+  initialise bare
+  host.extended bare
+
+/-- The environment of compiled modules. -/
+def importModules (imports : Array Import) : DojoM Environment := do
+  let session ← read
+  let key := keyOf imports
+  if let some env ← Imported.find? session.environments key then
+    session.hits.modify (· + 1)
+    return env
+  for one in imports do
+    unless ← (isCompiled one.module : IO Bool) do throw (unknownModule one.module)
+  let env ← loadModules imports
+  session.misses.modify (· + 1)
+  Imported.keep session.environments maxEnvironments key env
+  return env
+
+end Dojo

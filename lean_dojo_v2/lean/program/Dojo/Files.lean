@@ -1,0 +1,97 @@
+import Dojo.Modules
+
+/-!
+# A text of a request as a file to elaborate
+
+Its header, the environment it starts from, and its own module name.
+-/
+
+namespace Dojo
+
+open Lean Elab
+
+/-- The module of a text without a name, as on Lean's command line. -/
+private def unnamed : Name := `_stdin
+
+/-- A text that is ready to be elaborated. -/
+structure OpenFile where
+  source : Source
+  parserState : Parser.ModuleParserState
+  /-- The command state before the first command. -/
+  state : Command.State
+  base : Base
+  /-- The text's module, where it has one. -/
+  module? : Option Name
+  /-- Each once. -/
+  imports : Array Name := #[]
+  /-- Messages of the header. -/
+  messages : Array Json := #[]
+
+def OpenFile.text (file : OpenFile) : SourceText := file.source.text
+
+/-- The environment that the text begins in. -/
+def OpenFile.below (file : OpenFile) : Environment := file.state.env
+
+/-- The module of a constant that was elaborated in memory. -/
+def OpenFile.moduleOf? (file : OpenFile) (name : Name) : Option Name :=
+  file.base.moduleOf? name <|> file.module?
+
+/-- How a text is opened. -/
+structure Opening where
+  file : String
+  /-- Its name in messages, and its module's name where that is inside the project. -/
+  fileName : String := "<input>"
+  /-- Whether it begins with imports of its own; else it continues the environment of the session. -/
+  header : Bool := true
+  /-- Without a header: whether what the session has opened is open in the text too, as it is for goals. -/
+  inScope : Bool := false
+  /-- Whether to import the project's modules from their compiled files. -/
+  compiled : Bool := false
+  options : List (String × Json) := []
+  module? : Option Name := none
+
+/-- The fields of a text in a request. -/
+def textFields : List Field := [
+  required .text "file", optional .text "fileName", optional .boolean "header", optional .natural "prefix",
+  optional .object "options", optional .text "module"]
+
+/-- What a request says of the text in it. -/
+def Opening.ofRequest (request : Request) : Opening where
+  file := request.text "file"
+  fileName := request.text "fileName" "<input>"
+  header := request.flag "header" true
+  compiled := request.flag "compiled"
+  options := request.object "options"
+  module? := (request.text? "module").map (·.toName)
+
+/-- The session's scope in place of a fresh one. -/
+private def inScopeOfSession (state : Command.State) (opening : Opening) : DojoM Command.State := do
+  let theirs := (← (← read).command.get).scopes.head!
+  let own := state.scopes.head!
+  let scope := { own with currNamespace := theirs.currNamespace, openDecls := theirs.openDecls }
+  return { state with scopes := [if opening.options.isEmpty then { scope with opts := theirs.opts } else scope] }
+
+/-- Opens a text. -/
+def openText (opening : Opening) : DojoM OpenFile := do
+  let session ← read
+  if opening.file.contains '\x00' then refuse "command" "file holds a NUL byte"
+  if let some problem := nestingProblem? opening.file then refuse "command" s!"file: {problem}"
+  let source := Source.ofText (.ofString opening.file) opening.fileName
+  let module? := opening.module? <|> (← moduleOfFile? opening.fileName)
+  let options ← MonadExcept.ofExcept (withLimits session.options opening.options)
+  let stateFor (env : Environment) : DojoM Command.State := commandState env options (module?.getD unnamed)
+  if opening.header then
+    let { imports, messages, parserState } ← (parseHeader source : IO Header)
+    let base ← baseOf imports opening.compiled
+    let state ← stateFor (← upToDate base.env)
+    return { source, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, messages }
+  let base : Base := { env := ← sessionEnv, library := ← session.library.get, isImported := false }
+  let state ← stateFor base.env
+  let state ← if opening.inScope then inScopeOfSession state opening else pure state
+  return { source, parserState := {}, state, base, module? }
+
+/-- Elaborates a text. -/
+def OpenFile.run (file : OpenFile) (visit : Elaborated → DojoM Bool) : DojoM Command.State := do
+  return (← runSource file.source file.parserState file.state visit).2
+
+end Dojo

@@ -1,0 +1,174 @@
+import Dojo.Dependencies
+import Dojo.Options
+import Dojo.States
+
+/-!
+# `env.*` and `expr.echo`: what an environment holds, and what a term is
+-/
+
+namespace Dojo
+
+open Lean Elab Meta
+
+private abbrev Shower := Expr → IO Json
+
+/-- How a term is shown without hypotheses, in the session's scope. -/
+private def shownIn (monads : Monads) : DojoM Shower := do
+  let settings ← settings
+  return expressionRecord settings monads.printContext
+
+private def nameList (list : List Name) : Json := toJson (list.map nameText)
+
+/-- Pantograph's `inductInfo`, `constructorInfo` and `recursorInfo`. -/
+private def structureOf (info : ConstantInfo) (shown : Shower) : IO (List (String × Json)) := do
+  match info with
+  | .inductInfo value => return [("inductInfo", record [
+      ("numParams", toJson value.numParams), ("numIndices", toJson value.numIndices), ("all", nameList value.all),
+      ("ctors", nameList value.ctors), ("isRec", toJson value.isRec), ("isReflexive", toJson value.isReflexive),
+      ("isNested", toJson value.isNested)])]
+  | .ctorInfo value => return [("constructorInfo", record [
+      ("induct", .str (nameText value.induct)), ("cidx", toJson value.cidx), ("numParams", toJson value.numParams),
+      ("numFields", toJson value.numFields)])]
+  | .recInfo value =>
+    let rules ← value.rules.mapM fun rule => return record [
+      ("ctor", .str (nameText rule.ctor)), ("nFields", toJson rule.nfields), ("rhs", ← shown rule.rhs)]
+    return [("recursorInfo", record [
+      ("all", nameList value.all), ("numParams", toJson value.numParams), ("numIndices", toJson value.numIndices),
+      ("numMotives", toJson value.numMotives), ("numMinors", toJson value.numMinors), ("rules", .arr rules.toArray),
+      ("k", toJson value.k)])]
+  | _ => return []
+
+private def location (env : Environment) (name : Name) : List (String × Json) :=
+  match rangesOf? env name with
+  | none => []
+  | some ranges =>
+    let place (position : Position) : Json :=
+      record [("line", toJson position.line), ("column", toJson position.column)]
+    [("sourceStart", place ranges.range.pos), ("sourceEnd", place ranges.range.endPos)]
+
+private def inspect (request : Request) : DojoM Json := do
+  let monads ← Monads.ofCommand (← (← read).command.get)
+  let env := monads.coreState.env
+  let name := (request.text "name").toName
+  let some info := env.find? name | refuse "index" s!"Symbol not found {request.text "name"}"
+  let wanted := request.flag "value" (default := info matches .defnInfo _)
+  let value? := if wanted then valueOf? info else none
+  let shown ← shownIn monads
+  let used (e : Expr) : Json := nameList e.getUsedConstants.toList
+  let dependencies := if !request.flag "dependency" then [] else
+    ("typeDependency", used info.type) :: (value?.map fun value => ("valueDependency", used value)).toList
+  let value ← value?.mapM fun value => return ("value", ← (shown value : IO Json))
+  let publicName := if isPrivateName name then [("publicName", Json.str (userText name))] else []
+  return record ([
+    ("type", ← (shown info.type : IO Json)), ("isUnsafe", .bool info.isUnsafe), ("kind", .str (kindWord info)),
+    ("levels", nameList info.levelParams)] ++ dependencies ++ publicName ++ (← (structureOf info shown : IO _)) ++
+    (if request.flag "source" then location env name else []))
+    [value, (moduleOf? env name).map fun module => ("module", .str (moduleText module))]
+
+private def describeEnv (_ : Request) : DojoM Json := do
+  let env ← sessionEnv
+  return record [
+    ("imports", nameList (env.imports.map (·.module)).toList), ("modules", nameList env.allImportedModuleNames.toList)]
+
+/-- What one module declares. -/
+private def readModule (request : Request) : DojoM Json := do
+  let env ← sessionEnv
+  let module := request.text "module"
+  let index? := env.allImportedModuleNames.findIdx? (nameText · == module)
+  let some data := index?.bind fun i => env.header.moduleData[i]? | refuse "exception" s!"Module not found {module}"
+  return record [
+    ("imports", nameList (data.imports.map (·.module)).toList), ("constNames", nameList data.constNames.toList),
+    ("extraConstNames", nameList data.extraConstNames.toList)]
+
+/-- Lean's own auxiliaries. -/
+private def isHidden (name : Name) : Bool :=
+  name.hasMacroScopes || match name with
+    | .str _ part => part.startsWith "_proof_" || part.startsWith "_simp_"
+    | _ => false
+
+/-- The kind that a constant was declared as, where a library has no proofs. -/
+private def declaredKind (env : Environment) (name : Name) (info : ConstantInfo) : String :=
+  match info with
+  | .axiomInfo _ =>
+    match originOf env name with
+    | .theorem => "theorem"
+    | .definition => "def"
+    | _ => "axiom"
+  | info => kindWord info
+
+/-- Every safe name but Lean's own auxiliaries, each behind the first letter of its kind, as in `dNat.add`. -/
+private def catalog (request : Request) : DojoM Json := do
+  let env ← sessionEnv
+  let pre? := request.text? "modulePrefix"
+  let invert := request.flag "invertFilter"
+  let isWanted (module? : Option Name) : Bool :=
+    (match pre? with
+      | none => true
+      | some pre => module?.any fun module => (nameText module).startsWith pre) != invert
+  let symbolsOf (found : Array String) (entries : Array (Name × ConstantInfo)) : Array String :=
+    entries.foldl (init := found) fun found (name, info) =>
+      if isHidden name || info.isUnsafe then found
+      else found.push s!"{(declaredKind env name info).front}{nameText name}"
+  let mut symbols := #[]
+  for module in env.allImportedModuleNames, data in env.header.moduleData do
+    if isWanted module then symbols := symbolsOf symbols (data.constNames.zip data.constants)
+  if isWanted none then symbols := symbolsOf symbols (elaborated env)
+  return record [("symbols", toJson symbols)]
+
+private def echo (request : Request) : DojoM Json := do
+  let monads ← Monads.ofCommand (← (← read).command.get)
+  let monads := monads.withLevels ((request.texts "levels").map (·.toName))
+  let (expected?, monads) ← match request.text? "type" with
+    | none => pure (none, monads)
+    | some text => let (type, monads) ← elaborateType monads text; pure (some type, monads)
+  let (e, monads) ← elaborateTerm monads (request.text "expr") expected?
+  let (type, monads) ← monads.run (kind := "typing") do instantiateMVars (← inferType e)
+  let shown ← shownIn monads
+  return record [("expr", ← (shown e : IO Json)), ("type", ← (shown type : IO Json))]
+
+/-- Adds a definition or theorem to the session's environment. -/
+private def addConstant (request : Request) : DojoM Json := do
+  let session ← read
+  if request.flag "typeErrorsAsGoals" then refuse "command" "env.add: typeErrorsAsGoals can only be false"
+  let command ← session.command.get
+  let monads ← Monads.ofCommand command
+  let levelParams := (request.texts "levels").map (·.toName)
+  let monads := monads.withLevels levelParams
+  let (expected?, monads) ← match request.text? "type" with
+    | none => pure (none, monads)
+    | some text => let (type, monads) ← elaborateType monads text; pure (some type, monads)
+  let (value, monads) ← elaborateTerm monads (request.text "value") expected?
+  let (type, monads) ← monads.run do
+    match expected? with
+    | some type => instantiateMVars type
+    | none => instantiateMVars (← inferType value)
+  let name := (request.text "name").toName
+  if type.hasExprMVar || value.hasExprMVar then refuse "expr" s!"{request.text "name"}: something is left open"
+  let declaration : Declaration := if request.flag "isTheorem" then .thmDecl { name, levelParams, type, value }
+    else .defnDecl { name, levelParams, type, value, hints := .abbrev, safety := .safe }
+  let (_, monads) ← monads.run do addDecl declaration
+  session.command.set { command with env := monads.coreState.env }
+  return record []
+
+/-- One piece of syntax at the beginning of a text, and where it ends in bytes. -/
+private def parsePiece (request : Request) : DojoM Json := do
+  let env ← sessionEnv
+  let category := request.text "category"
+  unless Parser.isParserCategory env category.toName do refuse "parse" s!"there is no syntax category {category}"
+  let (_, stop) ← orRefuse "parse" (parsePrefix env category.toName (request.text "input"))
+  return record [("pos", toJson stop)]
+
+def inspectCommands : List Command := [
+  { name := "env.inspect", run := inspect, fields := [
+      required .text "name", optional .boolean "value", optional .boolean "dependency", optional .boolean "source"] },
+  { name := "env.describe", run := describeEnv },
+  { name := "env.module_read", run := readModule, fields := [required .text "module"] },
+  { name := "env.catalog", run := catalog, fields := [optional .text "modulePrefix", optional .boolean "invertFilter"] },
+  { name := "env.parse", run := parsePiece, fields := [required .text "input", required .text "category"] },
+  { name := "expr.echo", run := echo, fields := [required .text "expr", optional .text "type", optional .texts "levels"] },
+  { name := "env.add", run := addConstant, fields := [
+      required .text "name", optional .texts "levels", optional .text "type", required .text "value",
+      optional .boolean "isTheorem", optional .boolean "typeErrorsAsGoals"] }
+]
+
+end Dojo

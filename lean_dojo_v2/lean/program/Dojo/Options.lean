@@ -1,0 +1,58 @@
+import Dojo.Session
+
+/-!
+# Options of Lean
+
+Values of options come as JSON, and as `name=value` from a command line. Two limits hold for every request.
+-/
+
+namespace Dojo
+
+open Lean
+
+/-- As in Lean's own default; heartbeats in thousands of small allocations. -/
+def defaultLimits : List (String × Json) := [("maxHeartbeats", toJson (200000 : Nat)), ("maxRecDepth", toJson (512 : Nat))]
+
+private def setOption (options : Options) (name : Name) : Json → Option Options
+  | .bool value => some (options.setBool name value)
+  | .str value => some (options.setString name value)
+  | value => do
+    let n ← value.getNat?.toOption
+    guard (n < 2147483648)
+    return options.setNat name n
+
+/-- Lean's `Options` of names and values. -/
+def leanOptions (values : List (String × Json)) : Except Failure Options :=
+  values.foldlM (init := {}) fun options (name, value) =>
+    match setOption options name.toName value with
+    | some options => return options
+    | none => throw {
+        kind := "operation"
+        desc := s!"Lean option {name}: expected a boolean, a natural number or a text" }
+
+/-- Later values take the place of earlier ones of the same name. -/
+private def overlay (base over : List (String × Json)) : List (String × Json) :=
+  base.filter (fun (name, _) => !over.any (·.1 == name)) ++ over
+
+/-- The options of a request over those of the command line over the defaults; a limit of 0 is refused. -/
+def withLimits (base request : List (String × Json)) : Except Failure (List (String × Json)) := do
+  let values := overlay (overlay defaultLimits base) request
+  for (limit, _) in defaultLimits do
+    let given := ((values.lookup limit).bind fun value => value.getNat?.toOption).getD 0
+    if given == 0 then
+      throw { kind := "operation", desc := s!"Lean option {limit} must be a positive number" }
+  return values
+
+/-- Reads `name=value`, with the type read off the value. -/
+def parseAssignment (text : String) : Except Failure (String × Json) := do
+  let (name, rest) := text.toList.span (· != '=')
+  let value := ofChars (rest.drop 1)
+  if rest.isEmpty || name.isEmpty then
+    throw { kind := "parse", desc := s!"{text} is not of the form name=value" }
+  let json := match value with
+    | "true" => .bool true
+    | "false" => .bool false
+    | _ => if value.isNat then toJson value.toNat! else .str value
+  return (trimmed (ofChars name), json)
+
+end Dojo

@@ -1,0 +1,236 @@
+import Dojo.Declared
+import Dojo.Environments
+import Dojo.Options
+import Dojo.States
+
+/-!
+# `goal.save`, `goal.load`, `env.save`, `env.load`: what a session holds as text
+
+The text is JSON behind a line with its hash. It is parsed strictly, and constants that come with it are checked by the
+kernel again.
+-/
+
+namespace Dojo
+
+open Lean Elab Meta
+
+/-- The version of what is written. -/
+private def format : Nat := 1
+
+private def pack (what : String) (body : Json) : Json :=
+  let text := (body.setObjVal! "what" (.str what) |>.setObjVal! "format" (toJson format)).compress
+  record [("packed", .str s!"{hash text}\n{text}")]
+
+private def unpack (what packed : String) : Except String Json := do
+  let sum :: rest := packed.splitOn "\n" | throw "the file is damaged"
+  let text := "\n".intercalate rest
+  unless sum == toString (hash text) do throw "the file is damaged"
+  let json ← Json.parse text
+  unless json.getObjValD "what" == .str what && json.getObjValD "format" == toJson format do
+    throw "the file holds something else than what is asked for"
+  return json
+
+/-- The constants that an environment has beyond another one; those for the code generator alone are left out. -/
+private def writeAdded (base env : Environment) : TablesM Json := do
+  let rows ← (addedTo base env).filterMapM fun (name, info) => do
+    let isRecursive := (valueOf? info).any fun value => value.getUsedConstants.contains name
+    if info.isUnsafe || info.isPartial || isRecursive then return none
+    return some (← writeConstant name info)
+  return .arr rows
+
+private def writeMVars (goals : List MVarId) : TablesM Json := do
+  return toJson (← goals.mapM fun goal => writeName goal.name)
+
+private def kindNumber : LocalDeclKind → Nat
+  | .default => 0
+  | .implDetail => 1
+  | .auxDecl => 2
+
+private def writeLocal (decl : LocalDecl) : TablesM Json := do
+  let info := if decl.binderInfo.isInstImplicit then 3 else if decl.binderInfo.isStrictImplicit then 2
+    else if decl.binderInfo.isImplicit then 1 else 0
+  let shared : List Json := [
+    toJson (← writeName decl.fvarId.name), toJson (← writeName decl.userName), toJson (← writeExpr decl.type),
+    toJson (kindNumber decl.kind)]
+  match decl with
+  | .cdecl .. => return .arr (.str "hypothesis" :: shared ++ [toJson (info : Nat)]).toArray
+  | .ldecl _ _ _ _ value nondep _ =>
+    return .arr (.str "let" :: shared ++ [toJson (← writeExpr value), .bool nondep]).toArray
+
+/-- A metavariable; local contexts are written once and named by their numbers. -/
+private def writeMVar (goal : MVarId) (decl : MetavarDecl) (contexts : Std.HashMap String Nat × Array Json) :
+    TablesM (Json × Std.HashMap String Nat × Array Json) := do
+  let context := Json.arr (← (decl.lctx.decls.toArray.filterMap id).mapM writeLocal)
+  let text := context.compress
+  let (known, all) := contexts
+  let (number, known, all) := match known[text]? with
+    | some number => (number, known, all)
+    | none => (all.size, known.insert text all.size, all.push context)
+  let instances ← decl.localInstances.mapM fun one => return toJson [← writeName one.className, ← writeExpr one.fvar]
+  let kind := match decl.kind with
+    | .natural => 0
+    | .synthetic => 1
+    | .syntheticOpaque => 2
+  return (.arr #[
+    toJson (← writeName goal.name), toJson (← writeName decl.userName), toJson number, .arr instances,
+    toJson (← writeExpr decl.type), toJson (kind : Nat), toJson decl.numScopeArgs], known, all)
+
+private def writeMetavariables (mctx : MetavarContext) : TablesM (List (String × Json)) := do
+  let decls := (mctx.decls.toList.toArray.qsort fun a b => a.2.index < b.2.index)
+  let mut contexts := (({} : Std.HashMap String Nat), (#[] : Array Json))
+  let mut rows := #[]
+  for (goal, decl) in decls do
+    let (row, known, all) ← writeMVar goal decl contexts
+    rows := rows.push row
+    contexts := (known, all)
+  let assigned ← mctx.eAssignment.toList.mapM fun (goal, e) => return toJson [← writeName goal.name, ← writeExpr e]
+  let delayed ← mctx.dAssignment.toList.mapM fun (goal, value) => return Json.arr #[
+    toJson (← writeName goal.name), toJson (← value.fvars.mapM writeExpr),
+    toJson (← writeName value.mvarIdPending.name)]
+  let levels ← mctx.lDepth.toList.mapM fun (id, _) => writeName id.name
+  let levelValues ← mctx.lAssignment.toList.mapM fun (id, l) => return toJson [← writeName id.name, ← writeLevel l]
+  return [
+    ("contexts", .arr contexts.2), ("mvars", .arr rows), ("assigned", .arr assigned.toArray),
+    ("delayed", .arr delayed.toArray), ("levelMVars", toJson levels), ("levelValues", .arr levelValues.toArray)]
+
+private def writeState (state : ProofState) (base : Environment) : TablesM (List (String × Json)) := do
+  let ngen := state.monads.coreState.ngen
+  let outside ← match state.outside? with
+    | none => pure Json.null
+    | some outside => writeMVars outside
+  return (← writeMetavariables state.mctx) ++ [
+    ("constants", ← writeAdded base state.env),
+    ("ngen", toJson [← writeName ngen.namePrefix, ngen.idx]),
+    ("levelNames", toJson (← state.monads.termState.levelNames.mapM writeName)),
+    ("goals", ← writeMVars state.goals), ("root", ← writeMVars [state.root]), ("outside", outside),
+    ("owed", ← writeMVars state.owed), ("parents", ← writeMVars state.parents)]
+
+private def saveGoal (request : Request) : DojoM Json := do
+  let state ← getState (request.nat "id")
+  unless state.fragments.isEmpty do refuse "operation" "a state in conv or calc mode cannot be saved"
+  unless state.forbidden.isEmpty do refuse "operation" "a state inside the proof of a file cannot be saved"
+  let (body, tables) := (writeState state (← sessionEnv)).run {}
+  return pack "goal" (record (tables.members ++ body))
+
+/-! ## Reading -/
+
+private def readMVars (read : Read) (json : Json) : Except String (List MVarId) := do
+  (← Read.list json).mapM fun one => return ⟨← read.name one⟩
+
+private def readInfo : Nat → BinderInfo
+  | 1 => .implicit
+  | 2 => .strictImplicit
+  | 3 => .instImplicit
+  | _ => .default
+
+private def readKind : Nat → LocalDeclKind
+  | 1 => .implDetail
+  | 2 => .auxDecl
+  | _ => .default
+
+private def readLocal (read : Read) (lctx : LocalContext) (json : Json) : Except String LocalContext := do
+  match ← Read.list json with
+  | [.str "hypothesis", id, name, type, kind, info] =>
+    return lctx.mkLocalDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) (readInfo (← info.getNat?))
+      (readKind (← kind.getNat?))
+  | [.str "let", id, name, type, kind, value, .bool nondep] =>
+    return lctx.mkLetDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) (← read.expr value) nondep
+      (readKind (← kind.getNat?))
+  | _ => throw "this is no hypothesis"
+
+private def readMVar (read : Read) (contexts : Array LocalContext) (mctx : MetavarContext) (json : Json) :
+    Except String MetavarContext := do
+  let [id, userName, context, instances, type, kind, scope] ← Read.list json | throw "this is no metavariable"
+  let some lctx := contexts[← context.getNat?]? | throw "there is no such local context"
+  let instances ← (← Read.list instances).mapM fun one => do
+    let [className, fvar] ← Read.list one | throw "this is no instance"
+    return ({ className := ← read.name className, fvar := ← read.expr fvar } : LocalInstance)
+  let kind := match ← kind.getNat? with
+    | 0 => MetavarKind.natural
+    | 1 => .synthetic
+    | _ => .syntheticOpaque
+  return mctx.addExprMVarDecl ⟨← read.name id⟩ (← read.name userName) lctx instances.toArray (← read.expr type) kind
+    (← scope.getNat?)
+
+private def readMetavariables (read : Read) (json : Json) : Except String MetavarContext := do
+  let rows (name : String) : Except String (List Json) := do Read.list (← json.getObjVal? name)
+  let contexts ← (← rows "contexts").mapM fun one => do (← Read.list one).foldlM (readLocal read) {}
+  let mut mctx ← (← rows "mvars").foldlM (readMVar read contexts.toArray) {}
+  for one in ← rows "levelMVars" do mctx := mctx.addLevelMVarDecl ⟨← read.name one⟩
+  for one in ← rows "levelValues" do
+    let [id, level] ← Read.list one | throw "this is no level"
+    mctx := { mctx with lAssignment := mctx.lAssignment.insert ⟨← read.name id⟩ (← read.level level) }
+  for one in ← rows "assigned" do
+    let [id, e] ← Read.list one | throw "this is no assignment"
+    mctx := { mctx with eAssignment := mctx.eAssignment.insert ⟨← read.name id⟩ (← read.expr e) }
+  for one in ← rows "delayed" do
+    let [id, fvars, pending] ← Read.list one | throw "this is no assignment"
+    let fvars := (← (← Read.list fvars).mapM read.expr).toArray
+    let value := { fvars, mvarIdPending := ⟨← read.name pending⟩ }
+    mctx := { mctx with dAssignment := mctx.dAssignment.insert ⟨← read.name id⟩ value }
+  return mctx
+
+private def readConstants (read : Read) (json : Json) : Except String (List ReadConstant) := do
+  (← Read.list (← json.getObjVal? "constants")).mapM read.constant
+
+private def readState (json : Json) (monads : Monads) (library : Environment) :
+    Except String (ProofState × List ReadConstant) := do
+  let read ← Read.tables json (closed := false)
+  let [start, index] ← Read.list (← json.getObjVal? "ngen") | throw "this is no generator of names"
+  let mctx ← readMetavariables read json
+  let levelNames ← (← Read.list (← json.getObjVal? "levelNames")).mapM read.name
+  let mvars (name : String) : Except String (List MVarId) := do readMVars read (← json.getObjVal? name)
+  let root :: _ ← mvars "root" | throw "there is no root"
+  let outside? ← match ← json.getObjVal? "outside" with
+    | .null => pure none
+    | outside => some <$> readMVars read outside
+  let monads := { monads with
+    termState.levelNames := levelNames
+    metaState.mctx := mctx
+    coreState.ngen := { namePrefix := ← read.name start, idx := ← index.getNat? } }
+  let goals ← mvars "goals"
+  unless (root :: goals).all fun goal => (mctx.findDecl? goal).isSome do throw "there is no such goal"
+  let state := { monads, library, goals, root, outside?, owed := ← mvars "owed", parents := ← mvars "parents" }
+  return (state, ← readConstants read json)
+
+private def loadGoal (request : Request) : DojoM Json := do
+  let session ← read
+  let json ← orRefuse "io" (unpack "goal" (request.text "packed"))
+  let monads ← Monads.ofCommand (← session.command.get)
+  let (state, constants) ← orRefuse "io" (readState json monads (← session.library.get))
+  let (_, monads) ← state.monads.run (kind := "operation") (addConstants constants)
+  let id ← keepState { state with monads := monads.withoutMessages }
+  return record [("id", toJson id)]
+
+private def saveEnv (_ : Request) : DojoM Json := do
+  let env ← sessionEnv
+  for one in env.imports do
+    unless ← (isCompiled one.module : IO Bool) do
+      refuse "operation" s!"{one.module} was read from its source; import it again"
+  let base ← importModules env.imports
+  let write : TablesM (List (String × Json)) := do
+    return [("constants", ← writeAdded base env),
+      ("imports", toJson (← env.imports.toList.mapM fun one => writeName one.module))]
+  let (body, tables) := write.run {}
+  return pack "environment" (record (tables.members ++ body))
+
+private def loadEnv (request : Request) : DojoM Json := do
+  let json ← orRefuse "io" (unpack "environment" (request.text "packed"))
+  let (imports, constants) ← orRefuse "io" do
+    let read ← Read.tables json (closed := true)
+    return (← (← Read.list (← json.getObjVal? "imports")).mapM read.name, ← readConstants read json)
+  let base ← importModules (imports.map ({ module := · })).toArray
+  let start ← commandState base (← read).options
+  let monads ← Monads.ofCommand start
+  let (_, monads) ← monads.run (kind := "operation") (addConstants constants)
+  setCommand { start with env := monads.coreState.env } base
+  return record []
+
+def pickleCommands : List Command := [
+  { name := "goal.save", run := saveGoal, fields := [required .natural "id"] },
+  { name := "goal.load", run := loadGoal, fields := [required .text "packed"] },
+  { name := "env.save", run := saveEnv },
+  { name := "env.load", run := loadEnv, fields := [required .text "packed"] }
+]
+
+end Dojo

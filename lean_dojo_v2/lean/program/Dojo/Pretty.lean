@@ -1,0 +1,106 @@
+import Dojo.Session
+import Dojo.Sexp
+
+/-!
+# Goals and expressions as Lean prints them, and as Pantograph's records
+-/
+
+namespace Dojo
+
+open Lean Meta
+
+/-- Lean's own default line width, so that goals read as in `lean --json` and in LeanDojo. -/
+def lineWidth : Nat := 120
+
+private def render (format : Format) : String := format.pretty lineWidth 0 0
+
+/-- The printing context of a proof state; each goal puts its own local context in. -/
+def Monads.printContext (monads : Monads) : PPContext where
+  env := monads.coreState.env
+  mctx := monads.metaState.mctx
+  opts := monads.coreContext.options
+  currNamespace := monads.coreContext.currNamespace
+  openDecls := monads.coreContext.openDecls
+
+/-- The printing context at a node of an information tree. -/
+def printContextAt (context : Elab.ContextInfo) (mctx : MetavarContext) : PPContext where
+  env := context.env
+  mctx := mctx
+  opts := context.options
+  currNamespace := context.currNamespace
+  openDecls := context.openDecls
+
+def ProofState.printContext (state : ProofState) : PPContext := state.monads.printContext
+
+/-- An expression as Lean prints it. -/
+def exprText (context : PPContext) (e : Expr) : IO String := do
+  return render (← ppExprWithInfos context e).fmt
+
+/-- One goal as Lean prints it: `case tag`, hypotheses, `⊢ target`. -/
+def goalText (context : PPContext) (goal : MVarId) : IO String := do
+  let text := render (← ppGoal context goal)
+  return if text.startsWith "\n" then behind "\n" text else text
+
+/-- A whole state as Lean prints it. -/
+def goalsText (context : PPContext) (goals : List MVarId) : IO String := do
+  if goals.isEmpty then return "no goals"
+  return "\n\n".intercalate (← goals.mapM (goalText context))
+
+/-- Hypotheses with names that tell them apart: unreachable names carry a dagger. -/
+private def sanitised (lctx : LocalContext) (options : Options) : LocalContext :=
+  (lctx.sanitizeNames.run' { options } : Id LocalContext)
+
+/-- The printing context in which a metavariable's own hypotheses have their names. -/
+def _root_.Lean.PPContext.inside (context : PPContext) (decl : MetavarDecl) : PPContext :=
+  { context with lctx := sanitised decl.lctx context.opts }
+
+private def isVisible (settings : Settings) (decl : LocalDecl) : Bool :=
+  match decl.kind with
+  | .default => true
+  | .auxDecl => settings.printAuxDecls
+  | .implDetail => settings.printImplementationDetailHyps
+
+/-- The open metavariables of a term, each once. -/
+private def openNames (e : Expr) : List String :=
+  (e.collectMVars {}).result.toList.map fun goal => nameText goal.name
+
+/-- Pantograph's `Expression`: what the settings ask for of `pp`, `sexp` and `dependentMVars`. -/
+def expressionRecord (settings : Settings) (context : PPContext) (e : Expr) : IO Json := do
+  let mut fields := []
+  if settings.printExprPretty then fields := ("pp", .str (← exprText context e)) :: fields
+  if settings.printExprAST || settings.printDependentMVars then
+    let whole := (instantiateMVarsCore context.mctx e).1
+    if settings.printExprAST then fields := ("sexp", .str (sexp whole)) :: fields
+    if settings.printDependentMVars then fields := ("dependentMVars", toJson (openNames whole)) :: fields
+  return record fields
+
+/-- A hypothesis. As in Pantograph a `have` has a value too, which a proof cannot use; the record says so. -/
+private def variableRecord (settings : Settings) (context : PPContext) (decl : LocalDecl) : IO Json := do
+  let userName := nameText decl.userName
+  let mut fields := [
+    ("name", .str (nameText decl.fvarId.name)),
+    ("userName", .str userName),
+    ("isInaccessible", .bool (userName.contains '✝')),
+    ("type", ← expressionRecord settings context decl.type)]
+  if let .ldecl (nondep := nondep) .. := decl then
+    if nondep then fields := ("isHave", .bool true) :: fields
+  if let some value := decl.value? (allowNondep := true) then
+    fields := ("value", ← expressionRecord settings context value) :: fields
+  return record fields
+
+/-- Pantograph's `Goal`, with the whole goal's text as `pp` besides. -/
+def goalRecord (settings : Settings) (context : PPContext) (goal : MVarId) (fragment : String) : IO Json := do
+  let some decl := context.mctx.findDecl? goal | throw (IO.userError s!"unknown goal {goal.name}")
+  let here := context.inside decl
+  let userName := nameText decl.userName
+  let locals := here.lctx.decls.toList.filterMap id |>.filter (isVisible settings)
+  let name := if userName.isEmpty then [] else [("userName", .str userName)]
+  return record ([
+    ("name", .str (nameText goal.name)),
+    ("fragment", .str fragment),
+    ("isConversion", .bool (fragment == "conv")),
+    ("target", ← expressionRecord settings here decl.type),
+    ("vars", .arr (← locals.mapM (variableRecord settings here)).toArray),
+    ("pp", .str (← goalText context goal))] ++ name)
+
+end Dojo

@@ -1,0 +1,84 @@
+import Dojo.Replay
+
+/-!
+# `frontend.process`: elaborates a text and reports on each of its commands
+-/
+
+namespace Dojo
+
+open Lean Elab
+
+/-- Syntax that only holds tactics together; as in Pantograph, what it holds is listed and it is not. -/
+private def combinators : List Name := [
+  .anonymous, nullKind, `Lean.cdot, `Lean.cdotTk, ``Parser.Term.byTactic, ``Parser.Tactic.tacticSeq,
+  ``Parser.Tactic.tacticSeq1Indented, `Lean.Parser.Tactic.«tactic_<;>_», ``Parser.Tactic.paren]
+
+/-- Goals as Pantograph lists them: nothing where there are none. -/
+private def listedGoals (context : PPContext) (goals : List MVarId) : IO String := do
+  return "\n".intercalate (← goals.mapM (goalText context))
+
+private def place (text : SourceText) (start stop : Nat) : Json := toJson #[text.toFile start, text.toFile stop]
+
+/-- Pantograph's `InvokedTactic`. -/
+private def invokedTactic (text : SourceText) (context : ContextInfo) (info : TacticInfo) (range : Nat × Nat) :
+    IO Json := do
+  let proofs := info.goalsBefore.map fun goal => (instantiateMVarsCore info.mctxAfter (.mvar goal)).1
+  let used := proofs.flatMap (·.getUsedConstants.toList)
+  return record [
+    ("tactic", .str (text.slice range.1 range.2)), ("boundary", place text range.1 range.2),
+    ("goalBefore", .str (← listedGoals (printContextAt context info.mctxBefore) info.goalsBefore)),
+    ("goalAfter", .str (← listedGoals (printContextAt context info.mctxAfter) info.goalsAfter)),
+    ("usedConstants", toJson (used.eraseDups.map nameText))]
+
+private def invocations (unit : Elaborated) (text : SourceText) : IO (Array Json) := do
+  let found ← IO.mkRef #[]
+  visitTrees unit.trees fun above info => do
+    let .ofTacticInfo tactic := info | return
+    if combinators.contains (kindOf tactic.stx) then return
+    let some range := rangeOf? tactic.stx | return
+    let one ← invokedTactic text above.context tactic range
+    found.modify (·.push one)
+  found.get
+
+private def openGoals (unit : Elaborated) (file : OpenFile) (sought : Sought) : DojoM (List (String × Json)) := do
+  let some (id, state, ranges) ← openSorries unit file.base.library sought | return []
+  let goals := (← state.shown).filter (·.1 == "goals")
+  let places := ranges.map fun (start, stop) => place file.text start stop
+  return [("goalStateId", toJson id), ("goalSrcBoundaries", .arr places)] ++ goals
+
+private def describeUnit (unit : Elaborated) (file : OpenFile) (request : Request) : DojoM Json := do
+  let mut fields := [("boundary", place file.text unit.start unit.stop), ("messages", .arr unit.messages)]
+  if request.has "invocations" then
+    let found ← (invocations unit file.text : IO (Array Json))
+    fields := fields ++ [("invocations", .arr found), ("nInvocations", toJson found.size)]
+  let typeErrors := request.flag "typeErrorsAsGoals" && unit.messages.any isError
+  if request.flag "sorrys" || typeErrors then
+    fields := fields ++ (← openGoals unit file { sorries := request.flag "sorrys", typeErrors })
+  if request.flag "newConstants" then
+    fields := fields ++ [("newConstants", toJson (unit.added.map fun (name, _) => nameText name))]
+  return record fields
+
+private def processText (request : Request) : DojoM Json := do
+  let file ← openText {
+    file := request.text "file", fileName := request.text "fileName" "<anonymous>"
+    header := request.flag "readHeader", options := request.object "options" }
+  let units ← IO.mkRef (#[] : Array Json)
+  unless file.messages.isEmpty do
+    let boundary := place file.text 0 file.parserState.pos.byteIdx
+    units.set #[record [("boundary", boundary), ("messages", .arr file.messages)]]
+  let state ← file.run fun unit => do
+    if !unit.isEnd || !unit.messages.isEmpty then
+      let one ← describeUnit unit file request
+      units.modify (·.push one)
+    return false
+  if request.flag "inheritEnv" then setCommand state file.base.library
+  return record [("units", .arr (← units.get))]
+
+def processCommands : List Command := [
+  { name := "frontend.process", run := processText, fields := [
+      required .text "file", optional .text "fileName", optional .boolean "readHeader",
+      optional .boolean "inheritEnv", optional .text "invocations", optional .boolean "sorrys",
+      optional .boolean "typeErrorsAsGoals", optional .boolean "newConstants", optional .object "options"] }
+]
+
+end Dojo

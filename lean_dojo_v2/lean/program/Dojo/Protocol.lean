@@ -1,0 +1,85 @@
+import Dojo.Commands
+import Dojo.Start
+
+/-!
+# The protocol
+
+A line is `command {json}`, or `{"cmd": command, "payload": {…}}`; the answer is one line of JSON. A request that fails
+is answered `{"error": kind, "desc": …}` and the session goes on.
+-/
+
+namespace Dojo
+
+open Lean
+
+/-- The most bytes that a request may have. -/
+def maxLineBytes : Nat := 64 * 1024 * 1024
+
+private def unparsed {α} (why : String) : Except Failure α :=
+  throw { kind := "command", desc := s!"Unable to parse json: {why}" }
+
+private def parseObject (text : String) : Except Failure Json :=
+  match Json.parse text with
+  | .ok (.obj pairs) => return .obj pairs
+  | .ok _ => unparsed "expected an object"
+  | .error why => unparsed why
+
+/-- The command of a line, and its fields. -/
+private def parseLine (line : String) : Except Failure (String × Json) := do
+  if line.startsWith "{" then
+    let whole ← parseObject line
+    let members := Request.members whole
+    let some (.str command) := members.lookup "cmd" | unparsed "expected {\"cmd\": …, \"payload\": {…}}"
+    if members.any fun (name, _) => name != "cmd" && name != "payload" then
+      unparsed "expected {\"cmd\": …, \"payload\": {…}}"
+    match members.lookup "payload" with
+    | none => return (command, .mkObj [])
+    | some (.obj pairs) => return (command, .obj pairs)
+    | some _ => unparsed "expected an object"
+  else
+    let command := (line.splitOn " ").headD ""
+    let rest := trimmed (behind command line)
+    return (command, ← if rest.isEmpty then pure (.mkObj []) else parseObject rest)
+
+private def overdue (milliseconds : Nat) : Failure :=
+  { kind := "internal", desc := s!"interrupt: it took longer than {milliseconds} ms" }
+
+/--
+Runs a request under the session's limit of time. What Lean was doing is only cut short: half an answer would pass for
+a whole one, so it is an error whatever the answer.
+-/
+private def limited (act : DojoM Json) : DojoM Json := do
+  let session ← read
+  let limit := (← settings).timeout
+  if limit == 0 then return ← act
+  let token ← IO.CancelToken.new
+  session.host.arm token limit
+  session.cancel.set (some token)
+  let answer ← try Except.ok <$> act catch failure => pure (.error failure)
+  session.host.disarm
+  session.cancel.set none
+  if ← token.isSet then throw (overdue limit)
+  MonadExcept.ofExcept answer
+
+private def handle (line : String) : DojoM Json := do
+  if line.utf8ByteSize > maxLineBytes then
+    refuse "command" s!"a request may have {maxLineBytes} bytes at most"
+  let (name, payload) ← MonadExcept.ofExcept (parseLine line)
+  let some command := findCommand? name | refuse "command" s!"Unknown command {name}"
+  let request ← MonadExcept.ofExcept (Request.check name command.fields payload)
+  limited (command.run request)
+
+private def Failure.json (failure : Failure) : Json :=
+  record [("error", .str failure.kind), ("desc", .str failure.desc)]
+
+/--
+Answers one line. What a text prints goes nowhere: streams are the session's own while it runs.
+-/
+def answer (session : Session) (line : String) : IO String := do
+  let (_, answer) ← IO.FS.withIsolatedStreams (isolateStderr := false) do
+    match ← (handle line session).toBaseIO with
+    | .ok json => pure json
+    | .error failure => pure failure.json
+  return if (← session.settings.get).printJsonPretty then answer.pretty else answer.compress
+
+end Dojo

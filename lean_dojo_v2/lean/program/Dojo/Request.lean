@@ -1,0 +1,143 @@
+import Lean.Data.Json
+import Dojo.Compat
+
+/-!
+# Requests and their fields
+
+A request is a JSON object. Every command declares its fields and what each may be; a field that it does not declare, or
+one of the wrong kind, is refused before the command runs. A field that is `null` counts as absent.
+-/
+
+namespace Dojo
+
+open Lean
+
+/-- Why a request fails. The answer is `{"error": kind, "desc": desc}`; the session goes on. -/
+structure Failure where
+  /-- `command`, `index`, `parse`, `elab`, `exception`, `io`, `import`, `operation`, … -/
+  kind : String
+  /-- One clear sentence. -/
+  desc : String
+  deriving Inhabited
+
+/-- What a field may be. -/
+inductive Kind where
+  | text | boolean | natural | texts | naturals | object
+  deriving BEq, Inhabited
+
+/-- A field of a command. -/
+structure Field where
+  name : String
+  kind : Kind
+  required : Bool := false
+  deriving Inhabited
+
+/-- A field that may be absent. -/
+def optional (kind : Kind) (name : String) : Field := { name, kind }
+
+/-- A field that must be there. -/
+def required (kind : Kind) (name : String) : Field := { name, kind, required := true }
+
+namespace Kind
+
+def words : Kind → String
+  | text => "a text"
+  | boolean => "true or false"
+  | natural => "a natural number"
+  | texts => "a list of texts"
+  | naturals => "a list of natural numbers"
+  | object => "an object"
+
+private def isText : Json → Bool
+  | .str _ => true
+  | _ => false
+
+/-- Natural numbers are those that other languages read exactly, below 2^53. -/
+private def isNatural (value : Json) : Bool :=
+  match value.getNat? with
+  | .ok n => n < 9007199254740992
+  | .error _ => false
+
+def admits (kind : Kind) (value : Json) : Bool :=
+  match kind, value with
+  | text, value => isText value
+  | boolean, .bool _ => true
+  | natural, value => isNatural value
+  | texts, .arr items => items.all isText
+  | naturals, .arr items => items.all isNatural
+  | object, .obj _ => true
+  | _, _ => false
+
+end Kind
+
+/-- A request whose fields were checked. -/
+structure Request where
+  payload : Json
+  deriving Inhabited
+
+namespace Request
+
+/-- The members of a JSON object. -/
+def members (value : Json) : List (String × Json) :=
+  match value with
+  | .obj pairs => pairs.foldl (init := []) (fun all name value => (name, value) :: all) |>.reverse
+  | _ => []
+
+/-- Checks the fields of a request to `command`. -/
+def check (command : String) (fields : List Field) (payload : Json) : Except Failure Request := do
+  let refuse {α} (what : String) : Except Failure α :=
+    throw { kind := "command", desc := s!"Unable to parse json: {command}: {what}" }
+  let given := (members payload).filter fun (_, value) => !value.isNull
+  for (name, value) in given do
+    match fields.find? (·.name == name) with
+    | none => refuse s!"there is no field {name}"
+    | some field =>
+      unless field.kind.admits value do refuse s!"{name} must be {field.kind.words}"
+  for field in fields do
+    if field.required && !given.any (·.1 == field.name) then refuse s!"{field.name} is missing"
+  return { payload := Json.mkObj given }
+
+def get? (request : Request) (name : String) : Option Json :=
+  (request.payload.getObjVal? name).toOption
+
+def has (request : Request) (name : String) : Bool :=
+  (request.get? name).isSome
+
+def text? (request : Request) (name : String) : Option String := do
+  (← request.get? name).getStr?.toOption
+
+def text (request : Request) (name : String) (default := "") : String :=
+  (request.text? name).getD default
+
+def nat? (request : Request) (name : String) : Option Nat := do
+  (← request.get? name).getNat?.toOption
+
+def nat (request : Request) (name : String) (default := 0) : Nat :=
+  (request.nat? name).getD default
+
+def flag (request : Request) (name : String) (default := false) : Bool :=
+  ((request.get? name).bind fun value => value.getBool?.toOption).getD default
+
+def texts? (request : Request) (name : String) : Option (List String) := do
+  let items ← (← request.get? name).getArr?.toOption
+  return items.toList.filterMap fun item => item.getStr?.toOption
+
+def texts (request : Request) (name : String) : List String :=
+  (request.texts? name).getD []
+
+def nats (request : Request) (name : String) : List Nat :=
+  match (request.get? name).bind fun value => value.getArr?.toOption with
+  | some items => items.toList.filterMap fun item => item.getNat?.toOption
+  | none => []
+
+/-- The members of a field that is an object; none where it is absent. -/
+def object (request : Request) (name : String) : List (String × Json) :=
+  ((request.get? name).map members).getD []
+
+end Request
+
+/-- A JSON object of those members that are there. -/
+def record (pairs : List (String × Json)) (more : List (Option (String × Json)) := []) : Json :=
+  Json.mkObj (pairs ++ more.filterMap id)
+
+end Dojo

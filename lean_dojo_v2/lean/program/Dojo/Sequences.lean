@@ -1,0 +1,112 @@
+import Dojo.Frontend
+
+/-!
+# The tactic sequences of a text
+
+They are read off its syntax tree as it was parsed, before any macro. A *member* is a tactic of such a sequence. A member
+may run several times (`all_goals`, an alternative of `first`): what counts is the first run that changed the goals, or
+else the first one.
+-/
+
+namespace Dojo
+
+open Lean Elab
+
+/-- Bytes of Lean's text, the end exclusive. -/
+abbrev ByteRange := Nat × Nat
+
+/-- The members of a sequence; there is at least one. -/
+abbrev Sequence := Array ByteRange
+
+private def addSequence (found : Array Sequence) (list : Syntax) : Array Sequence := Id.run do
+  let parts := list.getArgs
+  let mut members := #[]
+  for i in [0:parts.size] do
+    -- separators stand at the odd places
+    if i % 2 == 0 then
+      if let some range := rangeOf? parts[i]! then members := members.push range
+  return if members.isEmpty then found else found.push members
+
+private partial def gather (found : Array Sequence) (stx : Syntax) : Array Sequence :=
+  match stx with
+  | .node _ kind parts =>
+    let found :=
+      if kind == ``Parser.Tactic.tacticSeq1Indented then addSequence found stx[0]
+      else if kind == ``Parser.Tactic.tacticSeqBracketed then addSequence found stx[1]
+      else found
+    parts.foldl (init := found) gather
+  | _ => found
+
+/-- The sequences of a command, outer ones first, in the order of the text. -/
+def Elaborated.sequences (unit : Elaborated) : Array Sequence := gather #[] unit.stx
+
+/-- The run of a member that counts. -/
+structure Run where
+  range : ByteRange
+  info : TacticInfo
+  above : Above
+  changed : Bool
+  /-- How many members began to run before it. -/
+  place : Nat
+
+/-- Whether syntax only holds tactics; it has the range of its only one where it holds one. -/
+private def isHolderKind (kind : Name) : Bool :=
+  kind.isAnonymous || kind == nullKind || kind == ``Parser.Term.byTactic || kind == ``Parser.Tactic.tacticSeq ||
+    kind == ``Parser.Tactic.tacticSeq1Indented
+
+/-- The runs that count of some members, by their ranges; members that never ran are not there. -/
+def runsOf (unit : Elaborated) (sequences : Array Sequence) : IO (Std.HashMap ByteRange Run) := do
+  let mut members : Std.HashSet ByteRange := {}
+  for sequence in sequences do
+    for member in sequence do members := members.insert member
+  if members.isEmpty then return {}
+  let wanted := members
+  let found ← IO.mkRef ({} : Std.HashMap ByteRange Run)
+  let place ← IO.mkRef 0
+  visitTrees unit.trees fun above info => do
+    let .ofTacticInfo info := info | return
+    if isHolderKind (kindOf info.stx) then return
+    let some range := rangeOf? info.stx | return
+    unless wanted.contains range do return
+    let known? := (← found.get)[range]?
+    if known?.any (·.changed) then return
+    let changed := info.goalsBefore != info.goalsAfter
+    if known?.isNone || changed then
+      let here ← match known? with
+        | some known => pure known.place
+        | none => place.modifyGet fun n => (n, n + 1)
+      found.modify (·.insert range { range, info, above, changed, place := here })
+  found.get
+
+/-- The sequence that has a member at a range: its members from that one on, and where its first one begins. -/
+def fromMember? (sequences : Array Sequence) (range : ByteRange) : Option (Sequence × Nat) :=
+  sequences.findSome? fun members => do
+    let index ← members.findIdx? (· == range)
+    return (members.extract index members.size, members[0]!.1)
+
+private def Sequence.start (members : Sequence) : Nat := (members.getD 0 (0, 0)).1
+private def Sequence.stop (members : Sequence) : Nat := (members.getD (members.size - 1) (0, 0)).2
+
+/-- The outermost sequences inside a range. -/
+def sequencesInside (sequences : Array Sequence) (range : ByteRange) : Array Sequence := Id.run do
+  let nested := sequences.filter fun members =>
+    range.1 ≤ members.start && members.stop ≤ range.2 && members.getD 0 (0, 0) != range
+  let isBefore (a b : Sequence × Nat) : Bool :=
+    a.1.start < b.1.start ||
+      (a.1.start == b.1.start && (b.1.stop < a.1.stop || (b.1.stop == a.1.stop && a.2 < b.2)))
+  let sorted := (nested.zip (Array.range nested.size)).qsort isBefore
+  let mut found := #[]
+  let mut last := range.1
+  for (members, _) in sorted do
+    if members.start < last then continue
+    found := found.push members
+    last := members.stop
+  return found
+
+/-- The outermost member that begins at a byte. -/
+def memberAt? (sequences : Array Sequence) (offset : Nat) : Option ByteRange :=
+  sequences.foldl (init := none) fun best? members =>
+    members.foldl (init := best?) fun best? member =>
+      if member.1 == offset && best?.all (fun (best : ByteRange) => best.2 < member.2) then some member else best?
+
+end Dojo

@@ -1,0 +1,199 @@
+import Dojo.Dependencies
+import Dojo.Fragments
+import Dojo.Options
+
+/-!
+# `goal.tactic`: one step from a proof state to the next
+-/
+
+namespace Dojo
+
+open Lean Elab Meta Tactic
+
+/-- The largest number that fits a scalar of 32 bits. -/
+private def maxScalar : Nat := 2147483647
+
+private def forms : List String := ["tactic", "mode", "expr", "have", "let", "draft"]
+
+/-- What an answer to a step that failed says of its proof. -/
+private def nothing : List (String × Json) := [("hasSorry", .bool false), ("hasUnsafe", .bool false)]
+
+/-- The goals that a tactic sees: one alone, or all with the chosen one first (Pantograph's `Site`). -/
+private def site (state : ProofState) (goalId? : Option Nat) (autoResume? : Option Bool) :
+    DojoM (MVarId × List MVarId) := do
+  let together := autoResume?.getD (← settings).automaticMode
+  let first :: _ := state.goals | refuse "index" "No goals to be solved"
+  let some goal := (match goalId? with | some id => state.goals[id]? | none => some first)
+    | refuse "index" s!"Invalid goal index {goalId?.getD 0}"
+  return (goal, if together then goal :: state.goals.filter (· != goal) else [goal])
+
+/-- An exception as the message that Lean's front end would log for it. -/
+private def errorJson (text : String) (fileMap? : Option FileMap := none) (offset? : Option Nat := none) : Json :=
+  let place := match fileMap?, offset? with
+    | some fileMap, some offset => fileMap.toPosition ⟨min offset fileMap.source.utf8ByteSize⟩
+    | _, _ => ⟨1, 0⟩
+  record [
+    ("severity", "error"), ("pos", record [("line", toJson place.line), ("column", toJson place.column)]),
+    ("endPos", .null), ("data", .str text), ("kind", "[anonymous]"), ("fileName", "<input>"), ("caption", "")]
+
+/--
+What a request asks for: an action that gives the fragments from then on. What keeps its text from being parsed is an
+error of the value.
+-/
+private def actionOf (request : Request) (form text : String) (state : ProofState) (goal : MVarId) :
+    DojoM (Except String (TacticM (List Fragment))) := do
+  let fragment? := state.fragmentOf? goal
+  let binder := (request.text "binderName").toName
+  let same (act : TacticM Unit) : TacticM (List Fragment) := do act; return state.fragments
+  if form == "mode" then return .ok (← changeMode text state.fragments goal fragment?)
+  if form == "tactic" then
+    if let some fragment := fragment? then
+      let category := if fragment matches .calc .. then `term else `conv
+      return do return fragmentStep state.fragments fragment (← parseText state.env category text)
+    return do return same (evalTactic (← parseSequence state.env text))
+  return do
+    let stx ← parseText state.env `term text
+    match form with
+    | "expr" => return same (assignTerm stx)
+    | "draft" => return same (draftTerm stx)
+    | _ => return same (branchOn stx binder (form == "let"))
+
+/-- The state as a request sees it: positions are those of its text, and limits its own. -/
+private def prepared (state : ProofState) (text : String) (request : Request) : DojoM ProofState := do
+  let mut core := { state.monads.coreContext with fileMap := FileMap.ofString text }
+  if request.has "options" then
+    let limits ← MonadExcept.ofExcept (withLimits [] (request.object "options"))
+    let limit (name : String) : Nat := ((limits.lookup name).bind fun value => value.getNat?.toOption).getD 0
+    core := { core with
+      maxHeartbeats := min (limit "maxHeartbeats" * 1000) maxScalar
+      maxRecDepth := limit "maxRecDepth" }
+  return { state with monads.coreContext := core }
+
+/--
+What a tactic did to all that was open.
+-/
+private structure Outcome where
+  /-- The proofs that it gave. -/
+  terms : Array Expr
+  /-- Metavariables in them that nobody would ever ask for. -/
+  lost : List MVarId
+  /-- What its state leaves open besides the goals. -/
+  outside : List MVarId
+  owed : List MVarId
+  /-- The goals that it took away. -/
+  gone : List MVarId
+
+private def outcomeOf (state : ProofState) (mctx : MetavarContext) (before after : List MVarId)
+    (fragments : List Fragment) : Outcome :=
+  let outsideBefore := state.outside?.getD (mentionedBy state.mctx state.goals).toList
+  let aside := state.goals.filter (!before.contains ·)
+  /- A `conv` block's goal comes back at its end. -/
+  let waiting := fragments.map (·.goal)
+  let outside := (outsideBefore ++ aside ++ waiting).eraseDups.filter (!after.contains ·)
+  let gone := before.filter (!after.contains ·)
+  let proofs := proofsOf mctx (gone ++ state.owed ++ outside)
+  let stillOutside := outside.filter proofs.has
+  let expected := after ++ stillOutside
+  let others := proofs.unassigned.toList.filter (!expected.contains ·)
+  let spokenOf := if others.isEmpty then #[] else mentionedBy mctx expected
+  { terms := proofs.terms, gone, outside := stillOutside
+    lost := others.filter (!spokenOf.contains ·)
+    owed := others.filter spokenOf.contains }
+
+/-- Tactics hide some of what they use in auxiliary lemmas, whose names have a part that begins with `_`. -/
+private def isAuxiliary (env : Environment) (name : Name) : Bool :=
+  hidden name && (moduleOf? env name).isNone
+where
+  hidden : Name → Bool
+    | .str parent part => part.startsWith "_" || hidden parent
+    | .num parent _ => hidden parent
+    | .anonymous => false
+
+/-- What is open, no goal, and asks for a proof of something: the text of it, or empty where there is none. -/
+private def hiddenText (monads : Monads) (owed : List MVarId) : DojoM String := do
+  let asking ← monads.eval (owed.filterM fun goal => return !(← isInhabited goal))
+  if asking.isEmpty then return "" else goalsText monads.printContext asking
+
+private structure Step where
+  state : ProofState
+  before : List MVarId
+  after : List MVarId
+  fragments : List Fragment
+  log : List Json
+  withAxioms : Bool
+
+private def acceptStep (step : Step) (stored : ProofState) : DojoM Json := do
+  let { state, before, after, fragments, log, withAxioms } := step
+  let monads := state.monads
+  let env := monads.coreState.env
+  let outcome := outcomeOf stored monads.metaState.mctx before after fragments
+  let refused (text : String) : Json := record (("messages", .arr (log ++ [errorJson text]).toArray) :: nothing)
+  unless outcome.lost.isEmpty do
+    let left ← (goalsText monads.printContext outcome.lost : IO String)
+    return refused s!"the tactic leaves this open, which is not among its goals:\n{left}"
+  let cited := outcome.terms.flatMap (·.getUsedConstants)
+  let used := closure env cited.toList (isAuxiliary env)
+  if let some circular := used.toList.find? state.forbidden.contains then
+    return refused s!"the proof uses {nameText circular}, which it is to prove"
+  let next : ProofState := { stored with
+    monads := { monads with coreContext := stored.monads.coreContext }
+    goals := after, outside? := some outcome.outside, owed := outcome.owed, parents := outcome.gone, fragments }
+  let id ← keepState next
+  let mut fields := [
+    ("nextStateId", toJson id), ("messages", .arr log.toArray),
+    ("hasSorry", .bool (used.contains ``sorryAx)),
+    ("hasUnsafe", .bool (outcome.terms.any env.hasUnsafe))]
+  if withAxioms then
+    let rest := restsOn env cited state.library
+    let names := rest.axioms.map fun one => userText one.name
+    fields := ("axioms", toJson names) :: ("owed", .str (← hiddenText monads outcome.owed)) :: fields
+  return record (fields ++ (← next.shown))
+
+private def runStep (state stored : ProofState) (before : List MVarId) (act : TacticM (List Fragment))
+    (withAxioms : Bool) : DojoM Json := do
+  let whole : TacticM (List Fragment) := do
+    let fragments ← act
+    settle
+    pruneSolvedGoals
+    return fragments
+  let failed (log : List Json) : Json := record (("messages", .arr log.toArray) :: nothing)
+  let (result, monads) ← state.monads.attempt
+    ((whole { elaborator := .anonymous, recover := false }).run { goals := before })
+  let log := (← messagesJson monads.coreState.messages).toList
+  match result with
+  | .error exception =>
+    /- An abort only says that the error has been logged already. -/
+    if exception matches .internal .. && !log.isEmpty then return failed log
+    let text ← exceptionText exception
+    let offset? := if exception matches .internal .. then none else exception.getRef.getPos?.map (·.byteIdx)
+    return failed (log ++ [errorJson text state.monads.coreContext.fileMap offset?])
+  | .ok (fragments, { goals := after }) =>
+    if log.any isError then return failed log
+    acceptStep { state := { state with monads := monads.withoutMessages }, before, after, fragments, log, withAxioms } stored
+
+private def goalTactic (request : Request) : DojoM Json := do
+  let stored ← getState (request.nat "stateId")
+  let [form] := forms.filter request.has
+    | refuse "command" s!"Exactly one of \{{", ".intercalate forms}} must be supplied"
+  let text := request.text form
+  let autoResume? := if request.has "autoResume" then some (request.flag "autoResume") else none
+  let (goal, before) ← site stored (request.nat? "goalId") autoResume?
+  match ← actionOf request form text stored goal with
+  | .error problem => return record (("parseError", .str problem) :: nothing)
+  | .ok act =>
+    let state ← prepared stored text request
+    /- Steps that are terms see nothing that Lean has cached, as in Pantograph, so that new metavariables get the same
+    numbers. For tactics the cache is worth more. -/
+    let plain := form == "tactic" && state.fragments.isEmpty
+    let state := if plain then state else { state with monads.metaState.cache := {} }
+    runStep state stored before act (request.flag "axioms")
+
+def stepCommands : List Command := [
+  { name := "goal.tactic", run := goalTactic, fields := [
+      required .natural "stateId", optional .natural "goalId", optional .boolean "autoResume",
+      optional .text "tactic", optional .text "mode", optional .text "expr", optional .text "have",
+      optional .text "let", optional .text "draft", optional .text "binderName", optional .object "options",
+      optional .boolean "axioms"] }
+]
+
+end Dojo

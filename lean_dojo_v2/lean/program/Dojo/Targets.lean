@@ -1,0 +1,200 @@
+import Dojo.Actions
+import Dojo.Dependencies
+import Dojo.Files
+import Dojo.States
+
+/-!
+# `frontend.distil` and `frontend.refactor`: what is left to be found in a text
+
+A *search target* is a command that declares something with a `sorry` in its value. Later commands that mention it are
+coupled with it: a function to be found, and theorems that it has to fulfil, are one target.
+-/
+
+namespace Dojo
+
+open Lean Elab Meta
+
+/-- A command of a text. -/
+private structure Piece where
+  text : String
+  /-- What it adds. -/
+  names : List Name
+  /-- The first of those that somebody has written. -/
+  name? : Option Name
+  uses : NameSet
+  isTarget : Bool
+
+/-- A command, and those that are coupled with it, each with whether it rests on the command's own constants alone. -/
+private structure Group where
+  head : Piece
+  companions : List (Piece × Bool) := []
+
+/-- The commands of a text without errors in them, and the environment behind them all. -/
+private def readPieces (text kind : String) : DojoM (List Piece × Environment × OpenFile) := do
+  let file ← openText { file := text, header := false, inScope := true }
+  let pieces ← IO.mkRef (#[] : Array Piece)
+  let problems ← IO.mkRef (#[] : Array Json)
+  let state ← file.run fun unit => do
+    problems.modify (· ++ unit.messages.filter isError)
+    if unit.isEnd then return false
+    let added := unit.added
+    let uses := added.foldl (init := ({} : NameSet)) fun uses (_, info) =>
+      (usesOf info).foldl (init := uses) fun uses name => uses.insert name
+    let written? := added.find? fun (name, _) => (rangesOf? unit.after.env name).isSome
+    pieces.modify (·.push {
+      text := trimmed (file.text.slice unit.start unit.stop)
+      names := (added.map (·.1)).toList
+      name? := written?.map (·.1)
+      uses
+      isTarget := written?.any fun (_, info) => (valueOf? info).any (·.hasSorry) })
+    return false
+  let said := (← problems.get).map fun message =>
+    let position := message.getObjValD "pos"
+    let number (name : String) : Nat := (position.getObjValAs? Nat name).toOption.getD 0
+    s!"{number "line"}:{number "column"}: {(message.getObjValAs? String "data").toOption.getD ""}"
+  unless said.isEmpty do refuse kind s!"the text has errors:\n{"\n".intercalate said.toList}"
+  return ((← pieces.get).toList, state.env, file)
+
+private def companionsOf (head : Piece) (rest : List Piece) : List (Piece × Bool) × List Piece := Id.run do
+  let mut known := head.names
+  let mut companions := #[]
+  let mut others := #[]
+  for piece in rest do
+    let used := known.filter piece.uses.contains
+    if piece.name?.isNone || used.isEmpty then others := others.push piece else
+      companions := companions.push (piece, used.all head.names.contains)
+      known := known ++ piece.names
+  return (companions.toList, others.toList)
+
+/-- The commands in order, each target with those that are coupled with it. -/
+private partial def grouped : List Piece → List Group
+  | [] => []
+  | head :: rest =>
+    if head.isTarget then
+      let (companions, others) := companionsOf head rest
+      { head, companions } :: grouped others
+    else { head } :: grouped rest
+
+/-- The type of a constant; a `sorry` in it is a hole as well. -/
+private def statementOf (name : Name) : MetaM Expr := do
+  return (← withoutSorry (← getConstInfo name).type).1
+
+private def lastPart : Name → Name
+  | .str _ part => .mkSimple part
+  | name => name
+
+private structure Composite where
+  /-- The thing that is to be found. -/
+  constant : Expr
+  witness : Expr
+  /-- What its companions say of it: a conjunction. -/
+  predicate : Expr
+  /-- `{ f : T // what its companions say of it }` -/
+  type : Expr
+
+private def conjunction : List Expr → Expr
+  | [] => mkConst ``True
+  | [claim] => claim
+  | claim :: rest => mkApp2 (mkConst ``And) claim (conjunction rest)
+
+private def compositeOf (head : Name) (companions : List Name) (binder : Name) : MetaM Composite := do
+  let witness ← statementOf head
+  let info ← getConstInfo head
+  let constant := mkConst head (info.levelParams.map .param)
+  let claims ← companions.mapM fun name => do kabstract (← statementOf name) constant
+  let predicate := .lam binder witness (conjunction claims) .default
+  return { constant, witness, predicate, type := ← mkAppOptM ``Subtype #[some witness, some predicate] }
+
+/-- What is open of a target: its root, and the goals. -/
+private abbrev Opens := MVarId × List MVarId
+
+/-- A goal of a target's own type; with values, each `sorry` in its value is a goal instead. -/
+private def openSingle (head : Name) (value : Expr) (ignoreValues : Bool) : MetaM Opens := do
+  let root ← newGoal (← statementOf head)
+  if ignoreValues then return (root, [root])
+  let (term, goals) ← withoutSorry value
+  root.assign term
+  return (root, goals)
+
+/-- The same for a target with companions. -/
+private def openCoupled (head : Name) (value : Expr) (companions : List (Name × Expr)) (binder : Name)
+    (ignoreValues : Bool) : MetaM Opens := do
+  let whole ← compositeOf head (companions.map (·.1)) binder
+  if ignoreValues then
+    let root ← newGoal whole.type
+    return (root, [root])
+  let (first, firstGoals) ← withoutSorry value binder
+  let root ← newGoal whole.type
+  let mut goals := firstGoals
+  let mut proofs := #[]
+  for (_, about) in companions do
+    let (term, more) ← withoutSorry ((← kabstract about whole.constant).instantiate1 first)
+    goals := goals ++ more
+    proofs := proofs.push term
+  let some last := proofs.back? | throwError "there is nothing that the target has to fulfil"
+  let proof ← proofs.pop.foldrM (init := last) fun one rest => mkAppM ``And.intro #[one, rest]
+  root.assign (← mkAppOptM ``Subtype.mk #[some whole.witness, some whole.predicate, some first, some proof])
+  return (root, goals)
+
+private def valueIn (env : Environment) (name : Name) : Expr :=
+  ((env.find? name).bind valueOf?).getD (mkConst name)
+
+/-- Which of a target's own constants its goals cannot do without: matchers and the like. -/
+private def neededBy (env : Environment) (own : List Name) (mctx : MetavarContext) (root : MVarId) : NameSet :=
+  let mentioned := (proofsOf mctx [root]).terms.flatMap (·.getUsedConstants)
+  closure env mentioned.toList own.contains
+
+private def openGroup (env : Environment) (library : Environment) (group : Group) (request : Request) :
+    DojoM Json := do
+  let some head := group.head.name? | refuse "io" "a target without a name"
+  let binder := ((request.text? "binderName").map (·.toName)).getD (lastPart head)
+  let command := { (← (← read).command.get) with env }
+  let levels := ((env.find? head).map (·.levelParams)).getD []
+  let monads := (← Monads.ofCommand command).withLevels levels
+  let ignoreValues := request.flag "ignoreValues" true
+  let value := valueIn env head
+  let companions := group.companions.filterMap fun (piece, _) => piece.name?.map fun name => (name, valueIn env name)
+  let ((root, goals), monads) ← monads.run <|
+    if companions.isEmpty then openSingle head value ignoreValues
+    else openCoupled head value companions binder ignoreValues
+  /- The environment knows what is to be found, for its auxiliaries; citing it is no proof. -/
+  let own := (group.head :: group.companions.map (·.1)).flatMap (·.names)
+  let needed := neededBy env own monads.metaState.mctx root
+  let forbidden := own.foldl (init := ({} : NameSet)) fun all name => if needed.contains name then all else all.insert name
+  let state : ProofState := { monads := monads.withoutMessages, library, goals, root, forbidden }
+  let id ← keepState state
+  return record (("stateId", toJson id) :: (← state.shown))
+
+private def distil (request : Request) : DojoM Json := do
+  let (pieces, env, file) ← readPieces (request.text "file") "io"
+  let targets := (grouped pieces).filter (·.head.isTarget)
+  let opened ← targets.mapM fun group => openGroup env file.base.library group request
+  return record [("targets", .arr opened.toArray)]
+
+private def fold (env : Environment) (group : Group) (options : List (String × Json)) : DojoM String := do
+  let some head := group.head.name? | refuse "frontend" "a target without a name"
+  if group.companions.any fun (_, isFlat) => !isFlat then
+    refuse "frontend" s!"what rests on {nameText head} is not flat: it cannot be folded"
+  let base ← MonadExcept.ofExcept (withLimits (← read).options (("pp.analyze", .bool true) :: options))
+  let monads ← Monads.ofCommand (← commandState env base)
+  let monads := monads.withLevels (((env.find? head).map (·.levelParams)).getD [])
+  let binder := lastPart head
+  let (whole, monads) ← monads.run (compositeOf head (group.companions.filterMap (·.1.name?)) binder)
+  let type ← (exprText monads.printContext whole.type : IO String)
+  return s!"def {nameText binder}_composite : {type} :=\n  sorry"
+
+/-- Writes a text again with each target and its companions as one definition. -/
+private def refactor (request : Request) : DojoM Json := do
+  let options ← (request.texts "coreOptions").mapM fun text => MonadExcept.ofExcept (parseAssignment text)
+  let (pieces, env, _) ← readPieces (request.text "file") "frontend"
+  let written ← (grouped pieces).mapM fun group =>
+    if group.companions.isEmpty then pure group.head.text else fold env group options
+  return record [("file", .str (String.join (written.map ("\n" ++ ·))))]
+
+def targetCommands : List Command := [
+  { name := "frontend.distil", run := distil, fields := [
+      required .text "file", optional .text "binderName", optional .boolean "ignoreValues"] },
+  { name := "frontend.refactor", run := refactor, fields := [required .text "file", optional .texts "coreOptions"] }
+]
+
+end Dojo

@@ -1,0 +1,39 @@
+import Dojo.Protocol
+import Dojo.Native
+
+/-!
+# The engine as a program: lines in, lines out
+
+`lake env lean --run Main.lean [--imports=A,B] [--project=FOLDER] [--answers=FILE] [MODULE …] [name=value …]`
+
+It prints `ready.`, then answers each line of standard input by one line. An empty line, or the end of input, ends it.
+Answers go to FILE if one is named: a text's own threads may print to the standard output, and must not reach them.
+-/
+
+open Dojo
+
+/-- Answers lines until an empty one. -/
+partial def serve (session : Session) (input : IO.FS.Stream) (say : String → IO Unit) : IO Unit := do
+  let line ← input.getLine
+  let request := trimmed line
+  unless request.isEmpty do
+    say (← answer session request)
+    serve session input say
+
+def main (args : List String) : IO UInt32 := do
+  let flag := "--answers="
+  let input ← IO.getStdin
+  let output ← match args.find? (·.startsWith flag) with
+    | some word => IO.FS.Stream.ofHandle <$> IO.FS.Handle.mk (behind flag word) .write
+    | none => IO.getStdout
+  let say (line : String) : IO Unit := do
+    output.putStr s!"{line}\n"
+    output.flush
+  try
+    let session ← start (← nativeHost) (args.filter fun word => !word.startsWith flag)
+    say "ready."
+    serve session input say
+    return 0
+  catch error =>
+    (← IO.getStderr).putStrLn (toString error)
+    return 2

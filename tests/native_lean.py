@@ -1,0 +1,92 @@
+"""A native Lean for the tests: `lean` and `lake` on the PATH, behind which the WebAssembly build works.
+
+No test machine has elan. So the native engine's real start, pipes, kill, time-out and cache are run
+with these two scripts: `lean -o` compiles with the WebAssembly build. Its own command line cannot
+run programs (the package has no `.ir` files, so code that `Main.lean` imports is not found), and so
+`lean --run` runs the program in the embedded host, over the same pipes.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
+from lean_dojo_v2.lean.engines.embedded.program import compiled_for, program_argv
+from lean_dojo_v2.lean.engines.embedded.sandbox import PACKAGE, environment, sandboxed_argv
+from lean_dojo_v2.lean.engines.program import MODULE, program
+
+SAID = "Lean (version 4.28.0, wasm32-unknown-emscripten, commit 38f3c0c4, Release)"
+
+LEAN = """\
+#!/bin/sh
+exec {python} {script} "$@"
+"""
+
+LAKE = """\
+#!/bin/sh
+# Usage: lake env COMMAND… | lake build
+case "$1" in
+env) shift; LEAN_PATH="$PWD/.lake/build/lib/lean"; export LEAN_PATH; exec "$@" ;;
+build) exit 0 ;;
+*) echo "lake: unknown command: $1" >&2; exit 1 ;;
+esac
+"""
+
+
+def write_toolchain(folder: Path) -> None:
+    """Write `lean` and `lake` into a folder, which is to be put on the PATH."""
+    folder.mkdir(parents=True, exist_ok=True)
+    python, script = (shlex.quote(word) for word in (sys.executable, str(Path(__file__).resolve())))
+    for name, text in {"lean": LEAN.format(python=python, script=script), "lake": LAKE}.items():
+        path = folder / name
+        path.write_text(text)
+        path.chmod(0o755)
+
+
+def lean(words: list[str]) -> int:
+    """Do what `lean` does with these arguments, as far as the engine uses them."""
+    match words:
+        case ["--version"]:
+            print(SAID)
+            return 0
+        case [root, "--json", "-o", target, source] if root.startswith("--root="):
+            return _compile(Path(target), Path(source))
+        case ["--run", main, *rest]:
+            return _run(Path(main), rest)
+    sys.stderr.write(f"lean: unknown arguments {words}\n")
+    return 1
+
+
+def _compile(target: Path, source: Path) -> int:
+    home = ensure_installed().path
+    if source.read_text("utf-8") == program().text:  # this Lean has compiled it before
+        target.write_bytes(compiled_for(home).read_bytes())
+        return 0
+    argv = sandboxed_argv(home, PACKAGE / "host/main.js", [f"--compile={MODULE}"])
+    text, env = source.read_bytes(), environment(home)
+    done = subprocess.run(argv, input=text, capture_output=True, check=False, env=env)
+    sys.stdout.buffer.write(done.stderr)  # lines of JSON
+    target.write_bytes(done.stdout)
+    return done.returncode
+
+
+def _run(main: Path, words: list[str]) -> int:
+    """Become the engine, whose answers go where the arguments say."""
+    assert main.read_text("utf-8").startswith(f"import {MODULE}\n")
+    home = ensure_installed().path
+    compiled = Path(os.environ["LEAN_PATH"].split(os.pathsep)[0]) / f"{MODULE}.olean"
+    values = dict(word.split("=", 1) for word in words if word.startswith("--"))
+    if "--answers" in values:
+        os.dup2(os.open(values["--answers"], os.O_WRONLY), 1)
+    readable = [Path(values["--project"])] if "--project" in values else []
+    kept = [word for word in words if not word.startswith("--answers=")]
+    argv = program_argv(home, compiled, kept, readable=readable)
+    os.execve(argv[0], argv, environment(home))
+
+
+if __name__ == "__main__":
+    sys.exit(lean(sys.argv[1:]))
