@@ -82,6 +82,7 @@ def openText (opening : Opening) : DojoM OpenFile := do
   let stateFor (env : Environment) : DojoM Command.State := commandState env options (module?.getD unnamed)
   if opening.header then
     let { imports, messages, parserState } ← (parseHeader source : IO Header)
+    noteImports imports
     let base ← baseOf imports opening.compiled
     let state ← stateFor (← upToDate base.env)
     return { source, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, messages }

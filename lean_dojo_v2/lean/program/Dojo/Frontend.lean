@@ -1,6 +1,7 @@
 import Dojo.Axioms
 import Dojo.Options
 import Dojo.Run
+import Dojo.Taint
 import Dojo.Text
 
 /-!
@@ -93,7 +94,9 @@ private def elaborate (source : Source) (stx : Syntax) (state : Command.State) (
 
 private def elaborateUnit (source : Source) (stx : Syntax) (before : Command.State) (start stop : Nat)
     (complaints : Array Json) : DojoM Elaborated := do
+  noteCommand before.env stx
   let after ← elaborate source stx before start
+  notePretenders before.env after.env
   let trees := treesOf after
   let said ← messagesJson after.messages
   let messages := complaints ++ correctAxioms stx.getKind said trees after.env

@@ -80,6 +80,7 @@ def answer (session : Session) (line : String) : IO String := do
     match ← (handle line session).toBaseIO with
     | .ok json => pure json
     | .error failure => pure failure.json
+  let answer := if ← session.tainted.get then answer.setObjVal! "tainted" (.bool true) else answer
   return if (← session.settings.get).printJsonPretty then answer.pretty else answer.compress
 
 end Dojo

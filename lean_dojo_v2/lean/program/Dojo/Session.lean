@@ -142,6 +142,8 @@ structure Session where
   beginnings : IO.Ref (Array Beginning)
   /-- What the kernel was seen to take of environments that texts begin in, the least recently used first. -/
   grounds : IO.Ref (Array Checked)
+  /-- Whether a program of a text may have run in this process. -/
+  tainted : IO.Ref Bool
   /-- Set when the present request has taken too long. -/
   cancel : IO.Ref (Option IO.CancelToken)
 

@@ -48,6 +48,7 @@ def start (host : Host) (args : List String) : IO Session := do
     registered := ← IO.mkRef false
     beginnings := ← IO.mkRef #[]
     grounds := ← IO.mkRef #[]
+    tainted := ← IO.mkRef false
     cancel := ← IO.mkRef none
   }
   let begin : DojoM Unit := do

@@ -77,12 +77,18 @@ def parseText (env : Environment) (category : Name) (text : String) : Except Str
   if let some problem := nestingProblem? text then throw problem
   Parser.runParserCategory env category text
 
+/-- The same for a text that Lean elaborates next: what it may run is noted. -/
+def parseToRun (env : Environment) (category : Name) (text : String) : DojoM (Except String Syntax) := do
+  let parsed := parseText env category text
+  if let .ok stx := parsed then noteSyntax env stx
+  return parsed
+
 /-- Nothing may stay postponed. -/
 def settle : TermElabM Unit := Term.synthesizeSyntheticMVarsNoPostponing
 
 /-- Elaborates a text as a type. -/
 def elaborateType (monads : Monads) (text : String) : DojoM (Expr × Monads) := do
-  let stx ← orRefuse "parse" (parseText monads.coreState.env `term text)
+  let stx ← orRefuse "parse" (← parseToRun monads.coreState.env `term text)
   monads.run (kind := "elab") do
     let type ← Term.elabType stx
     settle
@@ -90,7 +96,7 @@ def elaborateType (monads : Monads) (text : String) : DojoM (Expr × Monads) := 
 
 /-- Elaborates a text as a term, of a type if one is given. -/
 def elaborateTerm (monads : Monads) (text : String) (type? : Option Expr) : DojoM (Expr × Monads) := do
-  let stx ← orRefuse "parse" (parseText monads.coreState.env `term text)
+  let stx ← orRefuse "parse" (← parseToRun monads.coreState.env `term text)
   monads.run (kind := "elab") do
     let term ← Term.elabTermEnsuringType stx type?
     settle

@@ -49,14 +49,15 @@ private def actionOf (request : Request) (form text : String) (state : ProofStat
   if form == "tactic" then
     if let some fragment := fragment? then
       let category := if fragment matches .calc .. then `term else `conv
-      return do return fragmentStep state.fragments fragment (← parseText state.env category text)
-    return do return same (evalTactic (← parseSequence state.env text))
-  return do
-    let stx ← parseText state.env `term text
+      return (← parseToRun state.env category text).map (fragmentStep state.fragments fragment)
+    let parsed := parseSequence state.env text
+    if let .ok stx := parsed then noteSyntax state.env stx
+    return parsed.map fun stx => same (evalTactic stx)
+  return (← parseToRun state.env `term text).map fun stx =>
     match form with
-    | "expr" => return same (assignTerm stx)
-    | "draft" => return same (draftTerm stx)
-    | _ => return same (branchOn stx binder (form == "let"))
+    | "expr" => same (assignTerm stx)
+    | "draft" => same (draftTerm stx)
+    | _ => same (branchOn stx binder (form == "let"))
 
 /-- The state as a request sees it: positions are those of its text, and limits its own. -/
 private def prepared (state : ProofState) (text : String) (request : Request) : DojoM ProofState := do

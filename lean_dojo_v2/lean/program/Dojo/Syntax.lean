@@ -41,6 +41,7 @@ private def parseTactic (request : Request) : DojoM Json := do
       ("kinds", toJson inventory.kinds),
       ("identifiers", toJson inventory.identifiers),
       ("atoms", toJson inventory.atoms)]
+      [if hasPlainSettings env stx then none else some ("evaluates", .bool true)]
 
 def syntaxCommands : List Command := [
   { name := "dojo.parse_tactic", fields := [required .text "tactic", optional .natural "stateId"], run := parseTactic }
