@@ -119,7 +119,7 @@ def open_step(server: Server, source: SourceTheorem, position: Position) -> Open
         LeanError: If there is no tactic at that place.
     """
     played, rest = _around(source, position)
-    if not server.capabilities.opens_tactics:
+    if not server.capabilities.ours:
         state = _by_sorry(server, source, played)
         block = rest_of_block(source.text, source.offset(position), source.offset(source.end))
         ends = [len(source.text[:start].rstrip(" ;\n")) for start in block.starts[1:]]
