@@ -380,6 +380,41 @@ def test_one_file_reads_what_lies_beside_it(tmp_path: Path, one_engine: None) ->
         LeanGitRepo(traced.url, traced.commit)
 
 
+WHOLE = {
+    "Lib.lean": "import Lib.C\n",
+    "Lib/A.lean": (
+        "module\nnamespace N\nprivate theorem priv (n : Nat) : n = n := by rfl\n"
+        "private def hid (n : Nat) : Nat := n + 1\npublic def pub (n : Nat) : Nat := hid n\n"
+        "private def own : Nat := 1\nend N\n"
+    ),
+    "Lib/B.lean": (
+        "module\npublic import Lib.A\nimport all Lib.A\n"
+        "theorem far (n : Nat) : n = n := by exact N.priv n\nnamespace N\n"
+        "theorem near (n : Nat) : n = n := by exact priv n\n"
+        "private def own : Nat := 2\ntheorem mine : own = 2 := by rfl\n"
+        "public def more (n : Nat) : Nat := hid n + 1\n"
+        "public theorem more_eq (n : Nat) : more n = n + 2 := by simp [more, hid]\n"
+        "#eval more 3\nend N\n"
+    ),
+    "Lib/C.lean": (
+        "import Lib.B\ntheorem uses (n : Nat) : N.more n = n + 2 := by exact N.more_eq n\n"
+        "theorem unknown (n : Nat) : n = n := by exact N.priv n\n"
+    ),
+}
+
+
+def test_private_names_after_import_all(project: Project, one_engine: None) -> None:
+    """They are known in the file that says so, and in no other."""
+    traced = trace_repository(LeanGitRepo.from_path(project(WHOLE)), engine="embedded", jobs=1)
+    names = [theorem.full_name for theorem in traced.proven_theorems]
+    assert names == ["N.priv", "far", "N.near", "N.mine", "N.more_eq", "uses"]
+    (error,) = traced.metadata["trace_errors"]
+    assert error.startswith("Lib/C.lean:3:")
+    assert "Unknown identifier `N.priv`" in error
+    (used,) = traced.proven_theorems[2].traced_tactics[0].premises
+    assert (used.full_name, used.def_path) == ("N.priv", "Lib/A.lean")
+
+
 def test_what_is_missing_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")  # no lake
     repo = LeanGitRepo.from_path(project({"Lib.lean": "import Inn"}))

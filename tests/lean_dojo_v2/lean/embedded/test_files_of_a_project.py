@@ -19,6 +19,7 @@ FILES = {
     "src/M/A.lean": MODULE,
     "src/M/B.lean": "import M.A\ntheorem b : words.length = 6 := by rfl\n",
     "inner/lib/Inn.lean": "theorem inn : 1 = 1 := rfl\n",
+    "Whole.lean": "module\nprivate theorem priv : 3 = 3 := rfl\n",
     ".lake/packages/dep/Dep.lean": "theorem dep : 2 = 2 := rfl\n",
     "src/data/words.txt": "hello\n",
     "data/words.txt": "hello\n",
@@ -75,6 +76,7 @@ def test_a_theorem_behind_it_is_proved_in_its_file(server: Server) -> None:
         (FILES["src/M/B.lean"], "src/M/B.lean"),
         ("import Inn\ntheorem x : 1 = 1 := inn", "Out.lean"),
         ("import Dep\ntheorem x : 2 = 2 := dep", "Out.lean"),
+        ("module\nimport all Whole\ntheorem x : 3 = 3 := priv", "Out.lean"),
     ],
 )
 def test_modules_lie_in_source_folders_and_packages(server: Server, text: str, name: str) -> None:

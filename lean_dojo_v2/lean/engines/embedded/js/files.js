@@ -42,7 +42,8 @@ function createFiles(engine) {
     const start = header ? readHeader(source, compiled) : continueSession();
     const own = module ?? engine.modules.nameOfFile(fileName);
     const limits = withLimits(engine.options, options);
-    const plain = frontend.stateFor(start.below, limits, own ?? UNNAMED);
+    const fresh = frontend.stateFor(start.below, limits, own ?? UNNAMED);
+    const plain = engine.modules.seeing(fresh, start.whole, file);
     return {
       ...start,
       text,
@@ -54,12 +55,13 @@ function createFiles(engine) {
   }
 
   function readHeader(source, compiled) {
-    const { imports, messages, parserState, end } = frontend.parseHeader(source);
+    const { imports, whole, messages, parserState, end } = frontend.parseHeader(source);
     // without `Init` (`prelude`) a text may define for itself what Lean's code takes for the library's
     if (!imports.includes('Init')) engine.taint.note();
     const { env, ...found } = engine.modules.environment(imports, compiled);
     const below = engine.initializers.upToDate(env);
-    return { imports: [...new Set(imports)], messages, parserState, bodyStart: end, below, ...found };
+    const unique = [...new Set(imports)];
+    return { imports: unique, whole, messages, parserState, bodyStart: end, below, ...found };
   }
 
   /** `include_str` looks beside its file, and a name alone is beside nothing to Lean; Lake has paths with folders too. */
@@ -68,6 +70,7 @@ function createFiles(engine) {
 
   const continueSession = () => ({
     imports: [],
+    whole: [],
     messages: [],
     parserState: frontend.startOfText(),
     bodyStart: 0,

@@ -12,6 +12,8 @@ const { leanOptions } = require('./options.js');
 const SCOPE = { header: 0, options: 1, currNamespace: 2, openDecls: 3 };
 const INFO_STATE = { lazyAssignment: 1, trees: 2 };
 const MODULE_PARSER_STATE = { position: 0 };
+/** The flag `importAll` of an `Import`. */
+const IMPORT_ALL = 0;
 const END_OF_INPUT = new Set(['Lean.Parser.Command.eoi', 'Lean.Parser.Command.exit']);
 
 /**
@@ -48,15 +50,20 @@ function createFrontend({ rt, contexts, trees, axioms, taint }) {
 
   /**
    * Reads a header with Lean's own parser.
-   * @returns {{imports: string[], messages: object[], parserState: number, end: number}} `Init` is among the imports
-   *   unless the file begins with `prelude`
+   * @returns {{imports: string[], whole: string[], messages: object[], parserState: number, end: number}} `Init` is
+   *   among the imports unless the file begins with `prelude`; `whole` are those of `import all`
    */
   function parseHeader(source) {
     const parsed = rt.io('l_Lean_Parser_parseHeader', source.input);
     const [parserState, log] = [rt.field(rt.field(parsed, 1), 0), rt.field(rt.field(parsed, 1), 1)];
-    const imports = rt.call('l_Lean_Elab_headerToImports', rt.field(parsed, 0), rt.box(1));
+    const found = rt.call('l_Lean_Elab_headerToImports', rt.field(parsed, 0), rt.box(1));
+    const imports = rt.arrayItems(found).map((item) => ({
+      module: rt.moduleText(rt.field(item, 0)),
+      isWhole: rt.scalarByte(item, IMPORT_ALL) === 1,
+    }));
     return {
-      imports: rt.arrayItems(imports).map((item) => rt.moduleText(rt.field(item, 0))),
+      imports: imports.map(({ module }) => module),
+      whole: imports.filter(({ isWhole }) => isWhole).map(({ module }) => module),
       messages: messages(rt, log),
       parserState,
       end: rt.unbox(rt.field(parserState, MODULE_PARSER_STATE.position)),

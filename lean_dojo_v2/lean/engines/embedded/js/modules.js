@@ -17,6 +17,8 @@ const { createSources } = require('./sources.js');
 /** Fields of Lean's `Environment`. */
 const ENVIRONMENT = { asyncConstants: 3 };
 const ASYNC_CONSTANTS = { normalizedTrie: 3 };
+/** `OpenDecl.explicit`: a name that stands for a constant. */
+const EXPLICIT = 1;
 /** So many elaborated chains of modules are kept; the least recently used goes first. */
 const MAX_CHAINS = 64;
 
@@ -128,8 +130,9 @@ function createModules(engine) {
    */
   function elaborate({ module, file, text }, below) {
     const source = frontend.openText(new SourceText(text).lean, `./${file}`);
-    const { parserState } = frontend.parseHeader(source);
-    const start = frontend.stateFor(below, withLimits(engine.options, {}), module);
+    const { parserState, whole } = frontend.parseHeader(source);
+    const fresh = frontend.stateFor(below, withLimits(engine.options, {}), module);
+    const start = seeing(fresh, whole, text);
     let state = then(start, 'section');
     const initialize = initializers.of(module);
     const visit = (unit) => {
@@ -146,6 +149,48 @@ function createModules(engine) {
     }
     return initializers.upToDate(asImported(rt.field(state, COMMAND_STATE.env)));
   }
+  /**
+   * The state in which a text may call the private names of some modules as their source does, as after `import all`:
+   * each is opened by its name, and by its ends, unless the text declares something of that name itself. To Lean such a
+   * text is no `module` here, so that it would not look for them.
+   */
+  function seeing(state, whole, text) {
+    if (whole.length === 0) return state;
+    const env = rt.field(state, COMMAND_STATE.env);
+    const opened = whole.flatMap((module) =>
+      privateNames(env, module).flatMap(({ name, known }) =>
+        ends(known)
+          .filter((end) => !declares(text, end))
+          .map((end) => rt.constructor(EXPLICIT, [rt.name(end), name])),
+      ),
+    );
+    const scope = rt.field(rt.field(state, COMMAND_STATE.scopes), 0);
+    const open = rt.list([...rt.listItems(rt.field(scope, SCOPE.openDecls)), ...opened]);
+    const scopes = rt.list([rt.withFields(scope, { [SCOPE.openDecls]: open })]);
+    return rt.withFields(state, { [COMMAND_STATE.scopes]: scopes });
+  }
+  function privateNames(env, module) {
+    const prefix = `_private.${module}.0.`;
+    return constants
+      .byModule(env)
+      .filter((part) => part.module === module || part.module === null)
+      .flatMap((part) => part.entries())
+      .map(([name]) => ({ name, text: rt.nameText(name) }))
+      .filter(({ text }) => text.startsWith(prefix))
+      .map(({ name, text }) => ({ name, known: text.slice(prefix.length) }))
+      .filter(({ known }) => !isInternal(rt.name(known)));
+  }
+  const isInternal = (name) => rt.holds('l_Lean_Name_isInternalDetail', name);
+  /** `A.b.c` → `A.b.c`, `b.c`, `c`; a part in guillemets may hold dots. */
+  function ends(name) {
+    const parts = name.match(/«[^»]*»|[^.]+/g);
+    return parts.map((_, i) => parts.slice(i).join('.'));
+  }
+  const declares = (text, name) =>
+    [...text.matchAll(/\b(?:theorem|lemma|def|abbrev|instance|opaque|axiom)\s+(\S+)/g)].some(
+      ([, declared]) => declared === name || declared.endsWith(`.${name}`),
+    );
+
   /**
    * Lean refuses a second name that differs from a known one in the prefix of private names alone, for within one
    * module that is an error. So what it knows by names without that prefix is forgotten between modules.
@@ -170,7 +215,7 @@ function createModules(engine) {
   /** The texts behind some imports, as far as they are the project's: they change while the engine runs. */
   const fingerprint = (imports) => plan(imports).own.map(({ module, text }) => [module, text]);
 
-  return { environment, nameOfFile, fingerprint };
+  return { environment, nameOfFile, fingerprint, seeing };
 }
 
 module.exports = { createModules };

@@ -95,7 +95,8 @@ function traceCommands(engine) {
       .addedBy(unit)
       .filter(([name, info]) => constants.kind(info) === 'theorem' && !isInternal(name))
       .map(([name]) => rt.nameText(name));
-  const isInternal = (name) => rt.holds('l_Lean_Name_isInternalDetail', name);
+  const isInternal = (name) =>
+    rt.holds('l_Lean_Name_isInternalDetail', rt.name(constants.userName(name)));
 
   function describeDeclarations(unit, text) {
     const found = declarations.ofUnit(unit);
