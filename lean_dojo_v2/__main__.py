@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from lean_dojo_v2.cli import guarded
+from lean_dojo_v2.cli import main
 
 if __name__ == "__main__":
-    sys.exit(guarded())
+    sys.exit(main())

@@ -113,15 +113,8 @@ def cli() -> None:
     """
 
 
-def guarded() -> int:
-    """Run the program, as the shell calls it, in a process that is watched; see :mod:`.guard`."""
-    from lean_dojo_v2.cli import guard
-
-    return guard.run(main)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program.
+    """Run the program; as the shell calls it, in a process that is watched (see :mod:`.guard`).
 
     Args:
         arguments: Command line without the program's name; the process's own if not given.
@@ -130,6 +123,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 for success, 1 for work that failed, 2 for a request that could not be
         understood, 130 after Ctrl-C. Errors are printed on stderr, one message each.
     """
+    if arguments is not None:
+        return _run(arguments)
+    from lean_dojo_v2.cli import guard
+
+    return guard.run(lambda: _run(None))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    """Run the program in this process; see :func:`main`."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed before the program began
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115

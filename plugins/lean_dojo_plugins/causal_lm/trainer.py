@@ -302,7 +302,7 @@ class CausalTrainer:
             "logging_first_step": True,
             "save_strategy": "steps",
             "save_steps": 500,
-            "save_total_limit": 1,
+            "save_total_limit": 2,  # the one before stays until the new one is whole
             "disable_tqdm": not sys.stderr.isatty(),
             "dataloader_pin_memory": not on_cpu,
             **under_new_names(self.trainer_args),

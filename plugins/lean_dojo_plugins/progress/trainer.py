@@ -32,6 +32,11 @@ from lean_dojo_plugins.training import fields, steady_environment
 from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args, under_new_names
 from lean_dojo_plugins.training.batches import GroupingTrainer
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
+from lean_dojo_plugins.training.checkpoints import (
+    SealCheckpoints,
+    keep_fitting_checkpoints,
+    last_checkpoint,
+)
 from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.fields import setting
@@ -56,8 +61,6 @@ from lean_dojo_plugins.training.run_folder import (
     FinishedStep,
     RunFolder,
     RunState,
-    keep_fitting_checkpoints,
-    last_checkpoint,
     length_of,
     longer_by,
     said_longer,
@@ -415,7 +418,11 @@ class ProgressTrainer:
             processing_class=tokenizer,
             data_collator=DataCollatorWithPadding(tokenizer),
             compute_metrics=self._measures,
-            callbacks=[ReportCallback(reporter, _NAME, before), *resolve_callbacks(self.callbacks)],
+            callbacks=[
+                SealCheckpoints(),
+                ReportCallback(reporter, _NAME, before),
+                *resolve_callbacks(self.callbacks),
+            ],
         )
         show_only_a_bar(trainer)
         if self.processes.is_main_process:

@@ -11,6 +11,7 @@ from urllib.request import getproxies
 
 from huggingface_hub import constants, model_info, try_to_load_from_cache
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError
+from safetensors import SafetensorError
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lean_dojo_core.errors import TrainingError, UsageError
@@ -103,7 +104,7 @@ def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
     try:
         with bars_on_terminals_only():
             return load(source, **hub_options(source), **options)
-    except (OSError, ValueError, ImportError, KeyError) as error:
+    except (OSError, ValueError, ImportError, KeyError, SafetensorError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:400]
         if Path(source).exists():
             raise TrainingError(

@@ -18,6 +18,12 @@ from accelerate import PartialState
 
 from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import EmptyDatasetError, UsageError
+from lean_dojo_plugins.training.checkpoints import (
+    STEP_FILE,
+    SealCheckpoints,
+    keep_fitting_checkpoints,
+    last_checkpoint,
+)
 from lean_dojo_plugins.training.data import formatted_rows, repository_name, split_file
 from lean_dojo_plugins.training.learner import CurriculumStep, Learner
 from lean_dojo_plugins.training.lengths import TooLong, nothing_fits
@@ -32,12 +38,9 @@ from lean_dojo_plugins.training.reporting import (
 )
 from lean_dojo_plugins.training.rows import Written, open_rows, write_rows
 from lean_dojo_plugins.training.run_folder import (
-    STEP_FILE,
     FinishedStep,
     RunFolder,
     RunState,
-    keep_fitting_checkpoints,
-    last_checkpoint,
     length_of,
     longer_by,
     said_longer,
@@ -235,6 +238,7 @@ class Loop:
             step,
             callbacks=(
                 NoFinalCheckpoint(),
+                SealCheckpoints(),
                 ReportCallback(self.reporter, step.name, state.optimizer_steps),
             ),
             checkpoint=checkpoint,

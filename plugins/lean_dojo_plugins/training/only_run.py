@@ -13,6 +13,7 @@ from accelerate import PartialState
 from filelock import FileLock, Timeout
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.training.storage import told_when_unwritable
 
 LOCK = ".run.lock"
 EXPORT_LOCK = ".export.lock"
@@ -24,15 +25,19 @@ PATIENCE = 10.0
 def only_run(folder: Path | str, processes: PartialState) -> Iterator[None]:
     """Keep other runs out of an output folder; the main process does so for all of its run.
 
+    What goes wrong there because nothing can be written is told as such.
+
     The system lets others in when the process ends, however it ends.
 
     Raises:
         UsageError: If another run is at work there.
+        TrainingError: If the disk is full, or the folder may not be written.
     """
     if not processes.is_main_process:
         yield
         return
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    with told_when_unwritable(Path(folder)):
+        Path(folder).mkdir(parents=True, exist_ok=True)
     lock = FileLock(Path(folder) / LOCK)
     try:
         held = lock.acquire(timeout=PATIENCE)
@@ -40,7 +45,7 @@ def only_run(folder: Path | str, processes: PartialState) -> Iterator[None]:
         raise UsageError(
             f"another process is training in {folder}; wait for it, end it, or use another folder"
         ) from error
-    with held:
+    with held, told_when_unwritable(Path(folder)):
         yield
 
 

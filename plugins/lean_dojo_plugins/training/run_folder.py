@@ -25,7 +25,6 @@ from lean_dojo_v2.runs.files import STATE_FILE
 
 STAGING = ".staging"
 CHECKPOINTS = "checkpoints"
-STEP_FILE = "step.json"
 LONGER = {
     "epochs_per_repo": "num_train_epochs",
     "epochs": "num_train_epochs",
@@ -248,46 +247,6 @@ def trained_settings(folder: Path) -> Mapping[str, Any]:
         return {}
     # Before its first repository is finished, a run says nothing about the model that is there.
     return {} if state is None or not state.finished else state.settings
-
-
-def last_checkpoint(folder: Path, processes: int) -> Path | None:
-    """Find the newest complete checkpoint of a step and delete the incomplete ones.
-
-    transformers writes ``trainer_state.json`` last on the main process; every process writes the
-    state of its own random numbers.
-    """
-    found: list[tuple[int, Path]] = []
-    for entry in folder.glob("checkpoint-*"):
-        number = entry.name.rpartition("-")[2]
-        if number.isdigit() and _complete(entry, processes):
-            found.append((int(number), entry))
-        else:
-            shutil.rmtree(entry, ignore_errors=True)
-    return max(found)[1] if found else None
-
-
-def _complete(checkpoint: Path, processes: int) -> bool:
-    try:
-        json.loads((checkpoint / "trainer_state.json").read_text())
-    except (OSError, ValueError):
-        return False
-    names = (
-        ["rng_state.pth"] if processes == 1 else [f"rng_state_{i}.pth" for i in range(processes)]
-    )
-    return all((checkpoint / name).exists() for name in names)
-
-
-def keep_fitting_checkpoints(folder: Path, told: Mapping[str, Any], processes: int) -> None:
-    """Delete a step's checkpoints where its data, or the number of processes, are others now.
-
-    What ``told`` says of the data is kept in ``step.json``.
-    """
-    note, text = folder / STEP_FILE, json.dumps({**told, "processes": processes})
-    if not note.exists() or note.read_text() != text:
-        for stale in folder.glob("checkpoint-*"):
-            shutil.rmtree(stale)
-        atomic_write_text(note, text)
-    last_checkpoint(folder, processes)  # deletes incomplete ones
 
 
 def check_same_trainer(state: RunState, trainer: str, path: Path) -> None:

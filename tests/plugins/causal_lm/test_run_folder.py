@@ -15,7 +15,6 @@ from lean_dojo_plugins.training.run_folder import (
     RunFolder,
     RunState,
     check_same_run,
-    last_checkpoint,
 )
 
 
@@ -105,17 +104,3 @@ def test_other_settings_are_all_named(tmp_path):
         check_same_run(state, "SFTTrainer", {"lr": 2e-5, "seed": 2, "same": 0}, tmp_path)
     with pytest.raises(UsageError, match="holds a run of SFTTrainer, not of GRPOTrainer"):
         check_same_run(state, "GRPOTrainer", state.settings, tmp_path)
-
-
-def test_incomplete_checkpoints_are_deleted(tmp_path):
-    for number, complete in ((2, True), (4, True), (6, False)):
-        folder = tmp_path / f"checkpoint-{number}"
-        folder.mkdir()
-        (folder / "rng_state.pth").touch()
-        if complete:
-            (folder / "trainer_state.json").write_text("{}")
-    (tmp_path / "checkpoint-8").mkdir()
-    (tmp_path / "checkpoint-8" / "trainer_state.json").write_text('{"half')
-    assert last_checkpoint(tmp_path, 1) == tmp_path / "checkpoint-4"
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["checkpoint-2", "checkpoint-4"]
-    assert last_checkpoint(tmp_path, 2) is None  # another process's state is missing

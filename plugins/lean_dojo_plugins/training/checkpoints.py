@@ -1,0 +1,157 @@
+"""The checkpoints inside a step: which are whole, and from which one a run goes on.
+
+transformers writes a checkpoint file by file. When it is done, its files' sizes and checksums are
+noted beside them; a file that was cut off or changed since then is named, and the run goes on from
+the checkpoint before, which is kept for that.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+from accelerate import PartialState
+from safetensors import SafetensorError, safe_open
+from transformers import TrainerCallback, TrainerState, TrainingArguments
+
+from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
+
+STEP_FILE = "step.json"
+SEAL = "whole.json"
+"""Beside a checkpoint's files: the size and checksum of each."""
+_BLOCK = 1 << 22
+
+
+class SealCheckpoints(TrainerCallback):
+    """Notes of every checkpoint, once all processes have written theirs, what belongs to it."""
+
+    def on_save(
+        self, args: TrainingArguments, state: TrainerState, control: Any, **kwargs: Any
+    ) -> None:
+        """Note the checkpoint that was just written."""
+        del control, kwargs
+        PartialState().wait_for_everyone()
+        folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        if state.is_world_process_zero and folder.is_dir():
+            seal(folder)
+
+
+def seal(checkpoint: Path) -> None:
+    """Note the size and checksum of every file of a checkpoint that is complete."""
+    files = {
+        file.relative_to(checkpoint).as_posix(): [file.stat().st_size, _checksum(file)]
+        for file in sorted(checkpoint.rglob("*"))
+        if file.is_file() and file.name != SEAL
+    }
+    atomic_write_bytes(checkpoint / SEAL, orjson.dumps(files))
+
+
+def last_checkpoint(folder: Path, processes: int) -> Path | None:
+    """Find the newest whole checkpoint of a step; name the others, and delete them.
+
+    Args:
+        folder: The step's folder.
+        processes: How many processes train; each has written the state of its random numbers.
+    """
+    found: list[tuple[int, Path]] = []
+    problems: dict[Path, str] = {}
+    for entry in folder.glob("checkpoint-*"):
+        number = entry.name.rpartition("-")[2]
+        if problem := "it has no number" if not number.isdigit() else problem_of(entry, processes):
+            problems[entry] = problem
+        else:
+            found.append((int(number), entry))
+    newest = max(found)[1] if found else None
+    for entry, problem in sorted(problems.items()):
+        goes_on = f"from {newest.name}" if newest else "without it, from the step's beginning"
+        _say(f"{entry} is damaged or was not finished: {problem}. It is deleted; the run goes on "
+             f"{goes_on}")  # fmt: skip
+        shutil.rmtree(entry, ignore_errors=True)
+    return newest
+
+
+def keep_fitting_checkpoints(folder: Path, told: Mapping[str, Any], processes: int) -> None:
+    """Delete a step's checkpoints where its data, or the number of processes, are others now.
+
+    What ``told`` says of the data is kept in ``step.json``.
+    """
+    note, text = folder / STEP_FILE, json.dumps({**told, "processes": processes})
+    if not note.exists() or note.read_text() != text:
+        for stale in folder.glob("checkpoint-*"):
+            _say(f"{stale} does not fit: the data or the number of processes has changed since. "
+                 "It is deleted")  # fmt: skip
+            shutil.rmtree(stale)
+        atomic_write_text(note, text)
+    last_checkpoint(folder, processes)  # deletes incomplete ones
+
+
+def problem_of(checkpoint: Path, processes: int) -> str:
+    """Say why training cannot go on from a checkpoint; nothing if it is whole.
+
+    transformers writes ``trainer_state.json`` last on the main process; every process writes the
+    state of its own random numbers.
+    """
+    names = (
+        ["rng_state.pth"] if processes == 1 else [f"rng_state_{i}.pth" for i in range(processes)]
+    )
+    missing = [name for name in names if not (checkpoint / name).exists()]
+    try:
+        json.loads((checkpoint / "trainer_state.json").read_bytes())
+    except OSError:
+        missing.append("trainer_state.json")
+    except (ValueError, RecursionError):
+        return "trainer_state.json is not JSON"
+    if missing:
+        return f"{missing[0]} is missing"
+    if not (checkpoint / SEAL).exists():  # the machine stopped right before
+        return _structure_problem(checkpoint)
+    try:
+        sealed = orjson.loads((checkpoint / SEAL).read_bytes())
+        for name, (size, checksum) in sealed.items():
+            if problem := _file_problem(checkpoint / name, size, checksum):
+                return f"{name} {problem}"
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        return f"{SEAL} cannot be read ({error})"
+    return ""
+
+
+def _file_problem(file: Path, size: int, checksum: int) -> str:
+    if not file.is_file():
+        return "is missing"
+    if (there := file.stat().st_size) != size:
+        return f"has {there} of {size} bytes"
+    return "" if _checksum(file) == checksum else "has changed since it was written"
+
+
+def _structure_problem(checkpoint: Path) -> str:
+    """Look at the ends of a checkpoint's large files: that is what a stop cuts off."""
+    for file in sorted(checkpoint.iterdir()):
+        try:
+            if file.name in {"optimizer.pt", "scheduler.pt", "scaler.pt"} or file.suffix == ".bin":
+                zipfile.ZipFile(file).close()
+            elif file.suffix == ".safetensors":
+                with safe_open(file, "pt"):
+                    pass
+        except (zipfile.BadZipFile, SafetensorError, OSError, ValueError):
+            return f"{file.name} is cut off"
+    return ""
+
+
+def _checksum(file: Path) -> int:
+    checksum = 0
+    with file.open("rb") as stream:
+        while block := stream.read(_BLOCK):
+            checksum = zlib.crc32(block, checksum)
+    return checksum
+
+
+def _say(text: str) -> None:
+    if PartialState().is_main_process:
+        print(text, file=sys.stderr)

@@ -1,0 +1,161 @@
+"""Damaged checkpoints are named, and the run goes on from what is whole."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import save_file
+
+from lean_dojo_core.errors import TrainingError
+from lean_dojo_plugins.sft.trainer import SFTTrainer
+from lean_dojo_plugins.training.checkpoints import keep_fitting_checkpoints, last_checkpoint, seal
+from lean_dojo_plugins.training.storage import told_when_unwritable
+from lean_dojo_v2.database import DynamicDatabase
+
+
+def test_incomplete_checkpoints_are_deleted(tmp_path):
+    for number, complete in ((2, True), (4, True), (6, False)):
+        folder = tmp_path / f"checkpoint-{number}"
+        folder.mkdir()
+        (folder / "rng_state.pth").touch()
+        if complete:
+            (folder / "trainer_state.json").write_text("{}")
+    (tmp_path / "checkpoint-8").mkdir()
+    (tmp_path / "checkpoint-8" / "trainer_state.json").write_text('{"half')
+    assert last_checkpoint(tmp_path, 1) == tmp_path / "checkpoint-4"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["checkpoint-2", "checkpoint-4"]
+    assert last_checkpoint(tmp_path, 2) is None  # another process's state is missing
+
+
+def checkpoint(folder: Path, number: int, *, sealed: bool = True) -> Path:
+    made = folder / f"checkpoint-{number}"
+    made.mkdir(parents=True)
+    (made / "trainer_state.json").write_text("{}")
+    for name in ("rng_state.pth", "optimizer.pt", "scheduler.pt"):
+        torch.save({"a": torch.arange(100)}, made / name)
+    save_file({"weight": torch.ones(50)}, made / "model.safetensors")
+    if sealed:
+        seal(made)
+    return made
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-10])
+
+
+def change(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(bytes(data))
+
+
+FILES = ("model.safetensors", "optimizer.pt", "scheduler.pt", "trainer_state.json", "rng_state.pth")
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("damage", [cut, change, Path.unlink])
+def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(tmp_path, capsys, damage, name):
+    before, newest = checkpoint(tmp_path, 2), checkpoint(tmp_path, 4)
+    if damage is cut and name == "trainer_state.json":
+        (newest / name).write_text("{")
+    else:
+        damage(newest / name)
+    assert last_checkpoint(tmp_path, 1) == before
+    [said] = capsys.readouterr().err.splitlines()
+    assert said.startswith(f"{newest} is damaged or was not finished: {name} ")
+    assert said.endswith("the run goes on from checkpoint-2")
+    assert last_checkpoint(tmp_path, 1) == before
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "optimizer.pt"])
+def test_a_checkpoint_that_nobody_sealed_is_looked_at(tmp_path, capsys, name):
+    cut(checkpoint(tmp_path, 2, sealed=False) / name)
+    assert last_checkpoint(tmp_path, 1) is None
+    said = capsys.readouterr().err
+    assert f"{name} is cut off" in said
+    assert "from the step's beginning" in said
+    whole = checkpoint(tmp_path, 4, sealed=False)
+    assert last_checkpoint(tmp_path, 1) == whole
+
+
+def test_checkpoints_of_other_data_are_named(tmp_path, capsys):
+    keep_fitting_checkpoints(tmp_path, {"rows": 1}, 1)
+    stale = checkpoint(tmp_path, 2)
+    keep_fitting_checkpoints(tmp_path, {"rows": 1}, 1)
+    assert stale.exists()
+    assert capsys.readouterr().err == ""
+    keep_fitting_checkpoints(tmp_path, {"rows": 2}, 1)
+    assert not stale.exists()
+    assert f"{stale} does not fit" in capsys.readouterr().err
+
+
+def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
+    traced, tiny_model, tmp_path, capsys, monkeypatch
+):
+    (tmp_path / "database.json").write_bytes(traced.read_bytes())
+    database = DynamicDatabase(tmp_path / "database.json")
+    options = {"trainer_args": {"save_steps": 2, "max_steps": 7}, "report_to": "none"}
+
+    def trainer() -> SFTTrainer:
+        return SFTTrainer(str(tiny_model), str(tmp_path / "out"), batch_size=2, **options)
+
+    class StoppedError(Exception):
+        pass
+
+    first = trainer()
+    monkeypatch.setattr(type(first), "_built", _stopping_at(type(first)._built, 5, StoppedError))
+    with pytest.raises(StoppedError):
+        first.train(database.repositories[:1], database, tmp_path / "merged")
+    monkeypatch.undo()
+    [folder] = (tmp_path / "out" / "checkpoints").iterdir()
+    assert {one.name for one in folder.glob("checkpoint-*")} == {"checkpoint-2", "checkpoint-4"}
+    cut(folder / "checkpoint-4" / "optimizer.pt")
+    capsys.readouterr()
+    trainer().train(database.repositories[:1], database, tmp_path / "merged")
+    said = capsys.readouterr().err
+    assert "checkpoint-4 is damaged or was not finished: optimizer.pt has" in said
+    assert "going on from checkpoint-2" in said
+    assert (tmp_path / "out" / "model.safetensors").exists()
+
+
+def _stopping_at(build, step: int, error: type[Exception]):
+    from transformers import TrainerCallback
+
+    class Stop(TrainerCallback):
+        def on_step_end(self, args, state, control, **kwargs):
+            if state.global_step == step:
+                raise error
+
+    def built(self, *args):
+        made = build(self, *args)
+        made.add_callback(Stop())
+        return made
+
+    return built
+
+
+ERRORS = {
+    "the system's": OSError(errno.ENOSPC, "No space left on device"),
+    "read-only": OSError(errno.EROFS, "Read-only file system", "/x/model"),
+    "safetensors'": SafetensorError("I/O error: No space left on device (os error 28)"),
+    "torch's": RuntimeError("PytorchStreamWriter failed writing file data/0: file write failed"),
+}
+
+
+@pytest.mark.parametrize("which", ERRORS)
+def test_a_full_disk_is_one_message(tmp_path, which):
+    with (
+        pytest.raises(TrainingError, match=rf"{tmp_path}: cannot be written: .*give the same"),
+        told_when_unwritable(tmp_path),
+    ):
+        raise ERRORS[which]
+
+
+def test_other_errors_stay_as_they_are(tmp_path):
+    with pytest.raises(ValueError, match="other"), told_when_unwritable(tmp_path):
+        raise ValueError("other")
