@@ -29,15 +29,16 @@ def install(
 ) -> None:
     """Install PACKAGES into the environment that lean-dojo runs in, with pip.
 
-    A package is anything that pip accepts: a name, a folder, a wheel or an address. Prints what
-    the new plugins offer. Exits with 1 if nothing that was installed is a plugin, or if a plugin
-    does not load.
+    A package is a requirement (`name`, `name>=1`, `name @ address`), an address, or the path of a
+    folder or wheel. Prints what the new plugins offer. Exits with 1 if nothing that was installed
+    is a plugin, or if a plugin does not load.
     """
-    from lean_dojo_v2.plugin_host.pip import known, run_pip
+    from lean_dojo_v2.plugin_host.pip import checked_package, known, run_pip
 
+    wanted = [checked_package(one, folder_only=editable) for one in packages]
     before = known()
     options = [*(["--upgrade"] if upgrade else []), *extra]
-    marked = [part for one in packages for part in (["--editable", one] if editable else [one])]
+    marked = [part for one in wanted for part in (["--editable", one] if editable else [one])]
     run_pip(["install", *options, *marked])
     after = known()
     new = [info for name, info in after.items() if info != _timeless(before.get(name), info)]

@@ -69,8 +69,9 @@ def serve(
 
     Judges tactics, proofs and whole files, and scores rewards. Also answers clients of Kimina Lean
     Server in their own format. The server's page is a playground where the prover suggests tactics
-    and searches for proofs. Listens only on this machine unless told otherwise. The first signal to
-    stop lets open requests finish.
+    and searches for proofs. Listens only on this machine unless told otherwise, and answers no page
+    of another site. Requests are sent as application/json. The first signal to stop lets open
+    requests finish.
     """
     if token is None and not _is_local(host):
         raise UsageError(
@@ -82,6 +83,7 @@ def serve(
 
         from lean_dojo_v2.serve.app import make_app
         from lean_dojo_v2.serve.service import RequestLimits, VerdictService
+        from lean_dojo_v2.serve.walls import LOCAL_HOSTS, PunctualProtocol
     except ModuleNotFoundError as error:
         raise UsageError(
             f"`lean-dojo serve` needs {error.name}: pip install 'lean-dojo-v2[serve]>=2'"
@@ -98,8 +100,10 @@ def serve(
     prover = choice.make(ProverConfig())
     service = VerdictService(config, limits)
     note(f"{counted(config.size, 'engine', 'engines')}; stop with Ctrl-C.")
+    names = {*LOCAL_HOSTS, host} if _is_local(host) else None
     uvicorn.run(
-        make_app(service, token=token, prover=prover),
+        make_app(service, token=token, prover=prover, hosts=names),
+        http=PunctualProtocol,
         host=host,
         port=port,
         log_level="info",

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from lean_dojo_core import PluginInfo, registry
 from lean_dojo_core.errors import PluginError, UsageError
 from lean_dojo_core.installed import normalise
+
+_ARCHIVES = (".whl", ".tar.gz", ".zip", ".tar.bz2")
 
 
 def run_pip(arguments: Sequence[str]) -> None:
@@ -28,10 +33,60 @@ def run_pip(arguments: Sequence[str]) -> None:
             "installer of this environment, such as `uv pip`; `lean-dojo plugins` lists what is "
             "there afterwards"
         )
-    command = [sys.executable, "-m", "pip", *arguments, "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
     done = subprocess.run(command, stdout=sys.__stderr__, check=False)
     if done.returncode != 0:
         raise PluginError(f"pip failed (exit code {done.returncode}); see its output above")
+
+
+def checked_package(written: str, *, folder_only: bool = False) -> str:
+    """Read what somebody wants to install; what pip is given is never an option.
+
+    Args:
+        written: A requirement, an address, or the path of a folder or file, perhaps with extras.
+        folder_only: Take only the path of a folder.
+
+    Returns:
+        The requirement as ``packaging`` has parsed it, the address, or the absolute path.
+
+    Raises:
+        UsageError: If it is none of these.
+
+    >>> checked_package("lean-dojo-example >= 1"), checked_package("git+https://example.org/a.git")
+    ('lean-dojo-example>=1', 'git+https://example.org/a.git')
+    """
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    path, bracket, extras = written.partition("[")
+    # A bare name is a requirement even where a folder is called so, as it is to pip.
+    is_path = "/" in path or os.sep in path or path.startswith(".") or path.endswith(_ARCHIVES)
+    if folder_only or (is_path and "://" not in path):
+        place = Path(path).expanduser().absolute()
+        if not place.exists() or (folder_only and not place.is_dir()):
+            what = "folder" if folder_only else "folder or file"
+            raise UsageError(f"{written!r}: there is no such {what}")
+        return f"{place}{_extras(bracket + extras, written)}"
+    is_address = re.match(r"[a-z][a-z0-9+.]*://", written) is not None
+    try:
+        parsed = Requirement(f"package @ {written}" if is_address else written)
+    except InvalidRequirement as error:
+        raise UsageError(
+            f"{written!r} is not a requirement such as 'name', 'name>=1' or 'name @ address', an "
+            "address, or the path of a folder or wheel"
+        ) from error
+    if is_address and parsed.url is not None and parsed.url == written and not parsed.marker:
+        return parsed.url
+    return str(parsed)
+
+
+def _extras(text: str, written: str) -> str:
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        parsed = Requirement(f"package{text}")
+    except InvalidRequirement as error:
+        raise UsageError(f"{written!r}: {text!r} are no extras, such as '[test]'") from error
+    return f"[{','.join(sorted(parsed.extras))}]" if parsed.extras else ""
 
 
 def known() -> dict[str, PluginInfo]:

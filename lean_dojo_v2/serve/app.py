@@ -4,14 +4,16 @@ Our own questions: ``POST /v1/tactic``, ``/v1/proof``, ``/v1/file``, ``/v1/rewar
 Server's: ``POST /api/check``, ``/verify``; the playground's: ``/``, ``POST /v1/suggest``,
 ``/v1/search``; and ``GET /health``, ``/metrics``. An error is
 ``{"error": {"code": …, "message": …}}`` with a status of 400 (the question is wrong), 401 (no
-token), 404 and 405 (nothing answers there), 413 (too large), 503 (full; ``Retry-After`` says when
-to come back) or 500 (a plugin's mistake, or ours).
+token), 403 (a page of another site asks), 404 and 405 (nothing answers there), 408 (the question
+did not come in time), 413 (too large), 415 (not sent as JSON), 421 (called by a foreign name), 503
+(full; ``Retry-After`` says when to come back) or 500 (a plugin's mistake, or ours).
 """
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -47,11 +49,14 @@ from lean_dojo_v2.serve.requests import (
     TacticQuestion,
 )
 from lean_dojo_v2.serve.service import BusyError, VerdictService
+from lean_dojo_v2.serve.walls import LOCAL_HOSTS, Walls
 
 QuestionT = TypeVar("QuestionT", bound=BaseModel)
 Answer = dict[str, Any]
 RETRY_AFTER = "1"
 """Seconds after which a client may come back to a full server."""
+BODY_SECONDS = 60.0
+"""Seconds in which a request must have come."""
 
 
 class TooLargeError(LeanDojoError):
@@ -59,7 +64,11 @@ class TooLargeError(LeanDojoError):
 
 
 def make_app(
-    service: VerdictService, *, token: str | None = None, prover: SuggestingProver | None = None
+    service: VerdictService,
+    *,
+    token: str | None = None,
+    prover: SuggestingProver | None = None,
+    hosts: Collection[str] | None = LOCAL_HOSTS,
 ) -> Starlette:
     """Make the application.
 
@@ -68,6 +77,7 @@ def make_app(
         token: What ``Authorization: Bearer …`` must say for everything but ``/health`` and the
             page; ``None`` for a server that asks for none.
         prover: What suggests and searches on the playground; Lean's automation if not given.
+        hosts: Names under which the server may be called; ``None`` for any.
     """
     playground = Playground(prover or AutomationProver())
 
@@ -91,7 +101,9 @@ def make_app(
         _posted("/api/check", "kimina", KiminaCheck, kimina.check),
         _posted("/verify", "kimina", KiminaVerify, kimina.verify),
     ]
-    guards = [Middleware(_Token, token=token)] if token is not None else []
+    guards = [Middleware(Walls, hosts=hosts)]
+    if token is not None:
+        guards.append(Middleware(_Token, token=token))
     app = Starlette(
         routes=routes,
         middleware=guards,
@@ -129,11 +141,15 @@ def _posted(
     async def endpoint(request: Request) -> Response:
         service: VerdictService = request.app.state.service
         try:
-            body = await _body(request, service.limits.bytes)
+            async with asyncio.timeout(BODY_SECONDS):
+                body = await _body(request, service.limits.bytes)
             question = form.model_validate_json(body)
             with service.admitted(kind):
                 given = await answer(service, question)
             return given if isinstance(given, Response) else JSONResponse(given)
+        except TimeoutError:
+            late = f"the request did not come within {BODY_SECONDS:g} s"
+            return _error(408, "slow", late, {"Connection": "close"})
         except TooLargeError as error:
             return _error(413, "too-large", str(error))
         except ValidationError as error:

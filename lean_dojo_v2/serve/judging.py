@@ -135,9 +135,10 @@ def judge_file(server: Server, text: str, reference: str | None, timeout: float)
         EngineLostError: The engine died over it, or the time was up.
     """
     found = check_file(server, text, reference=reference, timeout=timeout)
+    nothing = "" if found.theorems else "the file states no theorem, so it proves nothing"
     return {
         "valid": found.valid,
-        "detail": found.detail,
+        "detail": found.detail or nothing,
         "refusal": refusal_data(found.refusal),
         "theorems": [
             {"name": one.name, "line": one.line, **proof_data(one.outcome)}

@@ -1,0 +1,127 @@
+"""What a browser or a slow client may not do: walls around every route.
+
+A page of another site can make a visitor's browser send requests to a server on the visitor's own
+machine. Its requests name another origin, or are of a kind that browsers send without asking
+(anything but JSON), or reach the server under a name that the other site has pointed here (DNS
+rebinding). All three are refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from typing import Any
+from urllib.parse import urlsplit
+
+import h11
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+"""Names under which a server on this machine is called."""
+HEADER_SECONDS = 10.0
+"""Seconds in which the headers of a request must have come."""
+
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Walls:
+    """Refuses requests of other sites, and has browsers keep the page to itself.
+
+    Args:
+        app: What answers all others.
+        hosts: Names under which the server may be called; ``None`` for any.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str] | None) -> None:
+        self._app = app
+        self._hosts = None if hosts is None else {host.lower().strip("[]") for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        refusal = self._refusal(scope["method"], Headers(scope=scope))
+        answer: ASGIApp = self._app if refusal is None else refusal
+        await answer(scope, receive, send_with_headers)
+
+    def _refusal(self, method: str, headers: Headers) -> JSONResponse | None:
+        host = headers.get("host", "")
+        if self._hosts is not None and _name(host) not in self._hosts:
+            return _refused(421, "host", f"this server is not called {host!r:.100}")
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            return _refused(403, "origin", f"a page of {origin!r:.100} may not ask this server")
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if method == "POST" and kind != "application/json":
+            message = "send 'Content-Type: application/json'"
+            return _refused(415, "content-type", message)
+        return None
+
+
+def _name(host: str) -> str:
+    """Return the name in a ``Host`` header, without its port.
+
+    >>> _name("localhost:8000"), _name("[::1]:8000"), _name("evil.example#localhost")
+    ('localhost', '::1', 'evil.example')
+    """
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _refused(status: int, code: str, message: str) -> JSONResponse:
+    return JSONResponse({"error": {"code": code, "message": message}}, status)
+
+
+class PunctualProtocol(H11Protocol):
+    """uvicorn's HTTP, which closes a connection whose request headers do not come in time."""
+
+    _alarm: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._expect_headers()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; wait no more when the headers are there."""
+        super().data_received(data)
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            self._expect_headers()
+        else:
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _expect_headers(self) -> None:
+        if self._alarm is None:
+            self._alarm = self.loop.call_later(HEADER_SECONDS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
