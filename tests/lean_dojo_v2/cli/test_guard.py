@@ -29,7 +29,9 @@ def program(environment: Environment, tmp_path: Path) -> Callable[..., subproces
     def start(
         *arguments: str, plugin: str = "", reward: str = "", **options: int
     ) -> subprocess.Popen[str]:
-        (tmp_path / "lean_dojo_plugins.py").write_text(plugin)
+        config = tmp_path / "config"
+        config.mkdir()
+        (config / "lean_dojo_plugins.py").write_text(plugin)
         (tmp_path / "mine.py").write_text(reward)
         (tmp_path / "completions.jsonl").write_text(COMPLETIONS)
         return subprocess.Popen(
@@ -38,7 +40,7 @@ def program(environment: Environment, tmp_path: Path) -> Callable[..., subproces
             stderr=subprocess.PIPE,
             text=True,
             cwd=tmp_path,
-            env=environment(LEAN_DOJO_CONFIG_DIR=str(tmp_path)),
+            env=environment(LEAN_DOJO_CONFIG_DIR=str(config)),
             **options,
         )
 
