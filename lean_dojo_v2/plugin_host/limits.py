@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import math
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import TypeVar
 
@@ -22,6 +23,21 @@ class OutOfTimeError(Exception):
     """Code of a plugin did not come back in its time."""
 
 
+@contextlib.contextmanager
+def said_when_slow(who: str) -> Iterator[None]:
+    """Say on standard error, from time to time, that what happens inside goes on.
+
+    Args:
+        who: Whose code is running, for messages.
+    """
+    over = threading.Event()
+    threading.Thread(target=_wait, args=(over, who), daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
 def watched(call: Callable[[], T], who: str, timeout: float | None = None) -> T:
     """Call a function of a plugin, and say on standard error when it does not come back.
 
@@ -34,13 +50,10 @@ def watched(call: Callable[[], T], who: str, timeout: float | None = None) -> T:
     Raises:
         OutOfTimeError: If its time is over.
     """
-    over = threading.Event()
     if timeout is None:
-        threading.Thread(target=_wait, args=(over, who), daemon=True).start()
-        try:
+        with said_when_slow(who):
             return call()
-        finally:
-            over.set()
+    over = threading.Event()
     outcome: Future[T] = Future()
 
     def run() -> None:

@@ -17,7 +17,7 @@ import attrs
 
 from lean_dojo_core.errors import PluginError, RewardError, UsageError
 from lean_dojo_core.foreign import contained
-from lean_dojo_v2.plugin_host.limits import OutOfTimeError, watched
+from lean_dojo_v2.plugin_host.limits import OutOfTimeError, said_when_slow, watched
 
 GIVEN = frozenset(
     ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")
@@ -263,7 +263,7 @@ class AsyncAdaptedReward(AdaptedReward):
         """Score a batch; see :meth:`AdaptedReward.__call__`."""
         items = self._items(completions)
         try:
-            with contained(self._who()):
+            with contained(self._who()), said_when_slow(self._who()):
                 async with asyncio.timeout(self.timeout):
                     result = await self.function(completions=items, **kwargs)
         except TimeoutError as error:

@@ -38,7 +38,7 @@ class SealCheckpoints(TrainerCallback):
         """Note the checkpoint that was just written."""
         del control, kwargs
         PartialState().wait_for_everyone()
-        folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
         if state.is_world_process_zero and folder.is_dir():
             seal(folder)
 

@@ -76,8 +76,9 @@ class Loop:
         self.trainer = trainer
         self.repos = repos
         self.database = database
-        self.data_path = data_path
-        self.folder = RunFolder(Path(trainer.output_dir))
+        # Absolute: code of others that runs meanwhile may change the current folder.
+        self.data_path = data_path.absolute()
+        self.folder = RunFolder(Path(trainer.output_dir).absolute())
         self.walk = Walk(
             folder=self.folder.path,
             names=[repository_name(repo) for repo in repos],
