@@ -134,7 +134,7 @@ def _compile(lean: Toolchain, project: Path | None, program: Program) -> bytes:
         if done.returncode == 0 and target.is_file():
             return target.read_bytes()
     said = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
-    [first, *_] = errors_of(program, said).split("\n\n") or [""]
+    [first, *_] = errors_of(program, said) or ["it says nothing"]
     raise _does_not_compile(lean, first[:1500])
 
 

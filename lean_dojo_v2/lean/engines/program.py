@@ -138,7 +138,7 @@ def compiled_program(lean: str, compile_program: Compile) -> Path:
     return target
 
 
-def errors_of(program: Program, said: str) -> str:
+def errors_of(program: Program, said: str) -> list[str]:
     """Return the errors among what Lean said, as lines of JSON, each with its place."""
     errors = []
     for line in said.splitlines():
@@ -149,7 +149,7 @@ def errors_of(program: Program, said: str) -> str:
             continue
         if message.get("severity") == "error":
             errors.append(f"{program.place(message['pos']['line'])}: {message['data']}")
-    return "\n".join(errors)
+    return errors
 
 
 def _is_whole(target: Path) -> bool:

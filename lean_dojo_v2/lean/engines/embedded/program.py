@@ -52,7 +52,7 @@ def _compile(home: Path, program: Program) -> bytes:
     done = subprocess.run(argv, input=text, capture_output=True, check=False, env=env)
     if done.returncode == 0 and done.stdout:
         return done.stdout
+    errors = "\n".join(errors_of(program, done.stderr.decode(errors="replace")))
     raise EngineUnavailableError(
-        f"The engine's program does not compile with the embedded Lean {LEAN_VERSION}:\n"
-        f"{errors_of(program, done.stderr.decode(errors='replace'))}"
+        f"The engine's program does not compile with the embedded Lean {LEAN_VERSION}:\n{errors}"
     )
