@@ -58,7 +58,8 @@ def _hidden_home(plan: LaunchPlan, readable: Sequence[Path]) -> Iterator[str]:
     lean_path = [Path(p) for p in plan.env.get("LEAN_PATH", "").split(os.pathsep) if p]
     shown = [toolchains, *readable, *lean_path, *([Path(plan.cwd)] if plan.cwd else [])]
     for hidden in (home, Path("/tmp")):  # noqa: S108 - hidden, not used
-        yield from ("--tmpfs", str(hidden))
+        if hidden.is_dir() and hidden != hidden.parent:
+            yield from ("--tmpfs", str(hidden))
     for path in shown:
         if path.exists():
             yield from ("--ro-bind", str(path.resolve()), str(path.absolute()))
