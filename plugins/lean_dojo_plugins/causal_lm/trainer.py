@@ -48,7 +48,7 @@ from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_c
 from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.fields import about, setting
-from lean_dojo_plugins.training.hub import check_model_name, resolve_model
+from lean_dojo_plugins.training.hub import check_model_name, has_tokenizer, resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lengths import TooLong
 from lean_dojo_plugins.training.loop import Loop
@@ -186,7 +186,8 @@ class CausalTrainer:
         trial = self.step_config(CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1))
         check_ready(self.model_name, self.output_dir, self.reports(), trial)
         resolve_callbacks(self.callbacks)
-        render(self.tokenizer, [self.make_formatter().prompt("⊢ True")], ask=True)
+        if has_tokenizer(self.model_name):
+            render(self.tokenizer, [self.make_formatter().prompt("⊢ True")], ask=True)
         if self.lora_config is not None:
             check_lora(self.model_name, self.lora_config)
 

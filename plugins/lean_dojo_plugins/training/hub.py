@@ -135,6 +135,13 @@ def fetch_tokenizer(source: str, **options: Any) -> PreTrainedTokenizerBase:
     return tokenizer
 
 
+def has_tokenizer(name: str | Path) -> bool:
+    """Whether a model may have a tokenizer: of a folder, its files say so."""
+    folder = Path(resolve_model(name))
+    files = ("tokenizer*", "vocab.*", "spiece.model", "*.gguf")
+    return not folder.is_dir() or any(next(folder.glob(file), None) for file in files)
+
+
 def hub_options(source: str) -> dict[str, Any]:
     """Return options with which ``from_pretrained`` does not wait for an unreachable hub.
 
