@@ -218,11 +218,15 @@ def test_a_tactic_that_runs_a_program_is_noticed(fresh_engine: Server) -> None:
 def test_no_text_runs_javascript(fresh_engine: Server) -> None:
     text = (
         '@[extern "emscripten_run_script"] opaque js (s : USize) : BaseIO Unit\n'
-        "unsafe def go : BaseIO Unit := js (ptrAddrUnsafe \"require('fs').writeSync(1, '{}')\" + 20)\n"
+        "unsafe def go : BaseIO Unit := js (ptrAddrUnsafe \"process.stderr.write('ran')\" + 20)\n"
         "#eval go"
     )
     with pytest.raises(EngineLostError, match="an exception inside Lean"):
         fresh_engine.process(text, read_header=True)
+    elsewhere = "#eval do\n  let task ← BaseIO.asTask go\n  let _ := task.get\n  IO.sleep 300"
+    fresh_engine.process(text.replace("#eval go", elsewhere), read_header=True)
+    assert fresh_engine.tainted
+    assert "ran" not in fresh_engine.log_tail
 
 
 # --- what a request leaves behind ----------------------------------------------------------------

@@ -30,6 +30,7 @@ const NO_SUCH_FILE = 44;
  * @returns {Promise<object>} the runtime
  */
 async function boot(install, project) {
+  silence();
   const rt = createRuntime(await instantiate(path.join(install, 'bin')));
   moveStack(rt);
   mountLibrary(rt, path.join(install, 'lib', 'lean'));
@@ -61,10 +62,12 @@ function instantiate(folder) {
   return new Promise((resolve, reject) => {
     const module = {
       instantiateWasm(imports, done) {
-        WebAssembly.instantiate(program, imports).then(
-          ({ instance, module }) => done(instance, module),
-          reject,
-        );
+        const start = async () => {
+          const compiled = await WebAssembly.compile(program);
+          keepOnlyImported(compiled, imports.env);
+          done(await WebAssembly.instantiate(compiled, imports), compiled);
+        };
+        start().catch(reject);
       },
       noInitialRun: true,
       noExitRuntime: true,
@@ -80,7 +83,20 @@ function instantiate(folder) {
   });
 }
 
-/** What Lean code prints itself has no place on our protocol's stdout. */
+/**
+ * The glue has a thousand more functions for C programs, to run scripts and to open windows. A text could call each by its
+ * name (`@[extern]`).
+ */
+function keepOnlyImported(compiled, functions) {
+  const imported = new Set(WebAssembly.Module.imports(compiled).map(({ name }) => name));
+  for (const name of Object.keys(functions)) if (!imported.has(name)) delete functions[name];
+}
+
+/** What Lean code prints itself has no place on our protocol's stdout, whichever way and whichever thread it comes from. */
+function silence() {
+  process.stdout.write = () => true;
+  for (const way of Object.keys(console)) if (typeof console[way] === 'function') console[way] = discard;
+}
 function discard() {}
 
 /** The build's own debug chatter is dropped; a panic or an assertion is worth a line on stderr. */

@@ -28,7 +28,7 @@ function checkCommands(engine) {
       const exports = request.export === true && taint.is();
       return {
         messages,
-        declarations: described({ ...start, env }, wanted),
+        declarations: described({ ...start, env }, wanted, !exports),
         ...(exports ? { export: exporter.exported({ ...start, env }, theoremsOf(env, wanted)) } : {}),
         new_constants: added.map(([name, info]) => constantRecord(env, name, info)),
         sources: sourcesDigest(start.imports),
@@ -68,13 +68,14 @@ function checkCommands(engine) {
   /**
    * @param {{library: number, below: number, env: number}} text see kernel.js
    * @param {{written: string, name: number|null, place?: object}[]} wanted
+   * @param {boolean} withKernel whether to ask the kernel; who gets an export asks another one
    */
-  function described(text, wanted) {
+  function described(text, wanted, withKernel) {
     const known = wanted.filter(({ name }) => name !== null);
     const theorems = known.filter(
       ({ name }) => constants.kind(constants.find(text.env, name)) === 'theorem',
     );
-    const names = theorems.map(({ name }) => name);
+    const names = withKernel ? theorems.map(({ name }) => name) : [];
     const problems = new Map(kernel.problems(text, names).map((problem, i) => [names[i], problem]));
     return Object.fromEntries(
       wanted.map(({ written, name, place }) => [
