@@ -46,6 +46,7 @@ class StatedGoal:
         Raises:
             RequestError: It is neither.
         """
+        server.begin(server.home)
         if "⊢" not in self.text:
             return open_expression(server, self.text)[0]
         try:

@@ -212,6 +212,11 @@ class Server:
         return self._tainted and self.pid is not None
 
     @property
+    def home(self) -> str:
+        """The owner of what the session itself loads and runs: its project, where it has one."""
+        return "" if self.project_path is None else f"in {self.project_path}"
+
+    @property
     def judge(self) -> Judge:
         """Engines that judge what a tainted one has elaborated; they start when first needed."""
         if self._judge is None:
@@ -257,7 +262,7 @@ class Server:
         """Say whose texts come next, in a word of one's own.
 
         An engine that has run a program of another owner's text is replaced: its goal states are
-        gone. The session itself, with what it has loaded, is the owner ``""``.
+        gone. What the session loads and runs itself has the owner :attr:`home`.
 
         Raises:
             EngineLostError: The new engine did not become ready.
@@ -279,7 +284,7 @@ class Server:
             yield
         finally:
             self.give_up_tainted()
-            self._owner = ""
+            self._owner = self.home
 
     def give_up_tainted(self) -> None:
         """Stop an engine that has run a program of a text; the next call starts another."""
@@ -877,7 +882,7 @@ class Server:
     def _forget_engine(self) -> None:
         self._owning_process = os.getpid()
         self._judge, self._owns_judge = None, True
-        self._tainted, self._owner = False, ""
+        self._tainted, self._owner = False, self.home
         self._engine_lock = threading.RLock()
         self._process = None
         self._session = Session()

@@ -59,9 +59,8 @@ def judged(server: Server, answer: Record, timeout: float) -> dict[str, Record] 
 
 def owner_of(server: Server, source: SourceTheorem) -> str:
     """Say whose text a theorem stands in: its repository's, its file's, or the session's own."""
-    if not source.header:
-        return ""
-    return f"in {server.project_path or hash(source.before)}"
+    alone = source.header and server.project_path is None
+    return f"after {hash(source.before)}" if alone else server.home
 
 
 @contextmanager

@@ -37,6 +37,7 @@ def open_expression(server: Server, expression: str) -> tuple[GoalState, tuple[s
     Raises:
         RequestError: If it is no proposition that Lean can read.
     """
+    server.begin(server.home)
     levels: tuple[str, ...] = ()
     while True:
         try:

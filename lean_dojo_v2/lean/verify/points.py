@@ -172,6 +172,7 @@ def goal_point(server: Server, text: str) -> ProofPoint:
     Raises:
         GoalTextError: If the text does not say enough.
     """
+    server.begin(server.home)
     state = open_goal(server, text, first_only=True)
     return _bare(server, state, start_of(text, first_only=True))
 
