@@ -139,7 +139,7 @@ def engines_kept() -> Iterator[KeptEngines]:
     def close(self: Server) -> None:
         process = self._process
         free = process is not None and process.alive and kept.keeping
-        free = free and _shared(process.plan, self.memory_limit_mb)
+        free = free and _shared(process.plan, self.memory_limit_mb) and not self.tainted
         if not free or not self._lock.acquire(blocking=False):  # another thread waits for it
             stop(self)
             return
