@@ -96,7 +96,7 @@ def trace(
 
     Proofs with tactics that stand elsewhere than in a theorem (in a `def`, an `instance`, an
     `example`, a command of the project's own) are training data, and no problems to prove. stderr
-    says how many there are, and how many proofs are left out and why.
+    says how many there are, and how many proofs and tactics are left out and why.
 
     Exits with 1 if nothing can be traced. If Lean cannot elaborate some commands, the rest is
     traced, and stderr says how many commands of which files failed, with the most common reasons.
@@ -243,10 +243,18 @@ def _beside(counts: dict[str, Any]) -> Iterator[str]:
         share = number / (number + counts["theorems"] + sum(elsewhere.values()))
         reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
         yield f"left out {share:.1%} of the proofs ({number}): {reasons}"
+    if steps := counts["tactics_left_out"]:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in steps.items())
+        yield f"{sum(steps.values())} tactics are no steps of a proof: {reasons}"
+    if unknown := counts["tactics_without_digest"]:
+        yield (
+            f"{unknown} tactics have no digest of their state, which the engine does not give: a "
+            "reward compares it by its text"
+        )
 
 
 def _counts(traced: Repository) -> dict[str, Any]:
-    from lean_dojo_v2.tracing.tracer import ELSEWHERE_KEY, ERRORS_KEY, LEFT_OUT_KEY
+    from lean_dojo_v2.tracing.tracer import ELSEWHERE_KEY, ERRORS_KEY, LEFT_OUT_KEY, STEPS_KEY
 
     def tactics(proofs: Iterable[Theorem]) -> int:
         return sum(len(proof.traced_tactics) for proof in proofs)
@@ -261,6 +269,12 @@ def _counts(traced: Repository) -> dict[str, Any]:
         "tactics_elsewhere": elsewhere,
         "proofs_elsewhere": traced.metadata.get(ELSEWHERE_KEY, {}),
         "proofs_left_out": traced.metadata.get(LEFT_OUT_KEY, {}),
+        "tactics_left_out": traced.metadata.get(STEPS_KEY, {}),
+        "tactics_without_digest": sum(
+            tactic.digest is None
+            for theorem in traced.iter_theorems()
+            for tactic in theorem.traced_tactics
+        ),
         "premises": traced.num_premises,
         "files": traced.num_files_traced,
         "errors": list(traced.metadata.get(ERRORS_KEY, ())),

@@ -32,6 +32,8 @@ ELSEWHERE_KEY = "proofs_elsewhere"
 """Key that counts the proofs that stand elsewhere than in a theorem, by the keyword."""
 LEFT_OUT_KEY = "proofs_left_out"
 """Key that counts the proofs that are left out, by the reason."""
+STEPS_KEY = "tactics_left_out"
+"""Key that counts the tactics that are no steps of a proof, by the reason."""
 RESTING = "that rest on an error"
 
 
@@ -234,7 +236,11 @@ def _counted(
         left_out.update(result.left_out)
         proofs = (*result.theorems, *result.elsewhere)
         left_out[RESTING] += sum(proof.constant in unsound for proof in proofs)
-    counts = {ELSEWHERE_KEY: dict(Counter(kinds)), LEFT_OUT_KEY: dict(+left_out)}
+    counts = {
+        ELSEWHERE_KEY: Counter(kinds),
+        LEFT_OUT_KEY: +left_out,
+        STEPS_KEY: sum((Counter(result.steps_left_out) for result in own), Counter[str]()),
+    }
     return {key: dict(sorted(found.items())) for key, found in counts.items() if found}
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
@@ -59,6 +60,9 @@ _COMBINATOR_GAP = 200
 
 WITH_ERROR = "with an error"
 WITH_SORRY = "with sorry, elsewhere than in a theorem"
+IN_STATEMENT = "of a statement"
+NOTHING_LEFT = "where nothing was left to prove"
+NO_CHANGE = "that leave the goals as they were"
 MADE = "made by a macro, without a tactic in the source"
 
 UNKNOWN: Position = (0, 0)
@@ -117,6 +121,7 @@ def extract(
         failed=len(failed),
         elsewhere=tuple(kept),
         left_out={reason: count for reason, count in left_out.items() if count},
+        steps_left_out=reader.steps_left_out(found),
     )
 
 
@@ -182,7 +187,8 @@ class _FileReader:
         self.text = text
         self.places = places
         self.path_of = path_of
-        self.steps = _counted(text, elaboration.steps)
+        self._no_steps: Counter[str] = Counter()
+        self.steps = _counted(text, elaboration.steps, self._no_steps)
         self.step_starts = [step.start for step, _, _ in self.steps]
         self.statements = elaboration.statements
         self.references = _usable(text, elaboration.references)
@@ -209,6 +215,16 @@ class _FileReader:
             _inside(declaration, self.sorries) or any(w.text in _SORRY_WORDS for w in words),
             tuple(self._not_constants(declaration.start, proof)),
         )
+
+    def steps_left_out(self, found: Iterable[Declaration]) -> dict[str, int]:
+        """Say which members of tactic sequences are no steps, and how many."""
+        stated = 0
+        for declaration in filter(lambda d: d.is_theorem, found):
+            known = self.statements.get(declaration.constant)
+            proof = statement(self.text, declaration, known)[1]
+            first, last = (bisect_left(self.step_starts, at) for at in (declaration.start, proof))
+            stated += last - first
+        return dict(+(self._no_steps + Counter({IN_STATEMENT: stated})))
 
     def elsewhere(self, declaration: Declaration, path: str) -> TracedTheorem:
         """Make the record of a proof that is no theorem's; every tactic of it counts."""
@@ -288,9 +304,11 @@ class _FileReader:
 
 
 def _counted(
-    text: str, steps: Iterable[ElaboratedTactic]
+    text: str, steps: Iterable[ElaboratedTactic], others: Counter[str]
 ) -> list[tuple[ElaboratedTactic, str, str]]:
     """Keep the steps that count, each once, outer ones before what is inside them.
+
+    ``others`` counts those that do not, by their reason.
 
     Macros make sequences of what the source has elsewhere: ``have : p := by …`` of the members of
     its ``by``, which count, and ``a <;> b`` of ``a`` and ``b``, which do not. The latter two are
@@ -307,6 +325,8 @@ def _counted(
         before, after = clean_state(step.before), clean_state(step.after)
         if before not in {NO_GOALS, after}:
             counted.append((step, before, after))
+        else:
+            others[NOTHING_LEFT if before == NO_GOALS else NO_CHANGE] += 1
     return counted
 
 

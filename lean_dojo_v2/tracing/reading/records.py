@@ -167,6 +167,7 @@ class TracedFile:
         failed: How many of them have an error.
         elsewhere: Proofs that stand elsewhere than in a theorem, in order; they have tactics.
         left_out: Why proofs of it are not here, and how many.
+        steps_left_out: Why tactics of it are no steps of a proof, and how many.
     """
 
     path: str
@@ -181,3 +182,4 @@ class TracedFile:
     failed: int = 0
     elsewhere: tuple[TracedTheorem, ...] = ()
     left_out: dict[str, int] = attrs.field(factory=dict)
+    steps_left_out: dict[str, int] = attrs.field(factory=dict)

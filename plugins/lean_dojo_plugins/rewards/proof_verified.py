@@ -13,6 +13,7 @@ from lean_dojo_plugins.rewards.adapter import Scores, completion_texts
 from lean_dojo_plugins.rewards.judging import Judge
 from lean_dojo_plugins.rewards.replay import Judgement
 from lean_dojo_plugins.rewards.shares import shares
+from lean_dojo_plugins.rewards.tally import Tally
 from lean_dojo_plugins.rewards.whole_proofs import ProofJudgement, judge_proofs, theorem_of
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.pool.shared import shared_engines
@@ -78,6 +79,7 @@ class ProofVerified:
             engine=self.engine, size=self.engines, kept=self.kept_projects
         )
         self._judge = Judge(self._engines, self.cache_size, judge_proofs)
+        self._tally = Tally("proof-verified", "a block of tactics")
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the settings; engines and judgements belong to their process."""
@@ -138,7 +140,9 @@ class ProofVerified:
         questions = [
             (theorem_of(row, self.projects), text) for row, text in zip(rows, texts, strict=True)
         ]
-        return self._judge.judgements(questions, self.timeout)
+        found = self._judge.judgements(questions, self.timeout)
+        self._tally.count(questions, found)
+        return found
 
     def score(self, judgement: Judgement) -> float | None:
         """Return the reward of a judgement."""

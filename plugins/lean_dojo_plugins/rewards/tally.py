@@ -1,4 +1,4 @@
-"""What the verified reward says in the log: what it could not read, and where it was not exact."""
+"""What the verified rewards say in the log: what it could not read, and where it was not exact."""
 
 from __future__ import annotations
 
@@ -32,11 +32,17 @@ _MEANS = {
 class Tally:
     """Counts over the life of a reward; safe to use from several threads.
 
-    How many completions were not one tactic is said when the first one was met, and again whenever
+    How many completions could not be read is said when the first one was met, and again whenever
     the number of completions has doubled since; each kind of fallback is said once.
+
+    Args:
+        name: The reward.
+        wanted: What a completion is to be, for example ``one tactic``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, wanted: str) -> None:
+        self._name = name
+        self._wanted = wanted
         self._total = 0
         self._next = 0
         self._unparsed: Counter[str] = Counter()
@@ -58,10 +64,11 @@ class Tally:
             if example is not None and self._total >= self._next:
                 self._next = 2 * self._total
                 _log.warning(
-                    "pantograph-verified: %d of %d completions so far were not one tactic (%s), "
-                    "for example %r",
+                    "%s: %d of %d completions so far were not %s (%s), for example %r",
+                    self._name,
                     self._unparsed.total(),
                     self._total,
+                    self._wanted,
                     ", ".join(f"{why}: {count}" for why, count in self._unparsed.most_common()),
                     example[:SHOWN],
                 )

@@ -101,7 +101,7 @@ class PantographVerified:
             engine=self.engine, imports=self.imports, size=self.engines, kept=self.kept_projects
         )
         self._judge = Judge(self._engines, self.cache_size, judge)
-        self._tally = Tally()
+        self._tally = Tally("pantograph-verified", "one tactic")
         self._unverified: dict[Path | None, tuple[str, ...]] = {}
 
     def __getstate__(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
 from lean_dojo_plugins.rewards.replay import Fallback, Judgement
 from lean_dojo_plugins.rewards.verified import PantographVerified
+from lean_dojo_v2.cli import main
 from lean_dojo_v2.lean.verify.outcomes import Verdict
 from lean_dojo_v2.lean.verify.screening import Reason
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
@@ -95,6 +97,18 @@ def test_each_kind_of_step_that_was_lost_is_paid(reward, few, few_theorems):
 def test_tactics_of_a_statement_are_no_steps(few_theorems):
     [theorem] = [one for one in few_theorems if one.full_name.endswith("inStatement")]
     assert [step.tactic for step in theorem.traced_tactics] == ["grind"]
+
+
+def test_the_trace_says_which_tactics_are_no_steps(few, few_theorems, tmp_path, capsys):
+    assert few_theorems  # so that the trace is known
+    main(["trace", str(few), "--engine", "embedded", "-o", str(tmp_path / "d.json"), "--json"])
+    printed = capsys.readouterr()
+    counts = json.loads(printed.out)
+    assert counts["tactics_left_out"]["of a statement"] == 3
+    assert counts["tactics_without_digest"] == 0
+    number = sum(counts["tactics_left_out"].values())
+    assert f"{number} tactics are no steps of a proof: " in printed.err
+    assert "3 of a statement" in printed.err
 
 
 def test_fallbacks_are_counted_and_logged_with_their_reason(reward, few, few_theorems, caplog):

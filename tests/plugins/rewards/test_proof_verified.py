@@ -96,3 +96,15 @@ def test_settings():
             ProofVerified(**wrong)
     with pytest.raises(UsageError, match="full_name"):
         ProofVerified()(["rfl"], problem=["theorem t : 1 = 1 :="])
+
+
+def test_what_is_no_proof_is_logged_with_an_example(caplog):
+    reward = ProofVerified(engines=1)
+    given = {"problem": [STATEMENT] * 2, "full_name": ["both"] * 2}
+    assert reward(["exact ⟨hp, hq⟩", "Lean is a proof assistant."], **given) == [1.0, 0.0]
+    reward.close()
+    [said] = [r.getMessage() for r in caplog.records if "completions so far" in r.getMessage()]
+    assert said == (
+        "proof-verified: 1 of 2 completions so far were not a block of tactics (not-a-tactic: 1), "
+        "for example 'Lean is a proof assistant.'"
+    )
