@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -30,6 +31,11 @@ from lean_dojo_v2.tracing import LeanGitRepo
 Tokens: TypeAlias = list[int]
 Sampler: TypeAlias = Callable[[Sequence[str]], list[tuple[Tokens, Tokens, str]]]
 """Samples one tactic at each state: the prompt's tokens, the tactic's, and its text."""
+
+
+@lru_cache(maxsize=256)
+def _folder(url: str, commit: str) -> Path:
+    return LeanGitRepo(url, commit).path
 
 
 @attrs.frozen
@@ -264,7 +270,7 @@ class Stage:
 
     def _project(self, row: Mapping[str, Any]) -> Path:
         folder = self._projects.get(row["url"])
-        return LeanGitRepo(row["url"], row["commit"]).path if folder is None else Path(folder)
+        return _folder(row["url"], row["commit"]) if folder is None else Path(folder)
 
     def _problem(self, row: Mapping[str, Any]) -> TheoremProblem:
         text = read_source(self._project(row) / row["file_path"])
