@@ -91,8 +91,9 @@ def _continues(server: Server) -> bool:
 def _saves(server: Server) -> bool:
     with TemporaryDirectory(prefix="lean-dojo-") as folder:
         path = str(Path(folder) / "state")
-        server.goal_save(server.goal_start(GOAL), path)
-        return str(server.goal_load(path)).strip() == f"⊢ {GOAL}"
+        state = server.goal_start(GOAL)
+        server.goal_save(state, path)
+        return str(server.goal_load(path)) == str(state)
 
 
 def _deletes(server: Server) -> bool:
@@ -133,7 +134,7 @@ COMMANDS: dict[str, Probe] = {
     "env.catalog": _answers("env.catalog", "symbols", modulePrefix="Init.Prelude"),
     "env.describe": _answers("env.describe", "imports"),
     "env.parse": _answers("env.parse", "pos", input="1 + 1", category="term"),
-    "frontend.process": _answers("frontend.process", "units", file=TEXT, invocations=""),
+    "frontend.process": _answers("frontend.process", "units", file=TEXT, newConstants=True),
     "frontend.distil": _answers("frontend.distil", "targets", file=TEXT),
     "frontend.track": _answers("frontend.track", "srcMessages", src=TEXT, dst=TEXT),
     "options.print": _answers("options.print", "timeout"),

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from native_lean import write_toolchain
 
 from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
+from lean_dojo_v2.lean.engines.native import native_plan
+from lean_dojo_v2.lean.engines.process import LaunchPlan
 
 REQUEST_SECONDS = 120
 
@@ -19,8 +23,13 @@ REQUEST_SECONDS = 120
 class Engine:
     """One engine process; ``engine("goal.start", expr="True")`` is one request."""
 
-    def __init__(self, *imports: str, project: Path | None = None) -> None:
-        self.plan = embedded_plan(imports, project=project)
+    def __init__(
+        self,
+        *imports: str,
+        project: Path | None = None,
+        plan: Callable[..., LaunchPlan] = embedded_plan,
+    ) -> None:
+        self.plan = plan(imports, project=project)
         self.begin()
 
     def begin(self) -> None:
@@ -28,6 +37,7 @@ class Engine:
         self.process = subprocess.Popen(
             self.plan.argv,
             env=dict(self.plan.env),
+            cwd=self.plan.cwd,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -87,10 +97,28 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture(
+    scope="session", params=["embedded", pytest.param("native", marks=pytest.mark.slow)]
+)
+def plan(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., LaunchPlan]]:
+    """How an engine is started, on each host; the native one has a Lean of tests/native_lean.py."""
+    if request.param == "embedded":
+        yield embedded_plan
+        return
+    folder = tmp_path_factory.mktemp("toolchain")
+    write_toolchain(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+        patch.delenv("LEAN_DOJO_PANTOGRAPH", raising=False)
+        yield native_plan
+
+
 @pytest.fixture(scope="session")
-def running(project: Path) -> Iterator[Engine]:
+def running(project: Path, plan: Callable[..., LaunchPlan]) -> Iterator[Engine]:
     """The engine behind ``lean``."""
-    engine = Engine("Init", project=project)
+    engine = Engine("Init", project=project, plan=plan)
     yield engine
     engine.close()
 
@@ -118,8 +146,8 @@ def clean_lean(lean: Engine) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def own_lean() -> Iterator[Engine]:
+def own_lean(plan: Callable[..., LaunchPlan]) -> Iterator[Engine]:
     """An engine of one test's own, which may end it."""
-    engine = Engine("Init")
+    engine = Engine("Init", plan=plan)
     yield engine
     engine.close()
