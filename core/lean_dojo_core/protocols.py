@@ -65,7 +65,7 @@ class Trainer(Protocol):
 
     The constructor's parameters are the trainer's settings; ``lean-dojo show NAME`` lists them. A
     trainer that is an attrs class gets help texts from the fields' ``metadata["help"]``. What else
-    it may have, commands ask for: see ``lean_dojo_v2.plugin_host.trainers``.
+    it may have, commands ask for: see ``lean_dojo_v2.plugin_host.optional_protocols``.
     """
 
     @property

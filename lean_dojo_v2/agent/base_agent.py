@@ -23,7 +23,7 @@ from lean_dojo_v2.lean.pool.local import available_cores
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import merged_data_dir, safe_name
-from lean_dojo_v2.plugin_host.trainers import Evaluates
+from lean_dojo_v2.plugin_host.optional_protocols import Evaluates
 from lean_dojo_v2.prover.base import AnyProver, source_in
 from lean_dojo_v2.prover.problem import TheoremProblem
 from lean_dojo_v2.prover.search.drawing import save_drawing

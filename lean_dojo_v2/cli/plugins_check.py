@@ -167,7 +167,7 @@ def _loaded(file: Path) -> Iterator[None]:
 
 def limited(timeout: float) -> Guard:
     """Make what gives up on an object after some seconds of a check."""
-    from lean_dojo_v2.plugin_host.limits import OutOfTimeError, watched
+    from lean_dojo_v2.plugin_host.watchdog import OutOfTimeError, watched
 
     def guard(name: str, run: Callable[[], str | None]) -> str | None:
         try:

@@ -27,7 +27,7 @@ from lean_dojo_v2.cli.run import (
 from lean_dojo_v2.cli.settings import SettingsCommand
 from lean_dojo_v2.cli.show import find_entry, kind_option
 from lean_dojo_v2.config import Settings, construct
-from lean_dojo_v2.plugin_host.trainers import PreviewExample, Previews, PreviewToken
+from lean_dojo_v2.plugin_host.optional_protocols import PreviewExample, Previews, PreviewToken
 
 LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 

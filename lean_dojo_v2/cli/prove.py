@@ -10,7 +10,7 @@ import click
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.options import DEFAULT_DATABASE, grouped
 from lean_dojo_v2.cli.output import note
-from lean_dojo_v2.cli.prove_what import What
+from lean_dojo_v2.cli.prove_target import ProveTarget
 from lean_dojo_v2.cli.provers import ProverChoice
 from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, set_up
 from lean_dojo_v2.cli.run import open_database, select_repositories
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@grouped(what=What, choice=ProverChoice, asked=ProvingOptions)
+@grouped(what=ProveTarget, choice=ProverChoice, asked=ProvingOptions)
 @long_command()
-def prove(what: What, choice: ProverChoice, asked: ProvingOptions) -> None:
+def prove(what: ProveTarget, choice: ProverChoice, asked: ProvingOptions) -> None:
     """Prove a goal, the `sorry`s of a file, or those of a database.
 
     Without --goal, --theorem, --file or --problems, tries the `sorry` theorems of the database.
@@ -52,7 +52,7 @@ def prove(what: What, choice: ProverChoice, asked: ProvingOptions) -> None:
         prove_given(what, choice, asked)
 
 
-def _prove_traced(what: What, choice: ProverChoice, asked: ProvingOptions) -> None:
+def _prove_traced(what: ProveTarget, choice: ProverChoice, asked: ProvingOptions) -> None:
     from lean_dojo_v2.agent import ProverAgent
 
     database = what.database or DEFAULT_DATABASE

@@ -24,7 +24,7 @@ from lean_dojo_v2.wording import counted
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem
-    from lean_dojo_v2.cli.prove_what import What
+    from lean_dojo_v2.cli.prove_target import ProveTarget
     from lean_dojo_v2.cli.provers import ProverChoice
     from lean_dojo_v2.cli.proving import ProvingOptions
     from lean_dojo_v2.prover.sorries import Sorry, UnprovedDeclaration
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Told = Callable[[int, SearchResult], None]
 
 
-def prove_given(what: What, choice: ProverChoice, asked: ProvingOptions) -> None:
+def prove_given(what: ProveTarget, choice: ProverChoice, asked: ProvingOptions) -> None:
     """Prove a goal, the ``sorry``s of a file or the theorems of a list, and print the results.
 
     Raises:

@@ -30,7 +30,7 @@ def long_command(*, goes_on: bool = True) -> Callable[[CommandT], CommandT]:
         @functools.wraps(command)
         def run(*args: Any, **options: Any) -> Any:
             try:
-                with spoken():
+                with heartbeat():
                     return command(*args, **options)
             except KeyboardInterrupt as error:
                 if not goes_on:
@@ -45,7 +45,7 @@ def long_command(*, goes_on: bool = True) -> Callable[[CommandT], CommandT]:
 
 
 @contextlib.contextmanager
-def spoken(silence: float = SILENCE) -> Iterator[None]:
+def heartbeat(silence: float = SILENCE) -> Iterator[None]:
     """Say on standard error that work goes on, and how far, whenever nothing was said for a while.
 
     On a terminal there are progress bars, and nothing is added. Within a command that speaks

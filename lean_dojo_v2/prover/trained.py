@@ -5,7 +5,7 @@ from __future__ import annotations
 from lean_dojo_core import Trainer, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.plugin_host.trainers import Proves
+from lean_dojo_v2.plugin_host.optional_protocols import Proves
 from lean_dojo_v2.prover.base import AnyProver
 
 LANGUAGE_MODEL = "hf"

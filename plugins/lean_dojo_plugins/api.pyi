@@ -11,7 +11,7 @@ from .training.data import formatted_rows as formatted_rows, split_file as split
 from .training.devices import Device as Device, choose_device as choose_device
 from .training.fields import about as about
 from .training.learner import CurriculumStep as CurriculumStep
-from .training.lengths import TooLong as TooLong
 from .training.rows import chunks as chunks, open_rows as open_rows, write_rows as write_rows
+from .training.truncation import TooLong as TooLong
 
 __api_version__: str

@@ -21,7 +21,7 @@ from lean_dojo_v2.database.json.lines import write_repositories
 from lean_dojo_v2.database.json.reading import read_database
 from lean_dojo_v2.database.json.rows import JSON_FORM
 from lean_dojo_v2.database.locking import file_lock
-from lean_dojo_v2.database.sqlite.file import Query, Row, require_bytes, told
+from lean_dojo_v2.database.sqlite.file import Query, Row, require_bytes, translate_sqlite_errors
 from lean_dojo_v2.database.sqlite.repository import read_repository, repository_keys
 from lean_dojo_v2.database.sqlite.rows import RowForm
 from lean_dojo_v2.database.sqlite.schema import INDEXES, SCHEMA
@@ -62,7 +62,7 @@ class JsonFile:
 
     def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
         """See :meth:`RowFile.rows`."""
-        with self._fresh() as memory, told(self.path, place):
+        with self._fresh() as memory, translate_sqlite_errors(self.path, place):
             return memory.rows(sql, values)
 
     def reader(self) -> Query:
@@ -71,7 +71,7 @@ class JsonFile:
             return partial(self._rows_of, memory)
 
     def _rows_of(self, memory: _Memory, sql: str, values: Iterable[Any] = ()) -> list[Row]:
-        with self._mutex, told(self.path):
+        with self._mutex, translate_sqlite_errors(self.path):
             return memory.rows(sql, values)
 
     @contextmanager
@@ -91,7 +91,7 @@ class JsonFile:
                     "cannot be changed inside a snapshot or another change", path=self.path
                 )
             lock = file_lock(self.path) if self.path else nullcontext()
-            with lock, self._fresh() as memory, told(self.path):
+            with lock, self._fresh() as memory, translate_sqlite_errors(self.path):
                 with memory.whole() as connection:
                     yield connection
                     self._write()
@@ -132,7 +132,7 @@ class JsonFile:
         """Read the file into new rows, so that the old ones stay if it is damaged."""
         if self.path is None or stamp is None:
             return _Memory()
-        with told(self.path):
+        with translate_sqlite_errors(self.path):
             require_bytes(self.path)
             return _Memory(partial(read_database, self.path))
 

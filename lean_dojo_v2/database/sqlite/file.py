@@ -101,7 +101,7 @@ class SqliteFile:
 
     def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
         """See :meth:`RowFile.rows`."""
-        with told(self.path, place):
+        with translate_sqlite_errors(self.path, place):
             connection = self._connection() if self._is_there() else _blank()
             return self._patiently(lambda: connection.execute(sql, tuple(values)).fetchall())
 
@@ -115,7 +115,7 @@ class SqliteFile:
         if not self._is_there():
             yield
             return
-        with told(self.path):
+        with translate_sqlite_errors(self.path):
             connection = self._connection()
             if connection.in_transaction:
                 yield
@@ -131,7 +131,7 @@ class SqliteFile:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """See :meth:`RowFile.transaction`."""
-        with told(self.path):
+        with translate_sqlite_errors(self.path):
             if not self._is_there():
                 with file_lock(self.path):
                     if not self.path.exists():
@@ -156,7 +156,7 @@ class SqliteFile:
         held: tuple[int, sqlite3.Connection] | None = getattr(self._local, "held", None)
         # A connection must not cross a fork; the parent's is left to the parent, see _across_forks.
         if held is None or held[0] != os.getpid():
-            with told(self.path):
+            with translate_sqlite_errors(self.path):
                 opened = self._patiently(lambda: connect(self.path, read_only=self.read_only))
                 held = (os.getpid(), opened)
                 _open[id(held[1])] = held[1]
@@ -213,7 +213,7 @@ def _blank() -> sqlite3.Connection:
 
 
 @contextmanager
-def told(path: Path | None, place: str = "") -> Iterator[None]:
+def translate_sqlite_errors(path: Path | None, place: str = "") -> Iterator[None]:
     """Turn SQLite's errors into ours."""
     try:
         yield

@@ -50,9 +50,8 @@ from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.fields import about, setting
 from lean_dojo_plugins.training.hub import check_model_name, has_tokenizer, resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
-from lean_dojo_plugins.training.lengths import TooLong
+from lean_dojo_plugins.training.lock import run_lock
 from lean_dojo_plugins.training.loop import Loop
-from lean_dojo_plugins.training.only_run import only_run
 from lean_dojo_plugins.training.preflight import check_ready
 from lean_dojo_plugins.training.reporting import show_only_a_bar
 from lean_dojo_plugins.training.run_folder import (
@@ -62,8 +61,9 @@ from lean_dojo_plugins.training.run_folder import (
     trained_settings,
 )
 from lean_dojo_plugins.training.settings import plain_settings
+from lean_dojo_plugins.training.truncation import TooLong
 from lean_dojo_v2.paths import merged_data_dir
-from lean_dojo_v2.plugin_host.trainers import PreviewExample
+from lean_dojo_v2.plugin_host.optional_protocols import PreviewExample
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
@@ -376,7 +376,7 @@ class CausalTrainer:
         self._trained_on = Path(data_path)
         try:
             loop = Loop(self, repos, database, Path(data_path))
-            with only_run(self.output_dir, loop.processes):
+            with run_lock(self.output_dir, loop.processes):
                 loop.run()
         except BaseException:
             self.forget_model()  # half trained; the next call starts from what is on disk

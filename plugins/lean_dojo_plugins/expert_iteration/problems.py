@@ -12,7 +12,7 @@ import attrs
 
 from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_plugins.training.share import is_in_share
+from lean_dojo_plugins.training.data_fraction import is_in_share
 from lean_dojo_v2.benchmarks.database import (
     problems_of,
     sorry_theorems,

@@ -34,9 +34,9 @@ from lean_dojo_plugins.expert_iteration.proofs import (
 )
 from lean_dojo_plugins.expert_iteration.schedule import Schedule
 from lean_dojo_plugins.training.data import split_file
+from lean_dojo_plugins.training.data_fraction import is_in_share
 from lean_dojo_plugins.training.learner import Learner
 from lean_dojo_plugins.training.run_folder import RunState, check_same_run
-from lean_dojo_plugins.training.share import is_in_share
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text, atomic_writer
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder

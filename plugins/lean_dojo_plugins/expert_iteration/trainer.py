@@ -23,8 +23,8 @@ from lean_dojo_plugins.training.data import checked_repositories
 from lean_dojo_plugins.training.fields import about, setting
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_plugins.training.learner import CurriculumStep
+from lean_dojo_plugins.training.lock import run_lock
 from lean_dojo_plugins.training.loop import Loop
-from lean_dojo_plugins.training.only_run import only_run
 from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
 from lean_dojo_v2.benchmarks.runner import local_server
@@ -214,7 +214,7 @@ class ExpertIterationTrainer(SFTTrainer):
         steps: list[Any] = rounds.steps(self.rounds)
         stands_in: Any = rounds  # for the database
         try:
-            with only_run(self.output_dir, processes):
+            with run_lock(self.output_dir, processes):
                 if processes.is_main_process:
                     rounds.begin()
                 data = rounds.folder / "rounds" / "data"

@@ -21,7 +21,7 @@ from transformers import TrainerCallback
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import TrainingError
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
-from lean_dojo_plugins.grpo.episodes import Group, PlayedStep, Stage
+from lean_dojo_plugins.grpo.episodes import EpisodeRunner, Group, PlayedStep
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 
@@ -64,14 +64,14 @@ class EpisodeTrainer(StepTrainer):
     ``time/episodes`` (seconds that playing a batch took, Lean included).
     """
 
-    _stage: Stage
+    _stage: EpisodeRunner
     _formatter: DatasetFormatter
     _prompt_length: int | None = None
     _batch: Sequence[_OwnedStep] = ()
     _scores: torch.Tensor | None = None
 
     def play_with(
-        self, stage: Stage, formatter: DatasetFormatter, prompt_length: int | None
+        self, stage: EpisodeRunner, formatter: DatasetFormatter, prompt_length: int | None
     ) -> None:
         """Take what plays the episodes, which is closed when the training ends, and the prompts.
 
@@ -213,7 +213,7 @@ class EpisodeTrainer(StepTrainer):
 class _Close(TrainerCallback):
     """Stops the engines when the training ends."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: EpisodeRunner) -> None:
         self._stage = stage
 
     def on_train_end(self, *_: Any, **__: Any) -> None:

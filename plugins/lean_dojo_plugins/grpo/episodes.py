@@ -101,7 +101,7 @@ class Group:
         return 0 < self.proved < len(self.episodes)
 
 
-class _Table:
+class _TheoremStates:
     """One theorem in its engine: the states that its episodes have reached, by their tactics."""
 
     def __init__(self, problem: TheoremProblem, server: Server, limits: EpisodeLimits) -> None:
@@ -186,7 +186,7 @@ class _Table:
         return self._proofs[tactics]
 
 
-class Stage:
+class EpisodeRunner:
     """Plays episodes; its engines stay open until it is closed.
 
     Args:
@@ -255,11 +255,11 @@ class Stage:
 
     def _open(
         self, rows: Sequence[Mapping[str, Any]]
-    ) -> Iterator[tuple[Mapping[str, Any], _Table, ThreadPoolExecutor]]:
+    ) -> Iterator[tuple[Mapping[str, Any], _TheoremStates, ThreadPoolExecutor]]:
         made = []
         for row in rows:
             server, lane = self._lane(self._project(row))
-            table = _Table(self._problem(row), server, self.limits)
+            table = _TheoremStates(self._problem(row), server, self.limits)
             made.append((row, table, lane, lane.submit(table.state, ())))
         for row, table, lane, opened in made:
             try:

@@ -24,7 +24,7 @@ from lean_dojo_plugins.causal_lm.model.loading import is_adapter, load_model
 from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.grpo.episode_trainer import WHOLE_PROOF, EpisodeTrainer, whole_proof_reward
-from lean_dojo_plugins.grpo.episodes import EpisodeLimits, Stage
+from lean_dojo_plugins.grpo.episodes import EpisodeLimits, EpisodeRunner
 from lean_dojo_plugins.grpo.evaluation import sample_and_score
 from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.statements import STATEMENT_COLUMNS, Statements, read_statements
@@ -33,11 +33,11 @@ from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.data import formatted_rows
+from lean_dojo_plugins.training.data_fraction import HumanShare
 from lean_dojo_plugins.training.fields import about, setting
 from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.settings import plain
-from lean_dojo_plugins.training.share import HumanShare
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.runs import figures, metrics
 
@@ -306,7 +306,7 @@ class GRPOTrainer(CausalTrainer):
             self._set_reference(trainer)
         if isinstance(trainer, EpisodeTrainer):
             limits = EpisodeLimits(steps=self.episode_steps, replacements=self.replacements)
-            stage = Stage(limits, self.engines, self.projects)
+            stage = EpisodeRunner(limits, self.engines, self.projects)
             trainer.play_with(stage, self.make_formatter(), self.row_length)
         return trainer
 

@@ -46,8 +46,8 @@ from lean_dojo_plugins.training.hub import (
     fetch_tokenizer,
     resolve_model,
 )
+from lean_dojo_plugins.training.lock import run_lock
 from lean_dojo_plugins.training.model_card import write_model_card
-from lean_dojo_plugins.training.only_run import only_run
 from lean_dojo_plugins.training.preflight import check_ready
 from lean_dojo_plugins.training.reporting import (
     ReportCallback,
@@ -226,7 +226,7 @@ class ProgressTrainer:
         if repos is not None:
             repos = checked_repositories(repos, database)
         self.preflight()
-        with only_run(self.output_dir, self.processes):
+        with run_lock(self.output_dir, self.processes):
             self._train(repos, database, data_path)
         if self.processes.is_main_process:
             print(f"Progress model saved to {self.output_dir}")

@@ -25,9 +25,9 @@ from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_c
 from lean_dojo_plugins.training.data import SPLITS, checked_repositories, repository_name
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import check_model_name, require_model
+from lean_dojo_plugins.training.lock import run_lock
 from lean_dojo_plugins.training.model_card import write_model_card
-from lean_dojo_plugins.training.only_run import only_run
-from lean_dojo_plugins.training.walk import NOTHING, Walk
+from lean_dojo_plugins.training.progress import NOTHING, CurriculumProgress
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import require_writable
 from lean_dojo_v2.lean_agent.config import TrainingConfig
@@ -137,7 +137,7 @@ class RetrievalTrainer:
         )
         self._trained_on = folder
         curriculum = [[repo] for repo in repos] if self.config.single_repo else [list(repos)]
-        with only_run(self.output_dir, processes):
+        with run_lock(self.output_dir, processes):
             run = RetrievalRun.open(
                 self.output_dir, curriculum, self.settings(), model_checkpoint_path
             )
@@ -149,14 +149,14 @@ class RetrievalTrainer:
     def _train(
         self, run: RetrievalRun, database: Database, folder: Path, processes: PartialState
     ) -> None:
-        walk = Walk(
+        progress = CurriculumProgress(
             folder=self.output_dir,
             names=[", ".join(map(repository_name, new)) for new in run.curriculum],
             is_main=processes.is_main_process,
         )
         if done := run.done:
-            walk.say_done(done)
-        for number in walk.steps(done):
+            progress.say_done(done)
+        for number in progress.steps(done):
             step = RetrievalStep(
                 config=self.config,
                 run=run,
@@ -172,14 +172,14 @@ class RetrievalTrainer:
             except EmptyDatasetError as error:
                 if number == len(run.curriculum) - 1 and not run.has_learned:
                     raise
-                walk.say_of(number, f"{NOTHING}: {error}")
+                progress.say_of(number, f"{NOTHING}: {error}")
                 checkpoint = None
             new = run.records(number, checkpoint)
             if checkpoint is not None:
                 if processes.is_main_process:
                     learned = [one for one in [*run.state.finished, *new] if one.model is not None]
                     write_model_card(checkpoint.parent, self, learned)
-                walk.say_of(number, f"saved to {checkpoint}")
+                progress.say_of(number, f"saved to {checkpoint}")
             run.state.finished.extend(new)
             if processes.is_main_process:
                 run.save()

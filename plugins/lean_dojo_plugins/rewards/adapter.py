@@ -17,7 +17,7 @@ import attrs
 
 from lean_dojo_core.errors import PluginError, RewardError, UsageError
 from lean_dojo_core.foreign import contained
-from lean_dojo_v2.plugin_host.limits import OutOfTimeError, said_when_slow, watched
+from lean_dojo_v2.plugin_host.watchdog import OutOfTimeError, said_when_slow, watched
 
 GIVEN = frozenset(
     ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")

@@ -13,8 +13,8 @@ from transformers import TrainerCallback
 from lean_dojo_core import DatasetFormatter, Repository
 from lean_dojo_plugins.training.data import repository_name
 from lean_dojo_plugins.training.devices import Device
-from lean_dojo_plugins.training.lengths import TooLong
 from lean_dojo_plugins.training.model_card import CardSubject
+from lean_dojo_plugins.training.truncation import TooLong
 
 
 @attrs.frozen

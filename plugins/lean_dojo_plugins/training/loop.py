@@ -25,11 +25,11 @@ from lean_dojo_plugins.training.checkpoints import (
     last_checkpoint,
 )
 from lean_dojo_plugins.training.data import formatted_rows, repository_name, split_file
+from lean_dojo_plugins.training.forgetting import look_back, read_matrix
 from lean_dojo_plugins.training.learner import CurriculumStep, Learner
-from lean_dojo_plugins.training.lengths import TooLong, nothing_fits
-from lean_dojo_plugins.training.look_back import look_back, read_matrix
+from lean_dojo_plugins.training.lock import export_lock
 from lean_dojo_plugins.training.model_card import write_model_card
-from lean_dojo_plugins.training.only_run import only_exporter
+from lean_dojo_plugins.training.progress import NOTHING, REPOSITORIES, CurriculumProgress
 from lean_dojo_plugins.training.reporting import (
     NoFinalCheckpoint,
     ReportCallback,
@@ -45,7 +45,7 @@ from lean_dojo_plugins.training.run_folder import (
     longer_by,
     said_longer,
 )
-from lean_dojo_plugins.training.walk import NOTHING, REPOSITORIES, Walk
+from lean_dojo_plugins.training.truncation import TooLong, nothing_fits
 from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata
 from lean_dojo_v2.wording import counted
@@ -79,7 +79,7 @@ class Loop:
         # Absolute: code of others that runs meanwhile may change the current folder.
         self.data_path = data_path.absolute()
         self.folder = RunFolder(Path(trainer.output_dir).absolute())
-        self.walk = Walk(
+        self.progress = CurriculumProgress(
             folder=self.folder.path,
             names=[repository_name(repo) for repo in repos],
             is_main=self.processes.is_main_process,
@@ -96,7 +96,7 @@ class Loop:
         return PartialState(cpu=self.trainer.chosen_device.name == "cpu")
 
     def run(self) -> None:
-        """Walk the curriculum.
+        """CurriculumProgress the curriculum.
 
         Raises:
             UsageError: If ``output_dir`` holds another run.
@@ -107,25 +107,25 @@ class Loop:
         is_done = done == len(self.repos)
         longer = longer_by(state, self.trainer.settings()) if is_done else {}
         if longer:
-            self.walk.say(f"{self.folder.path}: {said_longer(longer)}")
+            self.progress.say(f"{self.folder.path}: {said_longer(longer)}")
             done -= 1  # the last repository comes once more
         elif is_done:
-            self.walk.say(
-                f"{self.folder.path}: already trained; {counted(done, *self.walk.noun)} done, none "
-                "left (resume=False trains anew)"
+            self.progress.say(
+                f"{self.folder.path}: already trained; {counted(done, *self.progress.noun)} done, "
+                "none left (resume=False trains anew)"
             )
             return
         elif done:
-            self.walk.say_done(done)
+            self.progress.say_done(done)
         try:
             with bars_on_terminals_only():
-                for index in self.walk.steps(done):
+                for index in self.progress.steps(done):
                     self._run_step(state, self._step(index, state, longer))
         finally:
             self.reporter.close()
         if not state.finished:
             raise EmptyDatasetError(
-                f"nothing to train on in {', '.join(self.walk.names)}: {self._why_nothing()}",
+                f"nothing to train on in {', '.join(self.progress.names)}: {self._why_nothing()}",
                 path=split_file(self.data_path),
             )
 
@@ -173,7 +173,7 @@ class Loop:
             index=index,
             total=len(self.repos),
             repositories=tuple(self.repos[: index + 1]),
-            folder=self.folder.step_folder(number, self.walk.names[index]),
+            folder=self.folder.step_folder(number, self.progress.names[index]),
             seed=self.trainer.seed + number,
             processes=self.processes.num_processes,
             longer=longer,
@@ -182,14 +182,14 @@ class Loop:
     def _run_step(self, state: RunState, step: CurriculumStep) -> None:
         written = self._make_data(step)
         if cut := self.too_long.describe(self.trainer.max_length):
-            self.walk.say_of(step.index, cut)
+            self.progress.say_of(step.index, cut)
         if written.rows == 0:
-            self.walk.say_of(step.index, NOTHING)
+            self.progress.say_of(step.index, NOTHING)
             self.skipped.append(_finished(step, written, 0))
             return
         checkpoint = last_checkpoint(step.folder, step.processes)
         going_on = f", going on from {checkpoint.name}" if checkpoint else ""
-        self.walk.say_of(step.index, f"{written.rows} rows{going_on}")
+        self.progress.say_of(step.index, f"{written.rows} rows{going_on}")
         steps = self._fit(state, step, checkpoint)
         if self.processes.is_main_process:
             length = length_of(self.trainer.settings())
@@ -203,7 +203,7 @@ class Loop:
                 look_back(self.trainer, step, self.data_path)
             write_model_card(self.folder.staging, self.trainer, [*state.finished, *finished])
             self.folder.publish(state, finished)
-            self.walk.say_of(step.index, f"saved to {self.folder.path}")
+            self.progress.say_of(step.index, f"saved to {self.folder.path}")
         self.processes.wait_for_everyone()
         self.skipped = []
         reread = self.folder.load()
@@ -216,7 +216,7 @@ class Loop:
         if self.processes.is_main_process:
             record_environment(self.folder.path)
             self.trainer.too_long = TooLong()
-            with only_exporter(self.data_path):
+            with export_lock(self.data_path):
                 self.database.export_merged_data(list(step.repositories), self.data_path)
                 copy_metadata(self.data_path, self.folder.path)
                 rows = formatted_rows(split_file(self.data_path), self.formatter)

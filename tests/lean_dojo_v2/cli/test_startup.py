@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from lean_dojo_v2.cli.waiting import spoken
+from lean_dojo_v2.cli.waiting import heartbeat
 from lean_dojo_v2.runs.so_far import at_work, so_far
 from lean_dojo_v2.sample import sample_database_path
 
@@ -132,7 +132,7 @@ def test_a_long_silence_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
                 said.set()
             return super().write(text)
 
-    with redirect_stderr(Listener()) as listener, spoken(silence=0.2):
+    with redirect_stderr(Listener()) as listener, heartbeat(silence=0.2):
         assert said.wait(60)
         print("a word", file=sys.stderr)
     assert re.match(r"… still working after \d+ s\n", listener.getvalue())
@@ -140,7 +140,11 @@ def test_a_long_silence_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_of_two_commands_one_speaks_and_says_how_far_the_other_is() -> None:
-    with redirect_stderr(io.StringIO()) as listener, spoken(silence=0.05), spoken(silence=0.05):
+    with (
+        redirect_stderr(io.StringIO()) as listener,
+        heartbeat(silence=0.05),
+        heartbeat(silence=0.05),
+    ):
         at_work("step 3 of 8")
         while listener.getvalue().count("\n") < 2:
             time.sleep(0.01)

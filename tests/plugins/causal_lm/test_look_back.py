@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from lean_dojo_core.errors import ConfigError, DataError
 from lean_dojo_plugins.causal_lm.evaluation import mean_loss
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
-from lean_dojo_plugins.training.look_back import held_out_rows
+from lean_dojo_plugins.training.forgetting import held_out_rows
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.report.page import write_report
 from lean_dojo_v2.runs.forgetting import Forgetting

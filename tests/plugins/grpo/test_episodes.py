@@ -14,7 +14,14 @@ import torch
 from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, TrainingError
 from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer, _OwnedStep
-from lean_dojo_plugins.grpo.episodes import Episode, EpisodeLimits, Group, PlayedStep, Stage, _Table
+from lean_dojo_plugins.grpo.episodes import (
+    Episode,
+    EpisodeLimits,
+    EpisodeRunner,
+    Group,
+    PlayedStep,
+    _TheoremStates,
+)
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_v2.cli.run import make_trainer
 from lean_dojo_v2.config import Settings
@@ -47,7 +54,7 @@ def answers():
 
 @pytest.fixture
 def stage(project_engine, tiny_repository):
-    made = Stage(EpisodeLimits(steps=3), 1, {URL: tiny_repository[0]})
+    made = EpisodeRunner(EpisodeLimits(steps=3), 1, {URL: tiny_repository[0]})
     made.open_engine = lambda project: nullcontext(project_engine)
     yield made
     made.close()
@@ -127,14 +134,14 @@ def test_what_an_engine_lost_is_played_again_within_the_same_limits(
 
 
 def test_a_state_that_is_lost_for_good_ends_its_episode_alone(stage, rows, monkeypatch):
-    state = _Table.state
+    state = _TheoremStates.state
 
     def lost(self, tactics):
         if tactics == ("constructor",):
             raise EngineLostError("gone")
         return state(self, tactics)
 
-    monkeypatch.setattr(_Table, "state", lost)
+    monkeypatch.setattr(_TheoremStates, "state", lost)
     answer = answers()
 
     def sample(states):
@@ -144,7 +151,7 @@ def test_a_state_that_is_lost_for_good_ends_its_episode_alone(stage, rows, monke
     [swap] = stage.play([rows["Tiny.and_swap"]], 4, sample)
     assert swap.episodes[0].tactics == ("constructor",)
     assert swap.proved == 1
-    monkeypatch.setattr(_Table, "state", lambda self, tactics: lost(self, ("constructor",)))
+    monkeypatch.setattr(_TheoremStates, "state", lambda self, tactics: lost(self, ("constructor",)))
     assert stage.play([rows["Tiny.and_swap"]], 4, sample) == []
 
 
@@ -253,7 +260,9 @@ def test_a_run_learns_from_whole_proofs(
 
     monkeypatch.setattr(EpisodeTrainer, "_generate_single_turn", generate)
     monkeypatch.setattr(EpisodeTrainer, "_generate_and_score_completions", watched)
-    monkeypatch.setattr(Stage, "open_engine", lambda self, project: nullcontext(project_engine))
+    monkeypatch.setattr(
+        EpisodeRunner, "open_engine", lambda self, project: nullcontext(project_engine)
+    )
     database = DynamicDatabase(tiny_database)
     trainer = GRPOTrainer(
         tiny_model, {"length-penalised": 0.1}, tmp_path / "out", batch_size=4, lr=1e-3,

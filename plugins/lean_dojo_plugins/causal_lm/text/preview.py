@@ -15,7 +15,7 @@ from lean_dojo_plugins.causal_lm.text.tokenisation import (
     Tokeniser,
     encode,
 )
-from lean_dojo_v2.plugin_host.trainers import PreviewExample, PreviewToken
+from lean_dojo_v2.plugin_host.optional_protocols import PreviewExample, PreviewToken
 
 _INCOMPLETE = "\ufffd"
 """What a decoder writes for the first bytes of a character of several tokens."""

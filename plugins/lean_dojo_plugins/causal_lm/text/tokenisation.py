@@ -16,8 +16,8 @@ from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_core import Message
 from lean_dojo_plugins.causal_lm.text.templates import render
-from lean_dojo_plugins.training.lengths import TooLong
 from lean_dojo_plugins.training.rows import CHUNK, chunks
+from lean_dojo_plugins.training.truncation import TooLong
 
 IGNORED = -100
 """Label of a token that carries no loss."""

@@ -12,8 +12,8 @@ from filelock import FileLock, Timeout
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.training import only_run as module
-from lean_dojo_plugins.training.only_run import EXPORT_LOCK, LOCK, only_exporter, only_run
+from lean_dojo_plugins.training import lock as module
+from lean_dojo_plugins.training.lock import EXPORT_LOCK, LOCK, export_lock, run_lock
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 
@@ -42,11 +42,11 @@ def other(tmp_path, monkeypatch):
 
 def test_a_killed_run_lets_the_next_one_in(other, tmp_path):
     refused = pytest.raises(UsageError, match="another process is training in")
-    with refused, only_run(tmp_path / "out", PartialState()):
+    with refused, run_lock(tmp_path / "out", PartialState()):
         pass
     other.kill()
     other.wait()
-    with only_run(tmp_path / "out", PartialState()):
+    with run_lock(tmp_path / "out", PartialState()):
         pass
 
 
@@ -98,5 +98,5 @@ def test_runs_that_export_to_one_folder_do_so_in_turn(tmp_path, traced, tiny_mod
 
 def test_the_folder_of_the_data_may_be_this_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with only_exporter(Path()):
+    with export_lock(Path()):
         assert [file.name for file in tmp_path.iterdir()] == [EXPORT_LOCK]

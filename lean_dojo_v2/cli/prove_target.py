@@ -20,7 +20,7 @@ from lean_dojo_v2.cli.options import (
 
 
 @attrs.frozen(kw_only=True)
-class What:
+class ProveTarget:
     """The options that say what to prove."""
 
     goal: str | None = filled_by(goal_option)

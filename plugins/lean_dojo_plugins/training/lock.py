@@ -22,7 +22,7 @@ PATIENCE = 10.0
 
 
 @contextmanager
-def only_run(folder: Path | str, processes: PartialState) -> Iterator[None]:
+def run_lock(folder: Path | str, processes: PartialState) -> Iterator[None]:
     """Keep other runs out of an output folder; the main process does so for all of its run.
 
     What goes wrong there because nothing can be written is told as such.
@@ -50,7 +50,7 @@ def only_run(folder: Path | str, processes: PartialState) -> Iterator[None]:
 
 
 @contextmanager
-def only_exporter(data_path: Path) -> Iterator[None]:
+def export_lock(data_path: Path) -> Iterator[None]:
     """Wait until no other run exports there: what is read then is what was exported."""
     data_path.mkdir(parents=True, exist_ok=True)
     with FileLock(data_path / EXPORT_LOCK):

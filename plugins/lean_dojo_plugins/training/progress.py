@@ -16,7 +16,7 @@ NOTHING = "skipped, because there is nothing to learn from"
 
 
 @attrs.frozen(kw_only=True)
-class Walk:
+class CurriculumProgress:
     """The way over the steps of a curriculum; only the main process speaks.
 
     Attributes:
