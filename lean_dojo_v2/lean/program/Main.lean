@@ -12,14 +12,6 @@ Answers go to FILE if one is named: a text's own threads may print to the standa
 
 open Dojo
 
-/-- Answers lines until an empty one. -/
-partial def serve (session : Session) (input : IO.FS.Stream) (say : String → IO Unit) : IO Unit := do
-  let line ← input.getLine
-  let request := trimmed line
-  unless request.isEmpty do
-    say (← answer session request)
-    serve session input say
-
 def main (args : List String) : IO UInt32 := do
   let flag := "--answers="
   let input ← IO.getStdin
@@ -32,7 +24,7 @@ def main (args : List String) : IO UInt32 := do
   try
     let session ← start (← nativeHost) (args.filter fun word => !word.startsWith flag)
     say "ready."
-    serve session input say
+    serve session input.getLine say
     return 0
   catch error =>
     (← IO.getStderr).putStrLn (toString error)

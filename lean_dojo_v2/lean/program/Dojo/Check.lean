@@ -81,7 +81,8 @@ private def constantJson (env : Environment) (name : Name) (info : ConstantInfo)
 /-- What changes when one of the project's own modules behind some imports does. -/
 private def sourcesText (imports : Array Name) : DojoM String := do
   let texts := (← sourcesOf imports).map fun module => s!"{module.name} {hash module.text} {module.text.utf8ByteSize}"
-  return "\n".intercalate texts.toList
+  -- never empty: that is what an engine says which cannot tell
+  return "\n".intercalate ("sources" :: texts.toList)
 
 private def checkText (request : Request) : DojoM Json := do
   let { file, warm } ← openBehind request

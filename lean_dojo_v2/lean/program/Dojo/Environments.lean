@@ -37,10 +37,15 @@ private def keyOf (imports : Array Import) : String :=
 def isCompiled (module : Name) : IO Bool := do
   return (← (← searchPathRef.get).findWithExt "olean" module).isSome
 
-/-- What a user may do about a module that is nowhere. -/
-def unknownModule (module : Name) (importer? : Option Name := none) : Failure :=
+/-- Ends a request that names a module which is nowhere, and says what a user may do. -/
+def unknownModule {α} (module : Name) (importer? : Option Name := none) : DojoM α := do
   let importer := (importer?.map fun name => s!" (imported by {name})").getD ""
-  { kind := "import", desc := s!"unknown module {module}{importer}: neither in Lean's library nor in the project" }
+  let wayOut := if (← read).host.initialises then
+      "; is it spelt right, and is the project built (`lake build`)?"
+    else if [`Mathlib, `Batteries, `Aesop].contains module.getRoot then
+      "; the embedded engine has Init, Std and Lean only: use the native engine for a project that needs it"
+    else ""
+  refuse "import" s!"unknown module {module}{importer}: neither in Lean's library nor in the project{wayOut}"
 
 /-- Imports compiled modules; `initialise` runs before the extensions read their parts of them. -/
 def loadModules (imports : Array Import) (initialise : Environment → DojoM Unit := fun _ => return ()) :
@@ -59,7 +64,7 @@ def importModules (imports : Array Import) : DojoM Environment := do
     session.hits.modify (· + 1)
     return env
   for one in imports do
-    unless ← (isCompiled one.module : IO Bool) do throw (unknownModule one.module)
+    unless ← (isCompiled one.module : IO Bool) do unknownModule one.module
   let env ← loadModules imports
   session.misses.modify (· + 1)
   Imported.keep session.environments maxEnvironments key env

@@ -65,7 +65,7 @@ private partial def visitModule (plan : ModulePlan) (module : Name) (trail : Lis
     let names := ([module] ++ cycle ++ [module]).map moduleText
     refuse "import" s!"import cycle: {" → ".intercalate names}"
   if ← (isCompiled module : IO Bool) then return { plan with library := plan.library.push module }
-  let some text ← readModule? module | throw (unknownModule module trail.head?)
+  let some text ← readModule? module | unknownModule module trail.head?
   let header ← (parseHeader (.ofText (.ofString text) (moduleText module)) : IO Header)
   let plan ← header.imports.foldlM (init := plan) fun plan next => visitModule plan next (module :: trail)
   return { plan with own := plan.own.push { name := module, text } }

@@ -83,4 +83,14 @@ def answer (session : Session) (line : String) : IO String := do
   let answer := if ← session.tainted.get then answer.setObjVal! "tainted" (.bool true) else answer
   return if (← session.settings.get).printJsonPretty then answer.pretty else answer.compress
 
+/--
+Answers the lines that `read` gives, until an empty one. This is one call for the whole life of a session: Lean's
+interpreter forgets what it has looked up when a call returns.
+-/
+partial def serve (session : Session) (read : IO String) (say : String → IO Unit) : IO Unit := do
+  let line := trimmed (← read)
+  unless line.isEmpty do
+    say (← answer session line)
+    serve session read say
+
 end Dojo

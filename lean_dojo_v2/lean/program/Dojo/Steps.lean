@@ -1,5 +1,6 @@
 import Dojo.Dependencies
 import Dojo.Fragments
+import Dojo.Grounds
 import Dojo.Options
 
 /-!
@@ -115,6 +116,12 @@ private def hiddenText (monads : Monads) (owed : List MVarId) : DojoM String := 
   let asking ← monads.eval (owed.filterM fun goal => return !(← isInhabited goal))
   if asking.isEmpty then return "" else goalsText monads.printContext asking
 
+/-- What a step added past the kernel: an option of Lean's, or a program, can have it skipped. -/
+private def uncheckedProblem? (stored : ProofState) (env : Environment) : DojoM (Option Problem) := do
+  let added := (addedTo stored.env env).filter fun (_, info) => !info.isUnsafe && !info.isPartial
+  let problems ← problemsOf stored.library stored.env env (added.map (·.1))
+  return problems.findSome? id
+
 private structure Step where
   state : ProofState
   before : List MVarId
@@ -136,6 +143,8 @@ private def acceptStep (step : Step) (stored : ProofState) : DojoM Json := do
   let used := closure env cited.toList (isAuxiliary env)
   if let some circular := used.toList.find? state.forbidden.contains then
     return refused s!"the proof uses {nameText circular}, which it is to prove"
+  if let some problem ← uncheckedProblem? stored env then
+    return refused s!"the kernel refuses {problem.constant}: {problem.message}"
   let next : ProofState := { stored with
     monads := { monads with coreContext := stored.monads.coreContext }
     goals := after, outside? := some outcome.outside, owed := outcome.owed, parents := outcome.gone, fragments }

@@ -3,59 +3,86 @@
  * Lines in, lines out: each request is answered by one line, in order; an empty line ends the engine. What a request
  * means is the program's affair. An exception that Lean's code did not expect may have left its memory in any state: it
  * is answered too, and then the process ends with exit code 3.
+ *
+ * The program runs in one call for the whole life of the process, so lines are read and written while Node waits.
  */
 
+const fs = require('node:fs');
 const { writeAll } = require('./output.js');
 
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
+const CHUNK_BYTES = 1 << 16;
 const CORRUPTED = 3;
-const STDOUT = 1;
+const [STDIN, STDOUT] = [0, 1];
+const NEWLINE = 10;
+const PAUSE_MS = 2;
 
 const write = (line) => writeAll(STDOUT, Buffer.from(`${line}\n`));
 const failure = (error, desc) => JSON.stringify({ error, desc });
 
-/** @param {(line: string) => string} answer */
-function serve(answer) {
-  function reply(line) {
+/** Reads some bytes from stdin; none at its end. A pipe that is not waited for has none for a while. */
+function readSome(buffer) {
+  for (;;) {
     try {
-      write(answer(line));
+      return fs.readSync(STDIN, buffer);
     } catch (error) {
-      const what =
-        error instanceof Error ? `${error.name}: ${error.message}` : 'an exception inside Lean';
-      if (process.env.LEAN_DOJO_ENGINE_DEBUG) process.stderr.write(`${error.stack}\n`);
-      write(failure('fatal', `the engine ends: ${what}`));
-      process.exit(CORRUPTED);
+      if (error.code === 'EOF') return 0;
+      if (error.code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
     }
   }
+}
 
+/** @returns {() => string} gives the next line without white space at its ends; an empty one at the end of the input */
+function lineReader() {
+  const buffer = Buffer.alloc(CHUNK_BYTES);
+  let rest = buffer.subarray(0, 0);
   let parts = [];
   let size = 0;
+
   /** A line that is too long is read to its end, so that the next one is found, but not kept. */
   function take(chunk) {
     size += chunk.length;
     if (size > MAX_LINE_BYTES) parts = [];
-    else parts.push(chunk);
+    else parts.push(Buffer.from(chunk));
   }
-  function finishLine() {
-    const tooLong = size > MAX_LINE_BYTES;
-    const line = Buffer.concat(parts).toString('utf8').trim();
+  function finished() {
+    const line = size > MAX_LINE_BYTES ? null : Buffer.concat(parts).toString('utf8').trim();
     parts = [];
     size = 0;
-    if (tooLong) write(failure('command', `a request may have ${MAX_LINE_BYTES} bytes at most`));
-    else if (line === '') process.exit(0);
-    else reply(line);
+    return line;
   }
-  process.stdin.on('data', (chunk) => {
-    let rest = chunk;
-    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+  return () => {
+    for (;;) {
+      const end = rest.indexOf(NEWLINE);
+      if (end < 0) {
+        take(rest);
+        rest = buffer.subarray(0, readSome(buffer));
+        if (rest.length === 0) return '';
+        continue;
+      }
       take(rest.subarray(0, end));
-      finishLine();
       rest = rest.subarray(end + 1);
+      const line = finished();
+      if (line !== null) return line;
+      write(failure('command', `a request may have ${MAX_LINE_BYTES} bytes at most`));
     }
-    take(rest);
-  });
-  process.stdin.on('end', () => process.exit(0));
+  };
+}
+
+/** @param {(read: () => string, say: (line: string) => void) => void} run the program */
+function serve(run) {
   write('ready.');
+  try {
+    run(lineReader(), write);
+  } catch (error) {
+    const what =
+      error instanceof Error ? `${error.name}: ${error.message}` : 'an exception inside Lean';
+    if (process.env.LEAN_DOJO_ENGINE_DEBUG) process.stderr.write(`${error.stack}\n`);
+    write(failure('fatal', `the engine ends: ${what}`));
+    process.exit(CORRUPTED);
+  }
+  process.exit(0);
 }
 
 module.exports = { serve };

@@ -1,6 +1,6 @@
 'use strict';
 /**
- * The embedded host: boots Lean, and answers every line on stdin by a call of the program (../../../program); or compiles
+ * The embedded host: boots Lean, and lets the program (../../../program) answer the lines on stdin; or compiles
  * that program.
  *
  *     node --stack-size=60000 … main.js --install=DIR --program=FILE [--project=DIR] MODULE … KEY=VALUE …
@@ -24,8 +24,7 @@ async function main() {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS });
   const rt = await boot(values.install);
   if (values.compile !== undefined) process.exit(compile(rt, values.compile));
-  const answer = loadProgram(rt, { ...values, words: positionals });
-  serve(answer);
+  serve(loadProgram(rt, { ...values, words: positionals }));
 }
 
 main().catch((error) => {

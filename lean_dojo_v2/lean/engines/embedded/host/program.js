@@ -15,7 +15,8 @@ const OK = 1;
 /**
  * @param {object} rt the runtime
  * @param {{program: string, project?: string, words: string[]}} settings `program`: its compiled module
- * @returns {(line: string) => string} answers a request
+ * @returns {(read: () => string, say: (line: string) => void) => void} answers the lines that `read` gives by lines that
+ *   `say` gets, until an empty one
  */
 function loadProgram(rt, { program, project, words }) {
   return rt.scope(() => {
@@ -23,11 +24,16 @@ function loadProgram(rt, { program, project, words }) {
     rt.module.FS.writeFile(FILE, fs.readFileSync(program));
     const env = indexed(rt, importModules(rt, [MODULE], { [MODULE]: FILE }));
     rt.module.FS.unlink(FILE);
-    const [start, answer] = ['Dojo.start', 'Dojo.answer'].map((name) => constantOf(rt, env, name));
+    const [start, serve] = ['Dojo.start', 'Dojo.serve'].map((name) => constantOf(rt, env, name));
     const place = project === undefined ? [] : [`--project=${project}`];
     const args = rt.list([...place, ...words].map(rt.string));
     const session = rt.keep(rt.perform2(start, createHost(rt), args));
-    return (line) => rt.scope(() => rt.text(rt.perform2(answer, session, rt.string(line))));
+    return (read, say) =>
+      rt.scope(() => {
+        const reader = rt.closureMaker(1, () => ok(rt, rt.string(read())))();
+        const writer = rt.closureMaker(2, (line) => ok(rt, say(rt.text(line))))();
+        rt.perform3(serve, session, reader, writer);
+      });
   });
 }
 
@@ -40,18 +46,20 @@ function constantOf(rt, env, name) {
   return rt.keep(rt.field(found, 0));
 }
 
+/** What an action of Lean's `IO` returns. */
+const ok = (rt, value = rt.UNIT) => rt.constructor(0, [value]);
+
 /** Lean's structure `Dojo.Host`, kept for good. */
 function createHost(rt) {
   const timeout = createTimeout(rt);
-  const ok = (value = rt.UNIT) => rt.constructor(0, [value]);
   const actions = [
-    [2, (env) => ok(indexed(rt, env))],
-    [3, (token, milliseconds) => ok(timeout.arm(token, rt.unbox(milliseconds)))],
-    [1, () => ok(timeout.disarm())],
-    [1, () => ok(memory(rt))],
-    [2, (env) => ok(grown(rt, env))],
-    [2, (env) => ok(asImported(rt, env))],
-    [2, (env) => ok(extended(rt, env))],
+    [2, (env) => ok(rt, indexed(rt, env))],
+    [3, (token, milliseconds) => ok(rt, timeout.arm(token, rt.unbox(milliseconds)))],
+    [1, () => ok(rt, timeout.disarm())],
+    [1, () => ok(rt, memory(rt))],
+    [2, (env) => ok(rt, grown(rt, env))],
+    [2, (env) => ok(rt, asImported(rt, env))],
+    [2, (env) => ok(rt, extended(rt, env))],
   ];
   const closures = actions.map(([arity, body]) => rt.closureMaker(arity, body)());
   const runsInitializers = 0;

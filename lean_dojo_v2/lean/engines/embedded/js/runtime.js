@@ -220,6 +220,8 @@ function createRuntime(module) {
   const perform = (action) => settled(adopt(wasm.lean_apply_1(retain(action), UNIT)));
   /** The same for a function of two arguments. */
   const perform2 = (f, a, b) => settled(adopt(wasm.lean_apply_3(retain(f), retain(a), retain(b), UNIT)));
+  const perform3 = (f, a, b, c) =>
+    settled(adopt(wasm.lean_apply_4(retain(f), retain(a), retain(b), retain(c), UNIT)));
   /** Applies a Lean closure to two arguments. */
   const apply = (closure, a, b) => adopt(wasm.lean_apply_2(retain(closure), retain(a), retain(b)));
   /** A constant of a Lean module. */
@@ -300,6 +302,7 @@ function createRuntime(module) {
     ioRaw,
     perform,
     perform2,
+    perform3,
     apply,
     constant,
     newRef,
