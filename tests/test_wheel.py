@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,30 @@ def test_the_suites_of_the_light_rooms_pass_against_it(wheel_home, tmp_path):
         cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+SCRIPT = ROOT / "tests" / "data" / "users_script.py"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("checker", ["pyright", "mypy"])
+def test_a_users_script_passes_the_type_checkers(wheel_home, tmp_path, checker):
+    """As in every editor: the documented calls against what is packaged."""
+    python = str(wheel_home / "bin" / "python")
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.read_text())
+    options = {
+        "pyright": ["pyright", "--pythonpath", python],
+        "mypy": ["mypy", "--strict", "--config-file=", "--python-executable", python],
+    }[checker]
+    # Node comes from its wheel, so that nothing is fetched.
+    variables = {
+        **os.environ,
+        "PYRIGHT_PYTHON_GLOBAL_NODE": "0",
+        "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", *options, str(script)],
+        cwd=tmp_path, env=variables, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -105,14 +105,19 @@ class ProgressTrainer:
     """
 
     data_path: str | Path | None = setting(None, "JSONL dataset, not needed with a database.")
-    model_name: str = setting(
-        "bert-base-uncased",
-        "Model to start from, an encoder or a prover's language model: hub id or local folder.",
-        fields.non_empty_text,
+    model_name: str = attrs.field(
+        default="bert-base-uncased",
         converter=fields.text_of_path,
+        validator=fields.non_empty_text,
+        metadata=fields.about(
+            "Model to start from, an encoder or a prover's language model: hub id or local folder."
+        ),
     )
-    output_dir: str = setting(
-        "outputs", "Folder for the model.", fields.non_empty_text, converter=fields.text_of_path
+    output_dir: str = attrs.field(
+        default="outputs",
+        converter=fields.text_of_path,
+        validator=fields.non_empty_text,
+        metadata=fields.about("Folder for the model."),
     )
     max_length: int = setting(512, "Maximum number of tokens per input.", fields.positive_int)
     batch_size: int = setting(8, "Examples per device and step.", fields.positive_int)

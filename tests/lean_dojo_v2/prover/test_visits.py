@@ -6,6 +6,7 @@ from lean_dojo_v2.prover.search.best_first import BestFirstSearch
 from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 from lean_dojo_v2.prover.search.result import Failure
 from lean_dojo_v2.prover.suggestion import Suggestion
+from lean_dojo_v2.runs.so_far import so_far
 
 
 class Improving:
@@ -59,3 +60,23 @@ def test_a_state_that_stays_open_is_weighed_against_its_children(engine, zoo, sc
     assert states(1.0) == [False, False]
     assert states(3.0) == [False, True]
     assert states(None) == [False, True]
+
+
+def test_a_long_search_says_which_theorem_it_is_at(engine, zoo):
+    """`prove` prints it when nothing was said for a while."""
+    said = []
+
+    class Listening(Improving):
+        def generate(self, goals, *, num_samples, premises=()):
+            said.append(so_far())
+            return super().generate(goals, num_samples=num_samples, premises=premises)
+
+    problem = zoo("both")
+    chosen = SearchSettings(limits=Limits(), visits=5)
+    [result] = BestFirstSearch(Listening(), chosen).run([problem], [engine])
+    assert said == [
+        f"searching {problem.name}, {n} states expanded".replace("1 states", "1 state")
+        for n in range(3)
+    ]
+    assert f"{problem.name}: proved" in result._repr_html_()
+    assert "exact ⟨hp, hq⟩</td>" in result._repr_html_()

@@ -10,7 +10,7 @@ from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM
 
 from lean_dojo_core import Theorem
-from lean_dojo_core.errors import CheckpointError
+from lean_dojo_core.errors import CheckpointError, UnknownNameError
 from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
 from lean_dojo_v2.lean.text.source import SourceTheorem
@@ -93,6 +93,16 @@ def finished_run(tiny_model, folder, **settings):
     step = FinishedStep("u", "c", 10, 5, "d")
     RunFolder(folder).save(RunState("SFTTrainer", settings, [step]))
     return folder
+
+
+def test_a_formatter_that_is_gone_is_told_with_the_model_that_recorded_it(tiny_model, tmp_path):
+    folder = finished_run(tiny_model, tmp_path / "out", formatter="somebodys-chat")
+    with pytest.raises(UnknownNameError) as caught:
+        HFProver(folder, device="cpu")
+    message = str(caught.value)
+    assert message.startswith(f"{folder} was trained with the formatter 'somebodys-chat'")
+    assert "--formatter" in message
+    assert HFProver(folder, device="cpu", formatter="tactic-chat").tactics.max_length == 1024
 
 
 @pytest.mark.parametrize(("trained", "found"), [(300, 300), (None, 1024), (4096, 1024)])

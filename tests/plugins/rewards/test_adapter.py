@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from lean_dojo_core.errors import RewardError, UnknownNameError, UsageError
+from lean_dojo_core.errors import ConfigError, RewardError, UnknownNameError, UsageError
+from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.rewards.adapter import adapt, completion_texts
 from lean_dojo_plugins.rewards.constant import Constant
 from lean_dojo_plugins.rewards.length import LengthPenalised
@@ -191,3 +192,19 @@ def test_the_documented_formula():
 @pytest.mark.parametrize("reward", [Constant(2), LengthPenalised(), adapt(Constant(), name="n")])
 def test_rewards_pickle(reward):
     assert pickle.loads(pickle.dumps(reward))(["simp"]) == reward(["simp"])
+
+
+@pytest.mark.parametrize(
+    "function", [lambda c: 1, lambda: 1, lambda texts, scale=1: [], lambda *texts: []]
+)
+def test_a_reward_that_cannot_take_completions_hears_how_they_are_called(function):
+    with pytest.raises(UsageError, match="its first parameter must be called 'completions'"):
+        resolve_rewards(function)
+
+
+def test_a_first_parameter_that_is_no_column_may_be_meant_for_the_completions(tiny_model):
+    def mine(texts, **kwargs):
+        return [0.0 for _ in texts]
+
+    with pytest.raises(ConfigError, match=r"If 'texts' is to be the completions, call it"):
+        GRPOTrainer(tiny_model, mine, device="cpu").preflight()
