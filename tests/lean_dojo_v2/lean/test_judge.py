@@ -168,7 +168,7 @@ PROGRAMS = {
     "notation": 'notation "three" => 3\nexample : three = 3 := rfl',
     "elaborator": 'import Lean\nelab "t!" : term => return .const ``True []\nexample : t! := trivial',
     "term": "import Lean\nexample : by_elab return .const ``True [] := trivial",
-    "native": "example : 2 + 2 = 4 := by native_decide",
+    "native": "def f (n : Nat) := n + 1\nexample : f (f 2) = 4 := by native_decide",
     "unexpander": (
         "def zz (n : Nat) := n\n@[app_unexpander zz] def u : Lean.PrettyPrinter.Unexpander :=\n"
         "  fun _ => throw ()\n#check zz 3"
