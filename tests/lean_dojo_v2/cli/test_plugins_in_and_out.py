@@ -192,7 +192,6 @@ def test_damaged_settings_load_nothing_and_are_left_alone(
         ("reward", "score", "few", "c.jsonl"),
         ("plugins", "disable", "my_rewards"),
         ("plugins",),
-        ("plugins", "search"),
         ("--help",),
     ):
         monkeypatch.setattr(registry, "_discovered", None)
