@@ -85,6 +85,7 @@ def test_brackets_that_would_exhaust_the_stack_are_refused(lean: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("plan", ["embedded"], indirect=True)
 def test_what_may_have_harmed_lean_ends_the_engine_with_code_3(own_lean: Any) -> None:
     state = own_lean.start("1 = 1")
     endless = "fun x => " * 100_000  # no brackets, yet too deep for the parser's stack
