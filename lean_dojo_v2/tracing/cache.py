@@ -24,7 +24,7 @@ from lean_dojo_v2.paths import cache_dir
 from lean_dojo_v2.tracing.project.workspace import SourceFile
 from lean_dojo_v2.tracing.reading.records import Elaboration, TracedFile
 
-FORMAT = "13"
+FORMAT = "14"
 """Raised whenever extraction gives something else for the same file."""
 
 

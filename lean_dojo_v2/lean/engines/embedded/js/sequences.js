@@ -33,7 +33,17 @@ function createSequences({ rt, trees }) {
       else if (kind === BRACKETED) add(found, parts[1]);
       pending.push(...parts.reverse());
     }
-    return found;
+    return found.length > 0 ? found : takenAsTheyAre(unit);
+  }
+  /** Tactics that a command of the project's own takes as they are: `mkthm foo decide`, each a sequence of itself. */
+  function takenAsTheyAre(unit) {
+    const found = new Map();
+    trees.walk(unit.trees, (info, _, parents) => {
+      if (rt.tag(info) !== INFO.tactic || HOLDERS.has(trees.kindOf(trees.syntaxOf(info)))) return;
+      const range = trees.syntaxRange(trees.syntaxOf(info));
+      if (range !== null && trees.isMember(parents)) found.set(key(range), [range]);
+    });
+    return [...found.values()];
   }
   /** Members stand at the even places of a list, separators at the odd ones. */
   function add(found, list) {
