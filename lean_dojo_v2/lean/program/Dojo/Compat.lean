@@ -73,4 +73,27 @@ else
   def referencesJson (references : Server.ModuleRefs) : BaseIO Json :=
     return toJson (← references.toLspModuleRefs)
 
+instance : MonadEnv (StateM Environment) where
+  getEnv := get
+  modifyEnv := modify
+
+/-- Where a constant is declared, and where its name stands there; none where nobody recorded it. -/
+def rangesOf? (env : Environment) (name : Name) : Option DeclarationRanges :=
+  (findDeclarationRangesCore? name : StateM Environment (Option DeclarationRanges)).run' env |>.run
+
+/--
+The axioms that some constants of an environment rest on. Lean's collector goes through all of them at once to 4.29; later
+ones are private, and read what modules have recorded.
+-/
+if_known Lean.CollectAxioms.collect then
+  def axiomsBehind (env : Environment) (names : Array Name) : Array Name :=
+    (((names.forM CollectAxioms.collect).run env).run {}).2.axioms
+else
+  def axiomsBehind (env : Environment) (names : Array Name) : Array Name := Id.run do
+    let mut found := #[]
+    for name in names do
+      for one in (collectAxioms name : StateM Environment (Array Name)).run' env do
+        unless found.contains one do found := found.push one
+    return found
+
 end Dojo

@@ -108,8 +108,7 @@ def restWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment
       rest := { rest with axioms := rest.axioms.push { name, library := false } }
     if info.isUnsafe then rest := { rest with unsafes := rest.unsafes.push name }
   if hasProofs library then
-    let (_, collected) := ((imported.forM CollectAxioms.collect).run library).run {}
-    return { rest with axioms := rest.axioms ++ collected.axioms.map ({ name := ·, library := true }) }
+    return { rest with axioms := rest.axioms ++ (axiomsBehind library imported).map ({ name := ·, library := true }) }
   for name in imported do
     let some (.axiomInfo _) := base.find? name | continue
     match originOf library name with
@@ -121,9 +120,5 @@ def restWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment
 /-- What constants of an environment rest on. -/
 def restsOn (env : Environment) (roots : Array Name) (library : Environment) : Rest :=
   restWith env.find? env.toKernelEnv roots library
-
-/-- Where a constant is declared, and where its name stands there; none where nobody recorded it. -/
-def rangesOf? (env : Environment) (name : Name) : Option DeclarationRanges :=
-  declRangeExt.find? (level := .server) env name
 
 end Dojo

@@ -71,12 +71,16 @@ private def inScopeOfSession (state : Command.State) (opening : Opening) : DojoM
   let scope := { own with currNamespace := theirs.currNamespace, openDecls := theirs.openDecls }
   return { state with scopes := [if opening.options.isEmpty then { scope with opts := theirs.opts } else scope] }
 
+/-- `include_str` looks beside its file, and a name alone is beside nothing to Lean. -/
+private def placeOf (fileName : String) : String :=
+  if fileName.endsWith ".lean" && !fileName.contains '/' then s!"./{fileName}" else fileName
+
 /-- Opens a text. -/
 def openText (opening : Opening) : DojoM OpenFile := do
   let session ← read
   if opening.file.contains '\x00' then refuse "command" "file holds a NUL byte"
   if let some problem := nestingProblem? opening.file then refuse "command" s!"file: {problem}"
-  let source := Source.ofText (.ofString opening.file) opening.fileName
+  let source := Source.ofText (.ofString opening.file) (placeOf opening.fileName)
   let module? := opening.module? <|> (← moduleOfFile? opening.fileName)
   let options ← MonadExcept.ofExcept (withLimits session.options opening.options)
   let stateFor (env : Environment) : DojoM Command.State := commandState env options (module?.getD unnamed)

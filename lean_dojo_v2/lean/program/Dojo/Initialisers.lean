@@ -71,7 +71,7 @@ def declaredInitialisers (env : Environment) (data : ModuleData) : Array Name :=
   let some (_, entries) := data.entries.find? fun (name, _) => name == ``Lean.regularInitAttr | return #[]
   let pairs : Array (Name × Name) := unsafe entries.map unsafeCast
   let line (name : Name) : Nat × Nat :=
-    match declRangeExt.find? (level := .server) env name with
+    match rangesOf? env name with
     | some ranges => (ranges.range.pos.line, ranges.range.pos.column)
     | none => (0, 0)
   return pairs.map (·.1) |>.qsort fun a b =>

@@ -1,5 +1,6 @@
 import Dojo.Environments
 import Dojo.Initialisers
+import Dojo.Sources
 
 /-!
 # Modules of a project
@@ -18,6 +19,8 @@ def maxChains : Nat := 64
 /-- A module of the project, and its text. -/
 structure Module where
   name : Name
+  /-- Where it lies in the project. -/
+  file : String
   text : String
 
 /-- What a text begins in. -/
@@ -34,13 +37,12 @@ structure Base where
 def Base.moduleOf? (base : Base) (name : Name) : Option Name :=
   (base.owners.find? fun (_, env) => (env.find? name).isSome).map (·.1)
 
-/-- The text of a module of the project. -/
-private def readModule? (module : Name) : DojoM (Option String) := do
+/-- A module of the project. -/
+private def readModule? (module : Name) : DojoM (Option Module) := do
   let some project := (← read).project? | return none
   if (moduleText module).any fun c => c == '/' || c == '\\' then return none
-  let file := modToFilePath project module "lean"
-  unless ← (file.pathExists : BaseIO Bool) do return none
-  return some (← (IO.FS.readFile file : IO String))
+  let some file ← (sourceOf? project module : IO (Option String)) | return none
+  return some { name := module, file, text := ← (IO.FS.readFile (project / file) : IO String) }
 
 /-- The module that a file of the project is. -/
 def moduleOfFile? (fileName : String) : DojoM (Option Name) := do
@@ -65,10 +67,10 @@ private partial def visitModule (plan : ModulePlan) (module : Name) (trail : Lis
     let names := ([module] ++ cycle ++ [module]).map moduleText
     refuse "import" s!"import cycle: {" → ".intercalate names}"
   if ← (isCompiled module : IO Bool) then return { plan with library := plan.library.push module }
-  let some text ← readModule? module | unknownModule module trail.head?
-  let header ← (parseHeader (.ofText (.ofString text) (moduleText module)) : IO Header)
+  let some found ← readModule? module | unknownModule module trail.head?
+  let header ← (parseHeader (.ofText (.ofString found.text) (moduleText module)) : IO Header)
   let plan ← header.imports.foldlM (init := plan) fun plan next => visitModule plan next (module :: trail)
-  return { plan with own := plan.own.push { name := module, text } }
+  return { plan with own := plan.own.push found }
 
 /-- The imported modules among what some imports stand for, and the project's own in the order to elaborate. -/
 private def modulePlan (imports : Array Name) : DojoM ModulePlan :=
@@ -91,7 +93,7 @@ private partial def closeScopes (module : Name) (state : Command.State) : DojoM 
 /-- What a module adds to an environment. Its errors are its own affair: they are reported when it is traced itself. -/
 private def elaborateModule (module : Module) (below : Environment) : DojoM Environment := do
   let session ← read
-  let source := Source.ofText (.ofString module.text) s!"{moduleText module.name}.lean"
+  let source := Source.ofText (.ofString module.text) s!"./{module.file}"
   let header ← (parseHeader source : IO Header)
   let options ← MonadExcept.ofExcept (withLimits session.options [])
   let start ← runText "section" (← commandState below options module.name)

@@ -19,6 +19,8 @@ private structure Found where
   tactics : Array Json := #[]
   references : Array Json := #[]
   commands : Array Json := #[]
+  /-- The theorems of commands that declare nothing by their own syntax: a macro made them. -/
+  made : Array String := #[]
   /-- Trees that are kept for Lean's own collection of references. -/
   trees : Array InfoTree := #[]
   /-- What is known of the constants that were named. -/
@@ -168,6 +170,10 @@ private def describeDeclaration (text : SourceText) (unit : Elaborated) (added :
     ("uses", toJson (uses.map nameText)),
     ("is_prop", .bool (info? matches some (.thmInfo _)))] ++ text.range declared.range.1 declared.range.2)
 
+private def theoremsMade (unit : Elaborated) : Array String :=
+  unit.added.filterMap fun (name, info) =>
+    if (info matches .thmInfo _) && !name.isInternalDetail then some (nameText name) else none
+
 private def visitUnit (file : OpenFile) (found : IO.Ref Found) (sequenceOnly keepTrees : Bool) (unit : Elaborated) :
     IO Unit := do
   let command := record (("kind", .str (nameText unit.kind)) :: file.text.range unit.start unit.stop)
@@ -177,6 +183,7 @@ private def visitUnit (file : OpenFile) (found : IO.Ref Found) (sequenceOnly kee
     commands := all.commands.push command
     messages := all.messages ++ unit.messages
     declarations := all.declarations ++ declared.map (describeDeclaration file.text unit added)
+    made := if declared.isEmpty then all.made ++ theoremsMade unit else all.made
     trees := if keepTrees then all.trees ++ unit.trees.toArray else all.trees }
   collect file found sequenceOnly unit
 
@@ -201,6 +208,7 @@ private def trace (request : Request) : DojoM Json := do
     ("declarations", .arr all.declarations),
     ("tactics", .arr all.tactics),
     ("references", .arr all.references),
+    ("made", toJson all.made),
     ("commands", .arr all.commands)]
     [ilean?.map fun text => ("ilean", .str text), olean?.map fun text => ("olean", .str text)]
 
