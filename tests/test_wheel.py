@@ -56,11 +56,15 @@ def test_the_data_files_are_packaged(wheel_home, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_plugin_that_our_index_lists_is_packaged(wheel_home, tmp_path):
-    listed = run(wheel_home, "lean-dojo", "plugins", "search", "--json", cwd=tmp_path)
-    [ours] = json.loads(listed.stdout)
-    assert Path(ours["install"]).is_relative_to(wheel_home)
-    assert Path(ours["install"], "pyproject.toml").is_file()
+def test_the_engines_program_is_packaged_and_experiments_are_not(wheel_home, tmp_path):
+    code = (
+        "from pathlib import Path; import lean_dojo_v2;"
+        "home = Path(lean_dojo_v2.__file__).parent;"
+        "print((home / 'lean' / 'program' / 'Main.lean').is_file(), (home / 'mining').exists(),"
+        "(home.parent / 'experiments').exists())"
+    )
+    found = run(wheel_home, "python", "-c", code, cwd=tmp_path)
+    assert found.stdout.split() == ["True", "False", "False"], found.stderr
 
 
 @pytest.mark.slow
