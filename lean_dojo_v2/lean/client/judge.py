@@ -12,10 +12,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
-if TYPE_CHECKING:
-    from lean_dojo_v2.lean.client.server import Server
+ServerT = TypeVar("ServerT", bound=Any)
+"""The client's ``Server``, which makes its judge from itself."""
 
 RECYCLE_MB = 2_600
 """Resident megabytes at which the judge is replaced before it judges."""
@@ -23,7 +23,7 @@ _REFUSED = frozenset({"export", "import"})
 """Errors of ``dojo.judge`` that say that the export is wrong, whoever made it."""
 
 
-class Judge:
+class Judge(Generic[ServerT]):
     """One engine, or two, started when first needed; safe to use from several threads.
 
     Args:
@@ -31,13 +31,13 @@ class Judge:
             differ from the configuration of the engine that is judged.
     """
 
-    def __init__(self, make: Callable[..., Server]) -> None:
+    def __init__(self, make: Callable[..., ServerT]) -> None:
         self._kernel = make(imports=("Init",), project_path=None, options=None, core_options=())
         self._reader = make()
         self._using = threading.Lock()
 
     @contextmanager
-    def reader(self, owner: str, session: Server) -> Iterator[Server]:
+    def reader(self, owner: str, session: ServerT) -> Iterator[ServerT]:
         """Give an engine for the reference, which has run no program but those of its owner.
 
         Args:

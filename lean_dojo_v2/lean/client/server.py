@@ -109,7 +109,7 @@ class Server:
     _session: Session
     """The life of the present process, which goal states belong to."""
     _tainted: bool
-    _judge: Judge | None
+    _judge: Judge[Server] | None
     _owner: str
 
     def __init__(  # noqa: PLR0917 - PyPantograph's positions
@@ -217,13 +217,13 @@ class Server:
         return "" if self.project_path is None else f"in {self.project_path}"
 
     @property
-    def judge(self) -> Judge:
+    def judge(self) -> Judge[Server]:
         """Engines that judge what a tainted one has elaborated; they start when first needed."""
         if self._judge is None:
             self._judge = Judge(self.another)
         return self._judge
 
-    def share_judge(self, judge: Judge) -> None:
+    def share_judge(self, judge: Judge[Server]) -> None:
         """Use a judge that belongs to somebody else, who closes it."""
         self._judge, self._owns_judge = judge, False
 

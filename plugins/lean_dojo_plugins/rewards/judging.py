@@ -44,7 +44,7 @@ Answer: TypeAlias = Judgement | tuple[Future[list[Judgement]], int]
 """A judgement, or where among the answers to come it is going to be."""
 
 
-class Judge:
+class CachedJudge:
     """Judgements by state and tactic; safe to use from several threads.
 
     Args:

@@ -10,10 +10,10 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import Scores, completion_texts
-from lean_dojo_plugins.rewards.judging import Judge
+from lean_dojo_plugins.rewards.judging import CachedJudge
 from lean_dojo_plugins.rewards.replay import Judgement
 from lean_dojo_plugins.rewards.shares import shares
-from lean_dojo_plugins.rewards.tally import Tally
+from lean_dojo_plugins.rewards.tally import UnparsedTally
 from lean_dojo_plugins.rewards.whole_proofs import ProofJudgement, judge_proofs, theorem_of
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.pool.shared import shared_engines
@@ -78,8 +78,8 @@ class ProofVerified:
         self._engines = shared_engines(
             engine=self.engine, size=self.engines, kept=self.kept_projects
         )
-        self._judge = Judge(self._engines, self.cache_size, judge_proofs)
-        self._tally = Tally("proof-verified", "a block of tactics")
+        self._judge = CachedJudge(self._engines, self.cache_size, judge_proofs)
+        self._tally = UnparsedTally("proof-verified", "a block of tactics")
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the settings; engines and judgements belong to their process."""

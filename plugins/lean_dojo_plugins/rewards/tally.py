@@ -29,7 +29,7 @@ _MEANS = {
 }
 
 
-class Tally:
+class UnparsedTally:
     """Counts over the life of a reward; safe to use from several threads.
 
     How many completions could not be read is said when the first one was met, and again whenever

@@ -10,10 +10,10 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import Scores, completion_texts
-from lean_dojo_plugins.rewards.judging import Judge, Question
+from lean_dojo_plugins.rewards.judging import CachedJudge, Question
 from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, judge, spec_of, warm_up
 from lean_dojo_plugins.rewards.shares import shares
-from lean_dojo_plugins.rewards.tally import Tally
+from lean_dojo_plugins.rewards.tally import UnparsedTally
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.pool.shared import shared_engines
 from lean_dojo_v2.prover.completions import answer_of
@@ -100,8 +100,8 @@ class PantographVerified:
         self._engines = shared_engines(
             engine=self.engine, imports=self.imports, size=self.engines, kept=self.kept_projects
         )
-        self._judge = Judge(self._engines, self.cache_size, judge)
-        self._tally = Tally("pantograph-verified", "one tactic")
+        self._judge = CachedJudge(self._engines, self.cache_size, judge)
+        self._tally = UnparsedTally("pantograph-verified", "one tactic")
         self._unverified: dict[Path | None, tuple[str, ...]] = {}
 
     def __getstate__(self) -> dict[str, Any]:

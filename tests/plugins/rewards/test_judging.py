@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_core.errors import LeanDojoError
-from lean_dojo_plugins.rewards.judging import Judge
+from lean_dojo_plugins.rewards.judging import CachedJudge
 from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, judge as judge_steps
 from lean_dojo_v2.lean.errors import EngineKilledError
 from lean_dojo_v2.lean.verify.tactics import Verdict
@@ -42,7 +42,7 @@ def desk():
 
 
 def test_one_request_a_state_and_none_for_what_is_known_or_under_way(desk):
-    judge = Judge(desk, 10, judge_steps)
+    judge = CachedJudge(desk, 10, judge_steps)
     judge.ask([(HERE, "a"), (HERE, "b"), (HERE, "a")], timeout=1)
     judge.ask([(HERE, "b"), (HERE, "c")], timeout=1)
     assert desk.requests == [(HERE, ("a", "b")), (HERE, ("c",))]
@@ -53,7 +53,7 @@ def test_one_request_a_state_and_none_for_what_is_known_or_under_way(desk):
 
 
 def test_a_request_that_cannot_be_made_leaves_the_others_alone(desk):
-    judge = Judge(desk, 10, judge_steps)
+    judge = CachedJudge(desk, 10, judge_steps)
     desk.refuses = THERE.project
     with pytest.raises(LeanDojoError, match="no engine there"):
         judge.ask([(HERE, "a"), (THERE, "b"), (HERE, "c")], timeout=1)
@@ -67,7 +67,7 @@ def test_a_request_that_cannot_be_made_leaves_the_others_alone(desk):
 
 def test_whoever_waits_for_a_request_that_was_not_made_is_told(desk):
     """A second thread asks what the first one is about to fail to send."""
-    judge = Judge(desk, 10, judge_steps)
+    judge = CachedJudge(desk, 10, judge_steps)
     second = []
 
     class Refusing(Desk):
@@ -84,7 +84,7 @@ def test_whoever_waits_for_a_request_that_was_not_made_is_told(desk):
 
 
 def test_a_failed_request_is_not_remembered(desk):
-    judge = Judge(desk, 10, judge_steps)
+    judge = CachedJudge(desk, 10, judge_steps)
     desk.error = ValueError("a defect")
     with pytest.raises(ValueError, match="a defect"):
         judge.judgements([(HERE, "a")], timeout=1)
@@ -96,7 +96,7 @@ def test_a_failed_request_is_not_remembered(desk):
 
 @pytest.mark.parametrize("loss", [EngineKilledError("two engines died", "here"), CancelledError()])
 def test_lost_engines_leave_no_judgement(desk, loss):
-    judge = Judge(desk, 10, judge_steps)
+    judge = CachedJudge(desk, 10, judge_steps)
     desk.error = loss
     [judged] = judge.judgements([(HERE, "a")], timeout=1)
     assert judged.verdict is None
@@ -104,7 +104,7 @@ def test_lost_engines_leave_no_judgement(desk, loss):
 
 
 def test_old_judgements_make_room(desk):
-    judge = Judge(desk, 1, judge_steps)
+    judge = CachedJudge(desk, 1, judge_steps)
     judge.ask([(HERE, "a"), (HERE, "b")], timeout=1)
     desk.futures[0].set_result([SOLVED, FAILED])
     assert judge.judgements([(HERE, "b")], timeout=1) == [FAILED]
