@@ -24,6 +24,10 @@ def read_as_what_it_is(text: str, file: Path) -> None:
 
         name = text.splitlines()[0].removeprefix(TRAINER_MARK)
         settings, _ = gather(RunOptions(files=(file,)))
+        model = Path(str(settings.values.get("model_name", "")))
+        if model.name.startswith("outputs-"):  # what an earlier command of the page trains
+            (file.parent / model.name).mkdir()
+            settings.values["model_name"] = str(file.parent / model.name)
         make_trainer(registry.trainers[name], settings)
     elif "compute_environment" in text:
         from accelerate.commands.config.config_args import ClusterConfig, load_config_from_file

