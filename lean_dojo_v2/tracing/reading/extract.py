@@ -63,7 +63,7 @@ WITH_SORRY = "with sorry, elsewhere than in a theorem"
 IN_STATEMENT = "of a statement"
 NOTHING_LEFT = "where nothing was left to prove"
 NO_CHANGE = "that leave the goals as they were"
-MADE = "made by a macro, without a tactic block in the source"
+MADE = "made by a macro, without a tactic in the source"
 
 UNKNOWN: Position = (0, 0)
 """Where a premise is defined, if nobody recorded it: before the first line, so inside no premise.

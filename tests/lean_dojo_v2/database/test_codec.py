@@ -20,7 +20,7 @@ from lean_dojo_v2.data.codec import (
     theorem_to_dict,
 )
 from lean_dojo_v2.data.errors import MalformedError
-from lean_dojo_v2.data.repository import THEOREM_LISTS
+from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.sample import sample_database_path
 
 # What LeanDojo-v2 1.x and its relatives really wrote, in small.
@@ -179,7 +179,7 @@ def the_same_but(change: Callable[[dict], object]) -> dict:
 def test_every_theorem_and_file_of_the_sample_is_in_the_form_of_a_database() -> None:
     data = json.loads(sample_database_path().read_bytes())
     for repository in data["repositories"]:
-        for name in THEOREM_LISTS:
+        for name in Repository.from_dict(repository).stored_lists():
             assert all(map(is_database_form, repository[name]))
         assert all(map(is_database_form_of_premises, repository["premise_files"]))
 
