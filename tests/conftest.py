@@ -35,7 +35,7 @@ WheelMaker = Callable[..., Path]
 Once = Callable[[str, Callable[[Path], None]], Path]
 
 # A distribution of its own, with its own tests: test_example_plugin.py installs it and runs them.
-collect_ignore = ["example_plugin"]
+collect_ignore = ["data", "example_plugin"]
 
 # A shell without job control starts jobs with SIGINT ignored, and children inherit that; tests of
 # interrupted programs need it as it is at a terminal.

@@ -87,8 +87,9 @@ class Trainer(Protocol):
 class DatasetFormatter(Protocol):
     """Turns traced theorems into rows, and a goal into the prompt of the same text.
 
-    A formatter that gives several rows per tactic may also have ``evaluate_with``, the name of
-    another formatter. Trainers then measure on the rows of that one.
+    A formatter whose completions are whole proofs says so by ``whole_proof = True``; its prompts
+    are of statements. One that gives several rows per tactic may have ``evaluate_with``, the name
+    of another formatter. Trainers then measure on the rows of that one.
     """
 
     columns: tuple[str, ...]

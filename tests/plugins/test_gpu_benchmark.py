@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "gpu.py"
+SCRIPT = Path(__file__).parents[2] / "experiments" / "gpu.py"
 
 
 def run(environment: Callable[..., dict[str, str]], *arguments: str) -> str:

@@ -135,11 +135,15 @@ class DatasetFormatterSuite(DescribedSuite):
         """Rows use exactly the conversation that ``prompt`` gives at proof time.
 
         Of a formatter that multiplies its rows (``evaluate_with``) some rows have goals of their
-        own; they ask with the same conversation around them.
+        own; they ask with the same conversation around them. One of whole proofs asks with the
+        statement.
         """
         multiplies = getattr(self.subject, "evaluate_with", None) is not None
         for theorem in self.theorems():
-            asked = [self.subject.prompt(tactic.state_before) for tactic in theorem.traced_tactics]
+            states = [tactic.state_before for tactic in theorem.traced_tactics]
+            whole = getattr(self.subject, "whole_proof", False)
+            goals = [theorem.theorem_statement or ""] if whole else states
+            asked = [self.subject.prompt(goal) for goal in goals]
             around = [_without_goal(messages) for messages in asked] if multiplies else []
             for row in self.subject.rows(theorem):
                 messages = row.get("messages")  # neither: a row of another shape (a pair, a number)

@@ -19,6 +19,7 @@ _PLAIN = Theorem(
             premises=(
                 Annotation("Nat.add_comm", "Init/Data/Nat/Basic.lean", (140, 19), (140, 27)),
             ),
+            start=(4, 3), end=(4, 24),
         ),
     ),
 )  # fmt: skip
@@ -26,7 +27,10 @@ _PLAIN = Theorem(
 
 def _theorem(full_name: str, *steps: tuple[str, str, str], **changes: Any) -> Theorem:
     """Make a theorem like the first; a step is a tactic and the goals before and after it."""
-    tactics = tuple(TracedTactic(*step) for step in steps)
+    tactics = tuple(
+        TracedTactic(*step, start=(line, 3), end=(line, 3 + len(step[0])))
+        for line, step in enumerate(steps, 9)
+    )
     return attrs.evolve(_PLAIN, full_name=full_name, traced_tactics=tactics, **changes)
 
 

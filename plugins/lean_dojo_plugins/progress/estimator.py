@@ -77,7 +77,7 @@ class ProgressModel:
         """Estimate how many steps remain after each step, at least 0."""
         if not steps:
             return []
-        texts = [progress_text(one.before, one.prefix, one.tactic) for one in steps]
+        texts = [progress_text(*step[:3]) for step in steps]
         return [max(0.0, float(value)) for value in self.outputs(texts)]
 
     @torch.inference_mode()

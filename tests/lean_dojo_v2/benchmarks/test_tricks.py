@@ -13,7 +13,7 @@ from lean_dojo_v2.lean.client.server import Server
 
 @pytest.fixture(scope="module")
 def tricks() -> ModuleType:
-    path = Path(__file__).parents[3] / "benchmarks" / "tricks.py"
+    path = Path(__file__).parents[3] / "experiments" / "tricks.py"
     spec = importlib.util.spec_from_file_location("tricks", path)
     assert spec is not None
     assert spec.loader is not None

@@ -47,11 +47,18 @@ def without_layout(theorem: Theorem) -> Theorem:
     )
 
 
+def without_digests(theorem: Theorem) -> Theorem:
+    """Printed info trees hold no terms, so no digest of a state can be read from them."""
+    return attrs.evolve(
+        theorem, traced_tactics=tuple(attrs.evolve(t, digest=None) for t in theorem.traced_tactics)
+    )
+
+
 @pytest.mark.slow
 def test_both_readers_agree(native: Repository, edge: Repository) -> None:
     def sound(repository: Repository) -> dict[tuple[str, str], Theorem]:
         return {
-            (theorem.file_path, theorem.full_name): theorem
+            (theorem.file_path, theorem.full_name): without_digests(theorem)
             for theorem in repository.iter_theorems()
             if "Broken" not in theorem.file_path
         }
