@@ -160,7 +160,7 @@ private def stateAt (request : Request) : DojoM Json := do
     if request.flag "clean" then
       let (line, column) := file.text.position offset
       refuseErrors unit line column
-    let sequences := unit.sequences
+    let sequences ← (unit.sequences : IO (Array Sequence))
     if let some found ← (tacticAt? unit sequences offset : IO (Option Candidate)) then
       let how : How := { isBefore := request.flag "stateBefore" true, recursion := request.flag "recursion" }
       answer.set (some (← openTactic unit file sequences found how))

@@ -37,8 +37,25 @@ private partial def gather (found : Array Sequence) (stx : Syntax) : Array Seque
     parts.foldl (init := found) gather
   | _ => found
 
+/-- Whether syntax only holds tactics; it has the range of its only one where it holds one. -/
+private def isHolderKind (kind : Name) : Bool :=
+  kind.isAnonymous || kind == nullKind || kind == ``Parser.Term.byTactic || kind == ``Parser.Tactic.tacticSeq ||
+    kind == ``Parser.Tactic.tacticSeq1Indented
+
+/-- Tactics that a command of the project's own takes as they are: `mkthm foo decide`, each a sequence of itself. -/
+private def takenAsTheyAre (unit : Elaborated) : IO (Array Sequence) := do
+  let found ← IO.mkRef (#[] : Array Sequence)
+  visitTrees unit.trees fun above info => do
+    let .ofTacticInfo info := info | return
+    if isHolderKind (kindOf info.stx) || !above.isMember then return
+    let some range := rangeOf? info.stx | return
+    found.modify fun all => if all.contains #[range] then all else all.push #[range]
+  found.get
+
 /-- The sequences of a command, outer ones first, in the order of the text. -/
-def Elaborated.sequences (unit : Elaborated) : Array Sequence := gather #[] unit.stx
+def Elaborated.sequences (unit : Elaborated) : IO (Array Sequence) := do
+  let found := gather #[] unit.stx
+  if found.isEmpty then takenAsTheyAre unit else return found
 
 /-- The run of a member that counts. -/
 structure Run where
@@ -48,11 +65,6 @@ structure Run where
   changed : Bool
   /-- How many members began to run before it. -/
   place : Nat
-
-/-- Whether syntax only holds tactics; it has the range of its only one where it holds one. -/
-private def isHolderKind (kind : Name) : Bool :=
-  kind.isAnonymous || kind == nullKind || kind == ``Parser.Term.byTactic || kind == ``Parser.Tactic.tacticSeq ||
-    kind == ``Parser.Tactic.tacticSeq1Indented
 
 /-- The runs that count of some members, by their ranges; members that never ran are not there. -/
 def runsOf (unit : Elaborated) (sequences : Array Sequence) : IO (Std.HashMap ByteRange Run) := do

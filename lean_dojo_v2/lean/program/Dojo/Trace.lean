@@ -125,7 +125,7 @@ private def addReference (file : OpenFile) (env : Environment) (found : IO.Ref F
 private def collect (file : OpenFile) (found : IO.Ref Found) (sequenceOnly : Bool) (unit : Elaborated) : IO Unit := do
   let printed ← IO.mkRef {}
   let env := unit.after.env
-  let runs ← runsOf unit unit.sequences
+  let runs ← runsOf unit (← unit.sequences)
   let addTactic (inSequence : Bool) (above : Above) (info : TacticInfo) : IO Unit := do
     if let some json ← tacticJson? file.text printed inSequence above info then
       found.modify fun all => { all with tactics := all.tactics.push json }

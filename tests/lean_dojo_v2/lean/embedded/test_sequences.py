@@ -109,3 +109,17 @@ def test_with_recursion_a_proof_has_what_it_defines(lean: Any, text: str) -> Non
         opened = at(lean, text, recursion=recursion)
         done = lean("goal.tactic", stateId=opened["stateId"], tactic=text)
         assert (done.get("goals") == []) is recursion
+
+
+def test_a_tactic_that_a_command_of_its_own_takes_is_a_sequence_of_itself(lean: Any) -> None:
+    text = (
+        'macro "mkBy" n:ident t:tactic : command => `(theorem $n : 2 + 2 = 4 := by $t:tactic)\n'
+        'macro "mk" n:ident : command => `(theorem $n : 1 + 1 = 2 := by rfl)\n'
+        "mkBy taken decide\n"
+        "mk made\n"
+    )
+    [tactic] = lean("dojo.trace", file=text, sequenceOnly=True)["tactics"]
+    assert (tactic["tactic"], tactic["in_sequence"]) == ("decide", True)
+    assert (tactic["state_before"], tactic["state_after"]) == ("⊢ 2 + 2 = 4", "no goals")
+    opened = lean("dojo.state_at", file=text, position=tactic["bytes"][0])
+    assert (opened["pp"], opened["members"]) == (tactic["state_before"], [tactic["bytes"]])
