@@ -100,7 +100,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(
-    scope="session", params=["embedded", pytest.param("native", marks=pytest.mark.slow)]
+    scope="session",
+    params=["embedded", pytest.param("native", marks=[pytest.mark.slow, pytest.mark.native])],
 )
 def plan(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
