@@ -176,7 +176,8 @@ def _by_extension(
         return problem
     if not told["exists"]:
         return ProofOutcome(False, f"{source.full_name} was not defined")
-    if refusal := _strangers(answer["new_constants"], told["lean_name"]):
+    # A judge is told of theorems alone; an engine may be believed that it has made none.
+    if refusal := _strangers(answer["new_constants"]) or _other_kind(told):
         return _refused(refusal)
     described = judged(server, answer, timeout)
     if isinstance(described, Refusal):
@@ -253,11 +254,11 @@ def _ask_statement(server: Server, source: SourceTheorem, timeout: float) -> str
     return str(found["statement"])
 
 
-def _strangers(constants: Sequence[Mapping[str, Any]], own: str) -> Refusal | None:
+def _strangers(constants: Sequence[Mapping[str, Any]]) -> Refusal | None:
     """Refuse what a proof alone cannot define; equation lemmas and the like come by themselves."""
     for constant in constants:
         name = str(constant["name"])
-        if constant["kind"] == "axiom" and name != own:
+        if constant["kind"] == "axiom":
             return Refusal(Reason.AXIOM, f"defines the axiom {name}")
         if constant.get("unsafe") or constant.get("implemented_by") or constant.get("extern"):
             return Refusal(Reason.UNSAFE, f"defines {name}, which is not plain Lean")
@@ -267,6 +268,10 @@ def _strangers(constants: Sequence[Mapping[str, Any]], own: str) -> Refusal | No
 def _not_sound(found: Mapping[str, Any]) -> Refusal | None:
     if found["unsafe"]:
         return Refusal(Reason.UNSAFE, f"rests on {', '.join(found['unsafe'])}")
+    return _other_kind(found)
+
+
+def _other_kind(found: Mapping[str, Any]) -> Refusal | None:
     if found["kind"] != "theorem":
         return Refusal(Reason.STATEMENT, f"has become a {found['kind']}")
     return None

@@ -69,6 +69,13 @@ run_cmd
 """
 
 
+@pytest.fixture
+def engine(engine: Server) -> Server:
+    """The engine of all tests, in which no earlier one has run a program."""
+    engine.give_up_tainted()
+    return engine
+
+
 @pytest.mark.parametrize(
     "program",
     [
