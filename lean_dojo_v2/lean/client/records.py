@@ -118,11 +118,6 @@ class Goal:
         return self.mode is TacticMode.CONV
 
     @classmethod
-    def sentence(cls, id: str, target: Expr) -> Self:  # noqa: A002 - PyPantograph's name
-        """Make a goal without hypotheses."""
-        return cls(id=id, variables=[], target=target)
-
-    @classmethod
     def parse(cls, payload: Mapping[str, Any], siblings: Mapping[str, int]) -> Self:
         """Read Pantograph's ``Goal``; ``siblings`` gives the position of each goal by its id."""
         mode = payload.get("fragment")
@@ -269,11 +264,3 @@ class Site:
         if self.auto_resume is not None:
             fields["autoResume"] = self.auto_resume
         return fields
-
-
-class Subsumption(Enum):
-    """What ``goal_subsume`` found."""
-
-    NONE = "none"
-    SUBSUMED = "subsumed"
-    CYCLE = "cycle"

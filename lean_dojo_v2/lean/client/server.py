@@ -10,10 +10,11 @@ survives it.
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeAlias, TypeVar
@@ -28,11 +29,9 @@ from lean_dojo_v2.lean.client.records import (
     GoalState,
     Session,
     Site,
-    Subsumption,
     parse_expr,
 )
 from lean_dojo_v2.lean.client.tactics import Tactic, check_means, limited_tactic, refusal
-from lean_dojo_v2.lean.client.twins import in_thread
 from lean_dojo_v2.lean.client.units import CheckTrackResult, CompilationUnit, SearchTarget
 from lean_dojo_v2.lean.engines.capabilities import Capabilities
 from lean_dojo_v2.lean.engines.host import with_files
@@ -511,36 +510,6 @@ class Server:
             fields = {"stateId": self._id_of(state), "goals": True, "rootExpr": root}
             return self.ask("goal.print", fields, timeout)
 
-    def goal_subsume(
-        self,
-        state: GoalState,
-        goal: Goal,
-        candidates: Sequence[Goal],
-        src_state: GoalState | None = None,
-        *,
-        timeout: Seconds = None,
-    ) -> tuple[Subsumption, GoalState | None, Goal | None]:
-        """Find out whether one of ``candidates`` proves ``goal``.
-
-        Returns:
-            What was found; the state without the goal, unless that would be a cycle; the candidate.
-        """
-        with self._lock:
-            fields: dict[str, Any] = {
-                "stateId": self._id_of(state),
-                "goal": goal.id,
-                "candidates": [candidate.id for candidate in candidates],
-            }
-            if src_state is not None:
-                fields["srcStateId"] = self._id_of(src_state)
-            answer = self.ask("goal.subsume", fields, timeout)
-            rest: GoalState | None = None
-            if answer.get("stateId") is not None:
-                rest = GoalState.parse(answer["stateId"], [], self._session)
-                rest.goals.extend(g for g in state.goals if g.id != goal.id)
-            by = next((c for c in candidates if c.id == answer.get("subsumptor")), None)
-            return self._read(answer, lambda a: Subsumption(a["result"])), rest, by
-
     def goal_save(
         self, goal_state: GoalState, path: str | Path, *, timeout: Seconds = None
     ) -> None:
@@ -623,14 +592,6 @@ class Server:
         """Name the modules that the environment was made from."""
         return self.ask("env.describe", {}, timeout)
 
-    def env_save(self, path: str | Path, *, timeout: Seconds = None) -> None:
-        """Save the environment to a file: what it imports, and the constants it has besides."""
-        self.ask("env.save", {"path": str(Path(path).absolute())}, timeout)
-
-    def env_load(self, path: str | Path, *, timeout: Seconds = None) -> None:
-        """Take the environment from a file of the same engine."""
-        self._load("env.load", {"path": str(Path(path).absolute())}, timeout)
-
     def env_parse(
         self, src: str, category: str = "tactic", *, timeout: Seconds = None
     ) -> tuple[str, str]:
@@ -642,31 +603,6 @@ class Server:
         answer = self.ask("env.parse", {"input": src, "category": category}, timeout)
         data = src.encode()
         return data[: answer["pos"]].decode(), data[answer["pos"] :].decode()
-
-    def env_add(
-        self,
-        name: str,
-        levels: Sequence[str],
-        t: Expr,
-        v: Expr,
-        is_theorem: bool = True,
-        *,
-        timeout: Seconds = None,
-    ) -> None:
-        """Add a definition or a theorem to the environment.
-
-        Raises:
-            RequestError: Lean refused it.
-        """
-        fields = {
-            "name": name,
-            "levels": list(levels),
-            "type": t,
-            "value": v,
-            "isTheorem": is_theorem,
-            "typeErrorsAsGoals": False,
-        }
-        self._load("env.add", fields, timeout)
 
     # -- whole texts ------------------------------------------------------------------------------
 
@@ -800,14 +736,6 @@ class Server:
         answer = self.ask("frontend.track", {"src": src, "dst": dst}, timeout)
         return self._read(answer, CheckTrackResult.parse)
 
-    def refactor_search_target(
-        self, code: str, core_options: Sequence[str] = (), *, timeout: Seconds = None
-    ) -> str:
-        """Combine ``sorry``s that rest on each other into one (experimental in Pantograph)."""
-        fields = {"file": code, "coreOptions": list(core_options)}
-        answer = self.ask("frontend.refactor", fields, timeout)
-        return self._read(answer, lambda a: str(a["file"]))
-
     def load_as(self, other: Server) -> None:
         """Load what another server has loaded, at the next call, in place of one's own."""
         with self._lock:
@@ -817,39 +745,16 @@ class Server:
 
     # -- twins for event loops --------------------------------------------------------------------
 
-    restart_async = in_thread(restart)
-    run_async = in_thread(run)
-    ask_async = in_thread(ask)
-    gc_async = in_thread(gc)
-    stat_async = in_thread(stat)
-    goal_start_async = in_thread(goal_start)
-    goal_tactic_async = in_thread(goal_tactic)
-    parse_tactic_async = in_thread(parse_tactic)
-    request_state_async = in_thread(request_state)
-    goal_continue_async = in_thread(goal_continue)
-    goal_resume_async = in_thread(goal_resume)
-    goal_root_async = in_thread(goal_root)
-    goal_print_async = in_thread(goal_print)
-    goal_subsume_async = in_thread(goal_subsume)
-    goal_save_async = in_thread(goal_save)
-    goal_load_async = in_thread(goal_load)
-    expr_type_async = in_thread(expr_type)
-    env_inspect_async = in_thread(env_inspect)
-    env_catalog_async = in_thread(env_catalog)
-    env_module_read_async = in_thread(env_module_read)
-    env_describe_async = in_thread(env_describe)
-    env_save_async = in_thread(env_save)
-    env_load_async = in_thread(env_load)
-    env_parse_async = in_thread(env_parse)
-    env_add_async = in_thread(env_add)
-    process_async = in_thread(process)
-    tactic_invocations_async = in_thread(tactic_invocations)
-    check_compile_async = in_thread(check_compile)
-    load_header_async = in_thread(load_header)
-    load_definitions_async = in_thread(load_definitions)
-    load_sorry_async = in_thread(load_sorry)
-    check_track_async = in_thread(check_track)
-    refactor_search_target_async = in_thread(refactor_search_target)
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        """Give the twin of a method, ``goal_start_async``, which waits for it in a thread.
+
+        Cancelling it stops the waiting, not the request: that goes on until it is answered or its
+        time is over.
+        """
+        method = name.removesuffix("_async")
+        if method == name or method.startswith("_") or not hasattr(type(self), method):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return functools.partial(asyncio.to_thread, getattr(self, method))
 
     # -- its engine -------------------------------------------------------------------------------
 
