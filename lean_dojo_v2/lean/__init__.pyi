@@ -3,7 +3,6 @@ from .client.records import (
     Goal as Goal,
     GoalState as GoalState,
     Site as Site,
-    Subsumption as Subsumption,
     TacticMode as TacticMode,
     Variable as Variable,
 )

@@ -40,6 +40,8 @@ Question: TypeAlias = tuple[Any, str]
 """A :class:`Spec`, and the completion to judge there."""
 Request: TypeAlias = tuple[list[str], Future[list[Judgement]]]
 """Completions to judge at one place, and the promise of their judgements."""
+JudgeFunction: TypeAlias = Callable[[Server, Any, tuple[str, ...], float], list[Judgement]]
+"""Judges several completions at one place on an engine, with a limit in seconds for each."""
 Answer: TypeAlias = Judgement | tuple[Future[list[Judgement]], int]
 """A judgement, or where among the answers to come it is going to be."""
 
@@ -50,16 +52,10 @@ class CachedJudge:
     Args:
         engines: Who is asked.
         kept: Judgements that are remembered.
-        judge: Judges several completions at one place on an engine, with a limit in seconds for
-            each.
+        judge: Judges completions.
     """
 
-    def __init__(
-        self,
-        engines: SharedEngines,
-        kept: int,
-        judge: Callable[[Server, Any, tuple[str, ...], float], list[Judgement]],
-    ) -> None:
+    def __init__(self, engines: SharedEngines, kept: int, judge: JudgeFunction) -> None:
         self._engines = engines
         self._kept = kept
         self._function = judge

@@ -1,0 +1,151 @@
+"""What the rewards that ask Lean share: their engines, their judgements and what they log."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import attrs
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.rewards.adapter import Scores
+from lean_dojo_plugins.rewards.judging import CachedJudge, Question
+from lean_dojo_plugins.rewards.replay import Judgement
+from lean_dojo_plugins.rewards.shares import shares
+from lean_dojo_plugins.rewards.tally import UnparsedTally
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.engines.selection import EngineName
+from lean_dojo_v2.lean.pool.shared import shared_engines
+
+
+def _paths(projects: Mapping[str, str | Path]) -> dict[str, Path]:
+    return {url: Path(path) for url, path in projects.items()}
+
+
+@attrs.define(eq=False, slots=False)
+class LeanReward(ABC):
+    """A reward that asks Lean about each completion once, with engines that are shared.
+
+    Engines start when first needed, in each process, and are shared by all rewards that ask for
+    the same ones; one that dies costs its completion the reward and is replaced. Those of the last
+    ``kept_projects`` repositories stay open.
+    """
+
+    name: ClassVar[str]
+    """As messages call it."""
+    wanted: ClassVar[str]
+    """What a completion is to be."""
+    judge: ClassVar[staticmethod[[Server, Any, tuple[str, ...], float], list[Judgement]]]
+    """Judges completions on an engine."""
+
+    timeout: float = attrs.field(
+        default=60.0, metadata={"help": "Seconds that Lean may take for one proof."}
+    )
+    engines: int | None = attrs.field(
+        default=None, metadata={"help": "Lean engines per process; null: one per core."}
+    )
+    engine: EngineName = attrs.field(default="auto", metadata={"help": "auto, native or embedded."})
+    projects: Mapping[str, Path] = attrs.field(
+        factory=dict, converter=_paths, metadata={"help": "Folder of each repository, by address."}
+    )
+    cache_size: int = attrs.field(default=100_000, metadata={"help": "Judgements kept."})
+    kept_projects: int = attrs.field(
+        default=2, metadata={"help": "Maximum number of repositories whose engines stay open."}
+    )
+
+    def __attrs_post_init__(self) -> None:
+        if not self.timeout > 0:
+            raise UsageError(f"timeout must be a positive number of seconds, not {self.timeout}")
+        for name in ("engines", "kept_projects", "cache_size"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UsageError(f"{name} must be at least 1, not {value}")
+        self._start()
+
+    def _start(self, imports: tuple[str, ...] = ("Init",)) -> None:
+        self._engines = shared_engines(
+            engine=self.engine, imports=imports, size=self.engines, kept=self.kept_projects
+        )
+        self._judge = CachedJudge(self._engines, self.cache_size, type(self).judge)
+        self._tally = UnparsedTally(self.name, self.wanted)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the settings; engines and judgements belong to their process."""
+        return {a.name: getattr(self, a.name) for a in attrs.fields(type(self))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._start()
+
+    def __call__(
+        self,
+        completions: Sequence[Any],
+        problem: Sequence[str] | None = None,
+        log_metric: Callable[[str, float], None] | None = None,
+        **columns: Any,
+    ) -> Scores:
+        """Score a batch.
+
+        Args:
+            completions: Tactics or proofs, as texts or as TRL's message lists.
+            problem: The goal or the statement of each.
+            log_metric: TRL's function for further metrics.
+            **columns: The other columns of the formatter.
+
+        Returns:
+            One number or ``None`` per completion.
+
+        Raises:
+            UsageError: If a column is missing that the reward needs.
+            EngineUnavailableError: If no Lean engine can serve this.
+        """
+        questions = self._questions(completions, problem, columns)
+        judgements = self._judge.judgements(questions, self.timeout)
+        self._tally.count(questions, judgements)
+        if log_metric is not None and questions:
+            for name, share in self._metrics(questions, judgements).items():
+                log_metric(name, share)
+        return [self.score(judgement) for judgement in judgements]
+
+    def judgements(self, completions: Sequence[Any], **columns: Any) -> list[Judgement]:
+        """Return what Lean said of each completion, for listings; it raises as a call does."""
+        questions = self._questions(completions, columns.pop("problem", None), columns)
+        return self._judge.judgements(questions, self.timeout)
+
+    @abstractmethod
+    def score(self, judgement: Judgement) -> float | None:
+        """Return the reward of a judgement."""
+
+    @abstractmethod
+    def _questions(
+        self, completions: Sequence[Any], problem: Sequence[str] | None, columns: Mapping[str, Any]
+    ) -> list[Question]:
+        """Say what is asked about each completion.
+
+        Raises:
+            UsageError: If a column is missing.
+        """
+
+    def _metrics(
+        self,
+        questions: Sequence[Question],  # noqa: ARG002 - for subclasses
+        judgements: Sequence[Judgement],
+    ) -> dict[str, float]:
+        """Return what is logged of a batch."""
+        return shares(judgements)
+
+    def close(self) -> None:
+        """Release the engines, which other rewards may share; the next call starts new ones."""
+        self._engines.close()
+
+
+def rows_of(columns: Mapping[str, Any], length: int) -> list[dict[str, Any]]:
+    """Return each completion's row of the columns; what is no column is left out."""
+    lists = {
+        name: values
+        for name, values in columns.items()
+        if isinstance(values, (list, tuple)) and len(values) == length
+    }
+    return [{name: values[i] for name, values in lists.items()} for i in range(length)]
