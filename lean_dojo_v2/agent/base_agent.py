@@ -56,8 +56,8 @@ class BaseAgent(ABC):
         prover_config: ProverConfig | None = None,
     ) -> None:
         self.database = DynamicDatabase(database_path)
-        self.database_path = Path(database_path)
-        self.data_path = merged_data_dir()
+        self.database_path = Path(database_path).absolute()
+        self.data_path = merged_data_dir().absolute()
         self.prover_config = prover_config or ProverConfig()
         self.repos: list[LeanGitRepo] = []
         self.prover: AnyProver | None = None

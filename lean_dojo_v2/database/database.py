@@ -67,8 +67,9 @@ class DynamicDatabase:
     def __init__(
         self, json_path: str | Path = "dynamic_database.json", *, read_only: bool = False
     ) -> None:
-        self.json_path: Path | None = Path(json_path)
-        self.storage: Storage = open_storage(Path(json_path), read_only=read_only)
+        # Absolute: code of a plugin may change the current folder.
+        self.json_path: Path | None = Path(json_path).absolute()
+        self.storage: Storage = open_storage(self.json_path, read_only=read_only)
 
     def __repr__(self) -> str:
         held = counted(len(self.storage.repository_keys()), "repository", "repositories")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import math
+import os
+import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import TypeVar
@@ -39,13 +42,15 @@ def said_when_slow(who: str) -> Iterator[None]:
 
 
 def watched(call: Callable[[], T], who: str, timeout: float | None = None) -> T:
-    """Call a function of a plugin, and say on standard error when it does not come back.
+    """Call a function of a plugin, say on standard error when it is slow, and give it up in time.
+
+    In the main thread the function is interrupted as by Ctrl-C; if it goes on nevertheless, the
+    process ends with exit code 1. Elsewhere it runs in a thread of its own, which is left behind.
 
     Args:
         call: The call.
         who: What is called, for messages.
-        timeout: Seconds that it may take. Then it runs in a thread of its own, which is left behind
-            when its time is over, for no thread can be stopped. ``None``: it may take for ever.
+        timeout: Seconds that it may take. ``None``: it may take for ever.
 
     Raises:
         OutOfTimeError: If its time is over.
@@ -53,6 +58,48 @@ def watched(call: Callable[[], T], who: str, timeout: float | None = None) -> T:
     if timeout is None:
         with said_when_slow(who):
             return call()
+    if threading.current_thread() is threading.main_thread():
+        return _interrupted(call, who, timeout)
+    return _left_behind(call, who, timeout)
+
+
+def _interrupted(call: Callable[[], T], who: str, timeout: float) -> T:
+    over, late, mutex = threading.Event(), threading.Event(), threading.Lock()
+    caller = threading.get_ident()
+
+    def watch() -> None:
+        if _wait(over, who, timeout):
+            return
+        with mutex:
+            if over.is_set():
+                return
+            late.set()
+            signal.pthread_kill(caller, signal.SIGINT)
+        if not over.wait(SAY_AFTER):
+            if sys.stderr is not None:
+                said = f"{who} has run for more than {timeout:g} s and cannot be interrupted"
+                print(said, file=sys.stderr, flush=True)
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        try:
+            result = call()
+        finally:
+            with mutex:
+                over.set()
+            if late.is_set():
+                time.sleep(0.1)  # the signal has been sent; it comes here, not later
+    except KeyboardInterrupt:
+        over.set()
+        if not late.is_set():
+            raise
+    if late.is_set():
+        raise OutOfTimeError(f"has run for more than {timeout:g} s")
+    return result
+
+
+def _left_behind(call: Callable[[], T], who: str, timeout: float) -> T:
     over = threading.Event()
     outcome: Future[T] = Future()
 

@@ -114,7 +114,7 @@ class Rounds:
     practice: Practice
 
     def __attrs_post_init__(self) -> None:
-        self.folder = Path(self.trainer.output_dir)
+        self.folder = Path(self.trainer.output_dir).absolute()
         self.proofs = ProofFile(self.folder / PROOFS)
         self.negatives = NegativeFile(self.folder / NEGATIVES)
         self._unproved = {

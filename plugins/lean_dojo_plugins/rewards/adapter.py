@@ -24,6 +24,10 @@ GIVEN = frozenset(
 )
 """What TRL hands to every reward besides the columns of the dataset."""
 
+TIMEOUT = 1800.0
+"""Seconds that a reward may take for a batch unless it says otherwise; as long as transformers'
+``ddp_timeout`` lets the processes of a run wait for each other."""
+
 Scores = list[float | None]
 """One number per completion; ``None`` where the reward does not apply."""
 
@@ -91,8 +95,8 @@ class AdaptedReward:
         weight: Its share in the sum of rewards.
         messages: Hand over TRL's message lists (for TRL's own rewards) instead of texts.
         columns: Columns that it says it reads.
-        timeout: Seconds that it may take for a batch; ``None`` for no limit. Without one, a call
-            that does not return is reported after ten seconds, and then every minute.
+        timeout: Seconds that it may take for a batch; ``None`` for no limit. A call that does not
+            return is reported after ten seconds, and then every minute.
     """
 
     function: Callable[..., Any]
@@ -101,7 +105,7 @@ class AdaptedReward:
     weight: float = 1.0
     messages: bool = False
     columns: tuple[str, ...] = ()
-    timeout: float | None = None
+    timeout: float | None = TIMEOUT
 
     @property
     def __name__(self) -> str:
@@ -123,14 +127,9 @@ class AdaptedReward:
         """
         items = self._items(completions)
         try:
-            with contained(self._who()):
-                result = watched(
-                    lambda: self.function(completions=items, **kwargs), self._who(), self.timeout
-                )
-        except OutOfTimeError as error:
-            raise RewardError(f"{self._who()} {error} {_on(items)}") from error
-        except PluginError as error:
-            raise RewardError(str(error)) from error
+            result = self._run(lambda: self.function(completions=items, **kwargs), items)
+        except RewardError:
+            raise
         except (Exception, SystemExit) as error:
             raise self._raised(error, items, kwargs) from error
         return self.check(result, items)
@@ -171,12 +170,26 @@ class AdaptedReward:
         """
         self._hint("prefetch", {"completions": self._items(completions), **columns})
 
+    def _run(self, call: Callable[[], Any], items: Sequence[Any]) -> Any:
+        """Call the reward within its time, and refuse what it breaks."""
+        try:
+            with contained(self._who()):
+                return watched(call, self._who(), self.timeout)
+        except OutOfTimeError as error:
+            raise RewardError(
+                f"{self._who()} {error} {_on(items)}; its option timeout sets another limit"
+            ) from error
+        except PluginError as error:
+            raise RewardError(str(error)) from error
+
     def _hint(self, name: str, arguments: dict[str, Any]) -> None:
         method = getattr(self.function, name, None)
         if method is None:
             return
         try:
-            method(**arguments)
+            self._run(lambda: method(**arguments), arguments.get("completions", ()))
+        except RewardError:
+            raise
         except (Exception, SystemExit) as error:
             raise RewardError(
                 f"{self._who()} raised {type(error).__name__} in {name}: {error}"
@@ -341,7 +354,7 @@ def adapt(
     weight: float = 1.0,
     messages: bool = False,
     columns: tuple[str, ...] = (),
-    timeout: float | None = None,
+    timeout: float | None = TIMEOUT,
 ) -> AdaptedReward:
     """Wrap a reward function for TRL.
 
@@ -352,7 +365,7 @@ def adapt(
         weight: Its share in the sum.
         messages: Whether it wants TRL's message lists instead of texts.
         columns: Columns that it says it reads.
-        timeout: Seconds that it may take for a batch.
+        timeout: Seconds that it may take for a batch; ``None`` for no limit.
 
     Raises:
         UsageError: If it does not take completions.

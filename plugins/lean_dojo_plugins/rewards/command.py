@@ -65,8 +65,10 @@ def score(
     from lean_dojo_plugins.rewards.resolve import resolve_rewards
 
     rows = _read(file)
-    [adapted] = resolve_rewards({name: {"weight": 1.0, **_options(assignments)}})
-    adapted.timeout = adapted.timeout or timeout
+    options = _options(assignments)
+    [adapted] = resolve_rewards({name: {"weight": 1.0, **options}})
+    if "timeout" not in options:
+        adapted.timeout = timeout
     columns = {key: [row.get(key) for row in rows] for key in {k for row in rows for k in row}}
     completions = columns.pop("completion")
     if missing := [key for key in adapted.columns_needed({"completions"}) if key not in columns]:

@@ -23,7 +23,7 @@ from lean_dojo_core.errors import (
 )
 from lean_dojo_core.foreign import loading
 from lean_dojo_core.settings import settings_of
-from lean_dojo_plugins.rewards.adapter import AdaptedReward, adapt, makes_a_reward
+from lean_dojo_plugins.rewards.adapter import TIMEOUT, AdaptedReward, adapt, makes_a_reward
 from lean_dojo_v2.plugin_host.names import entry_named
 from lean_dojo_v2.structuring import WrongValue, structure
 
@@ -139,11 +139,11 @@ def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
 
 def _take_timeout(name: str, target: Any, options: dict[str, Any]) -> float | None:
     """Take the limit for a batch out of a reward's options, unless it has such a setting itself."""
-    if "timeout" not in options or (
-        inspect.isclass(target) and "timeout" in {setting.name for setting in settings_of(target)}
-    ):
+    if inspect.isclass(target) and "timeout" in {setting.name for setting in settings_of(target)}:
         return None
-    seconds = options.pop("timeout")
+    seconds = options.pop("timeout", TIMEOUT)
+    if seconds is None:
+        return None
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
         raise UsageError(f"reward {name!r}: timeout must be a number of seconds, not {seconds!r}")
     return float(seconds)

@@ -77,6 +77,29 @@ def test_a_reward_that_ends_the_program_is_said(program, which):
     assert said in errors
 
 
+STUBBORN = """
+import time
+from lean_dojo_v2.plugin_host import watchdog
+watchdog.SAY_AFTER = 0.5
+
+def score(completions, **_):
+    while True:
+        try:
+            time.sleep(60)
+        except BaseException:
+            pass
+"""
+
+
+@pytest.mark.slow
+def test_a_reward_that_hangs_and_cannot_be_interrupted_ends_the_program(program):
+    limit = ("--timeout", "1")
+    process = program("reward", "score", "mine:score", "completions.jsonl", *limit, reward=STUBBORN)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert "reward 'score' of mine has run for more than 1 s and cannot be interrupted" in errors
+
+
 BROKEN = {
     "import json; json.dumps = lambda *a, **k: ''": "has replaced json.dumps",
     "import json; json.loads = None": "has replaced json.loads",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -208,3 +210,37 @@ def test_a_first_parameter_that_is_no_column_may_be_meant_for_the_completions(ti
 
     with pytest.raises(ConfigError, match=r"If 'texts' is to be the completions, call it"):
         GRPOTrainer(tiny_model, mine, device="cpu").preflight()
+
+
+def test_a_reward_that_hangs_is_given_up_within_half_an_hour_unless_it_says_otherwise():
+    def hangs(completions, **_):
+        while True:
+            with contextlib.suppress(Exception):
+                time.sleep(60)
+
+    assert adapt(hangs).timeout == resolve_rewards("constant")[0].timeout == 1800
+    assert resolve_rewards({"constant": {"timeout": None}})[0].timeout is None
+    # Its own setting of that name limits Lean.
+    assert resolve_rewards("pantograph-verified")[0].timeout is None
+    with pytest.raises(RewardError, match=r"'hangs' has run for more than 0\.1 s"):
+        adapt(hangs, timeout=0.1)(["simp"])
+
+
+def test_hints_have_the_same_limit():
+    class Hints:
+        def __call__(self, completions, **_):
+            return [1.0] * len(completions)
+
+        def prefetch(self, completions, **_):
+            time.sleep(60)
+
+    with pytest.raises(RewardError, match=r"'slow' has run for more than 0\.1 s"):
+        adapt(Hints(), name="slow", timeout=0.1).prefetch(["simp"])
+
+
+def test_an_interrupt_of_the_user_stays_one():
+    def interrupted(completions, **_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        adapt(interrupted)(["simp"])
