@@ -16,7 +16,6 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations
 from typing import Any, TypeAlias, TypeVar
 
 import orjson
@@ -37,9 +36,8 @@ Json: TypeAlias = dict[str, Any]
 PositionForm: TypeAlias = Callable[[Position], Any]
 """``str`` for ``"(1, 2)"``, ``list`` for ``[1, 2]``."""
 
-INFINITE = b"1e999"
+_INFINITE = b"1e999"
 """Infinity as valid JSON: every reader that takes doubles gives ``inf`` for it."""
-_INFINITE_RATING = b'"difficulty_rating":' + INFINITE + b"}"
 
 _T = TypeVar("_T")
 _POSITION = re.compile(
@@ -241,24 +239,10 @@ def dumps(value: Any, *, indented: bool = False) -> bytes:
 
 def dump_theorem(theorem: Theorem) -> bytes:
     """Write a theorem as one line of ``dynamic_database.json``."""
-    return dump_theorem_dict(theorem_to_dict(theorem))
-
-
-def dump_theorem_dict(data: Json) -> bytes:
-    """Write what :func:`theorem_to_dict` gives as one line of ``dynamic_database.json``."""
-    rating = data["difficulty_rating"]
-    if rating is not None and math.isinf(rating):
-        data = {**data, "difficulty_rating": orjson.Fragment(INFINITE)}
+    data = theorem_to_dict(theorem)
+    if theorem.difficulty_rating == math.inf:
+        data["difficulty_rating"] = orjson.Fragment(_INFINITE)
     return dumps(data)
-
-
-def load_theorem_dict(line: bytes) -> Any:
-    """Read a line that :func:`dump_theorem` or an export wrote."""
-    if not line.endswith(_INFINITE_RATING):
-        return orjson.loads(line)
-    data = orjson.loads(line.removesuffix(INFINITE + b"}") + b"null}")
-    data["difficulty_rating"] = math.inf
-    return data
 
 
 def theorem_to_dict(theorem: Theorem, *, position: PositionForm = str) -> Json:
@@ -280,7 +264,18 @@ def theorem_to_dict(theorem: Theorem, *, position: PositionForm = str) -> Json:
 
 def tactic_to_dict(tactic: TracedTactic, *, position: PositionForm = str) -> Json:
     """Write a tactic; where it stands in its file is written only if it is known."""
-    data: Json = {
+    data = _bare_tactic(tactic, position)
+    if tactic.start is not None:
+        data["start"] = position(tactic.start)
+    if tactic.end is not None:
+        data["end"] = position(tactic.end)
+    if tactic.digest is not None:
+        data["digest"] = tactic.digest
+    return data
+
+
+def _bare_tactic(tactic: TracedTactic, position: PositionForm) -> Json:
+    return {
         "tactic": tactic.tactic,
         "annotated_tactic": [
             tactic.annotated,
@@ -297,138 +292,24 @@ def tactic_to_dict(tactic: TracedTactic, *, position: PositionForm = str) -> Jso
         "state_before": tactic.state_before,
         "state_after": tactic.state_after,
     }
-    if tactic.start is not None:
-        data["start"] = position(tactic.start)
-    if tactic.end is not None:
-        data["end"] = position(tactic.end)
-    if tactic.digest is not None:
-        data["digest"] = tactic.digest
-    return data
 
 
 def exported_theorem(theorem: Theorem) -> Json:
     """Write a theorem as a split file holds it: without tactics that had nothing to prove."""
-    return split_form(theorem_to_dict(theorem, position=tuple), position=tuple)
-
-
-@lru_cache(maxsize=1 << 16)
-def written_position(text: str) -> Position:
-    """Read a position just as ``str`` writes it; another spelling is a ``ValueError``."""
-    position = _position_from_text(text)
-    if str(position) != text:
-        raise MalformedError(f"not as a position is written: {text!r:.80}")
-    return position
-
-
-def split_form(data: Json, *, position: Callable[[Any], Position] = written_position) -> Json:
-    """Turn what :func:`theorem_to_dict` writes into the form of a split file.
-
-    The tactics are changed in place: this is the quick way, past the records.
-
-    Args:
-        data: The theorem.
-        position: Reads its positions.
-    """
-    tactics = [t for t in data["traced_tactics"] if t["state_before"] != NO_GOALS]
-    for tactic in tactics:
-        for name in _TACTIC_EXTRAS:
-            tactic.pop(name, None)
-        for premise in tactic["annotated_tactic"][1]:
-            premise["def_pos"] = position(premise["def_pos"])
-            premise["def_end_pos"] = position(premise["def_end_pos"])
     return {
-        "url": data["url"],
-        "commit": data["commit"],
-        "file_path": data["file_path"],
-        "full_name": data["full_name"],
-        "theorem_statement": data["theorem_statement"],
-        "start": position(data["start"]),
-        "end": position(data["end"]),
-        "traced_tactics": tactics,
+        "url": theorem.url,
+        "commit": theorem.commit,
+        "file_path": theorem.file_path,
+        "full_name": theorem.full_name,
+        "theorem_statement": theorem.theorem_statement,
+        "start": theorem.start,
+        "end": theorem.end,
+        "traced_tactics": [
+            _bare_tactic(tactic, tuple)
+            for tactic in theorem.traced_tactics
+            if tactic.state_before != NO_GOALS
+        ],
     }
-
-
-# --- the form of a database --------------------------------------------------------------------
-
-
-_texts = "".join
-"""Raises a TypeError if one is no text; quicker than to look at each."""
-
-
-def is_database_form(data: Any) -> bool:
-    """Tell whether a theorem is in every detail as :func:`theorem_to_dict` writes it."""
-    try:
-        name, statement, *texts, tactics, _ = data.values()
-        file_path, start, end, url, commit = texts
-        _texts((name, "" if statement is None else statement, file_path, url, commit))
-        written_position(start)
-        written_position(end)
-        return (
-            tuple(data) == _THEOREM_KEYS and type(tactics) is list and all(map(_is_tactic, tactics))
-        )
-    except (AttributeError, TypeError, ValueError):
-        return False
-
-
-def _is_tactic(data: Json) -> bool:
-    tactic, (annotated, premises), before, after, *places = data.values()
-    _texts((tactic, annotated, before, after))
-    if "digest" in data:
-        _texts((places.pop(),))
-    for place in places:
-        written_position(place)
-    return (
-        tuple(data) in _TACTIC_KEYS
-        and type(premises) is list
-        and all(map(_is_annotation, premises))
-    )
-
-
-def _is_annotation(data: Json) -> bool:
-    name, path, start, end = data.values()
-    _texts((name, path))
-    written_position(start)
-    written_position(end)
-    return tuple(data) == _ANNOTATION_KEYS
-
-
-def is_database_form_of_premises(data: Any) -> bool:
-    """Tell whether a corpus file is as :func:`premise_file_to_dict` writes it into a database."""
-    try:
-        path, imports, premises = data.values()
-        _texts((path, *imports))
-        return (
-            tuple(data) == _PREMISE_FILE_KEYS
-            and type(imports) is type(premises) is list
-            and all(map(_is_premise, premises))
-        )
-    except (AttributeError, TypeError, ValueError):
-        return False
-
-
-def _is_premise(data: Json) -> bool:
-    name, code, start, end, kind = data.values()
-    _texts((name, code, kind))
-    written_position(start)
-    written_position(end)
-    return tuple(data) == _PREMISE_KEYS
-
-
-_THEOREM_KEYS = (
-    "full_name", "theorem_statement", "file_path", "start", "end", "url", "commit",
-    "traced_tactics", "difficulty_rating",
-)  # fmt: skip
-_BARE_TACTIC = ("tactic", "annotated_tactic", "state_before", "state_after")
-_TACTIC_EXTRAS = ("start", "end", "digest")
-"""What is written only if it is known, in this order."""
-_TACTIC_KEYS = {
-    (*_BARE_TACTIC, *extras)
-    for count in range(len(_TACTIC_EXTRAS) + 1)
-    for extras in combinations(_TACTIC_EXTRAS, count)
-}
-_ANNOTATION_KEYS = ("full_name", "def_path", "def_pos", "def_end_pos")
-_PREMISE_FILE_KEYS = ("path", "imports", "premises")
-_PREMISE_KEYS = ("full_name", "code", "start", "end", "kind")
 
 
 # --- a corpus ----------------------------------------------------------------------------------
@@ -450,11 +331,3 @@ def premise_file_to_dict(file: PremiseFile, *, position: PositionForm = list) ->
             for premise in file.premises
         ],
     }
-
-
-def corpus_form(data: Json) -> Json:
-    """Turn a database's form of a corpus file, in place, into that of ``corpus.jsonl``."""
-    for premise in data["premises"]:
-        premise["start"] = written_position(premise["start"])
-        premise["end"] = written_position(premise["end"])
-    return data

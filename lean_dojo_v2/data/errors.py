@@ -15,6 +15,11 @@ class NotInDatabaseError(DatabaseError, ValueError):
     """The database does not contain the requested repository or theorem."""
 
 
+def missing(key: tuple[str, str], path: Path | None) -> NotInDatabaseError:
+    """Say that a repository is not in the database."""
+    return NotInDatabaseError(f"no repository {key[0]} at commit {key[1]}", path=path)
+
+
 class MalformedError(ValueError):
     """A JSON value is not what its key promises.
 

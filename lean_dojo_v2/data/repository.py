@@ -35,6 +35,7 @@ TheoremList: TypeAlias = Literal[
     "proven_theorems", "sorry_theorems_proved", "sorry_theorems_unproved", "other_proofs"
 ]
 THEOREM_LISTS: tuple[TheoremList, ...] = get_args(TheoremList)
+COLLECTIONS = (*THEOREM_LISTS, "premise_files", "files_traced")
 RepositoryKey: TypeAlias = tuple[str, str]
 """``(url, commit)``."""
 
@@ -215,8 +216,9 @@ class Repository:
         return iter(self.files_traced)
 
     def in_memory(self) -> Repository:
-        """Return the repository as an object that needs no file: itself, or a copy."""
-        return self
+        """Return a copy that needs no file and shares no list."""
+        lists: dict[str, Any] = {name: list(getattr(self, name)) for name in COLLECTIONS}
+        return attrs.evolve(self, metadata=dict(self.metadata), **lists)
 
     def get_theorem(self, full_name: str, file_path: str | Path) -> Theorem | None:
         """Find a theorem by name and file; None if there is none."""
@@ -277,14 +279,16 @@ class Repository:
 
     # --- JSON ----------------------------------------------------------------------------------
 
-    def json_theorems(self, name: TheoremList) -> Iterator[bytes]:
-        """Yield each theorem of a list as a line of ``dynamic_database.json``."""
-        return map(dump_theorem, self.iter_list(name))
-
-    def json_premise_files(self) -> Iterator[bytes]:
-        """Yield each file of the corpus as a line of ``dynamic_database.json``."""
+    def json_lists(self) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """Yield each list of ``dynamic_database.json`` by name, as a line for each item."""
+        for name in self.stored_lists():
+            yield name, map(dump_theorem, self.iter_list(name))
         files = self.iter_premise_files()
-        return (dumps(premise_file_to_dict(file, position=str)) for file in files)
+        yield (
+            "premise_files",
+            (dumps(premise_file_to_dict(file, position=str)) for file in files),
+        )
+        yield "files_traced", map(dumps, self.iter_files_traced())
 
     def header_to_dict(self) -> Json:
         """Everything but theorems, premises and files, in the keys of ``dynamic_database.json``."""

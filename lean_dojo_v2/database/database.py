@@ -16,16 +16,18 @@ from lean_dojo_core.notebook import table
 from lean_dojo_core.records import Theorem, TracedTactic
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.data.difficulty import easiest_first
-from lean_dojo_v2.data.errors import NotInDatabaseError, located
+from lean_dojo_v2.data.errors import NotInDatabaseError, located, missing
 from lean_dojo_v2.data.repository import Repository, is_meant, log_proof, name_of_url, rated
 from lean_dojo_v2.database.export.source import ExportSource
 from lean_dojo_v2.database.export.write import write_merged_data
-from lean_dojo_v2.database.json.file import JsonFile
-from lean_dojo_v2.database.json.lines import write_repositories
-from lean_dojo_v2.database.json.reading import repositories_from_dict
+from lean_dojo_v2.database.json_file import (
+    JsonStorage,
+    repositories_from_dict,
+    write_repositories,
+)
 from lean_dojo_v2.database.sqlite.file import SqliteFile
-from lean_dojo_v2.database.sqlite.repository import StoredRepository, missing
-from lean_dojo_v2.database.storage import Storage
+from lean_dojo_v2.database.sqlite.repository import StoredRepository
+from lean_dojo_v2.database.sqlite.storage import SqliteStorage
 from lean_dojo_v2.wording import counted
 
 SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
@@ -69,7 +71,7 @@ class DynamicDatabase:
     ) -> None:
         # Absolute: code of a plugin may change the current folder.
         self.json_path: Path | None = Path(json_path).absolute()
-        self.storage: Storage = open_storage(self.json_path, read_only=read_only)
+        self.storage = open_storage(self.json_path, read_only=read_only)
 
     def __repr__(self) -> str:
         held = counted(len(self.storage.repository_keys()), "repository", "repositories")
@@ -264,9 +266,9 @@ class DynamicDatabase:
         """
         database = cls.__new__(cls)
         database.json_path = None
-        database.storage = Storage(JsonFile())
+        database.storage = JsonStorage()
         with located(None):
-            for repository in repositories_from_dict(data):
+            for repository in repositories_from_dict(data).values():
                 database.storage.add(repository)
         return database
 
@@ -366,10 +368,11 @@ def _export_source(repository: Repository) -> ExportSource:
     return ExportSource(repository) if stored is None else stored()
 
 
-def open_storage(path: Path, *, read_only: bool = False) -> Storage:
+def open_storage(path: Path, *, read_only: bool = False) -> SqliteStorage | JsonStorage:
     """Open the storage whose format a path's suffix names."""
-    kind = SqliteFile if is_sqlite_path(path) else JsonFile
-    return Storage(kind(path, read_only))
+    if is_sqlite_path(path):
+        return SqliteStorage(SqliteFile(path, read_only))
+    return JsonStorage(path, read_only)
 
 
 def is_sqlite_path(path: str | Path) -> bool:

@@ -1,4 +1,4 @@
-"""One writer at a time, among all processes that use a database file."""
+"""What both formats ask of a file: one writer at a time among all processes, and some content."""
 
 from __future__ import annotations
 
@@ -55,3 +55,19 @@ def file_lock(path: Path, patience: float = PATIENCE) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def require_bytes(path: Path) -> None:
+    """Refuse a file of no bytes: that is no database, but what is left of one.
+
+    Raises:
+        DatabaseError: If it is one, or is not there.
+    """
+    if not path.exists():
+        raise DatabaseError("there is no such file", path=path)
+    if path.stat().st_size == 0:
+        raise DatabaseError(
+            "has no bytes, as after a full disk or a broken copy. The file is left as it is; "
+            "restore it from a copy, or remove it to begin a new database",
+            path=path,
+        )

@@ -1,4 +1,4 @@
-"""Where rows lie: what is asked of such a place, and the SQLite file that is one."""
+"""An SQLite file of rows."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import attrs
 
 from lean_dojo_core.errors import DatabaseError
-from lean_dojo_v2.database.locking import PATIENCE, file_lock, say_waiting
-from lean_dojo_v2.database.sqlite.connection import check_header_if_unused, connect, file_size
-from lean_dojo_v2.database.sqlite.rows import ExportForm, RowForm
+from lean_dojo_v2.database.locking import PATIENCE, file_lock, require_bytes, say_waiting
+from lean_dojo_v2.database.sqlite.connection import check_header_if_unused, connect
 from lean_dojo_v2.database.sqlite.schema import SCHEMA, create_database
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[Any, ...]
-Query: TypeAlias = Callable[[str, Iterable[Any]], list[Row]]
 
 _open: weakref.WeakValueDictionary[int, sqlite3.Connection] = weakref.WeakValueDictionary()
 _across_forks: list[list[sqlite3.Connection]] = []
@@ -40,39 +38,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_note_open, after_in_parent=_across_forks.pop)
 
 
-class RowFile(Protocol):
-    """Where rows lie, and the rules by which they are read and written.
-
-    Attributes:
-        form: How records are written into rows.
-    """
-
-    form: ClassVar[RowForm]
-
-    @property
-    def path(self) -> Path | None:
-        """The file that they come from; None if there is none."""
-
-    def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
-        """Run a query and return all rows."""
-
-    def reader(self) -> Query:
-        """Give a query for a reader that reads bit by bit, whatever is changed meanwhile."""
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        """Let every query inside see the same state, whatever others write meanwhile."""
-
-    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Write as the only writer: all of it is stored at the end, or nothing.
-
-        Raises:
-            DatabaseError: If another process has been writing for longer than two minutes.
-        """
-
-    def close(self) -> None:
-        """Close it; the next query opens it again."""
-
-
 @attrs.define
 class SqliteFile:
     """A database file and this process's connections to it, one per thread.
@@ -86,8 +51,6 @@ class SqliteFile:
         read_only: Only read it: nothing is written, made or locked. A missing file is an error.
     """
 
-    form: ClassVar[RowForm] = ExportForm()
-
     path: Path
     read_only: bool = False
     _local: threading.local = attrs.field(factory=threading.local, init=False, repr=False)
@@ -100,18 +63,14 @@ class SqliteFile:
     # --- reading -------------------------------------------------------------------------------
 
     def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
-        """See :meth:`RowFile.rows`."""
+        """Run a query and return all rows."""
         with translate_sqlite_errors(self.path, place):
             connection = self._connection() if self._is_there() else _blank()
             return self._patiently(lambda: connection.execute(sql, tuple(values)).fetchall())
 
-    def reader(self) -> Query:
-        """See :meth:`RowFile.reader`."""
-        return self.rows
-
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """See :meth:`RowFile.snapshot`."""
+        """Let every query inside see the same state, whatever others write meanwhile."""
         if not self._is_there():
             yield
             return
@@ -130,13 +89,19 @@ class SqliteFile:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """See :meth:`RowFile.transaction`."""
+        """Write as the only writer: all of it is stored at the end, or nothing.
+
+        Raises:
+            DatabaseError: If another process has been writing for longer than two minutes.
+        """
         with translate_sqlite_errors(self.path):
             if not self._is_there():
                 with file_lock(self.path):
                     if not self.path.exists():
                         create_database(self.path)
             connection = self._connection()
+            if connection.in_transaction:
+                raise DatabaseError("cannot be changed inside a snapshot", path=self.path)
             self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
                 yield connection
@@ -185,22 +150,6 @@ class SqliteFile:
             held[1].close()
 
 
-def require_bytes(path: Path) -> None:
-    """Refuse a file of no bytes: that is no database, but what is left of one.
-
-    Raises:
-        DatabaseError: If it is one, or is not there.
-    """
-    if not path.exists():
-        raise DatabaseError("there is no such file", path=path)
-    if file_size(path) == 0:
-        raise DatabaseError(
-            "has no bytes, as after a full disk or a broken copy. The file is left as it is; "
-            "restore it from a copy, or remove it to begin a new database",
-            path=path,
-        )
-
-
 def _is_busy(error: sqlite3.Error) -> bool:
     return "locked" in str(error) or "busy" in str(error)
 
@@ -213,7 +162,7 @@ def _blank() -> sqlite3.Connection:
 
 
 @contextmanager
-def translate_sqlite_errors(path: Path | None, place: str = "") -> Iterator[None]:
+def translate_sqlite_errors(path: Path, place: str = "") -> Iterator[None]:
     """Turn SQLite's errors into ours."""
     try:
         yield

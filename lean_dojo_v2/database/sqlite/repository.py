@@ -13,8 +13,9 @@ import orjson
 from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import PremiseFile, Theorem
 from lean_dojo_v2.data.codec import dumps, premise_file_from_dict
-from lean_dojo_v2.data.errors import NotInDatabaseError, located
+from lean_dojo_v2.data.errors import located, missing
 from lean_dojo_v2.data.repository import (
+    COLLECTIONS,
     HEADER,
     THEOREM_LISTS,
     Repository,
@@ -23,12 +24,11 @@ from lean_dojo_v2.data.repository import (
     metadata_to_json,
 )
 from lean_dojo_v2.database.export.source import ExportEntry, ExportSource
-from lean_dojo_v2.database.sqlite.file import Row, RowFile
+from lean_dojo_v2.database.sqlite.file import Row, SqliteFile
 from lean_dojo_v2.database.sqlite.rows import theorem_of_row
 
 COLUMNS = "url, name, revision, lean_version, lean_dojo_version, metadata, pr_url"
 """Of a repository's row: ``HEADER``, and two more."""
-COLLECTIONS = (*THEOREM_LISTS, "premise_files", "files_traced")
 SORRY_LISTS: tuple[TheoremList, ...] = ("sorry_theorems_proved", "sorry_theorems_unproved")
 
 CHUNK = 256
@@ -74,7 +74,7 @@ class StoredRepository(Repository):
 
     def __init__(
         self,
-        file: RowFile,
+        file: SqliteFile,
         header: Mapping[str, Any],
         on_touch: Callable[[StoredRepository], object],
     ) -> None:
@@ -201,9 +201,8 @@ class StoredRepository(Repository):
 
     def rows(self, sql: str, *values: int) -> Iterator[Row]:
         """Yield the rows of a query that takes ``(repository, *values, last position, number)``."""
-        with self.file.snapshot():
-            query, repository, last = self.file.reader(), self._row_id, -1
-        while rows := query(sql, (repository, *values, last, CHUNK)):
+        repository, last = self._row_id, -1
+        while rows := self.file.rows(sql, (repository, *values, last, CHUNK)):
             yield from rows
             last = rows[-1][0]
 
@@ -276,20 +275,6 @@ class StoredRepository(Repository):
         rows = self.file.rows(sql, (self._row_id, path))
         return rows[0][0] if rows else None
 
-    # --- lines ---------------------------------------------------------------------------------
-
-    def json_theorems(self, name: TheoremList) -> Iterator[bytes]:
-        """Yield the lines of a list in ``dynamic_database.json``."""
-        if self.file.form.is_json and not self.is_loaded(name):
-            return (line for _, line in self.theorem_rows("line", name))
-        return super().json_theorems(name)
-
-    def json_premise_files(self) -> Iterator[bytes]:
-        """Yield the lines of the corpus in ``dynamic_database.json``."""
-        if self.file.form.is_json and not self.is_loaded("premise_files"):
-            return (line for _, line in self.rows(_PREMISE_FILES.format(columns="line")))
-        return super().json_premise_files()
-
     def export_source(self) -> ExportSource:
         """Return what an export reads: the stored lines as they are, if nothing was loaded."""
         return ExportSource(self) if self.is_loaded(*COLLECTIONS) else StoredSource(self)
@@ -297,7 +282,7 @@ class StoredRepository(Repository):
 
 @attrs.frozen
 class StoredSource(ExportSource):
-    """The export source of a repository in rows: lines are copied, or turned into an export's."""
+    """The export source of a repository in rows: lines are copied."""
 
     repository: StoredRepository
 
@@ -309,10 +294,9 @@ class StoredSource(ExportSource):
 
     def lines(self) -> Iterator[bytes]:
         """See :meth:`ExportSource.lines`."""
-        split_line = self.repository.file.form.split_line
         for name in THEOREM_LISTS:
             for _, line in self.repository.theorem_rows("line", name):
-                yield split_line(line)
+                yield line
 
     def imports(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """See :meth:`ExportSource.imports`; a damaged record raises a ``DatabaseError``."""
@@ -329,19 +313,19 @@ class StoredSource(ExportSource):
         line = stored.find_corpus_line(path)
         if line is None:
             raise DatabaseError(f"{stored.name} lost its file {path}", path=stored.file.path)
-        return stored.file.form.corpus_line(line)
+        return line
 
 
 # --- rows of repositories ----------------------------------------------------------------------
 
 
-def repository_keys(file: RowFile) -> list[RepositoryKey]:
+def repository_keys(file: SqliteFile) -> list[RepositoryKey]:
     """Return ``(url, commit)`` of every repository, in the order they were added."""
     return [(url, commit) for url, commit in file.rows(_KEYS)]
 
 
 def read_repository(
-    file: RowFile, key: RepositoryKey, on_touch: Callable[[StoredRepository], object]
+    file: SqliteFile, key: RepositoryKey, on_touch: Callable[[StoredRepository], object]
 ) -> StoredRepository | None:
     """Return a repository; None if there is none.
 
@@ -358,15 +342,10 @@ def read_repository(
     return StoredRepository(file, header, on_touch)
 
 
-def find_row(file: RowFile, key: RepositoryKey) -> int | None:
+def find_row(file: SqliteFile, key: RepositoryKey) -> int | None:
     """Return the number of a repository's row; None if there is none."""
     rows = file.rows("SELECT id FROM repository WHERE url = ? AND revision = ?", key)
     return rows[0][0] if rows else None
-
-
-def missing(key: RepositoryKey, path: Path | None) -> NotInDatabaseError:
-    """Say that a repository is not in the database."""
-    return NotInDatabaseError(f"no repository {key[0]} at commit {key[1]}", path=path)
 
 
 def columns_of(repository: Repository) -> tuple[Any, ...]:

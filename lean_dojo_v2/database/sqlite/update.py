@@ -8,15 +8,14 @@ from itertools import count, islice
 
 import attrs
 
-from lean_dojo_v2.data.repository import THEOREM_LISTS, Repository
-from lean_dojo_v2.database.sqlite.file import RowFile
+from lean_dojo_v2.data.repository import COLLECTIONS, THEOREM_LISTS, Repository
+from lean_dojo_v2.database.sqlite.file import SqliteFile
 from lean_dojo_v2.database.sqlite.repository import (
-    COLLECTIONS,
     COLUMNS,
     StoredRepository,
     columns_of,
 )
-from lean_dojo_v2.database.sqlite.rows import NO_DIGEST, RowForm, TheoremRow
+from lean_dojo_v2.database.sqlite.rows import TheoremRow, premise_row, theorem_row
 
 _BATCH = 500
 _PROVED = THEOREM_LISTS.index("sorry_theorems_proved")
@@ -34,18 +33,16 @@ VALUES (?, ?, ?, ?, ?, ?)
 _INSERT_TRACED = "INSERT INTO traced_file (repository, position, path) VALUES (?, ?, ?)"
 
 
-def insert_repository(connection: sqlite3.Connection, form: RowForm, source: Repository) -> bool:
+def insert_repository(connection: sqlite3.Connection, source: Repository) -> bool:
     """Write a repository with all that it holds; False, and nothing done, if it is there."""
     repository = insert_header(connection, source)
     if repository is None:
         return False
     for number, name in enumerate(THEOREM_LISTS):
         insert_theorems(
-            connection, repository, number, enumerate(map(form.theorem, source.iter_list(name)))
+            connection, repository, number, enumerate(map(theorem_row, source.iter_list(name)))
         )
-    insert_premise_files(
-        connection, repository, map(form.premise_file, source.iter_premise_files())
-    )
+    insert_premise_files(connection, repository, map(premise_row, source.iter_premise_files()))
     insert_traced_files(connection, repository, source.iter_files_traced())
     return True
 
@@ -123,7 +120,7 @@ def replace_record(connection: sqlite3.Connection, theorem: int, row: TheoremRow
 
 
 def update_contents(
-    connection: sqlite3.Connection, file: RowFile, repository: int, source: Repository
+    connection: sqlite3.Connection, file: SqliteFile, repository: int, source: Repository
 ) -> None:
     """Make what is stored equal to a repository, writing only differences.
 
@@ -133,9 +130,9 @@ def update_contents(
     own = isinstance(source, StoredRepository) and source.file is file
     touched = [name for name in COLLECTIONS if not own or name in source.__dict__]
     if any(name in touched for name in THEOREM_LISTS):
-        _update_theorems(connection, file.form, repository, source, own=own)
+        _update_theorems(connection, repository, source, own=own)
     if "premise_files" in touched:
-        _update_premise_files(connection, file.form, repository, source)
+        _update_premise_files(connection, repository, source)
     if "files_traced" in touched:
         _update_traced_files(connection, repository, source)
 
@@ -151,7 +148,7 @@ class _Stored:
 
 
 def _update_theorems(
-    connection: sqlite3.Connection, form: RowForm, repository: int, source: Repository, *, own: bool
+    connection: sqlite3.Connection, repository: int, source: Repository, *, own: bool
 ) -> None:
     """Match theorems by identity; what is left over at the end is deleted."""
     left = _stored_theorems(connection, repository)
@@ -161,7 +158,7 @@ def _update_theorems(
         # A list of this very file is read before its rows are moved about.
         theorems = getattr(source, name) if own else source.iter_list(name)
         last = -1
-        for row in map(form.theorem, theorems):
+        for row in map(theorem_row, theorems):
             candidates = left.get(row.identity) or []
             if number == _UNPROVED and row.identity in proofs:
                 kept.extend(stored.id for stored in candidates)
@@ -172,7 +169,7 @@ def _update_theorems(
                 insert_theorems(connection, repository, number, [(last, row)])
                 continue
             stored = candidates.pop(0)
-            if row.digest == NO_DIGEST or stored.digest != row.digest:
+            if stored.digest != row.digest:
                 replace_record(connection, stored.id, row)
             stays = stored.list == number and stored.position > last
             last = stored.position if stays else last + 1
@@ -209,11 +206,11 @@ def append_to_proved(connection: sqlite3.Connection, repository: int, theorem: i
 
 
 def _update_premise_files(
-    connection: sqlite3.Connection, form: RowForm, repository: int, source: Repository
+    connection: sqlite3.Connection, repository: int, source: Repository
 ) -> None:
     place = -1
     for place, file in enumerate(source.iter_premise_files()):
-        row = form.premise_file(file)
+        row = premise_row(file)
         stored = connection.execute(
             "SELECT path, line FROM premise_file WHERE repository = ? AND position = ?",
             (repository, place),

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 
 import pytest
 
-from lean_dojo_core.records import Annotation, Premise, PremiseFile, Theorem, TracedTactic
+from lean_dojo_core.records import Annotation, Theorem, TracedTactic
 from lean_dojo_v2.data.codec import (
     exported_theorem,
-    is_database_form,
-    is_database_form_of_premises,
     position_from_json,
     premise_file_from_dict,
     premise_file_to_dict,
@@ -20,8 +17,6 @@ from lean_dojo_v2.data.codec import (
     theorem_to_dict,
 )
 from lean_dojo_v2.data.errors import MalformedError
-from lean_dojo_v2.data.repository import Repository
-from lean_dojo_v2.sample import sample_database_path
 
 # What LeanDojo-v2 1.x and its relatives really wrote, in small.
 TACTIC = {"tactic": "simp", "state_before": "⊢ True", "state_after": "no goals"}
@@ -162,73 +157,3 @@ def test_what_is_wrong_is_named_with_its_key_path(change: dict, place: str, mess
     with pytest.raises(MalformedError, match=message) as caught:
         theorem_from_dict({**NAMES, **PLACE, **change})
     assert caught.value.place == place
-
-
-# --- the quick way past the records ------------------------------------------------------------
-
-
-def the_same_but(change: Callable[[dict], object]) -> dict:
-    """A theorem as a database has it, changed."""
-    tactic = TracedTactic("t", "⊢ 1", "⊢ 2", premises=(Annotation("p", "P.lean", (1, 2), (3, 4)),))
-    placed = TracedTactic("u", "no goals", "no goals", start=(4, 3), end=(4, 9))
-    data = theorem_to_dict(Theorem("n", "f", (1, 1), (2, 2), "u", "c", "s", (tactic, placed), 7.4))
-    change(data)
-    return data
-
-
-def test_every_theorem_and_file_of_the_sample_is_in_the_form_of_a_database() -> None:
-    data = json.loads(sample_database_path().read_bytes())
-    for repository in data["repositories"]:
-        for name in Repository.from_dict(repository).stored_lists():
-            assert all(map(is_database_form, repository[name]))
-        assert all(map(is_database_form_of_premises, repository["premise_files"]))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda data: data.pop("url"),
-        lambda data: data.update(more=1),
-        lambda data: data.update(full_name=data.pop("full_name")),  # in another order
-        lambda data: data.update(theorem_statement=0),
-        lambda data: data.update(full_name=None),
-        lambda data: data.update(start="(1,1)"),
-        lambda data: data.update(end=[2, 2]),
-        lambda data: data.update(traced_tactics=None),
-        lambda data: data.update(traced_tactics={}),
-        lambda data: data["traced_tactics"].append(5),
-        lambda data: data["traced_tactics"][0].pop("tactic"),
-        lambda data: data["traced_tactics"][0].update(state_after=None),
-        lambda data: data["traced_tactics"][0].update(annotated_tactic="t"),
-        lambda data: data["traced_tactics"][0].update(annotated_tactic=["t", ""]),
-        lambda data: data["traced_tactics"][1].update(start=[4, 3]),
-        lambda data: data["traced_tactics"][1].update(start=None),
-        lambda data: data["traced_tactics"][0]["annotated_tactic"][1][0].update(def_pos=1),
-        lambda data: data["traced_tactics"][0]["annotated_tactic"][1][0].update(full_name=1),
-        lambda data: data["traced_tactics"][0]["annotated_tactic"][1][0].pop("def_end_pos"),
-    ],
-)
-def test_any_other_form_is_not_taken_for_it(change: Callable[[dict], object]) -> None:
-    assert is_database_form(the_same_but(lambda data: None))
-    assert is_database_form(the_same_but(lambda data: data.update(theorem_statement=None)))
-    assert not is_database_form(the_same_but(change))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda data: data.pop("imports"),
-        lambda data: data.update(imports=[1]),
-        lambda data: data.update(premises={}),
-        lambda data: data["premises"][0].update(start=[1, 1]),
-        lambda data: data["premises"][0].update(code=None),
-        lambda data: data["premises"][0].update(code=data["premises"][0].pop("code")),
-    ],
-)
-def test_nor_of_a_corpus_file(change: Callable[[dict], object]) -> None:
-    file = PremiseFile("A.lean", ("B.lean",), (Premise("a", "def a", (1, 1), (1, 9), "def"),))
-    data = premise_file_to_dict(file, position=str)
-    assert is_database_form_of_premises(data)
-    change(data)
-    assert not is_database_form_of_premises(data)
-    assert not is_database_form_of_premises([])

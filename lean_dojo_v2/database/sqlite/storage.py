@@ -9,20 +9,21 @@ from typing import TypeGuard
 import attrs
 
 from lean_dojo_core.records import Theorem
+from lean_dojo_v2.data.errors import missing
 from lean_dojo_v2.data.repository import (
     THEOREM_LISTS,
     Repository,
     RepositoryKey,
     not_found,
 )
-from lean_dojo_v2.database.sqlite.file import RowFile
+from lean_dojo_v2.database.sqlite.file import SqliteFile
 from lean_dojo_v2.database.sqlite.repository import (
     StoredRepository,
     find_row,
-    missing,
     read_repository,
     repository_keys,
 )
+from lean_dojo_v2.database.sqlite.rows import theorem_row
 from lean_dojo_v2.database.sqlite.update import (
     append_to_proved,
     insert_repository,
@@ -35,8 +36,8 @@ UNPROVED = THEOREM_LISTS.index("sorry_theorems_unproved")
 
 
 @attrs.define
-class Storage:
-    """Repositories in rows: on disk, or in memory for a JSON file.
+class SqliteStorage:
+    """Repositories in the rows of an SQLite file.
 
     Each changing method takes effect at once, completely or not at all. Several processes may use
     one file; a change is made to what lies there at that moment, so that none of them loses
@@ -49,7 +50,7 @@ class Storage:
         file: Where the rows lie.
     """
 
-    file: RowFile
+    file: SqliteFile
 
     _touched: list[StoredRepository] = attrs.field(factory=list, init=False, repr=False)
 
@@ -76,14 +77,15 @@ class Storage:
         """Add a repository; False, and nothing done, if it is there."""
         if find_row(self.file, repository.key) is not None:
             return False
-        repository = self._readable(repository)
+        if self._is_own(repository):  # its rows cannot be read while they get another one's name
+            repository = repository.in_memory()
         with self.file.transaction() as connection:
-            return insert_repository(connection, self.file.form, repository)
+            return insert_repository(connection, repository)
 
     def update(self, repository: Repository) -> None:
         """Replace a repository; proofs recorded in the meantime stay."""
-        if not self._is_own(repository) or repository.key != repository.key_as_read:
-            repository = self._readable(repository)
+        if self._is_own(repository) and repository.key != repository.key_as_read:
+            repository = repository.in_memory()
         with self.file.transaction() as connection:
             row = self._row(repository.key)
             update_header(connection, row, repository)
@@ -96,7 +98,7 @@ class Storage:
 
     def record_proof(self, key: RepositoryKey, theorem: Theorem) -> None:
         """Move a theorem from the unproved to the proved ``sorry`` theorems."""
-        row = self.file.form.theorem(theorem)
+        row = theorem_row(theorem)
         with self.file.transaction() as connection:
             repository = self._row(key)
             found = connection.execute(
@@ -111,7 +113,7 @@ class Storage:
 
     def make_file(self) -> None:
         """Make the file if it is not there yet, with nothing in it."""
-        if self.file.path is not None and not self.file.path.exists():
+        if not self.file.path.exists():
             with self.file.transaction():
                 pass
 
@@ -130,17 +132,6 @@ class Storage:
         """Close the file."""
         self._touched.clear()
         self.file.close()
-
-    def _readable(self, repository: Repository) -> Repository:
-        """Read what cannot be read any more while this file is changed.
-
-        Its own rows get another one's name; another JSON file has a lock, too.
-        """
-        if isinstance(repository, StoredRepository) and (
-            self._is_own(repository) or repository.file.form.is_json
-        ):
-            return repository.in_memory()
-        return repository
 
     def _is_own(self, repository: Repository) -> TypeGuard[StoredRepository]:
         return isinstance(repository, StoredRepository) and repository.file is self.file

@@ -1,1 +1,0 @@
-"""Repositories in a JSON file: ``dynamic_database.json``."""
