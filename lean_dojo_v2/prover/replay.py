@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Protocol
 
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineDiedError, EngineTimeoutError, RequestError
+from lean_dojo_v2.lean.verify.kept import Kept
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
 from lean_dojo_v2.lean.verify.tactics import check_tactic
 
 KEPT_STATES = 128
 """States that an engine holds for the next question about them; others are replayed."""
-
-Key = tuple["Opens", tuple[str, ...]]
 
 
 class Opens(Protocol):
@@ -60,12 +58,12 @@ def replay(
         LeanError: The problem cannot be opened.
     """
     with _lock:  # each engine has its own thread; the dictionary of all engines is shared
-        kept = _kept.setdefault(server, OrderedDict())
+        kept = _kept.setdefault(server, Kept(KEPT_STATES))
     played = tuple(tactics)
     done, state = _furthest(server, kept, start, played)
     if state is None:
         state = start.open(server)
-        _keep(kept, (start, ()), state)
+        kept[start, ()] = state
     for number, step in enumerate(played[done:], done + 1):
         outcome = check_tactic(
             server,
@@ -81,7 +79,7 @@ def replay(
         if outcome.state is None:
             raise RequestError(f"tactics: number {number}, {step!r}: {outcome.detail}")
         state = outcome.state
-        _keep(kept, (start, played[:number]), state)
+        kept[start, played[:number]] = state
     return state
 
 
@@ -91,27 +89,16 @@ def raise_if_lost(outcome: TacticOutcome) -> None:
         raise EngineDiedError(outcome.detail)
 
 
-_kept: weakref.WeakKeyDictionary[Server, OrderedDict[Key, GoalState]] = weakref.WeakKeyDictionary()
+_kept: weakref.WeakKeyDictionary[Server, Kept[GoalState]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def _furthest(
-    server: Server, kept: OrderedDict[Key, GoalState], start: Opens, played: tuple[str, ...]
+    server: Server, kept: Kept[GoalState], start: Opens, played: tuple[str, ...]
 ) -> tuple[int, GoalState | None]:
     """Find the last state on the way that the engine holds, and how many tactics lead to it."""
     for done in range(len(played), -1, -1):
-        key = (start, played[:done])
-        state = kept.get(key)
+        state = kept.known((start, played[:done]))
         if state is not None and server.holds(state):
-            kept.move_to_end(key)
             return done, state
-        if state is not None:
-            kept.clear()  # the engine was replaced, and all its states went with it
     return 0, None
-
-
-def _keep(kept: OrderedDict[Key, GoalState], key: Key, state: GoalState) -> None:
-    kept[key] = state
-    kept.move_to_end(key)
-    while len(kept) > KEPT_STATES:
-        kept.popitem(last=False)

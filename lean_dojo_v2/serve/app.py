@@ -1,7 +1,7 @@
 """The HTTP side: routes, sizes, tokens, and errors as data.
 
 Our own questions: ``POST /v1/tactic``, ``/v1/proof``, ``/v1/file``, ``/v1/reward``; Kimina Lean
-Server's: ``POST /api/check``, ``/verify``; the playground's: ``/``, ``POST /v1/suggest``,
+Server's: ``POST /api/check``; the playground's: ``/``, ``POST /v1/suggest``,
 ``/v1/search``; and ``GET /health``, ``/metrics``. An error is
 ``{"error": {"code": …, "message": …}}`` with a status of 400 (the question is wrong), 401 (no
 token), 403 (a page of another site asks), 404 and 405 (nothing answers there), 408 (the question
@@ -40,7 +40,6 @@ from lean_dojo_v2.serve.playground import Playground, SuggestingProver, page_rou
 from lean_dojo_v2.serve.requests import (
     FileQuestion,
     KiminaCheck,
-    KiminaVerify,
     ProblemQuestion,
     ProofQuestion,
     RewardQuestion,
@@ -99,7 +98,6 @@ def make_app(
         _posted("/v1/search", "search", SearchQuestion, playground.search),
         *page_routes(),
         _posted("/api/check", "kimina", KiminaCheck, kimina.check),
-        _posted("/verify", "kimina", KiminaVerify, kimina.verify),
     ]
     guards = [Middleware(Walls, hosts=hosts)]
     if token is not None:

@@ -15,7 +15,7 @@ from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, Lean
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.serve.judging import judge_file
 from lean_dojo_v2.serve.places import sorries as sorries_of
-from lean_dojo_v2.serve.requests import KiminaCheck, KiminaVerify
+from lean_dojo_v2.serve.requests import KiminaCheck
 from lean_dojo_v2.serve.service import VerdictService
 
 
@@ -29,18 +29,6 @@ async def check(service: VerdictService, question: KiminaCheck) -> dict[str, Any
             for snippet, answer in zip(question.snippets, answers, strict=True)
         ]
     }
-
-
-async def verify(service: VerdictService, question: KiminaVerify) -> dict[str, Any]:
-    """Answer ``POST /verify``."""
-    seconds = min(question.timeout, service.limits.timeout)
-    answers = await asyncio.gather(*(_snippet(service, c.text, seconds) for c in question.codes))
-    results = []
-    for code, answer in zip(question.codes, answers, strict=True):
-        response = answer["response"]
-        timed = None if response is None else {**response, "time": answer["time"]}
-        results.append({"custom_id": code.custom_id, "error": answer["error"], "response": timed})
-    return {"results": results}
 
 
 async def _snippet(service: VerdictService, text: str, seconds: float) -> dict[str, Any]:

@@ -163,31 +163,3 @@ class KiminaCheck(Asked):
         if len({snippet.id for snippet in self.snippets}) < len(self.snippets):
             raise ValueError("snippets must have unique ids")
         return self
-
-
-class KiminaCode(Asked):
-    """A Lean text of the older form."""
-
-    custom_id: str | int
-    proof: str | None = None
-    code: str | None = None
-
-    @property
-    def text(self) -> str:
-        """The Lean text."""
-        return self.proof if self.proof is not None else self.code or ""
-
-    @model_validator(mode="after")
-    def _some_text(self) -> KiminaCode:
-        if self.proof is None and self.code is None:
-            raise ValueError("one of proof and code is needed")
-        return self
-
-
-class KiminaVerify(Asked):
-    """``POST /verify``, the older form; ``disable_cache`` is accepted and changes nothing."""
-
-    codes: list[KiminaCode] = Field(min_length=1)
-    timeout: float = Field(300.0, ge=0)
-    infotree_type: None = None
-    disable_cache: bool = False

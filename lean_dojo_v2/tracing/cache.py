@@ -2,7 +2,7 @@
 
 A file's key hashes what its result depends on: its text and path, the texts of all project files
 that it imports, the engine with its version, for the project's own Lean also the lakefile, Lean's
-options and the locked dependencies, and the version of this package's extraction. So a second
+options and the locked dependencies, and the code that reads them. So a second
 trace reads the cache alone, a killed one goes on where it was, and a change is traced again with
 exactly what imports it. What no key can know is whether packages are built; so a result that speaks
 of imports rather than of the file is not kept, see :func:`is_lasting`.
@@ -24,8 +24,17 @@ from lean_dojo_v2.paths import cache_dir
 from lean_dojo_v2.tracing.project.workspace import SourceFile
 from lean_dojo_v2.tracing.reading.records import Elaboration, TracedFile
 
-FORMAT = "14"
-"""Raised whenever extraction gives something else for the same file."""
+_READERS = ("tracing", "lean/text", "lean/program")
+"""Folders of this package whose code decides what is extracted from a file."""
+
+
+@cache
+def readers_digest() -> str:
+    """Hash the code that reads what Lean says: another one may give something else."""
+    top = Path(__file__).parent.parent
+    files = sorted(file for folder in _READERS for file in (top / folder).rglob("*.*"))
+    read = (file.read_bytes() for file in files if file.suffix in {".py", ".lean"})
+    return sha256(b"\0".join(read)).hexdigest()
 
 
 @cache
@@ -51,7 +60,7 @@ class TraceCache:
         of its direct imports.
         """
         digest = sha256()
-        for part in (FORMAT, self._engine, self._state, *imports, ""):
+        for part in (readers_digest(), self._engine, self._state, *imports, ""):
             digest.update(f"{part}\0".encode())
         for source in (*closure, file):
             content = sha256(source.text.encode()).hexdigest()

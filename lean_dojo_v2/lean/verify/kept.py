@@ -25,8 +25,19 @@ class Kept(Generic[V]):
                 self._found.move_to_end(key)
                 return self._found[key]
         value = find()
+        self[key] = value
+        return value
+
+    def known(self, key: Hashable) -> V | None:
+        """Return the answer of a key; None where it is not known."""
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+            return self._found.get(key)
+
+    def __setitem__(self, key: Hashable, value: V) -> None:
         with self._lock:
             self._found[key] = value
+            self._found.move_to_end(key)
             while len(self._found) > self._size:
                 self._found.popitem(last=False)
-        return value

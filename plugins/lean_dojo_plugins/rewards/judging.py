@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from functools import partial
@@ -14,6 +13,7 @@ from lean_dojo_plugins.rewards.replay import Judgement
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
 from lean_dojo_v2.lean.pool.shared import SharedEngines
+from lean_dojo_v2.lean.verify.kept import Kept
 
 
 class Spec(Protocol):
@@ -57,9 +57,8 @@ class CachedJudge:
 
     def __init__(self, engines: SharedEngines, kept: int, judge: JudgeFunction) -> None:
         self._engines = engines
-        self._kept = kept
         self._function = judge
-        self._known: OrderedDict[Question, Judgement] = OrderedDict()
+        self._known: Kept[Judgement] = Kept(kept)
         self._pending: dict[Question, tuple[Future[list[Judgement]], int]] = {}
         self._lock = threading.Lock()
 
@@ -83,9 +82,8 @@ class CachedJudge:
         with self._lock:
             for question in dict.fromkeys(questions):
                 spec, tactic = question
-                if question in self._known:
-                    self._known.move_to_end(question)
-                    answers[question] = self._known[question]
+                if (known := self._known.known(question)) is not None:
+                    answers[question] = known
                     continue
                 if question not in self._pending:
                     tactics, promise = requests.setdefault(spec, ([], Future()))
@@ -137,8 +135,6 @@ class CachedJudge:
             for tactic, judgement in zip(tactics, found, strict=True):
                 del self._pending[spec, tactic]
                 self._known[spec, tactic] = judgement
-            while len(self._known) > self._kept:
-                self._known.popitem(last=False)
         promise.set_result(found)
 
     def _forget(self, spec: Spec, tactics: Sequence[str]) -> None:

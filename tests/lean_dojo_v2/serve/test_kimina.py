@@ -57,7 +57,7 @@ def test_what_says_nothing_bad_earns_nothing(client, served, text):
     assert raw["response"]["lean_dojo"]["valid"] is False
 
 
-def test_a_batch_keeps_its_order_and_the_older_form_works(client, served):
+def test_a_batch_keeps_its_order(client):
     texts = [f"theorem t : {n} + {n} = {n + n + n % 2} := rfl" for n in range(12)]
     snippets = [Snippet(id=str(n), code=text) for n, text in enumerate(texts)]
     results = client.check(snippets, batch_size=4, show_progress=False).results
@@ -65,8 +65,3 @@ def test_a_batch_keeps_its_order_and_the_older_form_works(client, served):
     assert [found[str(n)] == SnippetStatus.valid for n in range(12)] == [
         n % 2 == 0 for n in range(12)
     ]
-    old = served.post("/verify", {"codes": [{"custom_id": 7, "proof": texts[0]}]}).json()
-    [result] = old["results"]
-    assert result["custom_id"] == 7
-    assert result["error"] is None
-    assert result["response"]["lean_dojo"]["valid"] is True
