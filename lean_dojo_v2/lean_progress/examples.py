@@ -19,6 +19,7 @@ from lean_dojo_core.errors import DataError, EmptyDatasetError
 from lean_dojo_core.records import NO_GOALS, Theorem, TracedTactic, contains_sorry, remove_marks
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.data.one_line import one_line
+from lean_dojo_v2.json_text import parse_json
 
 _POINTS = re.compile(r"·|\.\s|\{|case'?\s|next\b|focus\b")
 """Begins a block of tactics that itself only points to a goal."""
@@ -199,8 +200,8 @@ def _open(file: Path) -> IO[bytes]:
 
 def _parse(line: bytes, file: Path, place: str) -> ProgressExample:
     try:
-        data = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
+        data = parse_json(line)
+    except ValueError as error:
         raise DataError(f"is not JSON: {error}", path=file, place=place) from error
     if not isinstance(data, dict):
         raise DataError(f"is a {type(data).__name__}, not an object", path=file, place=place)

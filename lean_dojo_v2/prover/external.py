@@ -28,6 +28,9 @@ _log = logging.getLogger(__name__)
 DEFAULT_MODEL = "deepseek-ai/DeepSeek-Prover-V2-671B:novita"
 HUGGING_FACE = "https://router.huggingface.co/v1"
 """Where the default model is served, for whoever has a token of Hugging Face alone."""
+_CRASHED = 500
+"""What some servers answer where a chat template raises an error."""
+_REFUSALS = frozenset({400, 422, _CRASHED})
 
 
 class EndpointError(GeneratorError):
@@ -66,7 +69,8 @@ class ExternalGenerator:
     The address and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``; with ``HF_TOKEN``
     alone, the endpoint is Hugging Face's. Requests that fail for a passing reason (no connection, a
     time-out, status 408, 409, 429 or 5xx) are repeated with growing pauses. An endpoint that
-    refuses ``logprobs`` or ``n``, and answers without, is asked without from then on.
+    refuses ``logprobs``, ``n`` or a system message (as the chat templates of some models do), and
+    answers without, is asked without from then on; the system's text then begins the user's turn.
 
     Attributes:
         model_name: Name of the model at the endpoint.
@@ -89,6 +93,8 @@ class ExternalGenerator:
     _client: OpenAI | None = attrs.field(default=None, init=False)
     _wants_logprobs: bool = attrs.field(default=True, init=False)
     _wants_many: bool = attrs.field(default=True, init=False)
+    _takes_system: bool | None = attrs.field(default=None, init=False)
+    """Not known before the first answer."""
 
     def __attrs_post_init__(self) -> None:
         self._formatter = registry.dataset_formatters[self.formatter].create()
@@ -153,35 +159,53 @@ class ExternalGenerator:
 
         client = self._connect()
         refused: openai.APIStatusError | None = None
-        for logprobs, many in self._ways(count):
+        for logprobs, many, system in self._ways(count):
+            if refused is not None and refused.status_code == _CRASHED and system:
+                continue
             options: dict[str, Any] = {"logprobs": True} if logprobs else {}
             if many:
                 options["n"] = count
+            asked = list(messages) if system else _without_system(messages)
             try:
                 answer = client.chat.completions.create(
                     model=self.model_name,
-                    messages=list(messages),  # type: ignore[arg-type]
+                    messages=asked,  # type: ignore[arg-type]
                     temperature=self.temperature,
                     max_tokens=max_tokens,
                     **options,
                 )
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                refused = error
+            except openai.APIStatusError as error:
+                if error.status_code not in _REFUSALS:
+                    raise self._failure(error) from error
+                refused = refused or error
                 continue
             except (openai.OpenAIError, ValueError) as error:  # ValueError: what came was not JSON
                 raise self._failure(error) from error
             # Only an answer tells what the endpoint refuses: it may have been the prompt's length.
             self._wants_logprobs &= logprobs
             self._wants_many &= many
+            self._note_system(system)
             return _completions(answer)
         assert refused is not None
         raise self._failure(refused) from refused
 
-    def _ways(self, count: int) -> list[tuple[bool, bool]]:
-        """Give with what to ask (``logprobs``, ``n``), one after the other until one is taken."""
+    def _ways(self, count: int) -> list[tuple[bool, bool, bool]]:
+        """Give the ways to ask, one after the other until one is taken.
+
+        That is with ``logprobs``, with ``n``, and with a system message or with its text in the
+        user's turn.
+        """
         logprobs, many = self._wants_logprobs, self._wants_many
-        ways = [(logprobs, many), (False, many), (False, many and count == 1)]
-        return list(dict.fromkeys(ways))
+        ways = dict.fromkeys([(logprobs, many), (False, many), (False, many and count == 1)])
+        forms = (True, False) if self._takes_system is None else (self._takes_system,)
+        return [(*way, system) for system in forms for way in ways]
+
+    def _note_system(self, taken: bool) -> None:
+        if self._takes_system is None and not taken:
+            _log.warning(
+                "%s refuses a system message; its text begins the user's turn", self.model_name
+            )
+        self._takes_system = taken
 
     def _failure(self, error: Exception) -> EndpointError:
         return EndpointError(
@@ -234,6 +258,15 @@ class ExternalProver(BaseProver):
         """Ask for a complete proof; see :meth:`BaseProver.generate_whole_proof`."""
         found = self._generator.complete(whole_proof_prompt(theorem), 1, max_tokens=2048)
         return unfenced(found[0].text, name_of(theorem)) if found else ""
+
+
+def _without_system(messages: Sequence[Message]) -> list[Message]:
+    """Let the system's text begin the user's turn, as where such a model is trained."""
+    first, *others = messages
+    if first["role"] != "system" or not others:
+        return list(messages)
+    joined = f"{first['content']}\n\n{others[0]['content']}"
+    return [{"role": others[0]["role"], "content": joined}, *others[1:]]
 
 
 def _completions(answer: Any) -> list[Completion]:

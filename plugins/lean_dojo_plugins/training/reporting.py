@@ -38,7 +38,12 @@ def bars_on_terminals_only() -> Iterator[None]:
 
 @contextmanager
 def without_their_deprecations() -> Iterator[None]:
-    """Leave out what transformers says of peft and TRL, which still read a property's old name."""
+    """Leave out what transformers says of peft and TRL, which still read a property's old name.
+
+    These are ``PeftModel.__init__`` of peft 0.21 and ``disable_gradient_checkpointing`` and
+    ``unwrap_model_for_generation`` of TRL 1.16, the newest versions; they do so for every model,
+    and no setting keeps them from it.
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
         yield

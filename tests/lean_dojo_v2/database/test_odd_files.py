@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import attrs
 import pytest
 
 from lean_dojo_core.errors import DatabaseError
@@ -63,15 +64,37 @@ def test_a_bad_json_file_is_one_message(
     assert list(tmp_path.iterdir()) == [file]
 
 
+@pytest.mark.parametrize(
+    ("key", "before"),
+    [
+        ("url", '{"url":'),
+        ("full_name", '{"full_name":'),  # of a theorem
+        ("state_after", '"state_after":'),  # of a tactic
+        ("def_pos", '"def_pos":'),  # of a premise that it uses
+        ("code", '"code":'),  # of a premise
+    ],
+)
 def test_a_key_said_twice_in_our_own_layout(
-    repository: Callable[..., Repository], tmp_path: Path
+    key: str, before: str, repository: Callable[..., Repository], tmp_path: Path
 ) -> None:
     file = tmp_path / "db.json"
     DynamicDatabase(file).add_repository(repository(1))
     text = file.read_text()
-    file.write_text(text.replace('{"url":', '{"url":"elsewhere","url":', 1))
-    with pytest.raises(DatabaseError, match="'url' stands twice"):
+    assert before in text
+    file.write_text(text.replace(before, before.replace(key, f'{key}":"other","{key}'), 1))
+    with pytest.raises(DatabaseError, match=f"'{key}' stands twice"):
         DynamicDatabase(file)
+
+
+def test_texts_that_look_like_keys_are_texts(
+    repository: Callable[..., Repository], tmp_path: Path
+) -> None:
+    odd = repository(1)
+    first = odd.get_all_theorems[0]
+    odd.update_theorem(attrs.evolve(first, theorem_statement='x": "\\": \\\\": "'))
+    file = tmp_path / "db.json"
+    DynamicDatabase(file).add_repository(odd)
+    assert DynamicDatabase(file).repositories[0].to_dict() == odd.to_dict()
 
 
 @pytest.mark.parametrize("name", ["db.json", "db.sqlite"])

@@ -71,10 +71,30 @@ def test_an_endpoint_that_refuses_logprobs_and_n(endpoint):
     assert len(server.requests) == 6
 
 
+@pytest.mark.parametrize("status", [400, 500])
+def test_an_endpoint_whose_chat_template_refuses_the_system_role(endpoint, say, status, caplog):
+    """vLLM answers 400 and transformers 500, which is also what passing trouble looks like."""
+    answer = say("rfl", logprobs=True)
+    server = endpoint(
+        lambda body: status if body["messages"][0]["role"] == "system" else answer(body)
+    )
+    generator = ExternalGenerator("some/model", max_retries=1)
+    [[found], _] = generator.generate(["⊢ p", "⊢ p"], num_samples=1)
+    assert found.tactic == "rfl"
+    [message] = server.requests[-1][2]["messages"]
+    assert message["role"] == "user"
+    assert message["content"].endswith("\n\n⊢ p")
+    assert server.requests[-1][2]["logprobs"]
+    assert caplog.text.count("some/model refuses a system message") == 1
+    before = len(server.requests)
+    generator.generate(["⊢ q"], num_samples=1)  # it has learned that
+    assert len(server.requests) == before + 1
+
+
 def too_long_for(say, word):
     """Refuse every prompt that holds a word, as an endpoint refuses one beyond its context."""
     answer = say("rfl", logprobs=True)
-    return lambda body: 400 if word in body["messages"][1]["content"] else answer(body)
+    return lambda body: 400 if word in body["messages"][-1]["content"] else answer(body)
 
 
 def test_a_prompt_that_is_refused_changes_nothing_for_the_next(endpoint, say):
