@@ -160,8 +160,10 @@ class ExternalGenerator:
         client = self._connect()
         refused: openai.APIStatusError | None = None
         for logprobs, many, system in self._ways(count):
-            if refused is not None and refused.status_code == _CRASHED and system:
-                continue
+            if refused is not None and refused.status_code == _CRASHED:
+                if system:
+                    continue
+                client = client.with_options(max_retries=0)  # there was time for it to pass
             options: dict[str, Any] = {"logprobs": True} if logprobs else {}
             if many:
                 options["n"] = count
@@ -210,7 +212,8 @@ class ExternalGenerator:
     def _failure(self, error: Exception) -> EndpointError:
         return EndpointError(
             f"model {self.model_name!r} at {self._connect().base_url}: {type(error).__name__}: "
-            f"{error}. Check OPENAI_BASE_URL and OPENAI_API_KEY, which name the endpoint."
+            f"{str(error).rstrip('.')}. Check OPENAI_BASE_URL and OPENAI_API_KEY, which name the "
+            "endpoint."
         )
 
     def _connect(self) -> OpenAI:

@@ -316,12 +316,15 @@ class _Pass:
 
 
 def print_batch(batch: Sequence[tuple[str, Node, Sequence[Suggestion]]]) -> None:
-    """Print to standard error which states are expanded, and with what."""
+    """Print to standard error which states are expanded (their first goal), and with what."""
     for name, node, suggestions in batch:
-        goal = node.state.rpartition("\n")[2]
+        first, *others = node.state.split("\n\n")
+        goal = " ".join(first[max(first.rfind("⊢"), 0) :].split())
+        more = f" (and {counted(len(others), 'more goal', 'more goals')})" if others else ""
         print(
-            f"{name}: depth {node.depth}, log-probability {node.logprob:.2f}: {goal}",
+            f"{name}: depth {node.depth}, log-probability {node.logprob:.2f}: {goal}{more}",
             file=sys.stderr,
         )
-        for suggestion in sorted(suggestions, key=lambda s: -s.logprob)[:5]:
-            print(f"  {suggestion.logprob:8.2f}  {suggestion.tactic}", file=sys.stderr)
+        best = {s.tactic: s.logprob for s in sorted(suggestions, key=lambda s: s.logprob)}
+        for tactic, logprob in sorted(best.items(), key=lambda one: -one[1])[:5]:
+            print(f"  {logprob:8.2f}  {tactic}", file=sys.stderr)
