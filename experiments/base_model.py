@@ -38,6 +38,7 @@ from lean_dojo_v2.benchmarks.core_library.benchmark import write_problems
 from lean_dojo_v2.benchmarks.core_library.listing import library_server, modules
 from lean_dojo_v2.benchmarks.statistics import Share
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.runs.files import read_lines
 from lean_dojo_v2.wording import counted
 from mining.dataset import pairs, repository
@@ -203,6 +204,7 @@ def facts(mined: list[Mined], options: argparse.Namespace) -> dict[str, object]:
 
 def figures_of(report: Mapping[str, Any]) -> dict[str, object]:
     """Give what a card says of a benchmark run."""
+    search = ProverConfig(**report["asked"]["search"])
     model, automation = (report[who]["proved"] for who in ("prover", "automation"))
     either = Share.of(model["proved"] + len(report["missed"]), model["tried"])
     return {
@@ -211,7 +213,12 @@ def figures_of(report: Mapping[str, Any]) -> dict[str, object]:
         "either": attrs.asdict(either),
         "beyond automation": len(report["beyond"]),
         "automation alone": len(report["missed"]),
-        "limits": report["asked"]["limits"],
+        "limits": {
+            "samples": search.num_sampled_tactics,
+            "expansions": search.max_expansions,
+            "heartbeats": search.heartbeats,
+            "seconds": search.timeout,
+        },
     }
 
 

@@ -36,7 +36,7 @@ from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_v2.database import DynamicDatabase, Repository
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.prover.base import settings_of, source_in
+from lean_dojo_v2.prover.base import source_in
 from lean_dojo_v2.prover.problem import TheoremProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
 from lean_dojo_v2.prover.suggestion import Suggestion
@@ -89,7 +89,7 @@ def measure(options: argparse.Namespace, model: str, stand_in: bool) -> dict[str
     )
     prover = HFProver(model, device=options.device, config=config, max_new_tokens=options.tokens)
     generator = Stocked(prover.generator) if stand_in else prover.generator
-    search = BestFirstSearch(generator, settings_of(config))
+    search = BestFirstSearch(generator, config)
     problems = load_problems(options.theorems)
     rates: dict[str, list[float]] = {"one at a time": [], "batched": []}
     expansions: dict[str, int] = {}

@@ -28,6 +28,7 @@ from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.cli.provers import ProverChoice
 from lean_dojo_v2.cli.proving import SearchOptions, save_tree_option, set_up_search
 from lean_dojo_v2.cli.waiting import said_now_and_then
+from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import safe_name
 from lean_dojo_v2.wording import counted
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
     from lean_dojo_v2.benchmarks.runner import Bench
     from lean_dojo_v2.benchmarks.summary import Compared, Report, Summary
-    from lean_dojo_v2.lean_agent.config import ProverConfig
 
 
 @attrs.frozen
@@ -114,21 +114,8 @@ def bench(
         {
             "benchmark": {"name": name, **settings, "theorems": _digest(problems)},
             "prover": choice.described(),
-            "limits": {
-                "samples": search.samples,
-                "expansions": search.expansions,
-                "heartbeats": search.heartbeats,
-                "seconds": search.timeout,
-            },
-            "search": {
-                "seed": search.seed,
-                "temperature": search.temperature,
-                "length_exponent": search.length_exponent,
-                "visits": search.visits,
-                "revisit_cost": search.revisit_cost,
-                "progress_model": os.environ.get(PROGRESS_VARIABLE) or None,
-                "progress_weight": search.progress_weight,
-            },
+            "search": search.shaping(),
+            "progress_model": os.environ.get(PROGRESS_VARIABLE) or None,
         }
     )
     _run(folder, problems, choice, search, asked)
@@ -193,13 +180,13 @@ def _run(
     from lean_dojo_v2.benchmarks.runner import Bench, engines_for
     from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER
 
-    bench = Bench(problems, folder, workers=search.workers, tree_dir=asked.save_tree)
+    bench = Bench(problems, folder, workers=search.num_workers, tree_dir=asked.save_tree)
     if asked.ray:
         from lean_dojo_v2.benchmarks.cluster import ray_server
 
         bench.server = ray_server
     else:
-        bench.workers = engines_for(search.workers, len(problems), search.batch_size)
+        bench.workers = engines_for(search.num_workers, len(problems), search.batch_size)
     config = search.config()
     if bench.left(PROVER, asked.attempts):
         with _progress(bench, choice.label, bench.left(PROVER, asked.attempts)):
@@ -279,11 +266,12 @@ def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
 
 
 def _lines(report: Report) -> list[str]:
-    limits, prover = report.asked["limits"], report.prover
+    search, prover = ProverConfig(**report.asked["search"]), report.prover
     beside = ", and automation's tactics," if report.asked["prover"].get("automation") else ""
+    name = report.asked["benchmark"]["name"]
     heading = (
-        f"{report.asked['benchmark']['name']}: at most {limits['samples']} samples{beside} at each "
-        f"of {limits['expansions']} states, {limits['heartbeats']} heartbeats a tactic"
+        f"{name}: at most {search.num_sampled_tactics} samples{beside} "
+        f"at each of {search.max_expansions} states, {search.heartbeats} heartbeats a tactic"
     )
     lines = [heading, f"proved {prover.proved}"]
     lines += [f"  {name}: {share}" for name, share in prover.groups.items()]

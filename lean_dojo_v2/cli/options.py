@@ -60,24 +60,28 @@ def filled_by(decorator: Callable[..., Any], default: Any = None) -> Any:
 def grouped(**groups: type) -> Callable[[CommandT], CommandT]:
     """Give a command options by the group: each parameter gets an object of an attrs class.
 
-    Every field of the class is made by :func:`option` or :func:`filled_by`. ``--help`` lists the
-    options in the order of the groups and their fields.
+    What :func:`option` or :func:`filled_by` made is filled. ``--help`` lists the options in the
+    order of the groups and their fields.
     """
 
     def decorate(command: CommandT) -> CommandT:
         @functools.wraps(command)
         def run(*args: Any, **given: Any) -> Any:
             made = {
-                name: group(**{field.name: given.pop(field.name) for field in attrs.fields(group)})
+                name: group(**{field.name: given.pop(field.name) for field in _filled(group)})
                 for name, group in groups.items()
             }
             return command(*args, **given, **made)
 
-        fields = [field for group in groups.values() for field in attrs.fields(group)]
+        fields = [field for group in groups.values() for field in _filled(group)]
         decorated: CommandT = options(*map(_decorator, fields))(run)
         return decorated
 
     return decorate
+
+
+def _filled(group: type) -> list[attrs.Attribute[Any]]:
+    return [one for one in attrs.fields(group) if one.metadata.keys() & {"option", "click"}]
 
 
 def _decorator(field: attrs.Attribute[Any]) -> Callable[..., Any]:

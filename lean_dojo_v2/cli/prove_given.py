@@ -223,7 +223,7 @@ class _Work:
         prover = self.choice.make(self.asked.config())
         found: dict[int, SearchResult] = {}
         with ExitStack() as stack:
-            count = engines_for(self.asked.workers, len(problems), self.asked.batch_size)
+            count = engines_for(self.asked.num_workers, len(problems), self.asked.batch_size)
             more = count if server is None else count - 1
             servers = [] if server is None else [server]
             servers += [stack.enter_context(self.server()) for _ in range(more)]
@@ -238,7 +238,7 @@ class _Work:
         self, prover: Any, problems: Sequence[Problem], servers: Sequence[Server]
     ) -> Iterator[tuple[int, SearchResult]]:
         if not self.asked.whole_proof:
-            options = {"verbose": True} if self.asked.verbose else {}
+            options = {"verbose": True} if self.asked.debug else {}
             yield from prover.search_many(problems, servers, **options)
             return
         from lean_dojo_v2.prover.suggestion import GeneratorError, Patience

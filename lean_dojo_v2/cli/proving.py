@@ -21,13 +21,12 @@ from lean_dojo_v2.cli.options import (
     option,
 )
 from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.lean_agent.config import ProverConfig
 
 if TYPE_CHECKING:
     from lean_dojo_v2.agent import BaseAgent
-    from lean_dojo_v2.lean_agent.config import ProverConfig
 
 
-_AMOUNT: dict[str, Any] = {"metavar": "X", "type": click.FloatRange(min=0)}
 save_tree_option = click.option(
     "--save-tree",
     **NEW_FOLDER,
@@ -35,84 +34,56 @@ save_tree_option = click.option(
 )
 
 
-@attrs.frozen(kw_only=True)
-class SearchOptions:
-    """The options of proof search."""
+_NAMES = {
+    "num_workers": ("-j", "--workers", "--jobs"),
+    "max_expansions": ("--expansions",),
+    "num_sampled_tactics": ("--samples",),
+    "debug": ("-v", "--verbose"),
+}
+"""Names of options, where they are not those of the settings."""
+_NO_OPTIONS = {"use_vllm", "tactic_seconds"}
+_DEFAULTS = {"max_expansions": 100}
 
-    samples: int = option(**NUMBER, default=64, help="Tactics sampled per state.")
-    expansions: int = option(
-        **NUMBER, default=100, help="Maximum number of states expanded per theorem."
-    )
-    heartbeats: int = option(
-        **NUMBER, default=20_000, help="Lean heartbeats that one tactic may use."
-    )
-    timeout: int = option(
-        metavar="SECONDS",
-        type=NUMBER["type"],
-        default=600,
-        help="Maximum seconds per theorem: a safety net.",
-    )
-    seed: int = option(
-        metavar="N", type=click.IntRange(min=0), default=0, help="Seed of the sampling."
-    )
-    temperature: float | None = option(
-        **_AMOUNT, help="Sampling temperature (default: the prover's own)."
-    )
-    length_exponent: float = option(
-        **_AMOUNT, default=0.0, help="Divide a path's log-probability by its length to this power."
-    )
-    visits: int = option(
-        **NUMBER, default=1, help="How often a state may be expanded, each time with new samples."
-    )
-    revisit_cost: float | None = option(
-        **_AMOUNT,
-        help="Cost of revisiting a state (default: states are revisited when no other is left).",
-    )
+
+def _as_options(_kind: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
+    """Make an option of every setting of a search."""
+    settings = attrs.fields_dict(ProverConfig).keys() - _NO_OPTIONS
+    return [_as_option(one) if one.name in settings else one for one in fields]
+
+
+def _as_option(field: attrs.Attribute[Any]) -> attrs.Attribute[Any]:
+    default = _DEFAULTS.get(field.name, field.default)
+    kind = str(field.type).partition(" ")[0]
+    how: dict[str, Any] = {"help": field.metadata["help"], "default": default}
+    if kind == "bool":
+        how["is_flag"] = True
+    else:
+        least = int(kind == "int" and field.name != "seed")
+        how |= {
+            "show_default": default is not None,
+            "metavar": "SECONDS" if field.name == "timeout" else "N" if kind == "int" else "X",
+            "type": (click.IntRange if kind == "int" else click.FloatRange)(min=least),
+        }
+    names = (*_NAMES.get(field.name, [f"--{field.name.replace('_', '-')}"]), field.name)
+    metadata = {**field.metadata, "option": (names, how)}
+    return field.evolve(default=default, metadata=metadata, inherited=False)
+
+
+@attrs.define(kw_only=True, slots=False, field_transformer=_as_options)
+class SearchOptions(ProverConfig):
+    """The options of proof search: the settings of a prover, and the model that guides it."""
+
     progress_model: Path | None = option(
         **FOLDER,
         help="Guide the search with this model of the progress trainer (also LEANPROGRESS_MODEL).",
     )
-    progress_weight: float = option(
-        **_AMOUNT,
-        default=0.5,
-        help="Weight of its prediction of the steps that remain.",
-    )
-    batch_size: int = option(
-        **NUMBER, default=12, help="States of different theorems that are expanded together."
-    )
-    workers: int = option(
-        "-j",
-        "--workers",
-        "--jobs",
-        "workers",
-        **NUMBER,
-        default=4,
-        help="Lean engines to run in parallel, at most one per core.",
-    )
-    verbose: bool = option("-v", "--verbose", is_flag=True, help="Print every state on stderr.")
 
     def config(self) -> ProverConfig:
-        """Return the limits of the search."""
-        from lean_dojo_v2.lean_agent.config import ProverConfig
-
-        return ProverConfig(
-            num_workers=self.workers,
-            timeout=self.timeout,
-            max_expansions=self.expansions,
-            num_sampled_tactics=self.samples,
-            debug=self.verbose,
-            batch_size=self.batch_size,
-            visits=self.visits,
-            revisit_cost=self.revisit_cost,
-            heartbeats=self.heartbeats,
-            length_exponent=self.length_exponent,
-            progress_weight=self.progress_weight,
-            temperature=self.temperature,
-            seed=self.seed,
-        )
+        """Return the settings of the prover."""
+        return ProverConfig(**{one: getattr(self, one) for one in attrs.fields_dict(ProverConfig)})
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True, slots=False)
 class ProvingOptions(SearchOptions):
     """The options of `prove` and `agent`."""
 

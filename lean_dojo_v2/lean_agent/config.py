@@ -74,13 +74,19 @@ def _of_its_type(config: object, attribute: attrs.Attribute[Any], value: Any) ->
 
 
 def _field(
-    default: Any, text: str, validator: Any = None, *, kw_only: bool = False, converter: Any = None
+    default: Any,
+    text: str,
+    validator: Any = None,
+    *,
+    kw_only: bool = False,
+    converter: Any = None,
+    shapes_result: bool = True,
 ) -> Any:
     return attrs.field(
         default=default,
         validator=[_of_its_type] if validator is None else [_of_its_type, validator],
         converter=converter,
-        metadata={"help": text},
+        metadata={"help": text, "shapes_result": shapes_result},
         kw_only=kw_only,
     )
 
@@ -359,10 +365,11 @@ class TrainingConfig:
 
 @attrs.define(slots=False)
 class ProverConfig:
-    """Settings of the provers.
+    """Settings of the provers and of their search.
 
     The page *Prove* has the table of its fields; their attrs ``metadata["help"]`` has the texts.
-    The settings from ``visits`` on are additions to the documents and keyword-only.
+    The settings from ``visits`` on are additions to the documents and keyword-only. The limits are
+    counts, so the same seeds give the same proofs on a slow, a fast and a busy machine.
 
     Raises:
         ConfigError: For a value out of range; names the field.
@@ -372,17 +379,28 @@ class ProverConfig:
         False,
         "Kept from 1.x; true is refused: serve the model with `vllm serve` and prove with "
         "ExternalProver.",
+        shapes_result=False,
     )
-    num_workers: int = _field(4, "Lean engines that check tactics in parallel.", _at_least(1))
-    timeout: int = _field(
-        600, "Seconds per theorem: a safety net, since all other limits are counts.", _at_least(1)
+    num_workers: int = _field(
+        4,
+        "Lean engines that check tactics in parallel, at most one per core.",
+        _at_least(1),
+        shapes_result=False,
+    )
+    timeout: float = _field(
+        600, "Seconds per theorem: a safety net, since all other limits are counts.", _at_least(0)
     )
     max_expansions: int | None = _field(
         None, "Maximum number of states expanded per theorem.", _at_least(1)
     )
     num_sampled_tactics: int = _field(64, "Tactics sampled per state.", _at_least(1))
-    debug: bool = _field(False, "Log every step of the search.")
-    batch_size: int = _field(12, "States expanded together.", _at_least(1))
+    debug: bool = _field(False, "Log every step of the search.", shapes_result=False)
+    batch_size: int = _field(
+        12,
+        "States of different theorems that are expanded together.",
+        _at_least(1),
+        shapes_result=False,
+    )
     visits: int = _added(
         1, "How often a state may be expanded, each time with new samples.", _at_least(1)
     )
@@ -415,6 +433,17 @@ class ProverConfig:
         "Seed of the sampling: each draw depends on it, the theorem and the state's path.",
         _at_least(0),
     )
+    tactic_seconds: float = _added(
+        60.0, "Seconds that Lean may take for one tactic: a safety net.", _at_least(0)
+    )
+
+    def shaping(self) -> dict[str, Any]:
+        """Return what shapes a result and is not at its default: with equal ones, runs are one."""
+        return {
+            one.name: value
+            for one in attrs.fields(ProverConfig)
+            if one.metadata["shapes_result"] and (value := getattr(self, one.name)) != one.default
+        }
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 

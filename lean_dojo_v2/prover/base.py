@@ -17,7 +17,6 @@ from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch, print_batch
-from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.prover.suggestion import PremiseSource, ProgressEstimator, TacticGenerator
 
@@ -44,7 +43,7 @@ class BaseProver(ABC):
                 "use_vllm: no prover starts vLLM itself; serve the model with `vllm serve` and "
                 "prove with ExternalProver (OPENAI_BASE_URL names the server)"
             )
-        self.settings = settings_of(config)
+        self.settings = config or ProverConfig()
         self.theorem: Theorem | SourceTheorem | None = None
         self._progress: tuple[str, ProgressEstimator] | None = None
 
@@ -80,7 +79,7 @@ class BaseProver(ABC):
         Returns:
             The most probable of the sampled tactics; ``None`` if the model gave none.
         """
-        count = self.settings.limits.samples
+        count = self.settings.num_sampled_tactics
         goals = [str(state.goals[goal_id])]
         found = () if self.premises is None else self.premises.retrieve(goals, [None])
         [suggestions] = self.generator.generate(goals, num_samples=count, premises=found)
@@ -180,24 +179,3 @@ def source_in(project: Path | str | None, theorem: Theorem) -> SourceTheorem:
     except (OSError, UnicodeDecodeError) as error:
         raise LeanError(f"{theorem.full_name}: {file} cannot be read: {error}") from error
     return SourceTheorem.of(theorem, text)
-
-
-def settings_of(config: ProverConfig | None) -> SearchSettings:
-    """Return the search settings of a prover configuration."""
-    if config is None:
-        return SearchSettings()
-    limits = Limits(
-        samples=config.num_sampled_tactics,
-        expansions=config.max_expansions,
-        heartbeats=config.heartbeats,
-        seconds=float(config.timeout),
-    )
-    return SearchSettings(
-        limits=limits,
-        batch_size=config.batch_size,
-        length_exponent=config.length_exponent,
-        progress_weight=config.progress_weight,
-        visits=config.visits,
-        revisit_cost=config.revisit_cost,
-        seed=config.seed,
-    )

@@ -20,9 +20,9 @@ from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
+from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.problem import GoalProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
-from lean_dojo_v2.prover.search.limits import SearchSettings
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.prover.search.tree import Node
 from lean_dojo_v2.prover.suggestion import Suggestion, TacticGenerator
@@ -37,7 +37,7 @@ Answer = dict[str, Any]
 class SuggestingProver(Protocol):
     """What the page needs of a prover."""
 
-    settings: SearchSettings
+    settings: ProverConfig
 
     @property
     def generator(self) -> TacticGenerator:
@@ -133,10 +133,10 @@ class Playground:
 
     def _search(self, server: Server, question: SearchQuestion, batch: Any) -> SearchResult:
         settings = self.prover.settings
-        limits = attrs.evolve(
-            settings.limits, samples=question.samples, expansions=question.expansions
+        asked = attrs.evolve(
+            settings, num_sampled_tactics=question.samples, max_expansions=question.expansions
         )
-        search = BestFirstSearch(self.prover.generator, attrs.evolve(settings, limits=limits))
+        search = BestFirstSearch(self.prover.generator, asked)
         problem = _Continued(question.goal, tuple(question.tactics))
         [(_, result)] = search.results([problem], [server], batch)
         return result

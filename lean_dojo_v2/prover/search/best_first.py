@@ -28,8 +28,8 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.problem import Problem
-from lean_dojo_v2.prover.search.limits import SearchSettings
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.search.theorem import Child, TheoremSearch
 from lean_dojo_v2.prover.search.tree import Node
@@ -64,7 +64,7 @@ class BestFirstSearch:
     """
 
     generator: TacticGenerator
-    settings: SearchSettings = attrs.Factory(SearchSettings)
+    settings: ProverConfig = attrs.Factory(ProverConfig)
     progress: ProgressEstimator | None = None
     premises: PremiseSource | None = None
 
@@ -307,7 +307,7 @@ class _Pass:
         if self.takes_seeds:
             options["seeds"] = [task.run.seed(node) for task, node in batch]
         suggestions = self.search.generator.generate(
-            goals, num_samples=self.search.settings.limits.samples, **options
+            goals, num_samples=self.search.settings.num_sampled_tactics, **options
         )
         share = (time.monotonic() - started) / len(batch)
         for task, _ in batch:

@@ -20,8 +20,8 @@ from lean_dojo_v2.lean.errors import EngineLostError, EngineTimeoutError, StaleS
 from lean_dojo_v2.lean.verify.digests import digest
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.tactics import check_tactic
+from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.problem import Problem
-from lean_dojo_v2.prover.search.limits import SearchSettings
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
 from lean_dojo_v2.prover.suggestion import Suggestion
@@ -43,11 +43,10 @@ class Child:
 class TheoremSearch:
     """One theorem's search; ``open`` and ``apply`` run in its engine's thread, the rest outside."""
 
-    def __init__(self, problem: Problem, server: Server, settings: SearchSettings) -> None:
+    def __init__(self, problem: Problem, server: Server, settings: ProverConfig) -> None:
         self.problem = problem
         self.server = server
         self.settings = settings
-        self.limits = settings.limits
         self.tree = SearchTree(problem.name)
         self.result: SearchResult | None = None
         self._queue: list[tuple[float, int, Node]] = []
@@ -135,7 +134,7 @@ class TheoremSearch:
         """Whether no state that says the same was reached before."""
         self._lean_calls += 1
         try:
-            key = digest(self.server, state, timeout=self.limits.tactic_seconds).goals
+            key = digest(self.server, state, timeout=self.settings.tactic_seconds).goals
         except (EngineLostError, StaleStateError) as error:
             self._note_clock(error)
             return False  # what costs an engine its life when it is read is no state to go on from
@@ -160,14 +159,14 @@ class TheoremSearch:
     def _try_once(self, node: Node, tactic: str) -> TacticOutcome:
         state = self._state(node)
         self._lean_calls += 1
-        left = max(1.0, self.limits.seconds - self.seconds)
+        left = max(1.0, self.settings.timeout - self.seconds)
         return check_tactic(
             self.server,
             state,
             tactic,
             own_names=self.problem.own_names,
-            heartbeats=self.limits.heartbeats,
-            timeout=min(self.limits.tactic_seconds, left),
+            heartbeats=self.settings.heartbeats,
+            timeout=min(self.settings.tactic_seconds, left),
         )
 
     def _note_clock(self, error: Exception) -> None:
@@ -235,11 +234,11 @@ class TheoremSearch:
 
     def next_node(self) -> Node | None:
         """Take the most promising state; with none, or at a limit, the search is over."""
-        limit = self.limits.expansions
+        limit = self.settings.max_expansions
         if self.result is not None:
             return None
         if self._is_over():
-            self.fail(Failure.TIMED_OUT, f"no proof within {self.limits.seconds:g} s")
+            self.fail(Failure.TIMED_OUT, f"no proof within {self.settings.timeout:g} s")
         elif limit is not None and self._expansions >= limit:
             self.fail(Failure.EXPANSIONS, f"no proof within {limit} expansions")
         elif not self._queue and not self._queue_again():
@@ -313,7 +312,7 @@ class TheoremSearch:
             self.spent, self._since = self.seconds, None
 
     def _is_over(self) -> bool:
-        return self._stopped or self.seconds > self.limits.seconds
+        return self._stopped or self.seconds > self.settings.timeout
 
     def fail(self, reason: Failure, detail: str) -> None:
         """End the search without a proof."""

@@ -17,7 +17,6 @@ from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, Summary, read_re
 from lean_dojo_v2.cli.bench import _warnings
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import AutomationProver, BaseProver
-from lean_dojo_v2.prover.search.limits import Limits
 from lean_dojo_v2.prover.suggestion import GeneratorError
 
 PROBLEMS = [
@@ -177,7 +176,7 @@ def test_what_a_clock_ended_is_named(bench, prover):
 
     def hasty(seed):
         made = prover(seed)
-        made.settings = attrs.evolve(made.settings, limits=Limits(seconds=1e-6))
+        made.settings = attrs.evolve(made.settings, timeout=1e-6)
         return made
 
     bench.problems = PROBLEMS[:2]

@@ -52,7 +52,7 @@ def test_automation_on_a_file(lean_dojo, problems):
     assert attempts.read_bytes() == before
     other = lean_dojo("bench", problems, *OPTIONS, "--expansions", "3")
     assert other.code == 2
-    assert "other settings: limits.expansions was 2 and is 3; name another folder" in other.err
+    assert "other settings: search.max_expansions was 2 and is 3; name another folder" in other.err
     beside = lean_dojo("bench", problems, *LIMITS, "--compare", folder)
     assert "both 2, only here 0, only there 0; p = 1" in beside.out
 
@@ -72,7 +72,7 @@ def test_a_progress_model_of_the_environment_makes_another_run(lean_dojo, proble
     monkeypatch.delenv("LEANPROGRESS_MODEL")
     other = lean_dojo(*command)
     assert other.code == 2
-    assert f"search.progress_model was {model} and is None" in other.err
+    assert f"progress_model was {model} and is None" in other.err
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,7 @@ def test_prover_defaults():
         "progress_weight": 0.5,
         "temperature": None,
         "seed": 0,
+        "tactic_seconds": 60.0,
     }
 
 

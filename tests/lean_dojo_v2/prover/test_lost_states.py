@@ -7,9 +7,9 @@ import pytest
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineMemoryError
+from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.problem import TheoremProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
-from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 
 
 def endless() -> str:
@@ -58,7 +58,7 @@ def test_states_found_before_a_state_is_lost_are_searched(fresh_engine, zoo, scr
         "case left": [("exact hp", -0.1)],
         "case right": [("exact hq", -0.1)],
     }
-    plan = BestFirstSearch(scripted(proposals), SearchSettings(limits=Limits(tactic_seconds=1.0)))
+    plan = BestFirstSearch(scripted(proposals), ProverConfig(tactic_seconds=1.0))
     [result] = plan.run([Shaky(zoo("both").source)], [fresh_engine])
     root = result.tree.nodes[0]
     assert root.failures["timed_out"] == result.ended_by_clock == 1

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
-from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 from lean_dojo_v2.prover.suggestion import Suggestion
 
 TACTICS = [
@@ -54,8 +54,8 @@ def found(engine, zoo):
 
     def search(names=NAMES, batch_size=12, seed=0):
         generator = Drawing()
-        settings = SearchSettings(
-            limits=Limits(samples=3, expansions=6), batch_size=batch_size, visits=2, seed=seed
+        settings = ProverConfig(
+            num_sampled_tactics=3, max_expansions=6, batch_size=batch_size, visits=2, seed=seed
         )
         problems = [zoo(name) for name in names]
         results = BestFirstSearch(generator, settings).run(problems, [engine])

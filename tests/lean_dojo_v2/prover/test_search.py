@@ -14,10 +14,10 @@ import pytest
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.data.one_line import one_line
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.problem import GoalProblem, TheoremProblem
 from lean_dojo_v2.prover.search import best_first
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
-from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 from lean_dojo_v2.prover.search.result import Failure
 from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
 from lean_dojo_v2.prover.suggestion import GeneratorError, Suggestion
@@ -25,8 +25,8 @@ from lean_dojo_v2.prover.suggestion import GeneratorError, Suggestion
 CHAIN = {"⊢ r": [("apply hqr", -1.0)], "⊢ q": [("apply hpq", -1.0)], "⊢ p": [("exact hp", -0.5)]}
 
 
-def search(generator, problems, engine, *, progress=None, limits=None, **settings):
-    chosen = SearchSettings(limits=Limits(**(limits or {})), **settings)
+def search(generator, problems, engine, *, progress=None, **settings):
+    chosen = ProverConfig(**settings)
     return BestFirstSearch(generator, chosen, progress).run(problems, [engine])
 
 
@@ -185,7 +185,7 @@ def endless(samples=1000):
 
 def test_max_expansions_and_num_sampled_tactics(engine, zoo, scripted):
     generator = scripted(endless())
-    [result] = search(generator, [zoo("both")], engine, limits={"expansions": 4, "samples": 3})
+    [result] = search(generator, [zoo("both")], engine, max_expansions=4, num_sampled_tactics=3)
     assert result.reason is Failure.EXPANSIONS
     assert result.expansions == len(generator.states) == 4
     assert generator.samples == {3}
@@ -193,7 +193,7 @@ def test_max_expansions_and_num_sampled_tactics(engine, zoo, scripted):
 
 
 def test_the_time_limit(engine, zoo, scripted):
-    [result] = search(scripted(endless()), [zoo("both")], engine, limits={"seconds": 0.5})
+    [result] = search(scripted(endless()), [zoo("both")], engine, timeout=0.5)
     assert result.reason is Failure.TIMED_OUT
     assert "0.5 s" in result.detail
     assert result.ended_by_clock
@@ -206,7 +206,7 @@ def test_time_spent_on_generation_counts(engine, zoo, scripted):
             return super().generate(goals, num_samples=num_samples)
 
     generator = Slow(endless(2))
-    [result] = search(generator, [zoo("both")], engine, limits={"seconds": 0.5})
+    [result] = search(generator, [zoo("both")], engine, timeout=0.5)
     assert result.reason is Failure.TIMED_OUT
     assert len(generator.batches) == 1
 
@@ -225,8 +225,8 @@ def test_the_theorems_of_a_batch_share_the_time_of_its_generation(
 
     monkeypatch.setattr(best_first, "time", SimpleNamespace(monotonic=lambda: now))
     names = ["both", "chain", "or_swap", "double_add"]
-    limits = {"seconds": 150.0, "expansions": 1}
-    results = search(Slow({}), [zoo(name) for name in names], engine, limits=limits, batch_size=4)
+    limits = {"timeout": 150.0, "max_expansions": 1}
+    results = search(Slow({}), [zoo(name) for name in names], engine, **limits, batch_size=4)
     assert [result.reason for result in results] == [Failure.EXPANSIONS] * 4
 
 
@@ -259,13 +259,13 @@ def opened(engine, fresh_engine, monkeypatch):
 def test_a_file_is_elaborated_by_one_engine(engine, fresh_engine, opened, zoo, scripted):
     files = ["A.lean", "B.lean", "B.lean", "A.lean", "B.lean", "A.lean"]
     problems = [TheoremProblem(attrs.evolve(zoo("chain").source, file_path=file)) for file in files]
-    plan = BestFirstSearch(scripted(CHAIN), SearchSettings())
+    plan = BestFirstSearch(scripted(CHAIN), ProverConfig())
     assert all(result.success for result in plan.run(problems, [engine, fresh_engine]))
     assert sorted(opened) == [("A.lean", 0)] * 3 + [("B.lean", 1)] * 3
 
 
 def test_a_long_file_is_shared_by_the_engines(engine, fresh_engine, opened, zoo, scripted):
-    plan = BestFirstSearch(scripted(CHAIN), SearchSettings(batch_size=2))
+    plan = BestFirstSearch(scripted(CHAIN), ProverConfig(batch_size=2))
     results = plan.run([zoo("chain")] * 8, [engine, fresh_engine])
     assert all(result.success for result in results)
     assert {number for _, number in opened} == {0, 1}
@@ -280,7 +280,7 @@ def test_one_theorem_at_a_time(engine, zoo, scripted):
 
 def test_results_come_as_soon_as_they_are_known(engine, zoo, scripted):
     generator = scripted({"⊢ p ∧ q": [("exact ⟨hp, hq⟩", -1.0)], "⊢ r": endless(9)["⊢"]})
-    plan = BestFirstSearch(generator, SearchSettings(batch_size=2))
+    plan = BestFirstSearch(generator, ProverConfig(batch_size=2))
     results = plan.results([zoo("chain"), zoo("both")], [engine])
     index, first = next(results)
     assert (index, first.success) == (1, True)
@@ -373,7 +373,7 @@ class Likes:
 def test_progress_changes_the_order(engine, zoo, scripted):
     def second_state(progress):
         generator = scripted(TWO_WAYS)
-        search(generator, [zoo("or_swap")], engine, progress=progress, limits={"expansions": 2})
+        search(generator, [zoo("or_swap")], engine, progress=progress, max_expansions=2)
         return generator.states[1]
 
     assert "a : q ∨ p" in second_state(None)
@@ -404,9 +404,7 @@ def test_length_exponent_favours_long_paths(engine, zoo, scripted):
 
     def third_state(exponent):
         generator = scripted(tactics)
-        search(
-            generator, [zoo("chain")], engine, length_exponent=exponent, limits={"expansions": 3}
-        )
+        search(generator, [zoo("chain")], engine, length_exponent=exponent, max_expansions=3)
         return generator.states[2]
 
     assert third_state(0.0).endswith("⊢ r")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
-from lean_dojo_v2.prover.search.limits import Limits, SearchSettings
 from lean_dojo_v2.prover.search.result import Failure
 from lean_dojo_v2.prover.suggestion import Suggestion
 from lean_dojo_v2.runs.so_far import so_far
@@ -25,7 +25,7 @@ class Improving:
 
 def search(engine, problem, expansions=None, **settings):
     generator = Improving()
-    chosen = SearchSettings(limits=Limits(expansions=expansions), **settings)
+    chosen = ProverConfig(max_expansions=expansions, **settings)
     [result] = BestFirstSearch(generator, chosen).run([problem], [engine])
     return result, generator.calls
 
@@ -53,7 +53,7 @@ def test_a_state_that_stays_open_is_weighed_against_its_children(engine, zoo, sc
 
     def states(cost):
         generator = scripted(tactics)
-        settings = SearchSettings(limits=Limits(expansions=2), visits=3, revisit_cost=cost)
+        settings = ProverConfig(max_expansions=2, visits=3, revisit_cost=cost)
         BestFirstSearch(generator, settings).run([zoo("chain")], [engine])
         return ["a : r" in state for state in generator.states]
 
@@ -72,7 +72,7 @@ def test_a_long_search_says_which_theorem_it_is_at(engine, zoo):
             return super().generate(goals, num_samples=num_samples, premises=premises)
 
     problem = zoo("both")
-    chosen = SearchSettings(limits=Limits(), visits=5)
+    chosen = ProverConfig(visits=5)
     [result] = BestFirstSearch(Listening(), chosen).run([problem], [engine])
     assert said == [
         f"searching {problem.name}, {n} states expanded".replace("1 states", "1 state")
