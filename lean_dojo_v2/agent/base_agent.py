@@ -26,7 +26,7 @@ from lean_dojo_v2.paths import merged_data_dir, safe_name
 from lean_dojo_v2.plugin_host.optional_protocols import Evaluates
 from lean_dojo_v2.prover.base import AnyProver, source_in
 from lean_dojo_v2.prover.problem import TheoremProblem
-from lean_dojo_v2.prover.search.drawing import save_drawing
+from lean_dojo_v2.prover.search.drawing import save_tree
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.suggestion import GeneratorError, Patience
 from lean_dojo_v2.prover.whole_proof import prove_whole
@@ -258,10 +258,9 @@ class BaseAgent(ABC):
         if result.proof is not None:
             self.proofs.append(ProvedTheorem.of(theorem, result.proof))
             self._record(theorem, result)
-        if self.tree_dir is not None and result.tree is not None:
+        if self.tree_dir is not None:
             folder = self.tree_dir / safe_name(name_of_url(theorem.url))
-            result.tree.save(folder / f"{theorem.full_name}.json")
-            save_drawing(result.tree, folder / f"{theorem.full_name}.svg")
+            save_tree(result.tree, folder, theorem.full_name)
         tqdm.write(f"Proving {theorem.full_name}", file=sys.stdout)
         tqdm.write(str(result), file=sys.stdout)
         for tactic in result.tactics or ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import attrs
+from tqdm import tqdm
 
 from lean_dojo_core import Prover
 from lean_dojo_core.errors import LeanError
@@ -19,9 +21,8 @@ from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.source import problem_of, project_of
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.pool.local import available_cores
-from lean_dojo_v2.paths import safe_name
 from lean_dojo_v2.prover.problem import TheoremProblem
-from lean_dojo_v2.prover.search.drawing import save_drawing
+from lean_dojo_v2.prover.search.drawing import save_tree
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 
 SERVER_TIMEOUT = 300.0
@@ -79,7 +80,6 @@ class Bench:
         folder: The run's folder.
         workers: Engines side by side, at most one a core for those of this machine.
         server: Opens an engine.
-        on_attempt: Told of every attempt once it is written down.
         on_result: Told of every result before its attempt is written down: what it keeps of a
             result is not lost to a kill, and may be told twice.
         tree_dir: Folder for the search trees of first attempts; ``None`` for nowhere.
@@ -89,7 +89,6 @@ class Bench:
     folder: AttemptFolder
     workers: int = 1
     server: ServerFactory = local_server
-    on_attempt: Callable[[Attempt], None] = lambda _: None
     on_result: Callable[[BenchmarkProblem, SearchResult], None] = lambda _, __: None
     tree_dir: Path | None = None
 
@@ -103,21 +102,31 @@ class Bench:
         )
 
     def run(
-        self, who: str, make_prover: ProverFactory, *, attempts: int = 1, seed: int = 0
+        self,
+        who: str,
+        make_prover: ProverFactory,
+        *,
+        attempts: int = 1,
+        seed: int = 0,
+        label: str = "attempts",
     ) -> None:
-        """Make the attempts that are still to be made.
+        """Make the attempts that are still to be made, beside a bar (off a terminal, every 30 s).
 
         Args:
             who: The name of the prover's file in the run's folder.
             make_prover: Makes the prover; attempt ``n`` has the seed ``seed + n``.
             attempts: Attempts at each theorem.
             seed: Seed of the first.
+            label: Stands before the bar.
 
         Raises:
             GeneratorError: If the prover's model does not answer at all, or not any more.
             TraceError: If a project cannot be fetched.
         """
         done = self._done(who)
+        pause = 0.1 if sys.stderr.isatty() else 30.0
+        bar = tqdm(total=self.left(who, attempts), desc=label, mininterval=pause, maxinterval=pause)
+        proved = 0
         for project, theirs in self._groups():
             todo = [
                 (number, [p for p in theirs if (p.full_name, number) not in done])
@@ -136,6 +145,10 @@ class Bench:
                         found = _results(make_prover(seed + number), problems, project, servers)
                         for problem, result in found:
                             self._note(who, problem, number, result)
+                            proved += result.success
+                            bar.set_postfix_str(f"{proved} proved", refresh=False)
+                            bar.update()
+        bar.close()
 
     def _done(self, who: str) -> set[tuple[str, int]]:
         return {(one.name, one.number) for one in self.folder.attempts(who)}
@@ -154,11 +167,8 @@ class Bench:
         self.on_result(problem, result)
         attempt = Attempt.of(problem.full_name, number, problem.split, result)
         self.folder.append(who, attempt)
-        if self.tree_dir is not None and number == 0 and result.tree is not None:
-            file = self.tree_dir / who / safe_name(problem.full_name)
-            result.tree.save(file.with_name(f"{file.name}.json"))
-            save_drawing(result.tree, file.with_name(f"{file.name}.svg"))
-        self.on_attempt(attempt)
+        if self.tree_dir is not None and number == 0:
+            save_tree(result.tree, self.tree_dir / who, problem.full_name)
 
 
 def _results(

@@ -27,15 +27,13 @@ from lean_dojo_v2.cli.options import (
 from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.cli.provers import ProverChoice
 from lean_dojo_v2.cli.proving import SearchOptions, save_tree_option, set_up_search
-from lean_dojo_v2.cli.waiting import said_now_and_then
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import safe_name
 from lean_dojo_v2.wording import counted
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem
-    from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
-    from lean_dojo_v2.benchmarks.runner import Bench
+    from lean_dojo_v2.benchmarks.attempts import AttemptFolder
     from lean_dojo_v2.benchmarks.summary import Compared, Report, Summary
 
 
@@ -189,9 +187,8 @@ def _run(
         bench.workers = engines_for(search.num_workers, len(problems), search.batch_size)
     config = search.config()
     if bench.left(PROVER, asked.attempts):
-        with _progress(bench, choice.label, bench.left(PROVER, asked.attempts)):
-            make = _factory(choice.make, config)
-            bench.run(PROVER, make, attempts=asked.attempts, seed=config.seed)
+        make = _factory(choice.make, config)
+        bench.run(PROVER, make, attempts=asked.attempts, seed=config.seed, label=choice.label)
     if asked.automation and choice.name != AUTOMATION and bench.left(AUTOMATION, 1):
         # It proposes the same few tactics everywhere, and gets to try them all; as the baseline of
         # every prover, it is not guided as one of them.
@@ -203,9 +200,8 @@ def _run(
             length_exponent=0.0,
             progress_weight=0.0,
         )
-        with _progress(bench, AUTOMATION, bench.left(AUTOMATION, 1)):
-            make = _factory(ProverChoice(prover=AUTOMATION).make, everything)
-            bench.run(AUTOMATION, make, seed=config.seed)
+        make = _factory(ProverChoice(prover=AUTOMATION).make, everything)
+        bench.run(AUTOMATION, make, seed=config.seed, label=AUTOMATION)
 
 
 def _factory(make: Callable[[ProverConfig], Any], config: ProverConfig) -> Callable[[int], Any]:
@@ -222,19 +218,6 @@ def _factory(make: Callable[[ProverConfig], Any], config: ProverConfig) -> Calla
         return made[0]
 
     return prover
-
-
-def _progress(bench: Bench, label: str, left: int) -> Any:
-    tried = proved = 0
-
-    def count(attempt: Attempt) -> None:
-        nonlocal tried, proved
-        tried += 1
-        proved += attempt.success
-
-    bench.on_attempt = count
-    note(f"{label}: {counted(left, 'attempt', 'attempts')} to make")
-    return said_now_and_then(lambda: f"{label}: {tried} of {left} tried, {proved} proved")
 
 
 # --- what came out -------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
-"""How commands print: data on stdout, messages on stderr, tables plain unless on a terminal."""
+"""How commands print: data on stdout, messages on stderr."""
 
 from __future__ import annotations
 
 import contextlib
-import re
+import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -13,8 +13,7 @@ import click
 
 PLAIN_WIDTH = 80
 FOLDED = 12
-"""Characters to which a column of words may be folded; narrower ones are not read any more."""
-_NUMBER = re.compile(r"[-+−–]?[\d.,]*(?:e[-+]?\d+)?( (?:of [\d,]+|%|s|MB|GB))?")
+"""Characters to which the last column may be folded; a narrower one is not read any more."""
 _STDOUT = "lean_dojo_v2.cli.stdout"
 
 
@@ -54,29 +53,22 @@ def paragraph(text: str, *, indent: int = 0) -> str:
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table on stdout: headings, and rows of as many cells.
 
-    On a terminal rich draws it, in its width; where that is too narrow for the columns, each row is
-    a list of its cells. Elsewhere it is aligned text of 80 columns, in which the last column wraps.
+    It is aligned text, in 80 columns or in the terminal's width, in which the last column wraps. On
+    a terminal that is too narrow for the others, each row is a list of its cells.
     """
-    if sys.stdout.isatty():
-        import shutil
-
-        width = shutil.get_terminal_size().columns
-        if _least_width(columns, rows) > width:
-            click.echo("\n\n".join(_record(columns, row, width) for row in rows))
-        else:
-            _rich_table(columns, rows, width)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PLAIN_WIDTH
+    sizes = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    least = sum(sizes[:-1]) + 2 * (len(sizes) - 1) + min(sizes[-1], FOLDED)
+    if sys.stdout.isatty() and least > width:
+        click.echo("\n\n".join(_record(columns, row, width) for row in rows))
     else:
-        for line in plain_table(columns, rows):
-            click.echo(line)
+        click.echo("\n".join(plain_table(columns, rows, width)))
 
 
 def plain_table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], width: int = PLAIN_WIDTH
 ) -> list[str]:
     """Lay a table out as lines of aligned text.
-
-    For pipes and files: rich would pad every line with blanks, and break names and addresses, which
-    are to be copied or searched for.
 
     >>> plain_table(["NAME", "SUMMARY"], [["sft", "one two three"]], width=14)
     ['NAME  SUMMARY', 'sft   one two', '      three']
@@ -104,21 +96,6 @@ def _hung(head: str, text: str, room: int, **how: Any) -> list[str]:
     return wrapped or [head.rstrip()]
 
 
-def _least_width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Say how many columns a table takes when names and numbers stay whole and words fold."""
-    total = 2 * (len(columns) - 1)
-    for position, heading in enumerate(columns):
-        cells = [row[position] for row in rows]
-        size = max(map(len, [heading, *cells]))
-        whole = position == 0 or _are_numbers(cells)
-        total += size if whole else min(size, FOLDED)
-    return total
-
-
-def _are_numbers(cells: Sequence[str]) -> bool:
-    return all(map(_NUMBER.fullmatch, cells))
-
-
 def _record(columns: Sequence[str], row: Sequence[str], width: int) -> str:
     """Write one row as lines of heading and cell.
 
@@ -132,21 +109,3 @@ def _record(columns: Sequence[str], row: Sequence[str], width: int) -> str:
     for heading, cell in zip(columns, row, strict=True):
         lines += _hung(f"{heading:<{indent}}", cell, max(width - indent, 1))
     return "\n".join(lines)
-
-
-def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for position, heading in enumerate(columns):
-        cells = [row[position] for row in rows]
-        # Words may be cut or folded; half a number is a wrong number.
-        least = max(map(len, cells), default=0) if _are_numbers(cells) else None
-        drawn.add_column(
-            heading, no_wrap=position == 0 and least is None, min_width=least, overflow="fold"
-        )
-    for row in rows:
-        drawn.add_row(*(Text(cell) for cell in row))
-    Console(width=width).print(drawn)

@@ -16,7 +16,7 @@ from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.paths import read_named
 from lean_dojo_v2.prover.problem import GoalProblem, Problem
-from lean_dojo_v2.prover.search.drawing import save_drawing
+from lean_dojo_v2.prover.search.drawing import save_tree
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.runs.files import append_lines, read_records
 from lean_dojo_v2.runs.patches import file_patch
@@ -257,15 +257,11 @@ class _Work:
                 )
 
     def say(self, result: SearchResult) -> None:
-        from lean_dojo_v2.paths import safe_name
-
         click.echo(str(result))
         for tactic in result.tactics or ():
             click.echo(f"  {tactic}")
-        if self.asked.save_tree is not None and result.tree is not None:
-            file = self.asked.save_tree / safe_name(result.name)
-            result.tree.save(file.with_name(f"{file.name}.json"))
-            save_drawing(result.tree, file.with_name(f"{file.name}.svg"))
+        if self.asked.save_tree is not None:
+            save_tree(result.tree, self.asked.save_tree, result.name)
 
 
 # --- files ---------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO, TypeVar
 
-from lean_dojo_v2.cli.output import note
 from lean_dojo_v2.runs.so_far import at_work, so_far
 
 SILENCE = 30.0
@@ -70,67 +69,22 @@ def heartbeat(silence: float = SILENCE) -> Iterator[None]:
         def left() -> float:
             return max(0.05, heard.last + silence - time.monotonic())
 
-        with contextlib.redirect_stderr(heard), _meanwhile(tell, left):
-            yield
+        over = threading.Event()
+
+        def watch() -> None:
+            while not over.wait(left()):
+                tell()
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        with contextlib.redirect_stderr(heard):
+            watcher.start()
+            try:
+                yield
+            finally:
+                over.set()
+                watcher.join()
     finally:
         at_work("")
-
-
-@contextlib.contextmanager
-def said_now_and_then(say: Callable[[], str], every: float = SILENCE) -> Iterator[None]:
-    """Print a line on standard error every so often, whatever the work is busy with.
-
-    Args:
-        say: Gives the line; called from another thread.
-        every: Seconds between two lines; on a terminal the last line is written over every second.
-    """
-    on_terminal = sys.stderr.isatty()
-    started = time.monotonic()
-
-    def tell() -> None:
-        line = f"{say()}, {_duration(time.monotonic() - started)}"
-        if on_terminal:
-            sys.stderr.write(f"\r\x1b[2K{line}")
-            sys.stderr.flush()
-        else:
-            note(line)
-
-    try:
-        with _meanwhile(tell, lambda: 1.0 if on_terminal else every):
-            yield
-    finally:
-        if on_terminal:
-            sys.stderr.write("\r\x1b[2K")
-
-
-@contextlib.contextmanager
-def _meanwhile(tell: Callable[[], None], left: Callable[[], float]) -> Iterator[None]:
-    """Call ``tell`` from another thread whenever the seconds are over that ``left`` gives."""
-    over = threading.Event()
-
-    def watch() -> None:
-        while not over.wait(left()):
-            tell()
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()
-
-
-def _duration(seconds: float) -> str:
-    """Write a time for people.
-
-    >>> _duration(42.2), _duration(62), _duration(4000)
-    ('42 s', '1:02', '1:06:40')
-    """
-    from tqdm import tqdm
-
-    whole = int(seconds)
-    return f"{whole} s" if whole < 60 else tqdm.format_interval(whole).removeprefix("0")
 
 
 class _Heard:

@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 import attrs
 
 from lean_dojo_v2.atomic import atomic_write_text
+from lean_dojo_v2.paths import safe_name
 from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
 
 _COLUMN, _ROW, _WIDTH, _HEIGHT, _MARGIN = 230, 30, 200, 22, 16
@@ -80,9 +81,12 @@ def draw(tree: SearchTree, *, most: int = 200) -> str:
     return "\n".join(parts)
 
 
-def save_drawing(tree: SearchTree, path: Path | str) -> None:
-    """Write the picture of a search tree to an ``.svg`` file."""
-    atomic_write_text(path, draw(tree))
+def save_tree(tree: SearchTree | None, folder: Path, name: str) -> None:
+    """Write a search tree, if there is one, into a folder: as JSON, and as a picture (SVG)."""
+    if tree is not None:
+        file = folder / safe_name(name)
+        tree.save(file.with_name(f"{file.name}.json"))
+        atomic_write_text(file.with_name(f"{file.name}.svg"), draw(tree))
 
 
 def _lay_out(tree: SearchTree, most: int) -> _Drawing:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -39,7 +38,7 @@ from lean_dojo_plugins.training.learner import Learner
 from lean_dojo_plugins.training.run_folder import RunState, check_same_run
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text, atomic_writer
-from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
+from lean_dojo_v2.benchmarks.attempts import AttemptFolder
 from lean_dojo_v2.benchmarks.runner import Bench, engines_for
 from lean_dojo_v2.data.errors import NotInDatabaseError
 from lean_dojo_v2.data.repository import Repository
@@ -58,8 +57,6 @@ WHO = "prover"
 """Name of the file of attempts in a round's folder."""
 BATCH = 12
 """Problems that are searched together."""
-SPOKEN = 30.0
-"""Seconds between two lines about a search, off a terminal."""
 
 
 class Practises(Learner, Protocol):
@@ -193,10 +190,8 @@ class Rounds:
                 f"round {number}: searching {counted(len(problems), 'problem', 'problems')}, "
                 f"{counted(left, 'attempt', 'attempts')} to make"
             )
-            with tqdm(total=left, desc=f"round {number}", disable=None) as bar:
-                bench.on_attempt = _counting(bar, f"round {number}", left)
-                seed = trainer.seed + (number - 1) * trainer.attempts
-                bench.run(WHO, self._provers(), attempts=trainer.attempts, seed=seed)
+            seed, label = trainer.seed + (number - 1) * trainer.attempts, f"round {number}"
+            bench.run(WHO, self._provers(), attempts=trainer.attempts, seed=seed, label=label)
         self._note(number, len(problems))
 
     def _attempts(self, number: int) -> AttemptFolder:
@@ -308,23 +303,6 @@ class Rounds:
         for theorem in read_theorems(split_file(self.data_path)):
             if theorem.identity not in found and is_in_share(theorem, share):
                 yield theorem
-
-
-def _counting(bar: tqdm[Any], label: str, total: int) -> Callable[[Attempt], None]:
-    """Count attempts: on the bar on a terminal, elsewhere in a line now and then."""
-    tried = proved = 0
-    last = time.monotonic()
-
-    def count(attempt: Attempt) -> None:
-        nonlocal tried, proved, last
-        tried += 1
-        proved += attempt.success
-        bar.update()
-        if bar.disable and time.monotonic() - last > SPOKEN:
-            last = time.monotonic()
-            _say(f"{label}: {tried} of {total} tried, {proved} proved")
-
-    return count
 
 
 def _say(text: str) -> None:

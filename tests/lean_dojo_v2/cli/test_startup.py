@@ -281,7 +281,7 @@ def test_a_table_too_wide_for_thirty_columns_is_a_list_of_its_cells(
 
 @pytest.mark.parametrize("no_color", ["", "1"])
 def test_a_table_on_a_terminal(environment: Environment, no_color: str) -> None:
-    """On a pseudo-terminal rich draws; NO_COLOR takes its colours away."""
+    """On a pseudo-terminal; NO_COLOR takes colours away."""
     changes: dict[str, Any] = {"NO_COLOR": no_color} if no_color else {}
     text = on_a_terminal(environment, "plugins", **changes)
     assert "tactic-chat" in text

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from lean_dojo_core.errors import DataError
-from lean_dojo_v2.prover.search.drawing import draw, save_drawing
+from lean_dojo_v2.prover.search.drawing import draw, save_tree
 from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -49,7 +49,7 @@ def test_boxes_do_not_overlap():
 
 def test_a_large_tree_is_cut_but_keeps_its_proof(tmp_path):
     big = tree(children=6, depth=4)
-    save_drawing(big, tmp_path / "big.svg")
+    save_tree(big, tmp_path, "big")
     root = ET.fromstring((tmp_path / "big.svg").read_text(encoding="utf-8"))
     groups = root.findall(f"{SVG}g")
     assert len(groups) <= 200
