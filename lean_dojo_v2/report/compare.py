@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -39,8 +40,11 @@ def compare(runs: Sequence[Contents]) -> dict[str, Any]:
         ``names``, and ``proved``, ``metrics`` and ``settings``, each a list of :data:`Row`.
     """
     proved = [_proved(run) for run in runs]
-    metrics = [_flat(run, "last") for run in runs]
-    settings = [_flat(run, "settings") for run in runs]
+    alone = all(len(run.runs) < 2 for run in runs)
+    trainings = Counter(one.name for run in runs for one in run.runs)
+    metrics = [_flat(run, "last", alone, set(trainings)) for run in runs]
+    compared = {name for name, count in trainings.items() if alone or count > 1}
+    settings = [_flat(run, "settings", alone, compared) for run in runs]
     return {
         "names": _names(runs),
         "proved": _rows(proved, lambda _: EXPLAINED["proved"]),
@@ -67,12 +71,12 @@ def _proved(run: Contents) -> dict[str, Any]:
     }
 
 
-def _flat(run: Contents, what: str) -> dict[str, Any]:
-    """Return a part of every training, named by its folder where there are several."""
-    alone = len(run.runs) == 1
+def _flat(run: Contents, what: str, alone: bool, trainings: Collection[str]) -> dict[str, Any]:
+    """Return a part of some trainings, named by their folders unless each run has only one."""
     return {
         name if alone else f"{one.name}: {name}": value
         for one in run.runs
+        if one.name in trainings
         for name, value in getattr(one, what).items()
     }
 

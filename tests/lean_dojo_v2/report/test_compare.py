@@ -9,7 +9,7 @@ import pytest
 
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.report.collect import collect
-from lean_dojo_v2.report.compare import write_comparison
+from lean_dojo_v2.report.compare import compare, write_comparison
 from lean_dojo_v2.report.page import summary, write_report
 
 
@@ -32,6 +32,17 @@ def test_two_runs_side_by_side(run, tmp_path, monkeypatch, capsys):
     assert [row[:2] for row in data["settings"]] == [["sft: lr", ["0.001", "0.002"]]]
     assert ["SFT", ["1 of 2", "1 of 2"]] in [row[:2] for row in data["proved"]]
     assert all(row[2] for row in data["metrics"])
+
+
+def test_a_run_of_one_training_stands_beside_the_same_training_of_a_longer_run(run, tmp_path):
+    shorter = tmp_path / "shorter"
+    shutil.copytree(run / "sft", shorter / "sft")
+    contents = [collect(run), collect(shorter)]
+    assert len(contents[0].runs) > len(contents[1].runs) == 1
+    rows = {name: values for name, values, _ in compare(contents)["metrics"]}
+    first, second = rows["sft: loss"]
+    assert first == second is not None
+    assert not any(name.startswith("sft: ") for name, *_ in compare(contents)["settings"])
 
 
 def test_a_folder_twice_is_a_mistake(run, monkeypatch, capsys):
