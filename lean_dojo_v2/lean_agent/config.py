@@ -100,9 +100,9 @@ def _path(value: Any) -> Any:
     return Path(value) if isinstance(value, str) else value
 
 
-def _added(default: Any, text: str, validator: Any = None, *, converter: Any = None) -> Any:
+def _added(default: Any, text: str, validator: Any = None, **how: Any) -> Any:
     """Make a field beyond the documents."""
-    return _field(default, text, validator, kw_only=True, converter=converter)
+    return _field(default, text, validator, kw_only=True, **how)
 
 
 def _as_dataclass(kind: type) -> dict[str, dataclasses.Field[Any]]:
@@ -147,8 +147,11 @@ class TrainingConfig:
         1,
         "Planned number of repositories; for information only, train() uses its list.",
         _at_least(1),
+        shapes_result=False,
     )
-    max_epochs: int = _field(1, "Maximum number of epochs per repository.", _at_least(1))
+    max_epochs: int = _field(
+        1, "Maximum number of epochs per repository.", _at_least(1), shapes_result=False
+    )
     # Model
     model_name: str = _field(
         "kaiyuy/leandojo-lean4-retriever-byt5-small",
@@ -160,10 +163,14 @@ class TrainingConfig:
     num_retrieved: int = _field(100, "Premises retrieved per state.", _at_least(1))
     # Hardware and training
     batch_size: int = _field(4, "Training items per device and step.", _at_least(1))
-    eval_batch_size: int = _field(64, "States per batch in validation.", _at_least(1))
+    eval_batch_size: int = _field(
+        64, "States per batch in validation.", _at_least(1), shapes_result=False
+    )
     accumulate_grad_batches: int = _field(4, "Batches per optimiser step.", _at_least(1))
     num_gpus: int = _field(1, "Devices; more than one trains with DDP.", _at_least(1))
-    num_workers: int = _field(4, "Processes that prepare batches.", _at_least(0))
+    num_workers: int = _field(
+        4, "Processes that prepare batches.", _at_least(0), shapes_result=False
+    )
     precision: str = _field(
         "bf16-mixed",
         "Lightning's precision, e.g. 32-true or bf16-mixed.",
@@ -196,7 +203,10 @@ class TrainingConfig:
     )
     # Timeout
     timeout_seconds: int = _field(
-        ONE_YEAR_SECONDS, "Timeout of collective operations, in seconds.", _at_least(1)
+        ONE_YEAR_SECONDS,
+        "Timeout of collective operations, in seconds.",
+        _at_least(1),
+        shapes_result=False,
     )
     # Callbacks and checkpointing
     early_stopping_patience: int = _field(
@@ -219,9 +229,14 @@ class TrainingConfig:
     )
     checkpoint_every_n_epochs: int = _field(1, "Epochs between checkpoints.", _at_least(1))
     # Logging and sanity checks
-    log_every_n_steps: int = _field(1, "Steps between log lines.", _at_least(1))
+    log_every_n_steps: int = _field(
+        1, "Steps between log lines.", _at_least(1), shapes_result=False
+    )
     num_sanity_val_steps: int = _field(
-        0, "Validation batches before training; -1: all.", _at_least(0, unless=-1)
+        0,
+        "Validation batches before training; -1: all.",
+        _at_least(0, unless=-1),
+        shapes_result=False,
     )
     # Seed
     seed: int = _field(3407, "Seed for everything random.", _at_least(0))
@@ -245,6 +260,7 @@ class TrainingConfig:
         None,
         "Also save a checkpoint every N optimiser steps, to resume within an epoch.",
         _at_least(1),
+        shapes_result=False,
     )
     fisher_examples: int | None = _added(
         None,
@@ -257,9 +273,14 @@ class TrainingConfig:
         _one_of("auto", "cpu", "gpu"),
     )
     checkpoint_dir: Path | None = _added(
-        None, "Folder of the checkpoints; null: raid/checkpoints.", converter=_path
+        None,
+        "Folder of the checkpoints; null: raid/checkpoints.",
+        converter=_path,
+        shapes_result=False,
     )
-    log_dir: Path | None = _added(None, "Folder of the logs; null: raid/logs.", converter=_path)
+    log_dir: Path | None = _added(
+        None, "Folder of the logs; null: raid/logs.", converter=_path, shapes_result=False
+    )
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 

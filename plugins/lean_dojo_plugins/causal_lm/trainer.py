@@ -102,7 +102,7 @@ class CausalTrainer:
         converter=fields.text_of_path,
         validator=fields.non_empty_text,
         kw_only=False,
-        metadata=about("Folder for the trained model and its tokenizer."),
+        metadata=about("Folder for the trained model and its tokenizer.", shapes_result=False),
     )
     epochs_per_repo: int = attrs.field(
         default=1,
@@ -136,23 +136,29 @@ class CausalTrainer:
         1024, "Longest example in tokens; longer goals are shortened.", fields.positive_int_or_none
     )
     seed: int = setting(42, "Seed for everything random.", fields.not_negative_int)
-    resume: bool = setting(True, "Go on with an interrupted run in output_dir.")
+    resume: bool = setting(
+        True, "Go on with an interrupted run in output_dir.", shapes_result=False
+    )
     report_to: str = setting(
-        "tensorboard", "Where metrics go besides metrics.jsonl: comma-separated, or 'none'."
+        "tensorboard",
+        "Where metrics go besides metrics.jsonl: comma-separated, or 'none'.",
+        shapes_result=False,
     )
     look_back: int = setting(
         0,
         "After each repository, measure the loss on this many held-out tactics of every repository "
         "so far (forgetting.json); 0: off.",
         fields.not_negative_int,
+        shapes_result=False,
     )
-    device: str = setting("auto", "'auto', 'cpu', 'cuda' or 'mps'.")
+    device: str = setting("auto", "'auto', 'cpu', 'cuda' or 'mps'.", shapes_result=False)
     callbacks: Callbacks = attrs.field(
         factory=tuple,
         converter=announced,
         metadata=about(
             "transformers.TrainerCallback objects, classes or functions that make one, or their "
-            "names: a plugin's, or module:attribute."
+            "names: a plugin's, or module:attribute.",
+            shapes_result=False,
         ),
     )
     too_long: TooLong = attrs.field(factory=TooLong, init=False, repr=False)
@@ -512,7 +518,7 @@ class CausalTrainer:
         folder = RunFolder(Path(self.output_dir))
         state = folder.load()
         if state is not None and folder.holds_work(state):
-            check_same_run(state, type(self).__name__, self.settings(), Path(self.output_dir))
+            check_same_run(state, type(self), self.settings(), Path(self.output_dir))
         return state
 
     def reports(self) -> list[str]:

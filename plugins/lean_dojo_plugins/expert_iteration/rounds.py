@@ -136,10 +136,10 @@ class Rounds:
             for name in (PROOFS, NEGATIVES, ROUNDS):
                 (self.folder / name).unlink(missing_ok=True)
         mine = {**self.trainer.settings(), "practised theorems": self.practice.digest}
-        name = type(self.trainer).__name__
+        kind = type(self.trainer)
         if file.exists():
-            before = RunState(name, json.loads(file.read_text()))
-            if check_same_run(before, name, mine, self.folder):
+            before = RunState(kind.__name__, json.loads(file.read_text()))
+            if check_same_run(before, kind, mine, self.folder):
                 raise UsageError(
                     f"output_dir {self.folder} holds a run of shorter rounds, and rounds cannot be "
                     "trained longer afterwards; raise rounds instead, use another output_dir, or "

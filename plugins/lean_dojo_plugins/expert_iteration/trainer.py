@@ -34,8 +34,6 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 
 BASE, LAST = "base", "last"
-_NOT_SETTINGS = {"rounds", "engines", "keep_trees", "negatives", "projects"}
-"""What may change from one call to the next without making it another run."""
 _PATIENCE = timedelta(days=30)
 """How long processes wait for the one that searches."""
 
@@ -81,6 +79,7 @@ class ExpertIterationTrainer(SFTTrainer):
         3,
         "Rounds of search and training; raise it to go on with a finished run.",
         fields.positive_int,
+        shapes_result=False,
     )
     start_from: str = setting(
         BASE,
@@ -131,14 +130,23 @@ class ExpertIterationTrainer(SFTTrainer):
         fields.positive_int_or_none,
     )
     negatives: bool = setting(
-        True, "Keep the tactics that failed at the states of a proof (negatives.jsonl)."
+        True,
+        "Keep the tactics that failed at the states of a proof (negatives.jsonl).",
+        shapes_result=False,
     )
-    keep_trees: bool = setting(False, "Keep the search trees of first attempts, in rounds/N/trees.")
-    engines: int = setting(4, "Number of Lean engines, at most one per core.", fields.positive_int)
+    keep_trees: bool = setting(
+        False, "Keep the search trees of first attempts, in rounds/N/trees.", shapes_result=False
+    )
+    engines: int = setting(
+        4,
+        "Number of Lean engines, at most one per core.",
+        fields.positive_int,
+        shapes_result=False,
+    )
     projects: Mapping[str, Path] = attrs.field(
         factory=dict,
         converter=fields.folders,
-        metadata=about("Folder of each repository, by address."),
+        metadata=about("Folder of each repository, by address.", shapes_result=False),
     )
     _anew: bool = attrs.field(default=False, init=False, repr=False)
     _used: bool = attrs.field(default=False, init=False, repr=False)
@@ -175,13 +183,6 @@ class ExpertIterationTrainer(SFTTrainer):
         if self.search_model is not None:
             require_model(self.search_model)
         super().preflight()
-
-    def settings(self) -> dict[str, Any]:
-        """Return all settings that affect the result; a run goes on only with the same."""
-        settings = {k: v for k, v in super().settings().items() if k not in _NOT_SETTINGS}
-        if not self.automation:  # a run of before this setting goes on
-            del settings["automation"]
-        return settings
 
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
         """Search and learn, round by round.

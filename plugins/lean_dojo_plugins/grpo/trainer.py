@@ -97,7 +97,7 @@ class GRPOTrainer(CausalTrainer):
         converter=fields.text_of_path,
         validator=fields.non_empty_text,
         kw_only=False,
-        metadata=about("Folder for the trained model and its tokenizer."),
+        metadata=about("Folder for the trained model and its tokenizer.", shapes_result=False),
     )
     epochs_per_repo: int = attrs.field(
         default=1,
@@ -139,6 +139,7 @@ class GRPOTrainer(CausalTrainer):
         True,
         "Compute each prompt once per group if the model's attention allows it: faster, with the "
         "same values and gradients.",
+        shapes_result=False,
     )
     human_share: float = setting(
         0.0,
@@ -263,12 +264,7 @@ class GRPOTrainer(CausalTrainer):
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result; a run goes on only with the same."""
         rewards = [[r.name, r.weight, plain(r.function)] for r in self._rewards]
-        settings = {**super().settings(), "reward_func": rewards}
-        if self.statements is None:  # a run of before this setting goes on
-            del settings["statements"]
-        if not self.human_share:  # a run of before this setting goes on
-            del settings["human_share"]
-        return settings
+        return {**super().settings(), "reward_func": rewards}
 
     def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Shorten prompts that are too long; an exact replay needs the other columns as they are.

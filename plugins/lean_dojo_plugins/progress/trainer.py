@@ -104,7 +104,9 @@ class ProgressTrainer:
         UsageError: If ``model_name`` can only be a path and nothing is there.
     """
 
-    data_path: str | Path | None = setting(None, "JSONL dataset, not needed with a database.")
+    data_path: str | Path | None = setting(  # what it holds shapes the result, not where it lies
+        None, "JSONL dataset, not needed with a database.", shapes_result=False
+    )
     model_name: str = attrs.field(
         default="bert-base-uncased",
         converter=fields.text_of_path,
@@ -117,7 +119,7 @@ class ProgressTrainer:
         default="outputs",
         converter=fields.text_of_path,
         validator=fields.non_empty_text,
-        metadata=fields.about("Folder for the model."),
+        metadata=fields.about("Folder for the model.", shapes_result=False),
     )
     max_length: int = setting(512, "Maximum number of tokens per input.", fields.positive_int)
     batch_size: int = setting(8, "Examples per device and step.", fields.positive_int)
@@ -127,16 +129,19 @@ class ProgressTrainer:
     seed: int = setting(
         42, "Seed of the split, the new head and the order.", fields.not_negative_int
     )
-    resume: bool = setting(True, "Go on with a killed run.", kw_only=True)
-    device: str = setting("auto", "auto, cpu, cuda or mps.", kw_only=True)
-    report_to: str = setting("tensorboard", "tensorboard or none.", kw_only=True)
+    resume: bool = setting(True, "Go on with a killed run.", kw_only=True, shapes_result=False)
+    device: str = setting("auto", "auto, cpu, cuda or mps.", kw_only=True, shapes_result=False)
+    report_to: str = setting(
+        "tensorboard", "tensorboard or none.", kw_only=True, shapes_result=False
+    )
     callbacks: Callbacks = attrs.field(
         factory=tuple,
         kw_only=True,
         converter=announced,
         metadata=fields.about(
             "transformers.TrainerCallback objects, classes or functions that make one, or their "
-            "names: a plugin's, or module:attribute."
+            "names: a plugin's, or module:attribute.",
+            shapes_result=False,
         ),
     )
     trainer_args: dict[str, Any] = attrs.field(
@@ -270,9 +275,7 @@ class ProgressTrainer:
 
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result; a run goes on only with the same."""
-        settings = plain_settings(self)
-        del settings["data_path"]  # what the file holds matters, not where it lies
-        return settings
+        return plain_settings(self)
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""
@@ -389,7 +392,7 @@ class ProgressTrainer:
         """Bring the output folder into order and the data into it; for the main process only."""
         kept, held_out = dataset.split(self.eval_ratio, self.seed)
         settings = {**self.settings(), "data": dataset.digest}
-        state = folder.begin(type(self).__name__, settings, resume=self.resume)
+        state = folder.begin(type(self), settings, resume=self.resume)
         if not state.finished or longer_by(state, settings):
             self._write_data(folder.step_folder(len(state.finished), _NAME), kept, held_out)
 

@@ -6,7 +6,6 @@ one is another run, which starts from the latest checkpoint.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,15 +22,12 @@ from lean_dojo_plugins.training.run_folder import (
     RunState,
     check_same_trainer,
 )
+from lean_dojo_plugins.training.settings import default_settings, plain
+from lean_dojo_v2.lean_agent.config import TrainingConfig
 from lean_dojo_v2.runs import metrics
 
 TRAINER = "RetrievalTrainer"
-_WITHOUT_EFFECT = {
-    "num_workers", "eval_batch_size", "timeout_seconds", "log_every_n_steps", "num_repos",
-    "num_sanity_val_steps", "checkpoint_every_n_steps", "max_epochs",
-}  # fmt: skip
-"""Settings that may change between a killed call and the one that goes on; with more epochs the
-repository under way and those to come are trained longer."""
+DEFAULTS = default_settings(TrainingConfig)
 _STEP_FOLDER = re.compile(r"run(\d+)-")
 
 
@@ -147,8 +143,7 @@ class RetrievalRun:
         ]
 
     def _asks_for(self, settings: dict[str, Any], asked: dict[str, Any]) -> bool:
-        def shaping(all_of_them: dict[str, Any]) -> dict[str, Any]:
-            return {k: v for k, v in all_of_them.items() if k not in _WITHOUT_EFFECT}
-
+        """Whether it is the same request; what shapes no result may have changed meanwhile."""
         same = {key: self.state.run.get(key) for key in asked} == asked
-        return same and shaping(self.state.settings) == shaping(json.loads(json.dumps(settings)))
+        before, now = ({**DEFAULTS, **one} for one in (self.state.settings, settings))
+        return same and all(before[name] == plain(now[name]) for name in DEFAULTS)

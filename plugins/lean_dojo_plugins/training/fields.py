@@ -17,18 +17,29 @@ from lean_dojo_v2.structuring import suggestion
 Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 
 
-def about(text: str) -> dict[str, str]:
-    """Return a field's metadata: one line of help for ``lean-dojo show``."""
-    return {"help": text}
+def about(text: str, *, shapes_result: bool = True) -> dict[str, Any]:
+    """Return a field's metadata: one line of help, and whether it makes another run.
+
+    A run goes on whatever has changed of the settings that do not shape its result.
+    """
+    return {"help": text, "shapes_result": shapes_result}
 
 
-def setting(default: Any, text: str, validator: Validator | None = None, **options: Any) -> Any:
+def setting(
+    default: Any,
+    text: str,
+    validator: Validator | None = None,
+    *,
+    shapes_result: bool = True,
+    **options: Any,
+) -> Any:
     """Make a field of a default, its help text and its validator; other options are those of attrs.
 
     Type checkers take its place among the arguments, and whether it is one by name only, from the
     class; a field with a converter is better made by ``attrs.field``, whose type they follow.
     """
-    return attrs.field(default=default, validator=validator, metadata=about(text), **options)
+    metadata = about(text, shapes_result=shapes_result)
+    return attrs.field(default=default, validator=validator, metadata=metadata, **options)
 
 
 def must_be(what: str, fits: Callable[[Any], bool]) -> Validator:

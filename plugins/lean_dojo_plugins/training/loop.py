@@ -139,7 +139,7 @@ class Loop:
         """Bring the output folder into order and read how far an earlier run got."""
         if self.processes.is_main_process:
             self.folder.begin(
-                type(self.trainer).__name__, self.trainer.settings(), resume=self.trainer.resume
+                type(self.trainer), self.trainer.settings(), resume=self.trainer.resume
             )
             if self.trainer.look_back:
                 read_matrix(self.folder.path)  # a broken file is said now, not after the training

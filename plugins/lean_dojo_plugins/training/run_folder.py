@@ -20,6 +20,7 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import CheckpointError, UsageError
+from lean_dojo_plugins.training.settings import default_settings
 from lean_dojo_v2.atomic import atomic_write_text, flush
 from lean_dojo_v2.runs.files import STATE_FILE
 
@@ -59,8 +60,7 @@ class FinishedStep:
         rows: Rows of the merged dataset; 0 for a repository that was skipped.
         optimizer_steps: Steps of the optimiser.
         data: Digest of the rows.
-        length: The settings that say how long it was trained; ``None`` in a folder of before they
-            were noted.
+        length: The settings that say how long it was trained; ``None`` if it was not.
         model: Where its model lies, relative to the folder, if not in the folder itself. Where a
             step trains several repositories at once, rows and steps stand at the last of them.
     """
@@ -149,7 +149,7 @@ class RunFolder:
         data = {"version": _VERSION, **attrs.asdict(state)}
         atomic_write_text(self.path / STATE_FILE, json.dumps(data, indent=2) + "\n")
 
-    def begin(self, trainer: str, settings: Mapping[str, Any], *, resume: bool) -> RunState:
+    def begin(self, trainer: type, settings: Mapping[str, Any], *, resume: bool) -> RunState:
         """Bring the folder into order for a run: a new one, or one that goes on from that state.
 
         Raises:
@@ -161,7 +161,7 @@ class RunFolder:
             grown = check_same_run(found, trainer, settings, self.path)
         else:
             self.start_anew()
-            self.save(RunState(trainer, dict(settings)))
+            self.save(RunState(trainer.__name__, dict(settings)))
             grown = False
         state = self.recover()
         assert state is not None
@@ -220,12 +220,8 @@ class RunFolder:
         self.save(state)
 
     def step_folder(self, index: int, name: str) -> Path:
-        """Where the step with that 0-based index keeps its data and checkpoints.
-
-        The index alone tells; a run of before may have written the name in another way.
-        """
-        folder = self.path / CHECKPOINTS
-        return next(folder.glob(f"{index + 1}-*"), folder / f"{index + 1}-{name}")
+        """Where the step with that 0-based index keeps its data and checkpoints."""
+        return self.path / CHECKPOINTS / f"{index + 1}-{name}"
 
     def _drop_checkpoints(self, finished: int) -> None:
         folder = self.path / CHECKPOINTS
@@ -262,10 +258,11 @@ def check_same_trainer(state: RunState, trainer: str, path: Path) -> None:
         )
 
 
-def check_same_run(state: RunState, trainer: str, settings: Mapping[str, Any], path: Path) -> bool:
+def check_same_run(state: RunState, trainer: type, settings: Mapping[str, Any], path: Path) -> bool:
     """Refuse to continue a run whose settings were others.
 
-    What is not finished may be trained longer: more epochs or steps only add to it.
+    What is not finished may be trained longer: more epochs or steps only add to it. A setting that
+    one side lacks, since it came or went in between, is compared by its default.
 
     Returns:
         Whether the run is to be longer.
@@ -273,8 +270,9 @@ def check_same_run(state: RunState, trainer: str, settings: Mapping[str, Any], p
     Raises:
         UsageError: Names every difference, and how to undo it.
     """
-    check_same_trainer(state, trainer, path)
-    before, now = _flat(state.settings), _flat(settings)
+    check_same_trainer(state, trainer.__name__, path)
+    defaults = default_settings(trainer)
+    before, now = (_flat({**defaults, **one}) for one in (state.settings, settings))
     others = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
     refused = [key for key in others if not _only_adds(key, before.get(key), now.get(key))]
     if refused:
@@ -323,7 +321,7 @@ def longer_by(state: RunState, settings: Mapping[str, Any]) -> dict[str, float]:
 
     Returns:
         Settings of the transformers trainer: ``num_train_epochs`` or ``max_steps``; none if the
-        run is as long as asked for, or was finished before lengths were noted.
+        run is as long as asked for.
     """
     before = state.finished[-1].length if state.finished else None
     if before is None:

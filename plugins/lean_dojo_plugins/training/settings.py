@@ -9,15 +9,6 @@ from typing import Any
 
 import attrs
 
-_WITHOUT_EFFECT = {
-    "output_dir",
-    "resume",
-    "report_to",
-    "device",
-    "look_back",
-    "callbacks",
-    "share_prompts",
-}
 # Settings of the library that change what is written and shown, not what is learned.
 _ARGS_WITHOUT_EFFECT = {
     "dataloader_num_workers",
@@ -33,16 +24,29 @@ _ARGS_WITHOUT_EFFECT = {
 
 def plain_settings(trainer: Any) -> dict[str, Any]:
     """Return every field of a trainer (an attrs object) that shapes its result, JSON-ready."""
-    settings = {
-        field.name: plain(getattr(trainer, field.name))
-        for field in attrs.fields(type(trainer))
-        if field.init and field.name not in _WITHOUT_EFFECT
-    }
+    settings = {one.name: plain(getattr(trainer, one.name)) for one in _shaping(type(trainer))}
     if isinstance(args := settings.get("trainer_args"), dict):
         settings["trainer_args"] = {
             key: value for key, value in args.items() if key not in _ARGS_WITHOUT_EFFECT
         }
     return settings
+
+
+def default_settings(kind: type) -> dict[str, Any]:
+    """Return the same of a class's defaults: what a setting was before there was such a one."""
+    found = {}
+    for one in _shaping(kind):
+        default: Any = one.default
+        if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
+            default = default.factory()
+        if default is not attrs.NOTHING:
+            found[one.name] = plain(default)
+    return found
+
+
+def _shaping(kind: type) -> list[attrs.Attribute[Any]]:
+    fields = attrs.fields(kind) if attrs.has(kind) else ()
+    return [one for one in fields if one.init and one.metadata.get("shapes_result", True)]
 
 
 def plain(value: Any) -> Any:

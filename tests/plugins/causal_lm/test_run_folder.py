@@ -101,6 +101,8 @@ def test_a_broken_state_file_is_named(tmp_path, text):
 def test_other_settings_are_all_named(tmp_path):
     state = RunState("SFTTrainer", {"lr": 1e-5, "seed": 1, "same": 0})
     with pytest.raises(UsageError, match=r"lr was 1e-05 and is 2e-05; seed was 1 and is 2"):
-        check_same_run(state, "SFTTrainer", {"lr": 2e-5, "seed": 2, "same": 0}, tmp_path)
+        check_same_run(
+            state, type("SFTTrainer", (), {}), {"lr": 2e-5, "seed": 2, "same": 0}, tmp_path
+        )
     with pytest.raises(UsageError, match="holds a run of SFTTrainer, not of GRPOTrainer"):
-        check_same_run(state, "GRPOTrainer", state.settings, tmp_path)
+        check_same_run(state, type("GRPOTrainer", (), {}), state.settings, tmp_path)

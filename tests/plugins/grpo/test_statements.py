@@ -45,7 +45,7 @@ def test_settings(file):
     trainer = GRPOTrainer("owner/model", "proof-verified", statements=file)
     assert trainer.writes_whole_proofs
     assert trainer.completion_length == PROOF_TOKENS
-    assert "statements" not in GRPOTrainer("owner/model", "constant").settings()
+    assert GRPOTrainer("owner/model", "constant").settings()["statements"] is None
     with pytest.raises(ConfigError, match="choose one"):
         GRPOTrainer("owner/model", statements=file, episodes=True)
     with pytest.raises(UsageError, match="or on statements"):

@@ -91,16 +91,6 @@ def test_the_information_does_not_vanish_as_the_fit_improves(model, items):
     assert 0.1 * drift > 0.01
 
 
-def test_a_checkpoint_of_before_is_scaled_when_it_is_read(model, items):
-    fisher = fisher_information(model, singles(items, 1))
-    anchor = {name: p.detach().clone() for name, p in model.named_parameters()}
-    read = Consolidation.from_state({"fisher": fisher, "anchor": anchor}, model)
-    count = sum(value.numel() for value in fisher.values())
-    assert sum(value.sum() for value in read.fisher.values()) == pytest.approx(count, rel=1e-3)
-    again = Consolidation.from_state(read.to_state(), model)
-    assert all(torch.equal(again.fisher[name], read.fisher[name]) for name in fisher)
-
-
 def test_the_fisher_information_of_another_model_is_refused(model, items, make_encoder, tmp_path):
     state = Consolidation.after(
         model, fisher_information(model, singles(items, 1)), None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import attrs
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -68,22 +69,34 @@ def test_a_refused_change_names_the_flags(train):
 def test_a_flag_is_named_as_a_shell_takes_it(tmp_path):
     state = RunState("T", {"lora_config": {"r": 2}, "reward_func": [["constant", 1.0, {}]]})
     with pytest.raises(UsageError) as error:
-        check_same_run(state, "T", {"lora_config": None, "reward_func": []}, tmp_path)
+        check_same_run(state, type("T", (), {}), {"lora_config": None, "reward_func": []}, tmp_path)
     said = """use --set 'lora_config={"r": 2}', give the rewards (--reward) as before; or"""
     assert said in str(error.value)
 
 
 def test_only_more_of_it_only_adds(tmp_path):
     state = RunState("T", {"epochs": 2.0, "trainer_args": {"max_steps": -1, "optim": "x"}})
-    assert not check_same_run(state, "T", state.settings, tmp_path)
-    assert check_same_run(state, "T", {**state.settings, "epochs": 3.0}, tmp_path)
+    assert not check_same_run(state, type("T", (), {}), state.settings, tmp_path)
+    assert check_same_run(state, type("T", (), {}), {**state.settings, "epochs": 3.0}, tmp_path)
     for changed in (
         {"epochs": 1.0},
         {"trainer_args": {"max_steps": 9, "optim": "x"}},  # fewer than the epochs have
         {"trainer_args": {"max_steps": -1, "optim": "y"}},
     ):
         with pytest.raises(UsageError, match="other settings"):
-            check_same_run(state, "T", {**state.settings, **changed}, tmp_path)
+            check_same_run(state, type("T", (), {}), {**state.settings, **changed}, tmp_path)
+
+
+def test_a_setting_that_came_since_is_compared_by_its_default(tmp_path):
+    @attrs.define
+    class T:
+        old: int = 1
+        new: list[int] = attrs.field(factory=list)
+
+    state = RunState("T", {"old": 1})
+    assert not check_same_run(state, T, {"old": 1, "new": []}, tmp_path)
+    with pytest.raises(UsageError, match=r"new was \[\] and is \[2\]"):
+        check_same_run(state, T, {"old": 1, "new": [2]}, tmp_path)
 
 
 def test_a_folder_of_before_lengths_were_noted_loads(tmp_path):

@@ -59,7 +59,7 @@ class Consolidation:
 
     def to_state(self) -> dict[str, Any]:
         """Return what a checkpoint keeps."""
-        return {"fisher": self.fisher, "anchor": self.anchor, "normalised": True}
+        return {"fisher": self.fisher, "anchor": self.anchor}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], model: nn.Module) -> Consolidation:
@@ -75,10 +75,7 @@ class Consolidation:
             raise CheckpointError(
                 f"the checkpoint's Fisher information is not of this model: {odd} differs"
             )
-        fisher = dict(state["fisher"])
-        if not state.get("normalised"):  # of a checkpoint from before that was done
-            fisher = normalised(fisher)
-        return cls(fisher, dict(state["anchor"]))
+        return cls(dict(state["fisher"]), dict(state["anchor"]))
 
     @classmethod
     def after(
