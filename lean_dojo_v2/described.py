@@ -6,17 +6,13 @@ import dataclasses
 import inspect
 import json
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from lean_dojo_core import registry
 from lean_dojo_core.settings import Setting, settings_of, type_text
-
-
-def _several(found: Iterable[Described | Mapping[str, Any]]) -> tuple[Described, ...]:
-    return tuple(one if isinstance(one, Described) else Described(**one) for one in found)
 
 
 @attrs.frozen(kw_only=True)
@@ -42,7 +38,7 @@ class Described:
     shown: str = ""
     help: str = ""
     record: bool = False
-    inner: tuple[Described, ...] = attrs.field(default=(), converter=_several)
+    inner: tuple[Described, ...] = ()
     schema: Mapping[str, Any] = attrs.Factory(dict)
 
     def as_json(self) -> dict[str, Any]:
@@ -56,7 +52,7 @@ class Description:
     """A plugin object in words: its docstring and its settings."""
 
     doc: str
-    settings: tuple[Described, ...] = attrs.field(converter=_several)
+    settings: tuple[Described, ...]
 
 
 def describe(entry: registry.Entry[Any, Any]) -> Description:

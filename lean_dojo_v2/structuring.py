@@ -1,24 +1,20 @@
 """Plain values (from YAML, JSON) into annotated types, strictly: ``"3"`` is no integer.
 
-cattrs does the work; the hooks here make primitives strict, choose within unions, and say what is
-wrong in words and at which key.
+What is wrong is said in words and at which key.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
-import functools
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
-import cattrs
-from cattrs import cols
 
 from lean_dojo_core.settings import settings_of, type_text
 
@@ -48,15 +44,30 @@ def structure(value: Any, annotation: Any) -> Any:
     Raises:
         WrongValue: If it does not fit.
     """
-    try:
-        return _converter().structure(value, annotation)
-    except cattrs.BaseValidationError as error:
-        raise _first_problem(error) from error
-    except cattrs.StructureHandlerNotFoundError as error:
-        raise WrongValue(
-            f"a value of type {type_text(annotation)} cannot be written in a file; "
-            "set it from Python"
-        ) from error
+    kind, arguments = typing.get_origin(annotation) or annotation, typing.get_args(annotation)
+    if kind is Any or kind is object:
+        return value
+    if kind is typing.Annotated:
+        return structure(value, arguments[0])
+    if kind in {typing.Union, types.UnionType}:
+        return _union(value, annotation)
+    if kind is typing.Literal:
+        return _literal(value, annotation)
+    if kind in {str, int, float, bool}:
+        return _primitive(value, kind)
+    if kind is Path:
+        return _path(value)
+    if kind is Callable:
+        return _instance(value, annotation)
+    if _is_record(kind):
+        return _record(value, kind)
+    if _subclass(kind, Mapping):
+        return _mapping(value, annotation, *(arguments or (Any, Any)))
+    if _subclass(kind, Collection):
+        return _collection(value, annotation, kind, arguments)
+    raise WrongValue(
+        f"a value of type {type_text(annotation)} cannot be written in a file; set it from Python"
+    )
 
 
 def suggestion(name: str, known: Iterable[str], nested: Iterable[str] = ()) -> str:
@@ -106,53 +117,36 @@ def _likeness(name: str, option: str) -> float:
     return max(0.75 if within else 0.0, difflib.SequenceMatcher(None, one, other).ratio())
 
 
-@functools.cache
-def _converter() -> cattrs.Converter:
-    converter = cattrs.Converter()
-    for kind in (str, int, float, bool):
-        converter.register_structure_hook(kind, _primitive)
-    converter.register_structure_hook(Path, _path)
-    hooks: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], Any]], ...] = (
-        (lambda kind: kind is object, lambda value, _: value),
-        (lambda kind: typing.get_origin(kind) in {typing.Union, types.UnionType}, _union),
-        (lambda kind: typing.get_origin(kind) is typing.Literal, _literal),
-        (lambda kind: (typing.get_origin(kind) or kind) is Callable, _instance),
-        (_is_record, _record),
-    )
-    for fits, hook in hooks:
-        converter.register_structure_hook_func(fits, hook)
-    for test, factory in (
-        (cols.is_sequence, cols.list_structure_factory),
-        (cols.is_mapping, cols.mapping_structure_factory),
-    ):
-        converter.register_structure_hook_factory(test, _container(factory, test))
-    return converter
+def _mapping(value: Any, annotation: Any, key: Any, item: Any) -> dict[Any, Any]:
+    if not isinstance(value, Mapping):
+        raise WrongValue(f"expected a mapping ({type_text(annotation)}), got {_shown(value)}")
+    return {structure(one, key): _within(one, value[one], item) for one in value}
 
 
-def _container(factory: Callable[..., Any], test: Callable[[Any], bool]) -> Callable[..., Any]:
-    """Refuse what cattrs would take for a container, the letters of a string.
+def _collection(value: Any, annotation: Any, kind: type, arguments: tuple[Any, ...]) -> Any:
+    """Build a list, a tuple or a set; a single text is a list of one, where texts are listed."""
+    item = arguments[0] if arguments else Any
+    if isinstance(value, str) and item in (str, Any):
+        value = [value]
+    fixed = kind is tuple and len(arguments) > 0 and arguments[-1] is not ...
+    if not isinstance(value, list | tuple) or (fixed and len(value) != len(arguments)):
+        raise WrongValue(f"expected a list ({type_text(annotation)}), got {_shown(value)}")
+    items = [
+        _within(index, one, arguments[index] if fixed else item) for index, one in enumerate(value)
+    ]
+    return kind(items) if kind in {tuple, set, frozenset} else items
 
-    A single text stands for a list of one, where texts are what is listed.
-    """
-    accepted = Mapping if test is cols.is_mapping else (list, tuple)
-    word = "a mapping" if test is cols.is_mapping else "a list"
 
-    def make(annotation: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
-        structure_items = factory(annotation, converter)
-        item, *_ = typing.get_args(annotation) or (Any,)
-        texts = test is cols.is_sequence and item in (str, Any)
+def _within(key: Any, value: Any, annotation: Any) -> Any:
+    """Turn a part of a value into a type; what is wrong in it is told with its key."""
+    try:
+        return structure(value, annotation)
+    except WrongValue as error:
+        raise WrongValue(str(error), (key, *error.path)) from error
 
-        def hook(value: Any, kind: Any) -> Any:
-            if texts and isinstance(value, str):
-                value = [value]
-            if not isinstance(value, accepted):
-                raise WrongValue(f"expected {word} ({type_text(kind)}), got {_shown(value)}")
-            items = structure_items(value, kind)
-            return tuple(items) if (typing.get_origin(kind) or kind) is tuple else items
 
-        return hook
-
-    return make
+def _subclass(kind: Any, of: type) -> bool:
+    return isinstance(kind, type) and issubclass(kind, of)
 
 
 def _is_record(annotation: Any) -> bool:
@@ -169,7 +163,7 @@ def _primitive(value: Any, kind: type) -> Any:
     raise WrongValue(f"expected {kind.__name__}, got {_shown(value)}")
 
 
-def _path(value: Any, _kind: Any) -> Path:
+def _path(value: Any) -> Path:
     if isinstance(value, str | Path) and str(value):
         return Path(value)
     raise WrongValue(f"expected a path, got {_shown(value)}")
@@ -198,7 +192,11 @@ def _union(value: Any, kind: Any) -> Any:
     members = tuple(member for member in members if member is not type(None))
     if isinstance(value, Mapping):
         # The one member that takes a mapping says best what is wrong inside it.
-        records = [one for one in members if _is_record(one) or cols.is_mapping(one)]
+        records = [
+            one
+            for one in members
+            if _is_record(one) or _subclass(typing.get_origin(one) or one, Mapping)
+        ]
         if len(records) == 1:
             return structure(value, records[0])
     # An exact match first: `3` is an int before it is a float.
@@ -224,10 +222,7 @@ def _record(value: Any, kind: Any) -> Any:
         if key not in known:
             hint = suggestion(str(key), known)
             raise WrongValue(f"{kind.__name__} has no key {key!r}.{hint}", (str(key),))
-        try:
-            arguments[key] = structure(item, known[key].annotation)
-        except WrongValue as error:
-            raise WrongValue(str(error), (key, *error.path)) from error
+        arguments[key] = _within(key, item, known[key].annotation)
     missing = [name for name, part in known.items() if part.required and name not in arguments]
     if missing:
         raise WrongValue(f"{kind.__name__} needs {', '.join(missing)}")
@@ -235,21 +230,6 @@ def _record(value: Any, kind: Any) -> Any:
         return kind(**arguments)
     except (TypeError, ValueError) as error:
         raise WrongValue(f"{kind.__name__} refuses this: {error}") from error
-
-
-def _first_problem(error: BaseException, path: tuple[str | int, ...] = ()) -> WrongValue:
-    """Walk cattrs' exception group to its first leaf, gathering keys and indices."""
-    if isinstance(error, WrongValue):
-        return WrongValue(str(error), (*path, *error.path))
-    if not isinstance(error, BaseExceptionGroup):
-        return WrongValue(f"{type(error).__name__}: {error}", path)
-    inner = error.exceptions[0]
-    for remark in getattr(inner, "__notes__", ()):
-        if isinstance(remark, cattrs.IterableValidationNote):
-            path = (*path, remark.index)
-        elif isinstance(remark, cattrs.AttributeValidationNote):
-            path = (*path, remark.name)
-    return _first_problem(inner, path)
 
 
 def _shown(value: Any) -> str:
