@@ -7,6 +7,7 @@ implementations are called one by one here, and every failure ends in a :class:`
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import pkgutil
@@ -16,7 +17,6 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from importlib import metadata
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import attrs
@@ -25,7 +25,7 @@ import pluggy
 from lean_dojo_core import hookspecs, local
 from lean_dojo_core.errors import PluginDeprecationWarning, PluginError, StrictPluginsError
 from lean_dojo_core.foreign import loading
-from lean_dojo_core.installed import GROUP, HOST_DISTRIBUTION, host_requirements, normalise
+from lean_dojo_core.installed import GROUP, HOST_DISTRIBUTION, host_requirements, normalise, points
 from lean_dojo_core.specs import PluginSpec
 
 DISABLE_VARIABLE = "LEAN_DOJO_DISABLE_PLUGINS"
@@ -139,21 +139,17 @@ def _candidates() -> Iterator[PluginInfo]:
 
 
 def _installed() -> Iterator[PluginInfo]:
-    """List the installed plugins; the first of equal distributions on the path wins."""
-    for distribution, points in itertools.groupby(
-        metadata.entry_points(group=GROUP), key=lambda point: point.dist
-    ):
-        about = {} if distribution is None else dict(distribution.metadata.items())
-        for point in points:
-            # Of a distribution that is half deleted the metadata are gone.
-            name = about.get("Name") or point.value.partition(".")[0]
-            yield PluginInfo(
-                name=f"{name}:{point.name}",
-                distribution=name,
-                version=about.get("Version") or "unknown",
-                # Extras after the value, `module:attr [extra]`, are obsolete and ignored.
-                value=point.value.partition("[")[0].strip(),
-            )
+    """List the installed plugins."""
+    for point in points():
+        # Of a distribution that is half deleted the metadata are gone.
+        name = point.distribution or point.value.partition(".")[0]
+        yield PluginInfo(
+            name=f"{name}:{point.name}",
+            distribution=name,
+            version=point.version or "unknown",
+            # Extras after the value, `module:attr [extra]`, are obsolete and ignored.
+            value=point.value.partition("[")[0].strip(),
+        )
     for file in local.files():
         yield PluginInfo(
             name=f"{file.name}:{file.stem}",
@@ -243,23 +239,31 @@ def _other_api(manifest: object) -> str | None:
 
 def _offered(manifest: object, info: PluginInfo) -> Iterator[PluginSpec]:
     """Call a manifest's hooks, kind by kind, and check what they give."""
-    manager = pluggy.PluginManager(GROUP)  # its own: what goes wrong in it affects no other plugin
-    manager.add_hookspecs(hookspecs)
+    manager = _manager()
     try:
         manager.register(manifest, name=info.name)
         manager.check_pending()
+        callers = manager.get_hookcallers(manifest) or []
+        if not callers:
+            raise PluginError(
+                "implements no hook; decorate a function such as lean_dojo_reward_functions with "
+                "lean_dojo_core.hookimpl"
+            )
+        for name, spec in hookspecs.HOOKS.items():
+            caller: pluggy.HookCaller = getattr(manager.hook, name)
+            if caller in callers:
+                yield from _descriptors(caller, spec)
     except pluggy.PluginValidationError as error:
         raise PluginError(" ".join(str(error).split())) from error
-    callers = manager.get_hookcallers(manifest) or []
-    if not callers:
-        raise PluginError(
-            "implements no hook; decorate a function such as lean_dojo_reward_functions with "
-            "lean_dojo_core.hookimpl"
-        )
-    for name, spec in hookspecs.HOOKS.items():
-        caller: pluggy.HookCaller = getattr(manager.hook, name)
-        if caller in callers:
-            yield from _descriptors(caller, spec)
+    finally:  # what goes wrong in it affects no other plugin
+        manager.unregister(name=info.name)
+
+
+@functools.cache
+def _manager() -> pluggy.PluginManager:
+    manager = pluggy.PluginManager(GROUP)
+    manager.add_hookspecs(hookspecs)
+    return manager
 
 
 def _descriptors(caller: pluggy.HookCaller, spec: type[PluginSpec]) -> Iterator[PluginSpec]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -56,7 +55,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     It is aligned text, in 80 columns or in the terminal's width, in which the last column wraps. On
     a terminal that is too narrow for the others, each row is a list of its cells.
     """
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PLAIN_WIDTH
+    width = PLAIN_WIDTH
+    if sys.stdout.isatty():
+        import shutil
+
+        width = shutil.get_terminal_size().columns
     sizes = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     least = sum(sizes[:-1]) + 2 * (len(sizes) - 1) + min(sizes[-1], FOLDED)
     if sys.stdout.isatty() and least > width:
