@@ -3,7 +3,7 @@
 
 const fs = require('node:fs');
 const { extended, indexed } = require('./environments.js');
-const { importModules } = require('./imports.js');
+const { constantOf, importModules } = require('./imports.js');
 const { writeAll } = require('./output.js');
 
 /** Where the compiled module is written, in Lean's own file system, which is memory. */
@@ -29,7 +29,7 @@ function compile(rt, module) {
     const library = extended(rt, indexed(rt, importModules(rt, imports)));
     const { ok, env } = elaborate(rt, { input, parser, log, library, module });
     if (ok) {
-      rt.io('l_Lean_writeModule', env, rt.string(TARGET), rt.NO);
+      rt.perform2(constantOf(rt, env, 'Dojo.ship'), env, rt.string(TARGET));
       writeAll(STDOUT, rt.module.FS.readFile(TARGET));
     }
     return ok ? 0 : 1;

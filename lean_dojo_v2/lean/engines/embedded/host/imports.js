@@ -1,6 +1,8 @@
 'use strict';
 /** Importing modules, and what of a project Lean can see. */
 
+/** `Except.ok` */
+const OK = 1;
 /** WASI's ENOENT. */
 const NO_SUCH_FILE = 44;
 /** `OLeanLevel.private`, as a file that is no `module` imports. */
@@ -51,4 +53,13 @@ function importModules(rt, modules, files = {}) {
   return rt.keep(environment);
 }
 
-module.exports = { mountProject, importModules };
+/** The value of a constant of the program, kept for good. */
+function constantOf(rt, env, name) {
+  const [anyType, unchecked] = [rt.box(0), rt.box(0)];
+  const options = rt.constant('l_Lean_Options_empty');
+  const found = rt.call('l_Lean_Environment_evalConst', anyType, env, options, rt.name(name), unchecked);
+  if (rt.tag(found) !== OK) throw new Error(`${name}: ${rt.text(rt.field(found, 0))}`);
+  return rt.keep(rt.field(found, 0));
+}
+
+module.exports = { mountProject, importModules, constantOf };

@@ -3,15 +3,12 @@
 
 const fs = require('node:fs');
 const { asImported, extended, grown, indexed } = require('./environments.js');
-const { importModules, mountProject } = require('./imports.js');
+const { constantOf, importModules, mountProject } = require('./imports.js');
 const { createTimeout } = require('./timeout.js');
 
 /** The program as a module of Lean, and where Lean reads it from. */
 const [MODULE, FILE] = ['Dojo', '/program.olean'];
 const MEBIBYTE = 1024 * 1024;
-/** `Except.ok` */
-const OK = 1;
-
 /**
  * @param {object} rt the runtime
  * @param {{program: string, project?: string, words: string[]}} settings `program`: its compiled module
@@ -35,15 +32,6 @@ function loadProgram(rt, { program, project, words }) {
         rt.perform3(serve, session, reader, writer);
       });
   });
-}
-
-/** The value of a constant of the program, kept for good. */
-function constantOf(rt, env, name) {
-  const [anyType, unchecked] = [rt.box(0), rt.box(0)];
-  const options = rt.constant('l_Lean_Options_empty');
-  const found = rt.call('l_Lean_Environment_evalConst', anyType, env, options, rt.name(name), unchecked);
-  if (rt.tag(found) !== OK) throw new Error(`${name}: ${rt.text(rt.field(found, 0))}`);
-  return rt.keep(rt.field(found, 0));
 }
 
 /** What an action of Lean's `IO` returns. */

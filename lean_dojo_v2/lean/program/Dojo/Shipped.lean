@@ -1,0 +1,48 @@
+import Lean
+
+/-!
+# The compiled program, without the library that it was compiled against
+
+Lean's interpreter needs the code of the program, and of each function of Lean that it calls only the signature: the
+function itself is in Lean's binary. So a module with these alone runs the program without importing Lean's library,
+which takes a second and 300 MB where files cannot be mapped into memory.
+-/
+
+namespace Dojo
+
+open Lean IR
+
+/-- The program's own functions, and those that they call. -/
+private def functionsOf (env : Environment) : Array Decl := Id.run do
+  let own := getDecls env
+  let mut known : NameSet := {}
+  let mut all := #[]
+  for decl in own do
+    known := known.insert decl.name
+    all := all.push decl
+  for decl in own do
+    for name in (collectUsedDecls env decl).toList do
+      if known.contains name then continue
+      known := known.insert name
+      if let some used := findEnvDecl env name then all := all.push used
+  return all
+
+private unsafe def entriesUnsafe (decls : Array Decl) : Array EnvExtensionEntry := unsafeCast decls
+
+@[implemented_by entriesUnsafe]
+private opaque entries (decls : Array Decl) : Array EnvExtensionEntry
+
+/-- Writes the module that runs the program, which was elaborated in an environment. -/
+def ship (env : Environment) (file : System.FilePath) : IO Unit := do
+  let decls := (functionsOf env).qsort (Name.quickLt ·.name ·.name)
+  let code : ModuleData := {
+    isModule := false
+    imports := #[]
+    constNames := #[]
+    constants := #[]
+    extraConstNames := decls.map (·.name)
+    entries := #[(declMapExt.name, entries decls)]
+  }
+  saveModuleData file env.mainModule code
+
+end Dojo
