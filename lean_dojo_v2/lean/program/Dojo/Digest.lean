@@ -40,44 +40,85 @@ private def contentsOf (mctx : MetavarContext) (decl : MetavarDecl) : Contents :
 private def Contents.terms (contents : Contents) : Array Expr :=
   contents.hypotheses.foldl (init := #[]) (fun all one => (all.push one.type) ++ one.value?.toArray) |>.push contents.target
 
-/-- The text of a goal. Variables are numbered by their first mention, all over a state: goals may share some. -/
-private def Contents.text (contents : Contents) (universes : Numbers) (variables : Numbers) : String × Numbers := Id.run do
-  let mut variables := variables
+/-- A term by itself: its canonical text, and the universes and variables that the text numbers, in their order. -/
+private structure Spelt where
+  text : String
+  universes : Array Name
+  variables : Array Name
+
+/-- Terms that have been spelt. The goals of a proof share most of their hypotheses. -/
+abbrev SpeltTerms := Std.HashMap ExprStructEq Spelt
+
+/-- The numbers of the names of a goal, or of all goals of a state, which may share some. -/
+private structure Numbering where
+  universes : Numbers := {}
+  variables : Numbers := {}
+
+private def inOrder (numbers : Numbers) : Array Name :=
+  numbers.fold (init := Array.replicate numbers.size .anonymous) fun names name place => names.set! place name
+
+private def spell (e : Expr) : StateM SpeltTerms Spelt := do
+  if let some known := (← get)[(⟨e⟩ : ExprStructEq)]? then return known
+  let universes := (collectLevelParams {} e).params
+  let (text, variables) := canonical e (numbered universes)
+  let spelt := { text, universes, variables := inOrder variables }
+  modify (·.insert ⟨e⟩ spelt)
+  return spelt
+
+private def numbersOf (numbers : Numbers) (names : Array Name) : String × Numbers := Id.run do
+  let mut numbers := numbers
+  let mut text := ""
+  for name in names do
+    unless numbers.contains name do numbers := numbers.insert name numbers.size
+    text := s!"{text} {numbers.getD name 0}"
+  return (text, numbers)
+
+/-- The text of a term among others: its own, and which universes and variables those are. -/
+private def termText (numbering : Numbering) (e : Expr) : StateM SpeltTerms (String × Numbering) := do
+  let spelt ← spell e
+  let (levels, universes) := numbersOf numbering.universes spelt.universes
+  let (names, variables) := numbersOf numbering.variables spelt.variables
+  return (s!"{spelt.text}[{levels} :{names}]", { universes, variables })
+
+/-- The text of a goal. Variables are numbered by their first mention. -/
+private def Contents.text (contents : Contents) (numbering : Numbering) : StateM SpeltTerms (String × Numbering) := do
+  let mut numbering := numbering
   let mut lines := #[]
   for one in contents.hypotheses do
-    let (type, more) := canonical one.type universes (variables := variables)
-    variables := more
+    let (type, more) ← termText numbering one.type
+    numbering := more
     let mut value := ""
     if let some e := one.value? then
-      let (text, more) := canonical e universes (variables := variables)
+      let (text, more) ← termText numbering e
       value := text
-      variables := more
+      numbering := more
     lines := lines.push s!"{if one.writable then "named" else "nameless"}|{type}|{value}"
-    unless variables.contains one.id.name do variables := variables.insert one.id.name variables.size
-  let (target, more) := canonical contents.target universes (variables := variables)
+    let variables := numbering.variables
+    unless variables.contains one.id.name do
+      numbering := { numbering with variables := variables.insert one.id.name variables.size }
+  let (target, more) ← termText numbering contents.target
   return ("\n".intercalate (lines.push target).toList, more)
 
-private def universesOf (terms : Array Expr) : Numbers :=
-  numbered (terms.foldl (init := ({} : CollectLevelParams.State)) collectLevelParams).params
-
 /-- The digest of a goal by itself: universes and variables are numbered in it alone. -/
-private def Contents.alone (contents : Contents) : String :=
-  (contents.text (universesOf contents.terms) {}).1
+private def Contents.alone (contents : Contents) : StateM SpeltTerms String :=
+  Prod.fst <$> contents.text {}
 
 /-- The digest of a goal by itself; none where there is no such goal. -/
-def goalDigest? (mctx : MetavarContext) (goal : MVarId) : Option String :=
-  (mctx.findDecl? goal).map fun decl => (contentsOf mctx decl).alone
+def goalDigest? (mctx : MetavarContext) (goal : MVarId) : StateM SpeltTerms (Option String) :=
+  (mctx.findDecl? goal).mapM fun decl => (contentsOf mctx decl).alone
 
 private def digest (request : Request) : DojoM Json := do
   let state ← getState (request.nat "stateId")
   let contents := state.goals.filterMap fun goal => (state.mctx.findDecl? goal).map (contentsOf state.mctx)
-  let terms := contents.foldl (init := #[]) fun all one => all ++ one.terms
-  let universes := universesOf terms
-  let (texts, _) := contents.foldl (init := ((#[] : Array String), ({} : Numbers))) fun (texts, variables) one =>
-    let (text, variables) := one.text universes variables
-    (texts.push text, variables)
+  let together : StateM SpeltTerms (Array String × Numbering) :=
+    contents.foldlM (init := (#[], {})) fun (texts, numbering) one => do
+      let (text, numbering) ← one.text numbering
+      return (texts.push text, numbering)
+  let ((texts, _), spelt) := together.run {}
+  let each := (contents.mapM Contents.alone).run' spelt |>.run
   return record [
-    ("goals", toJson texts), ("each", toJson (contents.map (·.alone))), ("hasSorry", .bool (terms.any (·.hasSorry)))]
+    ("goals", toJson texts), ("each", toJson each),
+    ("hasSorry", .bool (contents.any fun one => one.terms.any (·.hasSorry)))]
 
 def digestCommands : List Command := [
   { name := "dojo.digest", fields := [required .natural "stateId"], run := digest }

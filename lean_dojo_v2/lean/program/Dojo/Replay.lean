@@ -102,7 +102,7 @@ private def tacticAt? (unit : Elaborated) (sequences : Array Sequence) (offset :
   holderOf? unit offset
 
 private def digestsOf (mctx : MetavarContext) (goals : List MVarId) : Array String :=
-  (goals.filterMap (goalDigest? mctx)).toArray
+  ((goals.mapM (goalDigest? mctx)).run' {} |>.run.filterMap id).toArray
 
 /--
 The sequence that a tactic stands in: `members`, its tactics from this one on; `column`, from 0, where a further one has
@@ -118,7 +118,7 @@ private def around (unit : Elaborated) (sequences : Array Sequence) (range : Nat
     toJson (members.map fun (start, stop) => #[text.toFile start, text.toFile stop])
   let blocks := inner.map fun block =>
     let run? := block[0]?.bind (runs[·]?)
-    let goal := run?.bind fun run => run.info.goalsBefore.head?.bind (goalDigest? run.info.mctxBefore)
+    let goal := run?.bind fun run => run.info.goalsBefore.head?.bind fun goal => (goalDigest? run.info.mctxBefore goal).run' {}
     record [("members", inFile block), ("goal", toJson goal)]
   return [("members", inFile members), ("column", toJson ((text.position first).2 - 1)), ("blocks", .arr blocks)]
 

@@ -66,17 +66,20 @@ structure Run where
   /-- How many members began to run before it. -/
   place : Nat
 
-/-- The runs that count of some members, by their ranges; members that never ran are not there. -/
-def runsOf (unit : Elaborated) (sequences : Array Sequence) : IO (Std.HashMap ByteRange Run) := do
+/--
+The runs that count of some members, by their ranges; members that never ran are not there. `visit` sees all else on the
+way.
+-/
+def runsOf (unit : Elaborated) (sequences : Array Sequence) (visit : Above → Info → IO Unit := fun _ _ => pure ()) :
+    IO (Std.HashMap ByteRange Run) := do
   let mut members : Std.HashSet ByteRange := {}
   for sequence in sequences do
     for member in sequence do members := members.insert member
-  if members.isEmpty then return {}
   let wanted := members
   let found ← IO.mkRef ({} : Std.HashMap ByteRange Run)
   let place ← IO.mkRef 0
   visitTrees unit.trees fun above info => do
-    let .ofTacticInfo info := info | return
+    let .ofTacticInfo info := info | visit above info
     if isHolderKind (kindOf info.stx) then return
     let some range := rangeOf? info.stx | return
     unless wanted.contains range do return

@@ -40,8 +40,11 @@ private unsafe def addressUnsafe {α : Type} (a : α) : USize := ptrAddrUnsafe a
 @[implemented_by addressUnsafe]
 private opaque address {α : Type} (a : α) : USize
 
-/-- Texts and digests of goals that are known. -/
-private abbrev Printed := IO.Ref (Std.HashMap (USize × USize × Bool) String)
+/-- What is known of the goals of a command. -/
+private structure Printed where
+  /-- Texts and digests. -/
+  texts : IO.Ref (Std.HashMap (USize × USize × Bool) String)
+  spelt : IO.Ref SpeltTerms
 
 /-- Whether a goal mentions no metavariables, so that nothing can change what it says. -/
 private def isSettled (decl : MetavarDecl) : Bool :=
@@ -54,9 +57,9 @@ private def rememberGoal (printed : Printed) (mctx : MetavarContext) (goal : MVa
     (compute : IO String) : IO String := do
   let some decl := mctx.findDecl? goal | return ""
   let key := (address decl, if isSettled decl then 0 else address mctx, isDigest)
-  if let some text := (← printed.get)[key]? then return text
+  if let some text := (← printed.texts.get)[key]? then return text
   let text ← compute
-  printed.modify (·.insert key text)
+  printed.texts.modify (·.insert key text)
   return text
 
 private def printGoals (printed : Printed) (context : ContextInfo) (mctx : MetavarContext) (goals : List MVarId) :
@@ -77,7 +80,9 @@ private def holdsTactics (stx : Syntax) : Bool :=
 private def firstDigest (printed : Printed) (info : TacticInfo) : IO Json := do
   let goal :: _ := info.goalsBefore | return .null
   let mctx := info.mctxBefore
-  return .str (← rememberGoal printed mctx goal true do return (goalDigest? mctx goal).getD "")
+  return .str (← rememberGoal printed mctx goal true do
+    let digest? ← printed.spelt.modifyGet (goalDigest? mctx goal |>.run ·)
+    return digest?.getD "")
 
 private def tacticJson? (text : SourceText) (printed : Printed) (inSequence : Bool) (above : Above)
     (info : TacticInfo) : IO (Option Json) := do
@@ -123,26 +128,26 @@ private def addReference (file : OpenFile) (env : Environment) (found : IO.Ref F
 
 /-- Printing goals costs time: with `sequenceOnly` each member of a tactic sequence is printed once, and nothing else. -/
 private def collect (file : OpenFile) (found : IO.Ref Found) (sequenceOnly : Bool) (unit : Elaborated) : IO Unit := do
-  let printed ← IO.mkRef {}
+  let printed : Printed := { texts := ← IO.mkRef {}, spelt := ← IO.mkRef {} }
   let env := unit.after.env
-  let runs ← runsOf unit (← unit.sequences)
   let addTactic (inSequence : Bool) (above : Above) (info : TacticInfo) : IO Unit := do
     if let some json ← tacticJson? file.text printed inSequence above info then
       found.modify fun all => { all with tactics := all.tactics.push json }
-  if sequenceOnly then
-    for run in runs.toArray.map (·.2) |>.qsort (·.place < ·.place) do addTactic true run.above run.info
-  visitTrees unit.trees fun above info => do
+  let addName (_ : Above) (info : Info) : IO Unit := do
     match info with
-    | .ofTacticInfo tactic =>
-      if sequenceOnly then return
-      let isCounted := match (rangeOf? tactic.stx).bind (runs[·]?) with
-        | some run => address run.info == address tactic
-        | none => false
-      if isCounted || !holdsTactics tactic.stx then addTactic isCounted above tactic
     | .ofTermInfo term =>
       if let .const name _ := term.expr then addReference file env found term.stx name term.isBinder
     | .ofFieldInfo field => addReference file env found field.stx field.projName false
     | _ => pure ()
+  let runs ← runsOf unit (← unit.sequences) addName
+  if sequenceOnly then
+    for run in runs.toArray.map (·.2) |>.qsort (·.place < ·.place) do addTactic true run.above run.info
+  else visitTrees unit.trees fun above info => do
+    let .ofTacticInfo tactic := info | return
+    let isCounted := match (rangeOf? tactic.stx).bind (runs[·]?) with
+      | some run => address run.info == address tactic
+      | none => false
+    if isCounted || !holdsTactics tactic.stx then addTactic isCounted above tactic
 
 /-! ## Declarations -/
 
