@@ -11,11 +11,8 @@ from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.lean.engines.capabilities import EMBEDDED
 from lean_dojo_v2.lean.engines.embedded import install
 from lean_dojo_v2.lean.engines.embedded.program import compiled_for, program_argv
-from lean_dojo_v2.lean.engines.embedded.sandbox import PACKAGE, environment, sandboxed_argv
+from lean_dojo_v2.lean.engines.embedded.sandbox import environment
 from lean_dojo_v2.lean.engines.process import LaunchPlan
-
-PROGRAM_VARIABLE = "LEAN_DOJO_PROGRAM"
-"""If set, the embedded engine is the program in Lean (``lean_dojo_v2/lean/program``)."""
 
 
 def embedded_plan(
@@ -41,12 +38,8 @@ def embedded_plan(
     home = ensure_installed().path
     own = [] if project is None else [project.resolve()]
     words = [*(f"--project={folder}" for folder in own), *imports, *core_options]
-    if os.environ.get(PROGRAM_VARIABLE):
-        program = compiled_for(home)
-        argv = program_argv(home, program, words, readable=own, memory_limit_mb=memory_limit_mb)
-    else:
-        script = PACKAGE / "js" / "main.js"
-        argv = sandboxed_argv(home, script, words, readable=own, memory_limit_mb=memory_limit_mb)
+    program = compiled_for(home)
+    argv = program_argv(home, program, words, readable=own, memory_limit_mb=memory_limit_mb)
     return LaunchPlan(
         kind="embedded",
         capabilities=EMBEDDED,

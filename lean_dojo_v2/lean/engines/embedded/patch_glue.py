@@ -4,7 +4,7 @@ The glue as published is 89 MB: 201,109 assignments of exported symbols, of whic
 itself; it looks symbols up by a linear scan, which costs two minutes at every start, and makes
 each a global variable, which costs seconds.
 :func:`patch_glue` drops the unused assignments and variables, replaces the scan by a map, and opens
-the few internals that ``js/boot.js`` needs. It is a pure function on the text, tied to one exact
+the few internals that ``host/boot.js`` needs. It is a pure function on the text, tied to one exact
 release; a text that looks different is refused, never half patched.
 """
 

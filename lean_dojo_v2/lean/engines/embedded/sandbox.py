@@ -54,7 +54,7 @@ def sandboxed_argv(
     """
     watch = PACKAGE / "watch_parent.js"
     # Resolved, because Node's permissions are about where a link leads.
-    folders = [path.resolve() for path in (PACKAGE / "js", script.parent, watch, home, *readable)]
+    folders = [path.resolve() for path in (script.parent, watch, home, *readable)]
     return [
         *_with_limits(memory_limit_mb),
         node_program(),

@@ -1,28 +1,12 @@
 'use strict';
-/** Importing modules, and what of a project Lean can see. */
+/** Importing modules, and the constants in them. */
 
 /** `Except.ok` */
 const OK = 1;
-/** WASI's ENOENT. */
-const NO_SUCH_FILE = 44;
 /** `OLeanLevel.private`, as a file that is no `module` imports. */
 const OLEAN_LEVEL = 2;
 /** Of Lean's structure `Import`: importAll, isExported, isMeta. */
 const IMPORT_FLAGS = [0, 1, 0];
-
-/** Makes the Lean files of a project, and nothing else in its folder, visible to Lean at the place where they are. */
-function mountProject(rt, folder) {
-  const { FS, NODEFS } = rt.module;
-  const { lookup } = NODEFS.node_ops;
-  NODEFS.node_ops.lookup = (parent, name) => {
-    const node = lookup(parent, name);
-    const shown = parent.mount.opts.root !== folder || FS.isDir(node.mode) || /\.(lean|olean)$/.test(name);
-    if (!shown) throw new FS.ErrnoError(NO_SUCH_FILE);
-    return node;
-  };
-  FS.mkdirTree(folder);
-  FS.mount(NODEFS, { root: folder }, folder);
-}
 
 /**
  * Imports modules, without what their extensions read from them (see environments.js).
@@ -62,4 +46,4 @@ function constantOf(rt, env, name) {
   return rt.keep(rt.field(found, 0));
 }
 
-module.exports = { mountProject, importModules, constantOf };
+module.exports = { importModules, constantOf };

@@ -8,7 +8,7 @@
  */
 
 const { parseArgs } = require('node:util');
-const { boot } = require('../js/boot.js');
+const { boot } = require('./boot.js');
 const { compile } = require('./compile.js');
 const { loadProgram } = require('./program.js');
 const { serve } = require('./lines.js');
@@ -22,7 +22,7 @@ const OPTIONS = {
 
 async function main() {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS });
-  const rt = await boot(values.install);
+  const rt = await boot(values.install, values.project);
   if (values.compile !== undefined) process.exit(compile(rt, values.compile));
   serve(loadProgram(rt, { ...values, words: positionals }));
 }

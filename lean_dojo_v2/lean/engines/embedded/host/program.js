@@ -3,7 +3,7 @@
 
 const fs = require('node:fs');
 const { asImported, extended, grown, indexed } = require('./environments.js');
-const { constantOf, importModules, mountProject } = require('./imports.js');
+const { constantOf, importModules } = require('./imports.js');
 const { createTimeout } = require('./timeout.js');
 
 /** The program as a module of Lean, and where Lean reads it from. */
@@ -17,7 +17,6 @@ const MEBIBYTE = 1024 * 1024;
  */
 function loadProgram(rt, { program, project, words }) {
   return rt.scope(() => {
-    if (project !== undefined) mountProject(rt, project);
     rt.module.FS.writeFile(FILE, fs.readFileSync(program));
     const env = indexed(rt, importModules(rt, [MODULE], { [MODULE]: FILE }));
     rt.module.FS.unlink(FILE);

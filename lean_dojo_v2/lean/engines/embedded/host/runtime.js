@@ -11,8 +11,6 @@
  * update, which is what its language server does too.
  */
 
-const { RequestError } = require('./errors.js');
-
 const OBJECT_HEADER = 8;
 const TAG_CLOSURE = 245;
 /** `box(0)`: `none`, `[]`, `false`, `()`, `Name.anonymous` and 0. */
@@ -72,8 +70,6 @@ function createRuntime(module) {
     if (!isScalar(o)) arena.push(o);
     return o;
   }
-  /** Gives the current arena a reference of its own to an object that something else owns. */
-  const hold = (o) => adopt(retain(o));
   /**
    * Runs `body` in an arena of its own. What it returns is an ordinary value, or an object it has kept.
    * @template T
@@ -97,12 +93,7 @@ function createRuntime(module) {
   const field = (o, i) => word(o + OBJECT_HEADER + 4 * i);
   /** Writes a field of an object that lives for ever; the caller has kept the new value. */
   const setField = (o, i, value) => setWord(o + OBJECT_HEADER + 4 * i, value);
-  /** A byte of the scalar area that follows the object fields. */
-  const scalarByte = (o, i) => byte(o + OBJECT_HEADER + 4 * fieldCount(o) + i);
-
   function string(text) {
-    if (typeof text !== 'string')
-      throw new RequestError('command', `expected a text, not ${JSON.stringify(text)}`);
     const encoded = encoder.encode(text);
     const buffer = wasm.malloc(encoded.length + 1) >>> 0;
     memory().bytes.set(encoded, buffer);
@@ -148,15 +139,7 @@ function createRuntime(module) {
   }
 
   const some = (o) => constructor(1, [o]);
-  const none = UNIT;
-  /** The content of an `Option`, or null. */
-  const optional = (o) => (isScalar(o) ? null : field(o, 0));
   const list = (items) => items.reduceRight((rest, head) => constructor(1, [head, rest]), UNIT);
-  function listItems(o) {
-    const items = [];
-    for (; !isScalar(o); o = field(o, 1)) items.push(field(o, 0));
-    return items;
-  }
   function array(items) {
     let o = wasm.lean_mk_array(UNIT, UNIT);
     for (const item of items) o = wasm.lean_array_push(o, retain(item));
@@ -164,9 +147,6 @@ function createRuntime(module) {
   }
   const arrayItem = (o, i) => word(o + 16 + 4 * i);
   const arrayItems = (o) => Array.from({ length: word(o + 8) }, (_, i) => arrayItem(o, i));
-  const persistentArrayItems = (o) =>
-    arrayItems(call('l_Lean_PersistentArray_toArray___redArg', o));
-
   /** A name from its parts; numbers become numeric components. */
   const nameOf = (parts) =>
     parts.reduce(
@@ -178,8 +158,6 @@ function createRuntime(module) {
     );
   /** A name as users write it: dots separate, «…» protects. The empty text is the anonymous name. */
   function name(written) {
-    if (typeof written !== 'string')
-      throw new RequestError('command', `expected a name, not ${JSON.stringify(written)}`);
     const parts = [...written.matchAll(/«([^»]*)»|([^.]+)/g)].map(
       ([, quoted, plain]) => quoted ?? (/^\d+$/.test(plain) ? Number(plain) : plain),
     );
@@ -205,8 +183,6 @@ function createRuntime(module) {
     args.forEach(retain);
     return adopt(f(...args));
   }
-  /** What an exported Lean function says that gives a `Bool`. */
-  const holds = (symbol, ...args) => call(symbol, ...args) === YES;
   /** The value of what an `IO` action gave; its error is thrown. */
   function settled(result) {
     if (tag(result) === 0) return field(result, 0);
@@ -216,22 +192,15 @@ function createRuntime(module) {
   const io = (symbol, ...args) => settled(call(symbol, ...args));
   /** As `io`, for a function with 32-bit numbers (which have no scalar box here): its own calling convention. */
   const ioRaw = (symbol, ...args) => settled(adopt(wasm[symbol](...args)));
-  /** Runs an `IO` action that is a value. */
-  const perform = (action) => settled(adopt(wasm.lean_apply_1(retain(action), UNIT)));
-  /** The same for a function of two arguments. */
+  /** Runs an `IO` function of two arguments, or of three. */
   const perform2 = (f, a, b) => settled(adopt(wasm.lean_apply_3(retain(f), retain(a), retain(b), UNIT)));
   const perform3 = (f, a, b, c) =>
     settled(adopt(wasm.lean_apply_4(retain(f), retain(a), retain(b), retain(c), UNIT)));
-  /** Applies a Lean closure to two arguments. */
-  const apply = (closure, a, b) => adopt(wasm.lean_apply_2(retain(closure), retain(a), retain(b)));
   /** A constant of a Lean module. */
   const constant = (symbol) => word(wasm[symbol].value);
 
   const newRef = (value) => adopt(wasm.lean_st_mk_ref(retain(value)));
   const readRef = (ref) => adopt(wasm.lean_st_ref_get(ref));
-
-  /** Waits for a task; the result lives as long as the task. */
-  const taskResult = (task) => wasm.lean_task_get(task);
 
   /**
    * A Lean closure over a JavaScript function of `arity` objects (the erased world included) that returns an object.
@@ -268,48 +237,33 @@ function createRuntime(module) {
     YES,
     box,
     unbox,
-    isScalar,
     tag,
-    fieldCount,
     field,
     setField,
-    scalarByte,
     keep: retain,
     drop: release,
-    hold,
-    adopt,
     scope,
     string,
     text,
     constructor,
     withFields,
     some,
-    none,
-    optional,
     list,
-    listItems,
     array,
-    arrayItem,
     arrayItems,
-    persistentArrayItems,
     nameOf,
     name,
-    nameText,
     moduleText,
     call,
-    holds,
     io,
     ioRaw,
-    perform,
     perform2,
     perform3,
-    apply,
     constant,
     newRef,
     readRef,
-    taskResult,
     closureMaker,
   };
 }
 
-module.exports = { createRuntime, LeanIOError, UNIT };
+module.exports = { createRuntime };
