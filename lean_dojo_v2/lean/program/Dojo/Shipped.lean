@@ -3,8 +3,8 @@ import Lean
 /-!
 # The compiled program, without the library that it was compiled against
 
-Lean's interpreter needs the code of the program, and of each function of Lean that it calls only the signature: the
-function itself is in Lean's binary. So a module with these alone runs the program without importing Lean's library,
+Lean's interpreter needs the code of the program, and of each function of Lean that it calls only the signature and the
+name that it has in Lean's binary. So a module with these alone runs the program without importing Lean's library,
 which takes a second and 300 MB where files cannot be mapped into memory.
 -/
 
@@ -27,21 +27,22 @@ private def functionsOf (env : Environment) : Array Decl := Id.run do
       if let some used := findEnvDecl env name then all := all.push used
   return all
 
-private unsafe def entriesUnsafe (decls : Array Decl) : Array EnvExtensionEntry := unsafeCast decls
+private unsafe def entriesUnsafe {α : Type} (rows : Array α) : Array EnvExtensionEntry := unsafeCast rows
 
 @[implemented_by entriesUnsafe]
-private opaque entries (decls : Array Decl) : Array EnvExtensionEntry
+private opaque entries {α : Type} (rows : Array α) : Array EnvExtensionEntry
 
 /-- Writes the module that runs the program, which was elaborated in an environment. -/
 def ship (env : Environment) (file : System.FilePath) : IO Unit := do
   let decls := (functionsOf env).qsort (Name.quickLt ·.name ·.name)
+  let exported : Array (Name × Name) := decls.filterMap fun decl => (exportAttr.getParam? env decl.name).map (decl.name, ·)
   let code : ModuleData := {
     isModule := false
     imports := #[]
     constNames := #[]
     constants := #[]
     extraConstNames := decls.map (·.name)
-    entries := #[(declMapExt.name, entries decls)]
+    entries := #[(declMapExt.name, entries decls), (exportAttr.ext.name, entries exported)]
   }
   saveModuleData file env.mainModule code
 
