@@ -85,10 +85,10 @@ def openText (opening : Opening) : DojoM OpenFile := do
   let options ← MonadExcept.ofExcept (withLimits session.options opening.options)
   let stateFor (env : Environment) : DojoM Command.State := commandState env options (module?.getD unnamed)
   if opening.header then
-    let { imports, messages, parserState } ← (parseHeader source : IO Header)
+    let { imports, whole, messages, parserState } ← (parseHeader source : IO Header)
     noteImports imports
     let base ← baseOf imports opening.compiled
-    let state ← stateFor (← upToDate base.env)
+    let state := openWhole (← stateFor (← upToDate base.env)) whole opening.file
     return { source, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, messages }
   let base : Base := { env := ← sessionEnv, library := ← session.library.get, isImported := false }
   let state ← stateFor base.env

@@ -62,13 +62,16 @@ def commandState (env : Environment) (options : List (String × Json)) (module? 
 structure Header where
   /-- `Init` is among them unless the file begins with `prelude`. -/
   imports : Array Name
+  /-- Those of `import all`. -/
+  whole : Array Name
   messages : Array Json
   parserState : Parser.ModuleParserState
 
 def parseHeader (source : Source) : IO Header := do
   let (header, parserState, log) ← Parser.parseHeader source.input
-  let imports := (headerToImports header).map (·.module)
-  return { imports, messages := ← messagesJson log, parserState }
+  let all := headerToImports header
+  let whole := (all.filter (·.importAll)).map (·.module)
+  return { imports := all.map (·.module), whole, messages := ← messagesJson log, parserState }
 
 private def parseCommand (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State) :
     Syntax × Parser.ModuleParserState × MessageLog :=

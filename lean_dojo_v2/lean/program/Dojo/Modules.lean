@@ -1,6 +1,7 @@
 import Dojo.Environments
 import Dojo.Initialisers
 import Dojo.Sources
+import Dojo.Whole
 
 /-!
 # Modules of a project
@@ -96,7 +97,8 @@ private def elaborateModule (module : Module) (below : Environment) : DojoM Envi
   let source := Source.ofText (.ofString module.text) s!"./{module.file}"
   let header ← (parseHeader source : IO Header)
   let options ← MonadExcept.ofExcept (withLimits session.options [])
-  let start ← runText "section" (← commandState below options module.name)
+  let fresh := openWhole (← commandState below options module.name) header.whole module.text
+  let start ← runText "section" fresh
   let runs ← mustInitialise module.name
   let (_, state) ← runSource source header.parserState start fun unit => do
     if runs then discard <| initialise module.name unit.after.env (unit.added.map (·.1))
