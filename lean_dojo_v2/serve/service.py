@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -16,10 +17,15 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import LeanDojoError, UnknownNameError, UsageError
+from lean_dojo_v2.lean.client.environments import environment_counts
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig
 
 R = TypeVar("R")
+
+
+def _environments(name: str) -> int:
+    return int(getattr(environment_counts(), name))
 
 
 class BusyError(LeanDojoError):
@@ -68,6 +74,12 @@ class VerdictService:
             "lean_dojo_open_requests", "Questions being answered or waiting.",
             registry=self.metrics,
         )  # fmt: skip
+        for name in ("hits", "misses"):
+            Gauge(
+                f"lean_dojo_environment_{name}",
+                f"Headers of texts: {name} among the environments that engines keep.",
+                registry=self.metrics,
+            ).set_function(partial(_environments, name))
         Gauge("lean_dojo_engines", "Engines of the pool.", registry=self.metrics).set(config.size)
         self._count = 0
 

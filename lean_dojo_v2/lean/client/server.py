@@ -22,6 +22,7 @@ from typing import Any, Self, TypeAlias, TypeVar
 import orjson
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.lean.client.environments import count_environments
 from lean_dojo_v2.lean.client.judge import Judge
 from lean_dojo_v2.lean.client.records import (
     Expr,
@@ -924,6 +925,8 @@ class Server:
             happening = f"answered {cmd} with something that is not JSON: {said!r}"
             process.fail(EngineProtocolError, happening)
         self._tainted |= decoded.pop("tainted", False) is not False
+        if "imported" in decoded and self.capabilities.ours:
+            count_environments(decoded.pop("imported"))
         if decoded.get("error") == _FATAL:
             process.bury(cmd, str(decoded.get("desc")))
         return decoded

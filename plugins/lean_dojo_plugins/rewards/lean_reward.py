@@ -15,9 +15,13 @@ from lean_dojo_plugins.rewards.judging import CachedJudge, Question
 from lean_dojo_plugins.rewards.replay import Judgement
 from lean_dojo_plugins.rewards.shares import shares
 from lean_dojo_plugins.rewards.tally import UnparsedTally
+from lean_dojo_v2.lean.client.environments import environment_counts
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.pool.shared import shared_engines
+
+ENVIRONMENT_HITS = "lean/environment_hits"
+"""The metric that says which share of the headers the engines of this process had loaded."""
 
 
 def _paths(projects: Mapping[str, str | Path]) -> dict[str, Path]:
@@ -102,11 +106,15 @@ class LeanReward(ABC):
             EngineUnavailableError: If no Lean engine can serve this.
         """
         questions = self._questions(completions, problem, columns)
+        before = environment_counts()
         judgements = self._judge.judgements(questions, self.timeout)
         self._tally.count(questions, judgements)
         if log_metric is not None and questions:
             for name, share in self._metrics(questions, judgements).items():
                 log_metric(name, share)
+            hit_rate = (environment_counts() - before).hit_rate
+            if hit_rate is not None:
+                log_metric(ENVIRONMENT_HITS, hit_rate)
         return [self.score(judgement) for judgement in judgements]
 
     def judgements(self, completions: Sequence[Any], **columns: Any) -> list[Judgement]:

@@ -56,18 +56,22 @@ def loadModules (imports : Array Import) (initialise : Environment → DojoM Uni
   initialise bare
   host.extended bare
 
-/-- The environment of compiled modules. -/
-def importModules (imports : Array Import) : DojoM Environment := do
+/-- The environment that is kept under a key, or else is loaded now and kept. -/
+def kept (key : String) (load : DojoM Environment) : DojoM Environment := do
   let session ← read
-  let key := keyOf imports
   if let some env ← Imported.find? session.environments key then
     session.hits.modify (· + 1)
     return env
-  for one in imports do
-    unless ← (isCompiled one.module : IO Bool) do unknownModule one.module
-  let env ← loadModules imports
+  let env ← load
   session.misses.modify (· + 1)
   Imported.keep session.environments maxEnvironments key env
   return env
+
+/-- The environment of compiled modules. -/
+def importModules (imports : Array Import) : DojoM Environment :=
+  kept (keyOf imports) do
+    for one in imports do
+      unless ← (isCompiled one.module : IO Bool) do unknownModule one.module
+    loadModules imports
 
 end Dojo

@@ -139,8 +139,6 @@ extension has imported may be a thing that they register.
 private def importBeside (project : System.FilePath) (imports : Array Name) (own : Array Module) (stamps : String) :
     DojoM Environment := do
   let session ← read
-  let key := s!"{imports} {stamps}"
-  if let some env ← Imported.find? session.environments key then return env
   let initialiseOwn (bare : Environment) : DojoM Unit := do
     if session.host.initialises then return
     for module in own do
@@ -149,9 +147,7 @@ private def importBeside (project : System.FilePath) (imports : Array Name) (own
         if let some data := index.bind fun i => bare.header.moduleData[i]? then
           discard <| initialise module.name bare (declaredInitialisers bare data)
       initialised module.name
-  let env ← withProject project (loadModules (imports.map ({ module := · })) initialiseOwn)
-  Imported.keep session.environments maxEnvironments key env
-  return env
+  kept s!"{imports} {stamps}" (withProject project (loadModules (imports.map ({ module := · })) initialiseOwn))
 
 /-- The environment of some imports. With `compiled`, the project's modules come compiled where all of them are. -/
 def baseOf (imports : Array Name) (compiled := false) : DojoM Base := do

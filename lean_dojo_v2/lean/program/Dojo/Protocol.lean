@@ -72,15 +72,24 @@ private def handle (line : String) : DojoM Json := do
 private def Failure.json (failure : Failure) : Json :=
   record [("error", .str failure.kind), ("desc", .str failure.desc)]
 
+/-- How many environments were found, and how many were loaded. -/
+private def environmentCounts (session : Session) : BaseIO (Nat × Nat) :=
+  return (← session.hits.get, ← session.misses.get)
+
 /--
-Answers one line. What a text prints goes nowhere: streams are the session's own while it runs.
+Answers one line. What a text prints goes nowhere: streams are the session's own while it runs. Beside the command's own
+fields, an answer says whether a program has run in this session, and which environments the request found or loaded.
 -/
 def answer (session : Session) (line : String) : IO String := do
+  let (hits, misses) ← environmentCounts session
   let (_, answer) ← IO.FS.withIsolatedStreams (isolateStderr := false) do
     match ← (handle line session).toBaseIO with
     | .ok json => pure json
     | .error failure => pure failure.json
   let answer := if ← session.tainted.get then answer.setObjVal! "tainted" (.bool true) else answer
+  let (allHits, allMisses) ← environmentCounts session
+  let counts := record [("hits", toJson (allHits - hits)), ("misses", toJson (allMisses - misses))]
+  let answer := if (allHits, allMisses) == (hits, misses) then answer else answer.setObjVal! "imported" counts
   return if (← session.settings.get).printJsonPretty then answer.pretty else answer.compress
 
 /--
