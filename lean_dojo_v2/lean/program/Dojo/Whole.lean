@@ -41,8 +41,9 @@ def openWhole (state : Command.State) (whole : Array Name) (text : String) : Com
   for module in whole do
     let privates := .num (`_private ++ module) 0
     for name in constantsOfModule state.env module do
-      unless privates.isPrefixOf name && !name.isInternalDetail do continue
-      for ending in endsOf (name.replacePrefix privates .anonymous) do
+      let known := name.replacePrefix privates .anonymous
+      unless privates.isPrefixOf name && !known.isInternalDetail do continue
+      for ending in endsOf known do
         unless isOwn ending do opened := opened.push (.explicit ending name)
   let scope :: outer := state.scopes | return state
   return { state with scopes := { scope with openDecls := scope.openDecls ++ opened.toList } :: outer }
