@@ -77,19 +77,27 @@ private def environmentCounts (session : Session) : BaseIO (Nat × Nat) :=
   return (← session.hits.get, ← session.misses.get)
 
 /--
-Answers one line. What a text prints goes nowhere: streams are the session's own while it runs. Beside the command's own
-fields, an answer says whether a program has run in this session, and which environments the request found or loaded.
+What an answer says beside the command's own fields: that a program of a text has run in this session, and which
+environments were found or loaded. Pantograph's answers have exactly their own fields, so these say the former once, and
+the latter never.
 -/
-def answer (session : Session) (line : String) : IO String := do
+private def remarks (session : Session) (isOurs : Bool) (before : Nat × Nat) : BaseIO (List (String × Json)) := do
   let (hits, misses) ← environmentCounts session
+  let counts := record [("hits", toJson (hits - before.1)), ("misses", toJson (misses - before.2))]
+  let imported := if isOurs && (hits, misses) != before then [("imported", counts)] else []
+  if (← session.tainted.get) && (isOurs || !(← session.told.get)) then
+    session.told.set true
+    return ("tainted", .bool true) :: imported
+  return imported
+
+/-- Answers one line. What a text prints goes nowhere: streams are the session's own while it runs. -/
+def answer (session : Session) (line : String) : IO String := do
+  let before ← environmentCounts session
   let (_, answer) ← IO.FS.withIsolatedStreams (isolateStderr := false) do
     match ← (handle line session).toBaseIO with
     | .ok json => pure json
     | .error failure => pure failure.json
-  let answer := if ← session.tainted.get then answer.setObjVal! "tainted" (.bool true) else answer
-  let (allHits, allMisses) ← environmentCounts session
-  let counts := record [("hits", toJson (allHits - hits)), ("misses", toJson (allMisses - misses))]
-  let answer := if (allHits, allMisses) == (hits, misses) then answer else answer.setObjVal! "imported" counts
+  let answer := (← remarks session (line.startsWith "dojo.") before).foldl (fun all (name, value) => all.setObjVal! name value) answer
   return if (← session.settings.get).printJsonPretty then answer.pretty else answer.compress
 
 /--

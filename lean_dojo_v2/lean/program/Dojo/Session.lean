@@ -144,6 +144,8 @@ structure Session where
   grounds : IO.Ref (Array Checked)
   /-- Whether a program of a text may have run in this process. -/
   tainted : IO.Ref Bool
+  /-- Whether an answer has said so. -/
+  told : IO.Ref Bool
   /-- Set when the present request has taken too long. -/
   cancel : IO.Ref (Option IO.CancelToken)
 

@@ -49,6 +49,7 @@ def start (host : Host) (args : List String) : IO Session := do
     beginnings := ← IO.mkRef #[]
     grounds := ← IO.mkRef #[]
     tainted := ← IO.mkRef false
+    told := ← IO.mkRef false
     cancel := ← IO.mkRef none
   }
   let begin : DojoM Unit := do

@@ -35,9 +35,12 @@ private def commandsIn (stx : Syntax) : Array Syntax :=
 private partial def isPlainCommand (stx : Syntax) : Bool :=
   plainCommands.contains (kindOf stx) && (commandsIn stx).all isPlainCommand
 
-/-- Terms and tactics that evaluate what a text says, by the last part of their kinds. -/
+/--
+Terms and tactics that evaluate what a text says, by the last part of their kinds; and `unsafe`: what it marks can be
+evaluated where it stands in a type (`autoParam`), and do anything then.
+-/
 private def evaluating : List String :=
-  ["nativeDecide", "runTac", "byElab", "bvDecide", "bvCheck", "bvTrace", "termEval%_", "elabTermEval"]
+  ["unsafe", "nativeDecide", "runTac", "byElab", "bvDecide", "bvCheck", "bvTrace", "termEval%_", "elabTermEval"]
 
 /-- Attributes that evaluate nothing of what they are given to. -/
 private def plainAttributes : List Name := [`Lean.Parser.Attr.simp, `Lean.Parser.Attr.grind, `Lean.Parser.Attr.ext,
