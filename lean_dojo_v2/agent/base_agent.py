@@ -28,8 +28,7 @@ from lean_dojo_v2.prover.base import AnyProver, source_in
 from lean_dojo_v2.prover.problem import TheoremProblem
 from lean_dojo_v2.prover.search.drawing import save_tree
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.prover.suggestion import GeneratorError, Patience
-from lean_dojo_v2.prover.whole_proof import prove_whole
+from lean_dojo_v2.prover.whole_proof import prove_all
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 
 Task = tuple[Theorem, LeanGitRepo]
@@ -213,42 +212,37 @@ class BaseAgent(ABC):
             try:
                 sources.append((theorem, source_in(repo.path, theorem)))
             except LeanError as error:
-                result = _failed(theorem, Failure.CANNOT_OPEN, error)
+                reason = Failure.CANNOT_OPEN
+                result = SearchResult(theorem.full_name, False, reason=reason, detail=str(error))
                 self._report(theorem, result)
                 yield result
-        if sources:
-            for theorem, result in (self._write_proofs if whole_proof else self._search)(
-                sources, repo
-            ):
-                self._report(theorem, result)
-                yield result
+        for theorem, result in self._proved(sources, repo, whole_proof) if sources else ():
+            self._report(theorem, result)
+            yield result
 
-    def _search(
-        self, sources: Sequence[tuple[Theorem, SourceTheorem]], repo: LeanGitRepo
+    def _proved(
+        self,
+        sources: Sequence[tuple[Theorem, SourceTheorem]],
+        repo: LeanGitRepo,
+        whole_proof: bool,
     ) -> Iterator[tuple[Theorem, SearchResult]]:
         assert self.prover is not None
         problems = [TheoremProblem(source) for _, source in sources]
+        theorems = [theorem for theorem, _ in sources]
         count = min(self.prover_config.num_workers, available_cores(), len(problems))
         with ExitStack() as stack:
-            servers = [stack.enter_context(self._server(repo)) for _ in range(count)]
-            found = self.prover.search_many(problems, servers, verbose=self.prover_config.debug)
-            for index, result in found:
-                yield sources[index][0], result
-
-    def _write_proofs(
-        self, sources: Sequence[tuple[Theorem, SourceTheorem]], repo: LeanGitRepo
-    ) -> Iterator[tuple[Theorem, SearchResult]]:
-        assert self.prover is not None
-        patience = Patience()
-        with self._server(repo) as server:
-            for theorem, source in sources:
-                try:
-                    result = prove_whole(self.prover, server, TheoremProblem(source), theorem)
-                    patience.answered()
-                except GeneratorError as error:
-                    patience.failed(error)
-                    result = _failed(theorem, Failure.GENERATOR, error)
-                yield theorem, result
+            servers = [
+                stack.enter_context(self._server(repo)) for _ in range(1 if whole_proof else count)
+            ]
+            for index, result in prove_all(
+                self.prover,
+                problems,
+                servers,
+                theorems=theorems,
+                whole_proof=whole_proof,
+                verbose=self.prover_config.debug,
+            ):
+                yield theorems[index], result
 
     def _server(self, repo: LeanGitRepo) -> AbstractContextManager[Server]:
         return Server(project_path=repo.path, start=False)
@@ -276,7 +270,3 @@ class BaseAgent(ABC):
             if all(other.identity != theorem.identity for other in known):
                 raise
             log.info("%s has a proof already", theorem.full_name)
-
-
-def _failed(theorem: Theorem, reason: Failure, error: Exception) -> SearchResult:
-    return SearchResult(theorem.full_name, False, reason=reason, detail=str(error))

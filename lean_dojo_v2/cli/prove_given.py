@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from lean_dojo_v2.paths import read_named
 from lean_dojo_v2.prover.problem import GoalProblem, Problem
 from lean_dojo_v2.prover.search.drawing import save_tree
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
+from lean_dojo_v2.prover.whole_proof import prove_all
 from lean_dojo_v2.runs.files import append_lines, read_records
 from lean_dojo_v2.runs.patches import file_patch
 from lean_dojo_v2.wording import counted
@@ -227,34 +228,18 @@ class _Work:
             more = count if server is None else count - 1
             servers = [] if server is None else [server]
             servers += [stack.enter_context(self.server()) for _ in range(more)]
-            for index, result in self._run(prover, problems, servers):
+            for index, result in prove_all(
+                prover,
+                problems,
+                servers,
+                whole_proof=self.asked.whole_proof,
+                verbose=self.asked.debug,
+            ):
                 found[index] = result
                 if told is not None:
                     told(index, result)
                 self.say(result)
         return [found[index] for index in range(len(problems))]
-
-    def _run(
-        self, prover: Any, problems: Sequence[Problem], servers: Sequence[Server]
-    ) -> Iterator[tuple[int, SearchResult]]:
-        if not self.asked.whole_proof:
-            options = {"verbose": True} if self.asked.debug else {}
-            yield from prover.search_many(problems, servers, **options)
-            return
-        from lean_dojo_v2.prover.suggestion import GeneratorError, Patience
-        from lean_dojo_v2.prover.whole_proof import prove_whole
-
-        patience = Patience()
-        for index, problem in enumerate(problems):
-            try:
-                yield index, prove_whole(prover, servers[0], problem)
-                patience.answered()
-            except GeneratorError as error:
-                patience.failed(error)
-                yield (
-                    index,
-                    SearchResult(problem.name, False, reason=Failure.GENERATOR, detail=str(error)),
-                )
 
     def say(self, result: SearchResult) -> None:
         click.echo(str(result))

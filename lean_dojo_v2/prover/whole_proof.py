@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -14,10 +15,48 @@ from lean_dojo_v2.lean.errors import EngineLostError
 from lean_dojo_v2.prover.completions import proof_of
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
+from lean_dojo_v2.prover.suggestion import GeneratorError, Patience
 from lean_dojo_v2.runs.so_far import at_work
 
 if TYPE_CHECKING:
     from lean_dojo_v2.prover.base import AnyProver
+
+
+def prove_all(
+    prover: AnyProver,
+    problems: Sequence[Problem],
+    servers: Sequence[Server],
+    *,
+    theorems: Sequence[Theorem] = (),
+    whole_proof: bool = False,
+    verbose: bool = False,
+) -> Iterator[tuple[int, SearchResult]]:
+    """Search problems, or have their proofs written; yield each result with its problem's number.
+
+    Args:
+        prover: The prover.
+        problems: What is to be proved.
+        servers: Engines; proofs that are written need one.
+        theorems: The problems as traced theorems, if they are that.
+        whole_proof: Have the model write each proof in one go.
+        verbose: Print every state of a search.
+
+    Raises:
+        GeneratorError: If the model does not answer at all, or not any more.
+    """
+    if not whole_proof:
+        yield from prover.search_many(problems, servers, **({"verbose": True} if verbose else {}))
+        return
+    patience = Patience()
+    for index, problem in enumerate(problems):
+        theorem = theorems[index] if theorems else None
+        try:
+            yield index, prove_whole(prover, servers[0], problem, theorem)
+            patience.answered()
+        except GeneratorError as error:
+            patience.failed(error)
+            failed = SearchResult(problem.name, False, reason=Failure.GENERATOR, detail=str(error))
+            yield index, failed
 
 
 def prove_whole(
