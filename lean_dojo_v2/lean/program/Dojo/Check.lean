@@ -98,7 +98,8 @@ private def checkText (request : Request) : DojoM Json := do
     let name ← one.name?
     guard (env.find? name matches some (.thmInfo _))
     return (one.written, name)
-  let exported? := if request.flag "export" && (← (← read).tainted.get) then some (exportTheorems file.base.library env theorems) else none
+  let isTainted ← ((← read).isTainted : IO Bool)
+  let exported? := if request.flag "export" && isTainted then some (exportTheorems file.base.library env theorems) else none
   return record [
     ("messages", .arr (← said.get)),
     ("declarations", ← describeAll file.base.library file.below env wanted),

@@ -39,7 +39,7 @@ private def verdict (library : Environment) (court : Court) (name : Name) : Json
   | _, _ => record [("exists", .bool false), ("kernel", toJson problem?)]
 
 private def judge (request : Request) : DojoM Json := do
-  if ← (← read).tainted.get then
+  if ← ((← read).isTainted : IO Bool) then
     refuse "tainted" "this engine has run a program of a text; ask another one"
   let data := (request.get? "export").getD .null
   let found ← match readExport data with

@@ -27,6 +27,7 @@ def nativeHost : IO Host := do
     grown := fun env => return env
     asImported := fun env => return env
     extended := fun env => return env
+    ranProgram := return false
     initialises := true
   }
 

@@ -81,11 +81,11 @@ What an answer says beside the command's own fields: that a program of a text ha
 environments were found or loaded. Pantograph's answers have exactly their own fields, so these say the former once, and
 the latter never.
 -/
-private def remarks (session : Session) (isOurs : Bool) (before : Nat × Nat) : BaseIO (List (String × Json)) := do
+private def remarks (session : Session) (isOurs : Bool) (before : Nat × Nat) : IO (List (String × Json)) := do
   let (hits, misses) ← environmentCounts session
   let counts := record [("hits", toJson (hits - before.1)), ("misses", toJson (misses - before.2))]
   let imported := if isOurs && (hits, misses) != before then [("imported", counts)] else []
-  if (← session.tainted.get) && (isOurs || !(← session.told.get)) then
+  if (← session.isTainted) && (isOurs || !(← session.told.get)) then
     session.told.set true
     return ("tainted", .bool true) :: imported
   return imported

@@ -44,6 +44,8 @@ structure Host where
   asImported : Environment → IO Environment
   /-- Lets the extensions of an environment that was imported without them read their parts of its modules. -/
   extended : Environment → IO Environment
+  /-- Whether it has seen that a program of a text ran. A host that sees nothing of the kind says no. -/
+  ranProgram : IO Bool
   /--
   Whether `importModules` does all that there is to do. If not, modules are imported without their extensions; then
   comes `imported`, then their `initialize` commands run, then comes `extended`.
@@ -142,7 +144,7 @@ structure Session where
   beginnings : IO.Ref (Array Beginning)
   /-- What the kernel was seen to take of environments that texts begin in, the least recently used first. -/
   grounds : IO.Ref (Array Checked)
-  /-- Whether a program of a text may have run in this process. -/
+  /-- Whether the syntax of a text may have had a program run: see `Dojo.Taint`. -/
   tainted : IO.Ref Bool
   /-- Whether an answer has said so. -/
   told : IO.Ref Bool
@@ -164,6 +166,11 @@ def orRefuse {α} (kind : String) : Except String α → DojoM α
   | .error desc => refuse kind desc
 
 def settings : DojoM Settings := do (← read).settings.get
+
+/-- Whether a program of a text may have run in this process. -/
+def Session.isTainted (session : Session) : IO Bool := do
+  if ← session.host.ranProgram then session.tainted.set true
+  session.tainted.get
 
 /-- The environment of the session. -/
 def sessionEnv : DojoM Environment := do return (← (← read).command.get).env

@@ -8,8 +8,9 @@ import Dojo.Session
 A text's `#eval`, `elab`, macro, attribute handler or `native_decide` may change tables of the whole process, or its memory
 as it likes. A session says so with every answer from then on, and whoever uses it gives nobody else's text to it.
 
-Lean's own code may be interpreted here, so what is asked is not whether something is interpreted, but whether a text holds
-anything that may have Lean evaluate what the text says. Where that is not known, it does.
+Two things tell. A host may see that Lean's interpreter ran something else than this program; the embedded one does. And
+the syntax of a text is asked whether it holds anything that may have Lean evaluate what the text says: where that is not
+known, it does.
 -/
 
 namespace Dojo

@@ -3,6 +3,7 @@
 
 const fs = require('node:fs');
 const path = require('node:path');
+const { withMarks } = require('./interpreter.js');
 const { createRuntime } = require('./runtime.js');
 
 /** The build's own main stack is 64 KB; elaboration needs far more. Node's own stack must be large too (launch.py). */
@@ -57,7 +58,7 @@ function fix(rt, path) {
 
 /** The glue takes its settings from a global (patch_glue.py), since a CommonJS module cannot be handed any. */
 function instantiate(folder) {
-  const program = fs.readFileSync(path.join(folder, 'lean.wasm'));
+  const program = withMarks(fs.readFileSync(path.join(folder, 'lean.wasm')));
   return new Promise((resolve, reject) => {
     const module = {
       instantiateWasm(imports, done) {

@@ -70,11 +70,17 @@ function lineReader() {
   };
 }
 
-/** @param {(read: () => string, say: (line: string) => void) => void} run the program */
-function serve(run) {
+/**
+ * @param {(read: () => string, say: (line: string) => void) => void} run the program
+ * @param {() => void} tidy called behind each request
+ */
+function serve(run, tidy) {
   write('ready.');
   try {
-    run(lineReader(), write);
+    run(lineReader(), (line) => {
+      tidy();
+      write(line);
+    });
   } catch (error) {
     const what =
       error instanceof Error ? `${error.name}: ${error.message}` : 'an exception inside Lean';

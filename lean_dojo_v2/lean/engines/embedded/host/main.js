@@ -12,6 +12,7 @@ const { boot } = require('./boot.js');
 const { compile } = require('./compile.js');
 const { loadProgram } = require('./program.js');
 const { serve } = require('./lines.js');
+const { createTidy } = require('./tidy.js');
 
 const OPTIONS = {
   install: { type: 'string' },
@@ -24,7 +25,8 @@ async function main() {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS });
   const rt = await boot(values.install, values.project);
   if (values.compile !== undefined) process.exit(compile(rt, values.compile));
-  serve(loadProgram(rt, { ...values, words: positionals }));
+  const run = loadProgram(rt, { ...values, words: positionals });
+  serve(run, createTidy(rt));
 }
 
 main().catch((error) => {

@@ -4,6 +4,7 @@
 const fs = require('node:fs');
 const { asImported, extended, grown, indexed } = require('./environments.js');
 const { constantOf, importModules } = require('./imports.js');
+const { watchInterpreter } = require('./interpreter.js');
 const { createTimeout } = require('./timeout.js');
 
 /** The program as a module of Lean, and where Lean reads it from. */
@@ -23,7 +24,7 @@ function loadProgram(rt, { program, project, words }) {
     const [start, serve] = ['Dojo.start', 'Dojo.serve'].map((name) => constantOf(rt, env, name));
     const place = project === undefined ? [] : [`--project=${project}`];
     const args = rt.list([...place, ...words].map(rt.string));
-    const session = rt.keep(rt.perform2(start, createHost(rt), args));
+    const session = rt.keep(rt.perform2(start, createHost(rt, watchInterpreter(rt, env)), args));
     return (read, say) =>
       rt.scope(() => {
         const reader = rt.closureMaker(1, () => ok(rt, rt.string(read())))();
@@ -37,7 +38,7 @@ function loadProgram(rt, { program, project, words }) {
 const ok = (rt, value = rt.UNIT) => rt.constructor(0, [value]);
 
 /** Lean's structure `Dojo.Host`, kept for good. */
-function createHost(rt) {
+function createHost(rt, ranProgram) {
   const timeout = createTimeout(rt);
   const actions = [
     [2, (env) => ok(rt, indexed(rt, env))],
@@ -47,6 +48,7 @@ function createHost(rt) {
     [2, (env) => ok(rt, grown(rt, env))],
     [2, (env) => ok(rt, asImported(rt, env))],
     [2, (env) => ok(rt, extended(rt, env))],
+    [1, () => ok(rt, ranProgram() ? rt.YES : rt.NO)],
   ];
   const closures = actions.map(([arity, body]) => rt.closureMaker(arity, body)());
   const runsInitializers = 0;
