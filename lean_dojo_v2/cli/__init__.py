@@ -135,8 +135,6 @@ def _run(arguments: Sequence[str] | None) -> int:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed before the program began
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
-    if COMPLETION in os.environ:
-        from lean_dojo_v2.cli import completion  # noqa: F401 - makes our bash completion known
     try:
         result = cli.main(arguments, prog_name="lean-dojo", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt) as error:
@@ -147,7 +145,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         error.show()
         return error.exit_code
     except Exception as error:
-        code = _explain(error)
+        completing = COMPLETION in os.environ  # nobody wants to read while they type
+        code = 1 if completing else _explain(error)
         if code is None:
             raise
         return code

@@ -55,6 +55,13 @@ class BuiltinRewardSuite(RewardFunctionSuite):
     def make(self) -> Any:
         return self.entry.create(**({"engines": 1} if self.entry.spec.needs_lean else {}))
 
+    def columns(self, count: int) -> dict[str, list[Any]]:
+        """What a whole proof proves is a statement; here it stands in no repository."""
+        columns = super().columns(count)
+        if self.entry.name == "proof-verified":
+            columns |= {"problem": columns["theorem_statement"], "file_path": [None] * count}
+        return columns
+
 
 class BuiltinProverSuite(ProverSuite):
     """Those with a model have tests of their own; here their classes are looked at."""

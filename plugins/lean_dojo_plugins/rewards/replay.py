@@ -187,7 +187,7 @@ def spec_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> StateSpec:
             puts them.
     """
     goal = str(row["problem"])
-    start, end, position = (_place(row.get(name)) for name in ("start", "end", "position"))
+    start, end, position = (position_of(row.get(name)) for name in ("start", "end", "position"))
     names = [row.get(name) for name in ("url", "commit", "file_path", "full_name", "tactic")]
     if start is None or end is None or any(name is None for name in names):
         return StateSpec(goal)
@@ -213,7 +213,8 @@ def project_of_row(url: str, commit: str, projects: Mapping[str, Path]) -> Path 
     return projects.get(url) or _checkout(url, commit)
 
 
-def _place(value: Any) -> Position | None:
+def position_of(value: Any) -> Position | None:
+    """Read a line and a column from 1, as a dataset's row has them."""
     return (int(value[0]), int(value[1])) if value else None
 
 

@@ -33,7 +33,8 @@ class UnparsedTally:
     """Counts over the life of a reward; safe to use from several threads.
 
     How many completions could not be read is said when the first one was met, and again whenever
-    the number of completions has doubled since; each kind of fallback is said once.
+    the number of completions has doubled since; each kind of fallback is said once, and so is that
+    a theorem cannot be judged.
 
     Args:
         name: The reward.
@@ -46,7 +47,7 @@ class UnparsedTally:
         self._total = 0
         self._next = 0
         self._unparsed: Counter[str] = Counter()
-        self._said: set[Fallback] = set()
+        self._said: set[Fallback | None] = set()
         self._lock = threading.Lock()
 
     def count(self, questions: Sequence[Question], judgements: Sequence[Judgement]) -> None:
@@ -58,9 +59,10 @@ class UnparsedTally:
                 if judgement.verdict is Verdict.UNPARSED:
                     self._unparsed[str(judgement.reason or NOT_A_TACTIC)] += 1
                     example = example or text
-                if judgement.fallback is not None and judgement.fallback not in self._said:
+                exact = judgement.fallback is None and judgement.verdict is not None
+                if not exact and judgement.fallback not in self._said:
                     self._said.add(judgement.fallback)
-                    _say_fallback(judgement, spec.goal)
+                    self._say_unopened(judgement, spec.goal)
             if example is not None and self._total >= self._next:
                 self._next = 2 * self._total
                 _log.warning(
@@ -73,15 +75,18 @@ class UnparsedTally:
                     example[:SHOWN],
                 )
 
-
-def _say_fallback(judgement: Judgement, goal: str) -> None:
-    why = judgement.fallback
-    assert why is not None  # asked only then
-    unopened = f"; that fails: {judgement.detail}" if judgement.verdict is None else ""
-    _log.warning(
-        "pantograph-verified: %s (lean/fallback/%s counts these), first for %r%s",
-        _MEANS[why],
-        why.value,
-        goal[-SHOWN:],
-        unopened,
-    )
+    def _say_unopened(self, judgement: Judgement, goal: str) -> None:
+        why, fails = judgement.fallback, judgement.detail
+        if why is None:
+            count, means = "lean/unopened", "the reward does not apply"
+        else:
+            count, means = f"lean/fallback/{why.value}", _MEANS[why]
+            fails = f"that fails: {fails}" if judgement.verdict is None else ""
+        _log.warning(
+            "%s: %s (%s counts these), first for %r%s",
+            self._name,
+            means,
+            count,
+            goal[-SHOWN:],
+            fails and f"; {fails}",
+        )

@@ -10,7 +10,7 @@ import attrs
 
 from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_plugins.rewards.replay import Judgement, project_of_row
+from lean_dojo_plugins.rewards.replay import Judgement, Position, position_of, project_of_row
 from lean_dojo_v2.benchmarks import problem_of
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError
@@ -29,15 +29,15 @@ class TheoremSpec:
         statement: Source text of the declaration up to and with ``:=``.
         project: Folder of the Lean project that it needs; ``None`` for Lean alone.
         before: What comes before it in a file of its own: imports, ``open``, definitions.
-        place: File, start and end of a theorem that stands in the project; ``None`` for one that
-            brings ``before``.
+        place: File, start and end (``None`` if not known) of a theorem that stands in the project;
+            ``None`` for one that brings ``before``.
     """
 
     full_name: str
     statement: str
     project: Path | None = None
     before: str = ""
-    place: tuple[str, tuple[int, int], tuple[int, int]] | None = None
+    place: tuple[str, Position | None, Position | None] | None = None
 
     @property
     def goal(self) -> str:
@@ -58,16 +58,21 @@ class TheoremSpec:
         """Return the theorem in its file, or in one of its own.
 
         Raises:
-            LeanError: If its file cannot be read.
+            LeanError: If its file cannot be read, or nobody knows where it stands there.
         """
         if self.place is None:
             problem = BenchmarkProblem(
                 full_name=self.full_name, statement=self.statement, header=self.before
             )
             return problem_of(problem).source
+        file, start, end = self.place
+        if start is None or end is None:
+            raise LeanError(
+                f"nothing says where {self.full_name} stands in {file}: the columns 'start' and "
+                "'end' are missing; the formatter 'whole-proof' gives them"
+            )
         if self.project is None:
             raise LeanError(f"the repository of {self.full_name} is not available")
-        file, start, end = self.place
         try:
             text = read_source(self.project / file)
         except (OSError, UnicodeDecodeError) as error:
@@ -88,14 +93,9 @@ def theorem_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> TheoremS
         project = row.get("project")
         folder = Path(str(project)) if project else None
         return TheoremSpec(name, statement, folder, str(row.get("header") or ""))
-    start, end = (_position(row[key]) for key in ("start", "end"))
+    start, end = (position_of(row.get(key)) for key in ("start", "end"))
     folder = project_of_row(str(row.get("url")), str(row.get("commit")), projects)
     return TheoremSpec(name, statement, folder, place=(str(row["file_path"]), start, end))
-
-
-def _position(value: Any) -> tuple[int, int]:
-    line, column = value
-    return int(line), int(column)
 
 
 @attrs.frozen

@@ -184,7 +184,7 @@ BASH = """
 eval "$("$PROGRAM" completion bash)"
 complete -p lean-dojo
 try() {
-    local IFS=' '; COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}; COMPREPLY=(); OPTIONS=
+    local IFS=' '; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); OPTIONS=
     _lean_dojo_completion lean-dojo
     echo "${COMPREPLY[*]}$OPTIONS"
 }
@@ -195,6 +195,7 @@ try lean-dojo train sft --no-
 try lean-dojo database import ./
 try lean-dojo trace ./
 try lean-dojo train sft -c ./
+_LEAN_DOJO_COMPLETE=bash_complete lean-dojo || echo "no words, no completions"
 """
 
 
@@ -219,6 +220,7 @@ def test_bash_completes(environment: Environment) -> None:
         "(-o default)",
         "(-o default)",
         "(-o default)",
+        "no words, no completions",
     ]
 
 

@@ -89,6 +89,16 @@ def test_a_theorem_of_a_repository_is_verified_in_its_file(reward, tmp_path: Pat
     reward.close()
 
 
+def test_a_row_that_does_not_say_where_its_theorem_stands_is_no_mistake_of_the_model(caplog):
+    reward = ProofVerified(engines=1)
+    for _ in range(2):
+        found, logged = score(reward, ["rfl"], url=["u"], commit=["c"], file_path=["A.lean"])
+        assert (found, logged["lean/unopened"]) == ([None], 1)
+    reward.close()
+    [said] = [r.getMessage() for r in caplog.records if "does not apply" in r.getMessage()]
+    assert "first for 'both'; nothing says where both stands in A.lean: the columns 'start'" in said
+
+
 def test_settings():
     assert pickle.loads(pickle.dumps(ProofVerified(dense=0.25))).dense == 0.25
     for wrong in ({"dense": 1}, {"timeout": 0}, {"engines": 0}):
