@@ -223,7 +223,8 @@ async def _tactic(service: VerdictService, question: TacticQuestion) -> Answer:
     timeout = min(question.timeout, service.limits.timeout)
     start, header = _start(question)
     fields = (start, question.tactics, question.tactic, timeout)
-    answer = await _within_time(service, judge_tactic, *fields, header=header)
+    how = {"header": header, "owner": question.owner}
+    answer = await _within_time(service, judge_tactic, *fields, **how)
     if "verdict" in answer:
         service.verdict("tactic", answer["verdict"])
     return answer
@@ -232,10 +233,9 @@ async def _tactic(service: VerdictService, question: TacticQuestion) -> Answer:
 async def _proof(service: VerdictService, question: ProofQuestion) -> Answer:
     timeout = min(question.timeout, service.limits.timeout)
     problem = problem_of_row(question.row).problem
-    header = _modules(question.header)
-    answer = await _within_time(
-        service, judge_proof, problem, question.proof, timeout, header=header
-    )
+    fields = (problem, question.proof, timeout)
+    how = {"header": _modules(question.header), "owner": question.owner}
+    answer = await _within_time(service, judge_proof, *fields, **how)
     service.verdict("proof", "valid" if answer["valid"] else "invalid")
     return answer
 
@@ -266,11 +266,11 @@ async def _reward(service: VerdictService, question: RewardQuestion) -> Answer:
 
 
 async def _within_time(
-    service: VerdictService, judge: Callable[..., Answer], *fields: Any, header: str | None = None
+    service: VerdictService, judge: Callable[..., Answer], *fields: Any, **how: str | None
 ) -> Answer:
     """Judge; what took too long or killed its engines is judged, too: it does not hold."""
     try:
-        return await service.run(judge, *fields, header=header, name=judge.__name__)
+        return await service.run(judge, *fields, name=judge.__name__, **how)
     except (EngineTimeoutError, EngineKilledError) as error:
         timed_out = isinstance(error, EngineTimeoutError)
         lost: Answer = {"detail": str(error), "refusal": None, "timed_out": timed_out}

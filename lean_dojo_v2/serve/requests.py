@@ -33,6 +33,13 @@ class ProblemQuestion(Asked):
         """The problem as a dataset's row."""
         return self.model_dump(include=set(ProblemQuestion.model_fields))
 
+    @property
+    def owner(self) -> str | None:
+        """The theorem's text, whose programs an engine may have run for its next question."""
+        if self.formal_statement is None:
+            return None
+        return f"{self.header or ''}\n{self.formal_statement}"
+
     @model_validator(mode="after")
     def _one_problem(self) -> Self:
         if (self.goal is None) == (self.formal_statement is None):

@@ -116,11 +116,9 @@ class VerdictService:
         """Count a verdict."""
         self._verdicts.labels(kind, verdict).inc()
 
-    async def run(
-        self, fn: Callable[..., R], *args: Any, header: str | None = None, name: str | None = None
-    ) -> R:
-        """Run ``fn(server, *args)`` on an engine; see :meth:`EnginePool.submit`."""
-        return await asyncio.wrap_future(self.pool.submit(fn, *args, header=header, name=name))
+    async def run(self, fn: Callable[..., R], *args: Any, **how: str | None) -> R:
+        """Run ``fn(server, *args)`` on an engine; ``how`` is as for :meth:`EnginePool.submit`."""
+        return await asyncio.wrap_future(self.pool.submit(fn, *args, **how))
 
     async def score(
         self, name: str, completions: Sequence[str], columns: dict[str, list[Any]]
