@@ -9,8 +9,8 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import LeanError
-from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_plugins.rewards.replay import Judgement, Position, position_of, project_of_row
+from lean_dojo_core.records import BenchmarkProblem, Position
+from lean_dojo_plugins.rewards.replay import Judgement, position_of, project_of_row
 from lean_dojo_v2.benchmarks import problem_of
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError
