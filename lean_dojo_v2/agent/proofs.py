@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
-import orjson
 
-from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Position, Theorem
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.runs.files import append_lines
+from lean_dojo_v2.runs.files import append_lines, read_records
 from lean_dojo_v2.runs.patches import file_patch
-
-log = logging.getLogger(__name__)
 
 
 def _pair(value: Sequence[int]) -> Position:
@@ -63,21 +59,13 @@ class ProofLog:
         append_lines(self.path, [attrs.asdict(proof)])
 
     def __iter__(self) -> Iterator[ProvedTheorem]:
-        """Read the proofs; a line that was left half written is passed over with a warning.
+        """Read the proofs; a line that was left half written is passed over.
 
         Raises:
             DataError: For a line that is JSON and no proof.
         """
-        lines = self.path.read_bytes().splitlines() if self.path.exists() else []
-        for number, line in enumerate(lines, 1):
-            try:
-                yield ProvedTheorem(**orjson.loads(line))
-            except orjson.JSONDecodeError:
-                log.warning("%s, line %d: skipped, because it is incomplete", self.path, number)
-            except (TypeError, ValueError) as error:
-                raise DataError(
-                    f"is not a proof: {error}", path=self.path, place=f"line {number}"
-                ) from error
+        if self.path.exists():
+            yield from read_records(self.path, ProvedTheorem, "a proof")
 
 
 def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:

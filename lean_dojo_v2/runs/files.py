@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from lean_dojo_core.errors import DataError
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.json_text import parse_json
 
+_log = logging.getLogger(__name__)
 RecordT = TypeVar("RecordT")
 
 STATE_FILE = "training_state.json"
@@ -50,7 +52,7 @@ def read_lines(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterator[RecordT]:
-    """Read a JSONL file as records; a line that the machine went down in is passed over.
+    """Read a JSONL file as records; half a line of a machine that went down is named and skipped.
 
     Args:
         file: The file.
@@ -66,8 +68,8 @@ def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterato
             try:
                 yield make(**orjson.loads(line))
             except orjson.JSONDecodeError:
-                continue
-            except TypeError as error:
+                _log.warning("%s, line %d: skipped, because it is incomplete", file, number)
+            except (TypeError, ValueError) as error:
                 problem = str(error).rpartition("() ")[2]  # without the name of what makes it
                 place = f"line {number}"
                 raise DataError(f"is not {what}: {problem}", path=file, place=place) from error

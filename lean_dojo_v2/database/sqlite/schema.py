@@ -60,8 +60,6 @@ CREATE TABLE traced_file (
 ) WITHOUT ROWID;
 """
 
-TABLES = ("theorem_record", "theorem", "premise_file", "traced_file", "repository")
-
 INDEXES = """
 CREATE INDEX theorem_order ON theorem (repository, list, position);
 CREATE INDEX theorem_name ON theorem (repository, full_name);

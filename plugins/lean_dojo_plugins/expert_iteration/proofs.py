@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import (
     BenchmarkProblem,
     Position,
@@ -19,7 +18,7 @@ from lean_dojo_core.records import (
 )
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
-from lean_dojo_v2.runs.files import append_lines, read_lines
+from lean_dojo_v2.runs.files import append_lines, read_lines, read_records
 
 Pair: TypeAlias = tuple[str, str]
 """A state as Lean prints it, and a tactic."""
@@ -124,13 +123,8 @@ class ProofFile:
             DataError: If a line is no such proof.
         """
         found: dict[str, dict[str, FoundProof]] = defaultdict(dict)
-        for row in read_lines(self.path):
-            try:
-                proof = FoundProof(**row)
-            except TypeError as error:
-                raise DataError(
-                    f"holds a line that is not a proof of a run: {error}", path=self.path
-                ) from error
+        read = read_records(self.path, FoundProof, "a proof of a run") if self.path.exists() else ()
+        for proof in read:
             if proof.round <= rounds:
                 found[proof.problem].setdefault(proof.proof, proof)
         return {name: list(proofs.values()) for name, proofs in found.items()}
