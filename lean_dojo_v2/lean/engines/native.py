@@ -22,7 +22,14 @@ from lean_dojo_v2.lean.engines import bubblewrap, pantograph
 from lean_dojo_v2.lean.engines.capabilities import NATIVE
 from lean_dojo_v2.lean.engines.groups import ProcessGroups
 from lean_dojo_v2.lean.engines.process import LaunchPlan
-from lean_dojo_v2.lean.engines.program import MODULE, Program, compiled_program, errors_of, main
+from lean_dojo_v2.lean.engines.program import (
+    MODULE,
+    Program,
+    compiled_program,
+    errors_of,
+    main,
+    program,
+)
 
 INSTALL = "https://lean-lang.org/install"
 """Where elan comes from, which brings `lake` and `lean`."""
@@ -116,7 +123,7 @@ def compiled_for(lean: Toolchain, project: Path | None) -> Path:
     Raises:
         EngineUnavailableError: It does not compile with this Lean.
     """
-    return compiled_program(lean.key, partial(_compile, lean, project))
+    return compiled_program(lean.key, partial(_compile, lean, project), program())
 
 
 def _compile(lean: Toolchain, project: Path | None, program: Program) -> bytes:

@@ -70,8 +70,8 @@ Compile: TypeAlias = Callable[[Program], bytes]
 
 
 @cache
-def program() -> Program:
-    """Return the files that ``Main.lean`` needs as one text."""
+def program(*further: str) -> Program:
+    """Return the files that ``Main.lean`` needs, and ``further`` modules, as one text."""
     texts = {
         ".".join(path.relative_to(SOURCES).with_suffix("").parts): path.read_text("utf-8")
         for path in (SOURCES / MODULE).rglob("*.lean")
@@ -87,7 +87,7 @@ def program() -> Program:
                 visit(module)
             order[name] = None
 
-    for name in parse_header(MAIN.read_text("utf-8")).imports:
+    for name in (*parse_header(MAIN.read_text("utf-8")).imports, *further):
         visit(name)
     return _joined([(name, texts[name]) for name in order], list(library))
 
@@ -104,12 +104,13 @@ def _joined(files: list[tuple[str, str]], imports: list[str]) -> Program:
     return Program(text="\n".join(lines) + "\n", starts=tuple(starts))
 
 
-def compiled_program(lean: str, compile_program: Compile) -> Path:
+def compiled_program(lean: str, compile_program: Compile, wanted: Program) -> Path:
     """Return the compiled program, and compile it if it is not in the user's cache.
 
     Args:
         lean: Names the Lean that compiles it and runs it; usable as a file name.
         compile_program: Compiles it with that Lean.
+        wanted: What is compiled.
 
     Returns:
         An ``.olean`` file whose name without the suffix is its module's, in a folder of its own.
@@ -117,7 +118,6 @@ def compiled_program(lean: str, compile_program: Compile) -> Path:
     Raises:
         EngineUnavailableError: It does not compile, or the cache cannot be written.
     """
-    wanted = program()
     home = user_cache().absolute() / "program" / lean
     target = home / wanted.digest / f"{MODULE}.olean"
     if _is_whole(target):

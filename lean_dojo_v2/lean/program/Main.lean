@@ -1,6 +1,5 @@
 import Dojo.Protocol
 import Dojo.Native
-import Dojo.Shipped
 
 /-!
 # The engine as a program: lines in, lines out

@@ -64,14 +64,16 @@ def test_it_is_compiled_once_and_again_if_it_is_damaged(cache):
         compiled.append(one.digest)
         return b"olean of " + one.digest.encode()
 
-    first = compiled_program("lean-1", compile_program)
-    assert first == compiled_program("lean-1", compile_program)
+    first = compiled_program("lean-1", compile_program, program())
+    assert first == compiled_program("lean-1", compile_program, program())
     assert first.parent.parent == cache / "lean-1"
     assert compiled == [program().digest]
     first.write_bytes(b"half an ole")
-    assert compiled_program("lean-1", compile_program).read_bytes().startswith(b"olean of")
+    assert (
+        compiled_program("lean-1", compile_program, program()).read_bytes().startswith(b"olean of")
+    )
     assert len(compiled) == 2
-    compiled_program("lean-2", compile_program)
+    compiled_program("lean-2", compile_program, program())
     assert len(compiled) == 3, "another Lean has its own"
 
 
@@ -83,7 +85,7 @@ def test_two_processes_that_need_it_at_once_compile_it_once():
         return b"x"
 
     threads = [
-        threading.Thread(target=compiled_program, args=("lean-1", compile_program))
+        threading.Thread(target=compiled_program, args=("lean-1", compile_program, program()))
         for _ in range(4)
     ]
     for thread in threads:
@@ -98,7 +100,7 @@ def test_what_does_not_compile_leaves_nothing(cache):
         raise EngineUnavailableError("no")
 
     with pytest.raises(EngineUnavailableError, match="no"):
-        compiled_program("lean-1", fail)
+        compiled_program("lean-1", fail, program())
     assert not list(cache.rglob("*.olean"))
 
 
@@ -106,4 +108,4 @@ def test_a_cache_that_cannot_be_written_is_named(cache):
     cache.parent.mkdir()
     cache.write_text("a file where a folder should be")
     with pytest.raises(EngineUnavailableError, match=r"cannot be compiled into .*LEAN_DOJO_CACHE"):
-        compiled_program("lean-1", lambda _: b"x")
+        compiled_program("lean-1", lambda _: b"x", program())

@@ -5,13 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.lean.engines.embedded.install import LEAN_VERSION
 from lean_dojo_v2.lean.engines.embedded.sandbox import PACKAGE, environment, sandboxed_argv
-from lean_dojo_v2.lean.engines.program import MODULE, Program, compiled_program, errors_of
+from lean_dojo_v2.lean.engines.program import MODULE, Program, compiled_program, errors_of, program
 
+SHIPPED = "Dojo.Shipped"
+"""The module that writes the compiled program, for this Lean alone."""
 _SCRIPT = PACKAGE / "host" / "main.js"
 
 
@@ -24,7 +27,7 @@ def compiled_for(home: Path) -> Path:
     Raises:
         EngineUnavailableError: It does not compile, or the cache cannot be written.
     """
-    return compiled_program(home.name, lambda program: _compile(home, program))
+    return compiled_program(home.name, partial(_compile, home), program(SHIPPED))
 
 
 def program_argv(
@@ -45,14 +48,14 @@ def program_argv(
     )
 
 
-def _compile(home: Path, program: Program) -> bytes:
+def _compile(home: Path, wanted: Program) -> bytes:
     sys.stderr.write("lean-dojo: compiling the engine's program (once, about a minute)\n")
     argv = sandboxed_argv(home, _SCRIPT, [f"--compile={MODULE}"])
-    text, env = program.text.encode(), environment(home)
+    text, env = wanted.text.encode(), environment(home)
     done = subprocess.run(argv, input=text, capture_output=True, check=False, env=env)
     if done.returncode == 0 and done.stdout:
         return done.stdout
-    errors = "\n".join(errors_of(program, done.stderr.decode(errors="replace")))
+    errors = "\n".join(errors_of(wanted, done.stderr.decode(errors="replace")))
     raise EngineUnavailableError(
         f"The engine's program does not compile with the embedded Lean {LEAN_VERSION}:\n{errors}"
     )
