@@ -33,6 +33,7 @@ from lean_dojo_v2.paths import read_named
 from lean_dojo_v2.wording import counted
 
 if TYPE_CHECKING:
+    from lean_dojo_v2.lean.client.server import Server
     from lean_dojo_v2.prover.problem import Problem
 
 FILE_SECONDS = 300.0
@@ -111,8 +112,19 @@ def check(context: click.Context, /, *, as_json: bool, asked: _Asked) -> None:  
         context.exit(1)
 
 
-def _of_file(asked: _Asked) -> dict[str, Any]:
+def _server(asked: _Asked, project: Path | None) -> Server:
     from lean_dojo_v2.lean.client.server import Server
+
+    return Server(
+        asked.imports or ("Init",),
+        project_path=project,
+        engine=asked.engine,  # type: ignore[arg-type]  # click has checked it
+        start=False,
+        timeout=asked.timeout,
+    )
+
+
+def _of_file(asked: _Asked) -> dict[str, Any]:
     from lean_dojo_v2.lean.errors import RequestError
     from lean_dojo_v2.serve.judging import judge_file
     from lean_dojo_v2.tracing.project.lakefile import project_of
@@ -122,12 +134,7 @@ def _of_file(asked: _Asked) -> dict[str, Any]:
     text = _read(place)
     reference = None if asked.reference is None else _read(str(asked.reference))
     project = asked.project or (None if place == STDIN else project_of(Path(place)))
-    with Server(
-        project_path=project,
-        engine=asked.engine,  # type: ignore[arg-type]  # click has checked it
-        start=False,
-        timeout=asked.timeout,
-    ) as server:
+    with _server(asked, project) as server:
         try:
             answer = judge_file(server, text, reference, asked.timeout)
         except RequestError as error:
@@ -145,19 +152,12 @@ def _of_file(asked: _Asked) -> dict[str, Any]:
 
 
 def _of_proof(asked: _Asked) -> dict[str, Any]:
-    from lean_dojo_v2.lean.client.server import Server
     from lean_dojo_v2.lean.errors import EngineLostError
     from lean_dojo_v2.serve.judging import judge_proof
 
     proof = _read(STDIN) if asked.proof == STDIN else str(asked.proof)
     problem = _problem(asked)
-    with Server(
-        asked.imports or ("Init",),
-        project_path=asked.project,
-        engine=asked.engine,  # type: ignore[arg-type]  # click has checked it
-        start=False,
-        timeout=asked.timeout,
-    ) as server:
+    with _server(asked, asked.project) as server:
         try:
             answer = judge_proof(server, problem, proof, asked.timeout)
         except (EngineLostError, EngineUnavailableError):

@@ -6,7 +6,7 @@ power of the depth, plus a weight times an estimate of the steps that are left (
 et al. 2025, arXiv:2502.17925). The best states of several theorems are expanded together, so that a
 model generates for all of them in one batch; while Lean tries the tactics of some theorems, the
 model generates for others. Nothing depends on how long either takes, as long as the safety net of
-:class:`.Limits` catches nothing.
+:class:`.ProverConfig` catches nothing.
 
 A state in which nothing is open is not yet a proof: the whole proof is checked again, and only what
 Lean confirms counts.
