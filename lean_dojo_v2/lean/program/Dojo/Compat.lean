@@ -24,12 +24,6 @@ if_known String.trimAscii then
 else
   def trimmed (text : String) : String := text.trim
 
-/-- `String.mk` is `String.ofList` from 4.24 on. -/
-if_known String.ofList then
-  def ofChars (chars : List Char) : String := String.ofList chars
-else
-  def ofChars (chars : List Char) : String := String.mk chars
-
 /-- The text between two byte offsets: `String.extract` takes positions of another type from 4.25 on. -/
 if_known String.Pos.Raw.extract then
   def extractBytes (text : String) (start stop : Nat) : String := String.Pos.Raw.extract text ⟨start⟩ ⟨stop⟩

@@ -45,14 +45,17 @@ def withLimits (base request : List (String × Json)) : Except Failure (List (St
 
 /-- Reads `name=value`, with the type read off the value. -/
 def parseAssignment (text : String) : Except Failure (String × Json) := do
-  let (name, rest) := text.toList.span (· != '=')
-  let value := ofChars (rest.drop 1)
-  if rest.isEmpty || name.isEmpty then
-    throw { kind := "parse", desc := s!"{text} is not of the form name=value" }
-  let json := match value with
+  match text.splitOn "=" with
+  | name :: first :: rest =>
+    unless trimmed name |>.isEmpty do return (trimmed name, valueOf ("=".intercalate (first :: rest)))
+  | _ => pure ()
+  throw { kind := "parse", desc := s!"{text} is not of the form name=value" }
+where
+  valueOf : String → Json
     | "true" => .bool true
     | "false" => .bool false
-    | _ => if value.isNat then toJson value.toNat! else .str value
-  return (trimmed (ofChars name), json)
+    | value => match value.toNat? with
+      | some n => toJson n
+      | none => .str value
 
 end Dojo
