@@ -10,7 +10,7 @@ DEMO_OUTPUT ?= demo-output
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-native test-all house lint format base-model docs reference clean
+.PHONY: help setup demo test test-slow test-all house lint format base-model docs reference clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -39,13 +39,9 @@ test: $(STAMP) ## Run the tests (about 5 minutes on 2 cores; the first run fetch
 
 test-slow: $(STAMP) ## Run the slow tests alone.
 	$(BIN)/lean-dojo lean install
-	$(BIN)/python -m pytest -m "slow and not native" -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -m slow -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-test-native: $(STAMP) ## Run the protocol suite on the native host, too.
-	$(BIN)/lean-dojo lean install
-	$(BIN)/python -m pytest -m native
-
-test-all: test test-slow test-native ## Run all tests.
+test-all: test test-slow ## Run all tests.
 
 house: $(STAMP) ## Print the rooms: lines, floors, circles of imports.
 	$(BIN)/python experiments/house.py

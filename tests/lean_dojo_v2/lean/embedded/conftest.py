@@ -102,7 +102,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(
     scope="session",
-    params=["embedded", pytest.param("native", marks=[pytest.mark.slow, pytest.mark.native])],
+    params=["embedded", pytest.param("native", marks=pytest.mark.slow)],
 )
 def plan(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
