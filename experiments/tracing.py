@@ -22,7 +22,8 @@ from lean_dojo_v2.tracing import LeanGitRepo
 from lean_dojo_v2.tracing.project.modules import module_path
 from lean_dojo_v2.tracing.project.workspace import read_workspace
 from lean_dojo_v2.tracing.reading.extract import extract
-from lean_dojo_v2.tracing.running.embedded import elaborate, lay_out
+from lean_dojo_v2.tracing.running.elaborate import elaborate
+from lean_dojo_v2.tracing.running.layout import lay_out
 
 
 def main() -> None:

@@ -4,8 +4,8 @@ A file's key hashes what its result depends on: its text and path, the texts of 
 that it imports, the engine with its version, for the project's own Lean also the lakefile, Lean's
 options and the locked dependencies, and the code that reads them. So a second
 trace reads the cache alone, a killed one goes on where it was, and a change is traced again with
-exactly what imports it. What no key can know is whether packages are built; so a result that speaks
-of imports rather than of the file is not kept, see :func:`is_lasting`.
+exactly what imports it. What no key can know is whether imports are built: what rests on one that
+is not, and so was elaborated in memory without the options of its package, is not kept.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cattrs.preconf.orjson import OrjsonConverter, make_converter
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.paths import cache_dir
 from lean_dojo_v2.tracing.project.workspace import SourceFile
-from lean_dojo_v2.tracing.reading.records import Elaboration, TracedFile
+from lean_dojo_v2.tracing.reading.records import TracedFile
 
 _READERS = ("tracing", "lean/text", "lean/program")
 """Folders of this package whose code decides what is extracted from a file."""
@@ -81,17 +81,3 @@ class TraceCache:
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key[2:]}.json.z"
-
-
-def is_lasting(elaboration: Elaboration) -> bool:
-    """Whether what Lean said is about the file itself, so that it holds as long as the key does.
-
-    An import that is not built is an ordinary error to Lean, and other after the next build. It is
-    known by its place: in the header, before any command. (That nothing is declared would be no
-    sign: new versions of Lean write no ``.ilean`` for a file with an error, wherever that is.)
-    """
-    errors = [problem.start for problem in elaboration.problems if problem.severity == "error"]
-    if not errors:
-        return True
-    commands = [command.start for command in elaboration.commands]
-    return bool(commands) and min(commands) <= min(errors)

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from lean_dojo_core.errors import LeanError, TraceError
 from lean_dojo_core.records import PremiseFile
 from lean_dojo_v2.data.repository import Repository, rated
-from lean_dojo_v2.tracing.cache import TraceCache, is_lasting
+from lean_dojo_v2.tracing.cache import TraceCache
 from lean_dojo_v2.tracing.project.repository import LeanGitRepo
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, read_workspace
 from lean_dojo_v2.tracing.reading.extract import extract
@@ -172,7 +172,7 @@ def trace_files(
                 continue
             result = extract(file.path, file.text, outcome, imports, workspace.path_of)
             # The build may have written the manifest anew: the key is then that of another state.
-            if is_lasting(outcome) and engine.state() == state:
+            if not outcome.in_memory and engine.state() == state:
                 cache.put(keys[file.module], result)
             finish(file, result, cached=False)
     return traced

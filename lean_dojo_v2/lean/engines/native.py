@@ -20,7 +20,7 @@ from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.lean.engines import bubblewrap, pantograph
 from lean_dojo_v2.lean.engines.capabilities import NATIVE
-from lean_dojo_v2.lean.engines.groups import ProcessGroups
+from lean_dojo_v2.lean.engines.groups import run_group
 from lean_dojo_v2.lean.engines.process import LaunchPlan
 from lean_dojo_v2.lean.engines.program import (
     MODULE,
@@ -80,7 +80,7 @@ def toolchain_of(project: Path | None) -> Toolchain:
             f"The native Lean engine needs `lean` on the PATH. Install Lean with elan ({INSTALL}), "
             "and run `lake build` in the project."
         )
-    said = _run([program, "--version"], project)
+    said = run_tool([program, "--version"], project)
     return Toolchain(program, said.splitlines()[0] if said else "")
 
 
@@ -90,15 +90,26 @@ def lake_lean_path(project: Path) -> str:
     Raises:
         EngineUnavailableError: Lake is not there, fails, or takes longer than five minutes.
     """
-    return _run(["lake", "env", "printenv", "LEAN_PATH"], project)
+    return run_tool(["lake", "env", "printenv", "LEAN_PATH"], project)
 
 
-def _run(argv: Sequence[str], project: Path | None) -> str:
-    """Run one of Lean's programs in a project, and return what it printed."""
+def run_tool(
+    argv: Sequence[str],
+    project: Path | None,
+    *,
+    timeout: float = _LAKE_TIMEOUT,
+    advice: str = " Run `lake build` there first.",
+) -> str:
+    """Run one of Lean's programs in a project, and return what it printed.
+
+    Raises:
+        EngineUnavailableError: It is not there, it fails, or it takes longer than ``timeout``
+            seconds; ``advice`` ends the sentence.
+    """
     where = Path.cwd() if project is None else project
     command = " ".join([Path(argv[0]).name, *argv[1:]])
     try:
-        done = ProcessGroups().run(argv, cwd=where, timeout=_LAKE_TIMEOUT)
+        done = run_group(argv, cwd=where, timeout=timeout)
     except FileNotFoundError as error:
         raise EngineUnavailableError(
             f"The native Lean engine needs `{argv[0]}` for the project {where}. Install Lean with "
@@ -106,14 +117,11 @@ def _run(argv: Sequence[str], project: Path | None) -> str:
         ) from error
     except subprocess.TimeoutExpired as error:
         raise EngineUnavailableError(
-            f"`{command}` in {where} took longer than {_LAKE_TIMEOUT:.0f} s. Run `lake build` "
-            "there first."
+            f"`{command}` in {where} took longer than {timeout:.0f} s.{advice}"
         ) from error
     if done.returncode != 0:
         said = (done.stderr or done.stdout).decode(errors="replace").strip()
-        raise EngineUnavailableError(
-            f"`{command}` in {where} failed. Run `lake build` there first.\n{said[-1500:]}"
-        )
+        raise EngineUnavailableError(f"`{command}` in {where} failed.{advice}\n{said[-1500:]}")
     return os.fsdecode(done.stdout).strip()
 
 
@@ -133,7 +141,7 @@ def _compile(lean: Toolchain, project: Path | None, program: Program) -> bytes:
         source.write_text(program.text, encoding="utf-8")
         argv = [lean.program, f"--root={folder}", "--json", "-o", str(target), str(source)]
         try:
-            done = ProcessGroups().run(argv, cwd=project or Path(folder), timeout=_COMPILE_TIMEOUT)
+            done = run_group(argv, cwd=project or Path(folder), timeout=_COMPILE_TIMEOUT)
         except subprocess.TimeoutExpired as error:
             raise _does_not_compile(
                 lean, f"it took longer than {_COMPILE_TIMEOUT:.0f} s"

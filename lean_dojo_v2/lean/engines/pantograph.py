@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.lean.engines.capabilities import PANTOGRAPH
-from lean_dojo_v2.lean.engines.groups import ProcessGroups
+from lean_dojo_v2.lean.engines.groups import run_group
 from lean_dojo_v2.lean.engines.process import LaunchPlan
 
 VARIABLE = "LEAN_DOJO_PANTOGRAPH"
@@ -43,7 +43,7 @@ def repl_version(program: Path) -> str:
         EngineUnavailableError: It does not tell.
     """
     try:
-        done = ProcessGroups().run([str(program), "--version"], cwd=Path(), timeout=_TIMEOUT)
+        done = run_group([str(program), "--version"], cwd=Path(), timeout=_TIMEOUT)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EngineUnavailableError(f"{program} --version: {error}") from error
     if done.returncode != 0:

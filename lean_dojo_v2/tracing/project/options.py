@@ -1,65 +1,89 @@
-"""What Lake gives to ``lean`` when it builds a file: ``leanOptions`` and ``moreLeanArgs``.
+"""The options of Lean that Lake builds a file with: ``leanOptions`` and ``moreLeanArgs``.
 
-``lake env lean FILE`` gives none of it, so a file would be elaborated otherwise than in the build.
 ``weakLeanArgs`` are left out, as Lake itself promises that they change no result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
 from lean_dojo_v2.tracing.project.lakefile import read_target
 
-_OURS = frozenset({"trace.Elab.info", "Elab.async", "warningAsError"})
+Options: TypeAlias = Mapping[str, bool | int | str]
+"""Values by the names of options."""
+
+_OURS = frozenset({"Elab.async", "warningAsError"})
 """Options that a trace decides itself; with warnings as errors a ``sorry`` would be no theorem."""
+_NO_LIMIT = (1 << 31) - 1
+"""What the engine takes for ``maxHeartbeats = 0``: it refuses a limit of 0."""
 
 
 @attrs.frozen
-class LeanArguments:
-    """Arguments of ``lean`` for every file of a package, and what its targets add to them.
+class LeanOptions:
+    """Options for every file of a package, and what its targets add to them.
 
-    Those are for each library and executable its root modules, and its further arguments.
+    Those are for each library and executable its root modules, and its further options.
+
+    Attributes:
+        package: The options of all files.
+        targets: Root modules and further options.
+        left_out: Arguments of ``lean`` that are no options.
     """
 
-    package: tuple[str, ...] = ()
-    targets: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    package: Options = attrs.field(factory=dict)
+    targets: tuple[tuple[tuple[str, ...], Options], ...] = ()
+    left_out: tuple[str, ...] = ()
 
-    def of(self, module: str) -> tuple[str, ...]:
-        """Return the arguments for a module, those that win at the end."""
-        for roots, arguments in self.targets:
+    def of(self, module: str) -> Options:
+        """Return the options of a module."""
+        for roots, options in self.targets:
             if any(module == root or module.startswith(f"{root}.") for root in roots):
-                return (*self.package, *arguments)
+                return {**self.package, **options}
         return self.package
 
 
-def read_arguments(configuration: Mapping[str, Any]) -> LeanArguments:
-    """Read the arguments out of what a package's ``lakefile.toml`` says.
+def read_options(configuration: Mapping[str, Any]) -> LeanOptions:
+    """Read the options out of what a package's ``lakefile.toml`` says.
 
     Raises:
         TypeError: If a value is not what it should be; or ``AttributeError``, ``KeyError``.
     """
+    left_out: list[str] = []
     # Where two libraries could have a module, Lake takes the one that is declared last; and
     # executables come after libraries.
     libraries = reversed(configuration.get("lean_lib", ()))
     executables = configuration.get("lean_exe", ())
-    return LeanArguments(
-        _arguments(configuration),
+    return LeanOptions(
+        _options(configuration, left_out),
         (
-            *((read_target(entry).roots, _arguments(entry)) for entry in libraries),
-            *((read_target(e, executable=True).roots, _arguments(e)) for e in executables),
+            *((read_target(entry).roots, _options(entry, left_out)) for entry in libraries),
+            *((read_target(e, executable=True).roots, _options(e, left_out)) for e in executables),
         ),
+        tuple(left_out),
     )
 
 
-def _arguments(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    options = (f"-D{name}={_text(value)}" for name, value in _options(entry.get("leanOptions", {})))
-    return tuple(_not_ours([*options, *map(str, entry.get("moreLeanArgs", ()))]))
+def _options(entry: Mapping[str, Any], left_out: list[str]) -> Options:
+    found: dict[str, bool | int | str] = {}
+    given = [*_written(entry.get("leanOptions", {}))]
+    for argument in _joined(map(str, entry.get("moreLeanArgs", ()))):
+        name, equals, value = argument.removeprefix("-D").partition("=")
+        if argument.startswith("-D") and equals:
+            given.append((name.strip(), _value(value)))
+        else:
+            left_out.append(argument)
+    for written, value in given:
+        # A weak option may be one that Lean does not have, and the engine takes any.
+        name = written.removeprefix("weak.")
+        if name not in _OURS:
+            found[name] = _NO_LIMIT if (name, value) == ("maxHeartbeats", 0) else value
+    return found
 
 
-def _options(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _written(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield names and values of a TOML table, whose dotted names are tables, or of an array."""
     if isinstance(value, list):
         for item in value:
@@ -67,19 +91,19 @@ def _options(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         return
     for name, inner in value.items():
         if isinstance(inner, Mapping):
-            yield from _options(inner, f"{prefix}{name}.")
+            yield from _written(inner, f"{prefix}{name}.")
         else:
             yield prefix + name, inner
 
 
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _not_ours(arguments: Iterable[str]) -> Iterator[str]:
-    words = iter(arguments)
+def _joined(words: Iterable[str]) -> Iterator[str]:
+    """Yield arguments, with ``-D`` and the word behind it as one."""
+    words = iter(words)
     for word in words:
-        argument = f"-D{next(words, '')}" if word == "-D" else word
-        name = argument.removeprefix("-D").partition("=")[0].strip().removeprefix("weak.")
-        if not argument.startswith("-D") or name not in _OURS:
-            yield argument
+        yield f"-D{next(words, '')}" if word == "-D" else word
+
+
+def _value(text: str) -> bool | int | str:
+    if text in {"true", "false"}:
+        return text == "true"
+    return int(text) if text.isdecimal() else text

@@ -6,7 +6,7 @@ depth, counts once: simple steps (``simp``), structured ones (``· …``, ``case
 Parts of a step that are no members do not: ``a <;> b`` is one tactic, and so is ``rw [a, b]``.
 What macros run inside, what runs when nothing is left to prove, and what leaves the goals as they
 were is left out. A member that runs several times (``all_goals``, ``repeat``) counts with its first
-run. The readers select the members; the rest is decided here.
+run. The engine selects the members; the rest is decided here.
 """
 
 from __future__ import annotations
@@ -90,14 +90,15 @@ def extract(
     places = PositionMap(text)
     found = declarations(text, elaboration.commands, elaboration.definitions)
     errors = [p for p in elaboration.problems if p.severity == "error"]
-    broken = _broken(found, errors, elaboration)
+    # Lean goes on after an error as if the declaration were proven.
+    broken = dict.fromkeys(d.constant for d in found if _inside(d, errors))
     commands = sorted((c for c in elaboration.commands if c.start < c.end), key=lambda c: c.start)
     failed = _failed(commands, errors)
     reader = _FileReader(text, places, elaboration, path_of)
     others = declarations_elsewhere(
         text, commands, elaboration.definitions, found, reader.step_starts
     )
-    sound = [d for d in others if d.constant not in broken and not _is_cut(d, errors, elaboration)]
+    sound = [d for d in others if d.constant not in broken and not _inside(d, errors)]
     elsewhere = [reader.elsewhere(d, path) for d in sound]
     kept = [proof for proof in elsewhere if not proof.has_sorry]
     stated = {d.constant for d in (*found, *others)}
@@ -115,7 +116,7 @@ def extract(
         tuple(_premise(d, text, places) for d in found if d.constant not in broken),
         tuple(FileError(*places.position(e.start), e.text.strip()) for e in errors),
         tuple(broken),
-        uses | dict(elaboration.uses or {}),
+        uses | dict(elaboration.uses),
         lost=tuple(_lost(text, commands, failed)),
         commands=len(commands),
         failed=len(failed),
@@ -123,30 +124,6 @@ def extract(
         left_out={reason: count for reason, count in left_out.items() if count},
         steps_left_out=reader.steps_left_out(found),
     )
-
-
-def _broken(
-    found: Sequence[Declaration], errors: Sequence[Diagnostic], elaboration: Elaboration
-) -> dict[str, None]:
-    """Give the constants that an error is in; where nobody says what rests on them, all later ones.
-
-    Lean goes on after an error as if the declaration were proven.
-    """
-    first = min((error.start for error in errors), default=None)
-    if first is None:
-        return {}
-    if elaboration.uses is None:
-        return dict.fromkeys(d.constant for d in found if d.end > first)
-    return dict.fromkeys(d.constant for d in found if _inside(d, errors))
-
-
-def _is_cut(
-    declaration: Declaration, errors: Sequence[Diagnostic], elaboration: Elaboration
-) -> bool:
-    """Whether an error is in a declaration, or may be in what it uses, where nobody says that."""
-    if elaboration.uses is None:
-        return any(error.start < declaration.end for error in errors)
-    return _inside(declaration, errors)
 
 
 def _failed(commands: Sequence[TracedCommand], errors: Iterable[Diagnostic]) -> list[int]:

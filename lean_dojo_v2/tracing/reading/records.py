@@ -37,7 +37,7 @@ class Diagnostic:
 class ElaboratedTactic:
     """A tactic of the source, member of a tactic sequence; the goals before and after it.
 
-    ``digest``: that of the first goal before it, if the engine says.
+    ``digest``: that of the first goal before it, if there is one.
     """
 
     start: int
@@ -82,13 +82,19 @@ class TracedCommand:
 
 @attrs.frozen
 class Elaboration:
-    """What an engine said about one file; both engines' readers give this.
+    """What an engine said about one file.
 
-    ``uses`` gives for each declared constant the constants of the project that it rests on, as Lean
-    names them; ``None`` if the engine does not say. ``statements`` gives for the constants that the
-    engine has found where the text of their statement ends. The steps are in the order of the
-    engine.
-    ``made`` are the theorems that macros have made, if the engine says.
+    Attributes:
+        commands: Its commands.
+        steps: The members of its tactic sequences, in the order of the engine.
+        definitions: The constants that it defines.
+        references: The identifiers that mean constants.
+        problems: Lean's messages.
+        uses: For each declared constant the constants of the project that it rests on, as Lean
+            names them.
+        made: The theorems that macros have made.
+        statements: For each declared constant where the text of its statement ends.
+        in_memory: The modules behind its imports that were not there compiled.
     """
 
     commands: tuple[TracedCommand, ...] = ()
@@ -96,9 +102,10 @@ class Elaboration:
     definitions: tuple[Definition, ...] = ()
     references: tuple[Reference, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
-    uses: Mapping[str, tuple[str, ...]] | None = None
+    uses: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
     made: tuple[str, ...] = ()
     statements: Mapping[str, int] = attrs.field(factory=dict)
+    in_memory: tuple[str, ...] = ()
 
 
 @attrs.frozen

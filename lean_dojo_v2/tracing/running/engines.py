@@ -1,10 +1,16 @@
-"""The engines behind one door: files in, elaborations out, in whatever order they are done."""
+"""The engines behind one door: files in, elaborations out, in whatever order they are done.
+
+Every file is one request, whatever the engine. The embedded one is given sources in one folder, and
+compiles what others import. For the project's own Lean Lake has built the project.
+"""
 
 from __future__ import annotations
 
+import logging
+import re
 import shutil
-from collections.abc import Callable, Generator, Mapping, Sequence, Set as AbstractSet
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from graphlib import TopologicalSorter
 from itertools import chain
@@ -16,14 +22,19 @@ import psutil
 
 from lean_dojo_core.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.engines.embedded import install
+from lean_dojo_v2.lean.engines.native import INSTALL, compiled_for, toolchain_of
+from lean_dojo_v2.lean.engines.pantograph import VARIABLE, find_repl
 from lean_dojo_v2.lean.engines.selection import EngineName, chosen_engine, select
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig, available_cores
 from lean_dojo_v2.tracing.project.content import state_of_data
 from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace
 from lean_dojo_v2.tracing.reading.records import Elaboration
-from lean_dojo_v2.tracing.running import embedded
-from lean_dojo_v2.tracing.running.native import NativeLean
+from lean_dojo_v2.tracing.running.elaborate import compile_module, elaborate
+from lean_dojo_v2.tracing.running.lake import Lake
+from lean_dojo_v2.tracing.running.layout import lay_out
+
+_log = logging.getLogger(__name__)
 
 ENGINE_MB = 1_300
 """Memory that one embedded engine takes while it traces."""
@@ -33,7 +44,8 @@ Outcome: TypeAlias = Elaboration | LeanError
 Outcomes: TypeAlias = Generator[tuple[SourceFile, Outcome], None, None]
 """To be closed by whoever does not take all: the engines work on behind it."""
 Imports: TypeAlias = Mapping[str, Sequence[str]]
-Job: TypeAlias = Callable[..., Elaboration | None]
+Job: TypeAlias = Callable[..., Any]
+"""What an engine does with a file: it elaborates or compiles it."""
 
 
 class ImportedFileError(LeanError):
@@ -74,10 +86,11 @@ class EmbeddedEngine:
             raise EngineUnavailableError(
                 f"{path} imports {module}, and the embedded Lean engine has only Lean's own "
                 "library and sources, no Mathlib and no compiled packages. Trace with the "
-                "project's own Lean: install it with elan (https://elan.lean-lang.org), run "
+                f"project's own Lean: install it with elan ({INSTALL}), run "
                 "`lake exe cache get` (Mathlib) and `lake build` in the project, then use "
                 "--engine native (or LEAN_DOJO_ENGINE=native)."
             )
+        _warn_of_another_lean(workspace.project)
         self._workspace = workspace
         self._jobs = jobs
         self._timeout = timeout
@@ -88,13 +101,17 @@ class EmbeddedEngine:
         return state_of_data(self._workspace.project)
 
     def run(self, files: Sequence[SourceFile]) -> Outcomes:
-        """Elaborate files; see :class:`Engine`."""
+        """Elaborate files; see :class:`Engine`.
+
+        What nobody asked for, but some file imports, is compiled only.
+        """
         room = psutil.virtual_memory().available // (ENGINE_MB << 20)
         size = self._jobs or max(1, min(available_cores(), room))
+        wanted = {file.module for file in files}
+        imports = self._workspace.imports_among(wanted)
+        imported = set(chain.from_iterable(imports.values()))
         with TemporaryDirectory(prefix="lean-dojo-") as folder:
-            embedded.lay_out(self._workspace, Path(folder))
-            wanted = {file.module for file in files}
-            imports = self._workspace.imports_among(wanted)
+            lay_out(self._workspace, Path(folder))
             config = PoolConfig(
                 size=min(size, len(imports)),
                 engine="embedded",
@@ -102,83 +119,97 @@ class EmbeddedEngine:
                 timeout=self._timeout,
                 memory_limit_mb=MEMORY_LIMIT_MB,
             )
-            with EnginePool(config) as pool:
-                yield from self._in_order(pool, Path(folder), wanted, imports)
 
-    def _in_order(
-        self, pool: EnginePool, folder: Path, wanted: AbstractSet[str], imports: Imports
-    ) -> Outcomes:
-        """Elaborate each file when what it imports is done, for that lies compiled there then.
+            def job(file: SourceFile) -> Job:
+                if file.module not in wanted:
+                    return partial(compile_module, keep=Path(folder))
+                return partial(elaborate, keep=Path(folder) if file.module in imported else None)
 
-        What nobody asked for, but some file imports, is compiled only. Where Lean breaks down on a
-        file, nobody who imports it is tried.
-        """
-        imported = set(chain.from_iterable(imports.values()))
-        order = TopologicalSorter(imports)
-        order.prepare()
-        running: dict[Future[Elaboration | None], str] = {}
-        lost: dict[str, LeanError] = {}
+            for file, outcome in _in_order(config, self._workspace.files, imports, job):
+                if file.module in wanted:
+                    yield file, outcome
+
+
+class NativeEngine:
+    """Engines of the project's own Lean, one a core if ``jobs`` does not say how many.
+
+    Raises:
+        EngineUnavailableError: There is no Lake or no Lean, or another program is to be run.
+    """
+
+    def __init__(self, project: LakeProject, jobs: int | None, timeout: float) -> None:
+        self._lake = Lake(project)
+        if find_repl() is not None:
+            raise EngineUnavailableError(
+                f"{VARIABLE} names an engine that cannot trace. Unset it, or use --engine embedded."
+            )
+        self._lean = toolchain_of(project.root)
+        self._root = project.root
+        self._jobs = jobs or available_cores()
+        self._timeout = timeout
+        self.identity = f"native {self._lean.said}"
+
+    def state(self) -> str:
+        """Say what Lake's files say; see :class:`Engine`."""
+        return self._lake.state()
+
+    def run(self, files: Sequence[SourceFile]) -> Outcomes:
+        """Build the project and elaborate files; see :class:`Engine`."""
+        # First: a Lean that is too old says so before a build of hours.
+        compiled_for(self._lean, self._root)
+        self._lake.build()
+        config = PoolConfig(
+            size=min(self._jobs, len(files)),
+            engine="native",
+            project_path=self._root,
+            timeout=self._timeout,
+            memory_limit_mb=None,
+        )
+        known = {file.module: file for file in files}
+        yield from _in_order(
+            config,
+            known,
+            dict.fromkeys(known, ()),
+            lambda file: partial(elaborate, options=self._lake.options_of(file)),
+        )
+
+
+def _in_order(
+    config: PoolConfig,
+    files: Mapping[str, SourceFile],
+    imports: Imports,
+    job: Callable[[SourceFile], Job],
+) -> Outcomes:
+    """Do each file's job when those of its imports are done, for engines find their results then.
+
+    Where Lean breaks down on a file, nobody who imports it is tried.
+    """
+    order = TopologicalSorter(imports)
+    order.prepare()
+    running: dict[Future[Any], SourceFile] = {}
+    lost: dict[str, LeanError] = {}
+    with EnginePool(config) as pool:
         while order.is_active():
             for module in order.get_ready():
-                file = self._workspace.files[module]
-                keep = folder if module in imported else None
-                job: Job = partial(embedded.elaborate, keep=keep)
-                if module not in wanted:
-                    job = partial(embedded.compile_module, keep=folder)
+                file = files[module]
                 if broken := next((name for name in imports[module] if name in lost), None):
                     future = _failed(lost[broken])
                 else:  # files with the same imports go to the same engine, which has them
                     header = " ".join(sorted(file.header.modules))
                     names = {"header": header, "name": file.path, "owner": "the project"}
-                    future = pool.submit(job, file, self._timeout, **names)
-                running[future] = module
+                    future = pool.submit(job(file), file, config.timeout, **names)
+                running[future] = file
             finished = wait(running, return_when=FIRST_COMPLETED).done
-            order.done(*(running[future] for future in finished))
+            order.done(*(running[future].module for future in finished))
             for future in finished:
-                module = running.pop(future)
-                file = self._workspace.files[module]
+                file = running.pop(future)
                 if failure := _failure(future):
-                    lost[module] = _as_import(file, failure)
-                outcome = failure or future.result()
-                if outcome is not None and module in wanted:
-                    yield file, outcome
+                    lost[file.module] = _as_import(file, failure)
+                yield file, failure or future.result()
 
 
-class NativeEngine:
-    """Processes of the project's own Lean, one a core if ``jobs`` does not say how many.
-
-    Raises:
-        EngineUnavailableError: There is no Lake, or no Lean that is new enough.
-    """
-
-    def __init__(self, project: LakeProject, jobs: int | None, timeout: float) -> None:
-        self._lean = NativeLean(project)
-        self._jobs = jobs or available_cores()
-        self._timeout = timeout
-        self.identity = f"native {self._lean.version}"
-
-    def state(self) -> str:
-        """Say what Lake's files say; see :class:`Engine`."""
-        return self._lean.state()
-
-    def run(self, files: Sequence[SourceFile]) -> Outcomes:
-        """Build the project and elaborate files; see :class:`Engine`."""
-        self._lean.build()
-        with ThreadPoolExecutor(min(self._jobs, len(files))) as pool:
-            try:
-                waiting = {
-                    pool.submit(self._lean.elaborate, file, self._timeout): file for file in files
-                }
-                for future in as_completed(waiting):
-                    yield waiting[future], _failure(future) or future.result()
-            except BaseException:  # Ctrl-C among them, which reaches none of the processes
-                pool.shutdown(wait=False, cancel_futures=True)
-                self._lean.stop()
-                raise
-
-
-def _failed(error: LeanError) -> Future[Elaboration | None]:
-    future: Future[Elaboration | None] = Future()
+def _failed(error: LeanError) -> Future[Any]:
+    future: Future[Any] = Future()
     future.set_exception(error)
     return future
 
@@ -199,6 +230,27 @@ def _failure(future: Future[Any]) -> LeanError | None:
     if isinstance(error, LeanError) and not isinstance(error, EngineUnavailableError):
         return error
     raise error
+
+
+def _warn_of_another_lean(project: LakeProject) -> None:
+    """Say which Lean elaborates a project that is written for another one."""
+    wanted, ours = _release(project.lean_version), _release(install.LEAN_VERSION)
+    if wanted and wanted != ours:
+        _log.warning(
+            "%s is written for Lean %s, and the embedded engine is Lean %s: where they differ, the "
+            "trace has errors or other goals. To trace with the project's own Lean, install it "
+            "with elan (%s) and use --engine native.",
+            project.root,
+            wanted,
+            ours,
+            INSTALL,
+        )
+
+
+def _release(version: str) -> str:
+    """Return the two numbers that releases differ in: ``4.28``; else what is written there."""
+    found = re.match(r"v?(\d+\.\d+)\.", version)
+    return found[1] if found else version
 
 
 def choose_engine(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import os
 import shutil
 import subprocess
-import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
-from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
 from typing import Any, Self
 
 import pytest
@@ -21,10 +19,9 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineMemoryError
 from lean_dojo_v2.lean.pool.local import PoolConfig
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
-from lean_dojo_v2.tracing.project.lakefile import LakeProject, read_project
-from lean_dojo_v2.tracing.project.modules import module_path
+from lean_dojo_v2.tracing.project.lakefile import read_project
 from lean_dojo_v2.tracing.project.workspace import read_workspace
-from lean_dojo_v2.tracing.running.embedded import lay_out
+from lean_dojo_v2.tracing.running.elaborate import compile_module
 
 DATA = Path(__file__).parents[2] / "data"
 EDGE_PROJECT = DATA / "edge_project"
@@ -106,6 +103,9 @@ def remote(tmp_path: Path, git: Git) -> tuple[Path, list[str]]:
     return folder, commits
 
 
+RECYCLE_MB = 1_800
+
+
 class SharedPool:
     """A pool of one engine that starts once for all tests; it takes the place of ``EnginePool``.
 
@@ -120,6 +120,8 @@ class SharedPool:
 
     def __call__(self, config: PoolConfig) -> Self:
         assert config.project_path is not None
+        if self.server.memory_mb > RECYCLE_MB:  # as pools do
+            self.server.close()
         self.folder = Path(config.project_path)
         shutil.rmtree(self.view)
         shutil.copytree(self.folder, self.view)
@@ -167,154 +169,58 @@ def edge(shared_pool: SharedPool, tmp_path_factory: pytest.TempPathFactory) -> R
         return trace_repository(repo, engine="embedded", date="2026-01-02T03:04:05")
 
 
-PROGRAM = """#!{python}
-import json, os, socket, sys
-with socket.socket(socket.AF_UNIX) as link:
-    link.connect({address!r})
-    stream = link.makefile("rw", encoding="utf-8")
-    stream.write(json.dumps([os.getcwd(), *sys.argv[1:]]) + "\\n")
-    stream.flush()
-    code, text = json.loads(stream.readline())
-sys.stdout.buffer.write(text.encode())
-sys.exit(code)
+LEAN = """\
+#!/bin/sh
+case "$1" in
+--version) echo "Lean (version 4.28.0, x86_64-unknown-linux-gnu, commit 0123abcd, Release)" ;;
+--root=*) printf olean > "$4" ;;
+esac
+"""
+LAKE = """\
+#!/bin/sh
+case "$1 $2" in
+"build ") ;;
+"translate-config toml") cp {translated} "$3" ;;
+*) exit 2 ;;
+esac
 """
 
 
-class Lake:
-    """A ``lake`` whose Lean is the embedded engine: real messages and real ``.ilean`` files.
-
-    The program itself is a few lines that send their arguments over a socket; the engine answers
-    here, so that it starts once and not for every file.
+class OwnLean:
+    """A ``lean`` and a ``lake`` of a few lines; the engine behind them is the one of all tests.
 
     Attributes:
-        unbuilt: Modules that ``lake build`` does not build, so that nobody can import them.
         translated: What ``translate-config`` makes of a ``lakefile.lean``; it fails without.
-        asked: Files that Lean was asked for.
     """
 
     def __init__(self, folder: Path, pool: SharedPool) -> None:
         self._pool = pool
-        self.bin = folder / "bin"
-        self.library = folder / "lib"
-        self._address = str(folder / "socket")
-        self._lock = threading.Lock()
-        for made in (self.bin, self.library):
-            made.mkdir()
-        program = self.bin / "lake"
-        program.write_text(PROGRAM.format(python=sys.executable, address=self._address))
-        program.chmod(0o755)
-        self._known: dict[tuple[str, str, str], dict[str, Any]] = {}
-        self.reset()
+        self.translated = folder / "translated.toml"
+        write_program(folder / "lean", LEAN)
+        write_program(folder / "lake", LAKE.format(translated=self.translated))
 
-    def reset(self) -> None:
-        self.unbuilt: set[str] = set()
-        self.translated: str | None = None
-        self.asked: list[str] = []
-
-    def __enter__(self) -> Self:
-        outer = self
-
-        class Handler(StreamRequestHandler):
-            def handle(self) -> None:
-                folder, *words = json.loads(self.rfile.readline())
-                with outer._lock:
-                    answer = outer.answer(Path(folder), words)
-                self.wfile.write(json.dumps(answer).encode() + b"\n")
-
-        self._server = ThreadingUnixStreamServer(self._address, Handler)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    def answer(self, folder: Path, words: list[str]) -> tuple[int, str]:
-        match words:
-            case ["env", "lean", "--version"]:
-                return 0, "Lean (version 4.28.0-pre, wasm32, commit 38f3c0c4, Release)\n"
-            case ["env", "printenv", "LEAN_PATH"]:
-                return 0, f"{self.library}\n"
-            case ["env", "lean", "--print-libdir"]:
-                return 0, "/no/such/toolchain/lib/lean\n"
-            case ["build"]:
-                self._build(read_project(folder))
-                return 0, "Build completed successfully.\n"
-            case ["translate-config", "toml", written] if self.translated is not None:
-                Path(written).write_text(self.translated)
-                return 0, ""
-            case ["env", "lean", *options, "--json", "-i", ilean, path]:
-                return self._lean(folder, options, Path(ilean), path.removeprefix("./"))
-        return 2, f"error: unknown command {words}\n"
-
-    def _build(self, project: LakeProject) -> None:
-        workspace = read_workspace(project)
-        lay_out(workspace, self._pool.view)
-        for file in workspace.all:
-            target = (self.library / module_path(file.module)).with_suffix(".ilean")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(self._ilean(file.text, file.module))
-
-    def _ilean(self, text: str, module: str, options: Mapping[str, Any] | None = None) -> str:
-        """Lean's own file; in the engine all modules of a project are one to Lean, so name them."""
-        traced = self._trace(text, module, options or {})
-        data = json.loads(traced["ilean"])
-        homes = {item["lean_name"]: item["module"] for item in traced["references"]}
-        renamed = {}
-        for key, info in data["references"].items():
-            ident = json.loads(key)["c"]
-            home = module if info["definition"] else homes.get(ident["n"], ident["m"])
-            renamed[json.dumps({"c": {"m": home, "n": ident["n"]}})] = info
-        return json.dumps({**data, "references": renamed})
-
-    def _lean(self, folder: Path, options: list[str], ilean: Path, path: str) -> tuple[int, str]:
-        self.asked.append(path)
-        text = (folder / path).read_bytes().decode().replace("\r\n", "\n")
-        files = read_workspace(read_project(folder)).all
-        (file,) = (file for file in files if file.path == path)
-        if missing := self.unbuilt & set(file.header.imports):
-            said = f"unknown module prefix '{missing.pop()}'\n\nNo directory or file in the search path"
-            place = {"pos": {"line": 1, "column": 0}, "endPos": {"line": 1, "column": 0}}
-            return 1, json.dumps({"severity": "error", "data": said, "kind": "", **place}) + "\n"
-        values = lean_options(options)
-        assert values.pop("trace.Elab.info") is True
-        assert values.pop("Elab.async") is False
-        module = file.module
-        traced = self._trace(text, module, values)
-        messages = [
-            *traced["messages"],
-            *({"data": tree, "severity": "information"} for tree in traced["info_trees"]),
-        ]
-        failed = any(message["severity"] == "error" for message in messages)
-        if not failed:
-            ilean.write_text(self._ilean(text, module, values))
-        lines = [json.dumps(message, ensure_ascii=False) for message in messages]
-        return int(failed), "\n".join(["some line of lake's own", *lines, ""])
-
-    def _trace(self, text: str, module: str, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Elaborate a file; once, for what it answers serves every command."""
-        key = (module, text, json.dumps(options))
-        if key not in self._known:
-            request = {"file": text, "fileName": str(module_path(module)), "module": module}
-            wanted = {"sequenceOnly": True, "infoTrees": True, "ilean": True, "options": options}
-            answer = self._pool.server.run("dojo.trace", {**request, **wanted})
-            assert "error" not in answer, answer
-            self._known[key] = answer
-        return self._known[key]
+    def build(self, folder: Path) -> None:
+        """Do what ``lake build`` does: compile every module of a project."""
+        pool = self._pool(PoolConfig(project_path=folder))
+        for file in read_workspace(read_project(folder)).all:
+            pool.submit(partial(compile_module, keep=folder), file, 300).result()
 
 
-def lean_options(words: list[str]) -> dict[str, Any]:
-    """Read ``-D name=value`` and ``-Dname=value``; all of ``words`` is of that form."""
-    values: dict[str, Any] = {}
-    for word in "\0".join(words).replace("-D\0", "-D").split("\0"):
-        assert word.startswith("-D")
-        name, _, value = word.removeprefix("-D").removeprefix("weak.").partition("=")
-        values[name] = json.loads(value) if value in {"true", "false"} else value
-    return values
+def write_program(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
 
 
-@pytest.fixture(scope="session")
-def lake(shared_pool: SharedPool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
-    """A ``lake`` whose Lean is the embedded engine: real messages and real ``.ilean`` files."""
-    with Lake(tmp_path_factory.mktemp("lake"), shared_pool) as made:
-        yield made
+@pytest.fixture
+def own_lean(
+    one_engine: None,
+    shared_pool: SharedPool,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> OwnLean:
+    """The project's own Lean, to all appearances."""
+    folder = tmp_path_factory.mktemp("tools")
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    monkeypatch.setenv("LEAN_DOJO_CACHE", str(folder / "cache"))
+    monkeypatch.delenv("LEAN_DOJO_PANTOGRAPH", raising=False)
+    return OwnLean(folder, shared_pool)

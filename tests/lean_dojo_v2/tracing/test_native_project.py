@@ -1,4 +1,4 @@
-"""What the project's own Lean is asked, and what is kept: options, lock, builds, processes."""
+"""What Lake and the project's own Lean are asked, and what is kept: options, lock, builds, processes."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from lean_dojo_core.errors import EngineUnavailableError, LeanError
+from lean_dojo_core.errors import EngineUnavailableError, TraceError
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.database import Repository
-from lean_dojo_v2.lean.engines import native as native_engine
-from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
-from lean_dojo_v2.tracing.project.lakefile import read_project
-from lean_dojo_v2.tracing.project.options import LeanArguments, read_arguments
+from lean_dojo_v2.lean.engines.native import run_tool
+from lean_dojo_v2.tracing import FileDone, LeanGitRepo, trace_repository
+from lean_dojo_v2.tracing.project.options import LeanOptions, read_options
 from lean_dojo_v2.tracing.project.workspace import read_workspace
-from lean_dojo_v2.tracing.running.native import NativeLean
+from lean_dojo_v2.tracing.running.engines import choose_engine
+from tests.lean_dojo_v2.tracing.conftest import OwnLean, write_program
 
 Project = Callable[..., Path]
 
@@ -33,14 +32,7 @@ FILES = {
     "Lib.lean": "import Lib.A\ntheorem b : 1 = 1 := by\n  exact a\n",
     "Lib/A.lean": "theorem a : 1 = 1 := by\n  rfl\n",
 }
-
-
-@pytest.fixture
-def own_lean(lake: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.setenv("PATH", str(lake.bin), prepend=os.pathsep)
-    lake.reset()
-    yield lake
-    lake.reset()
+APART = {"Lib/A.lean": FILES["Lib/A.lean"]}
 
 
 def traced(folder: Path, **settings: Any) -> Repository:
@@ -51,30 +43,89 @@ def names(repository: Repository) -> list[str]:
     return sorted(theorem.full_name for theorem in repository.iter_theorems())
 
 
+def asked(folder: Path) -> list[str]:
+    """Trace a project; give the files that Lean was asked for."""
+    reports: list[FileDone] = []
+    traced(folder, progress=reports.append)
+    return sorted(report.path for report in reports if not report.cached)
+
+
+# --- what there has to be ----------------------------------------------------------------------
+
+
+def test_there_is_no_lake(
+    project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = project(FILES)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EngineUnavailableError, match="needs `lake`"):
+        traced(folder)
+
+
+def test_a_foreign_engine_cannot_trace(
+    project: Project, own_lean: OwnLean, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEAN_DOJO_PANTOGRAPH", sys.executable)
+    with pytest.raises(EngineUnavailableError, match="LEAN_DOJO_PANTOGRAPH names an engine that"):
+        traced(project(FILES))
+
+
+def test_a_lean_that_is_too_old_says_so_before_a_build(project: Project, own_lean: OwnLean) -> None:
+    tools = own_lean.translated.parent
+    old = 'case "$1" in --version) echo "Lean (version 4.9.0)" ;; *) echo unknown; exit 1 ;; esac'
+    write_program(tools / "lean", f"#!/bin/sh\n{old}\n")
+    write_program(tools / "lake", f"#!/bin/sh\ntouch {tools}/built\n")
+    with pytest.raises(
+        EngineUnavailableError, match=r"(?s)Lean 4\.9\.0:\nunknown.*4\.20\.0 and newer"
+    ):
+        traced(project(FILES))
+    assert not (tools / "built").exists()
+
+
+def test_another_lean_than_the_projects_is_named_before_it_traces(
+    project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = project(FILES)
+    for version, wanted in {"4.28.1": "", "4.31.0": "written for Lean 4.31, and"}.items():
+        (folder / "lean-toolchain").write_text(f"leanprover/lean4:v{version}\n")
+        read = LeanGitRepo.from_path(folder).project
+        with caplog.at_level(logging.WARNING):
+            choose_engine("embedded", read, read_workspace(read))
+        assert (wanted in caplog.text) if wanted else not caplog.text
+    assert "the embedded engine is Lean 4.28" in caplog.text
+    assert "--engine native" in caplog.text
+
+
 # --- what is kept ------------------------------------------------------------------------------
 
 
-def test_an_import_that_is_not_built_is_asked_for_again(project: Project, own_lean: Any) -> None:
+def test_what_rests_on_an_import_that_is_not_built_is_asked_for_again(
+    project: Project, own_lean: OwnLean
+) -> None:
+    """Without it built, it is elaborated in memory, without its options."""
     folder = project(FILES)
-    own_lean.unbuilt = {"Lib.A"}
-    first = traced(folder)
-    assert names(first) == ["a"]
-    (error,) = first.metadata["trace_errors"]
-    assert error.startswith("Lib.lean:1:1: unknown module prefix 'Lib.A'")
-    own_lean.reset()  # lake build has succeeded
-    second = traced(folder)
-    assert own_lean.asked == ["Lib.lean"]
-    assert names(second) == ["a", "b"]
-    assert "trace_errors" not in second.metadata
+    assert asked(folder) == sorted(FILES)
+    own_lean.build(folder)
+    assert asked(folder) == ["Lib.lean"]
+    assert asked(folder) == []
+    assert names(traced(folder)) == ["a", "b"]
 
 
-def test_an_error_of_the_file_itself_is_kept(project: Project, own_lean: Any) -> None:
-    folder = project({**FILES, "Lib/Bad.lean": "theorem bad : 1 = 2 := by\n  skip\n"})
+def test_what_is_missing_is_asked_for_again(project: Project, own_lean: OwnLean) -> None:
+    folder = project({**FILES, "Lib.lean": "import Dep\n" + FILES["Lib.lean"]})
+    repository = traced(folder)
+    assert names(repository) == ["a"]
+    (error,) = repository.metadata["trace_errors"]
+    assert error.startswith("Lib.lean:unknown module Dep: neither in Lean's library nor in the pro")
+    assert asked(folder) == ["Lib.lean"]
+
+
+def test_an_error_of_the_file_itself_is_kept(project: Project, own_lean: OwnLean) -> None:
+    folder = project({"Lib.lean": "theorem bad : 1 = 2 := by\n  skip\n", **APART})
     first = traced(folder)
     assert first.metadata["trace_errors"]
-    own_lean.reset()
+    assert asked(folder) == []
     assert traced(folder).metadata["trace_errors"] == first.metadata["trace_errors"]
-    assert own_lean.asked == []
 
 
 def lock(folder: Path, commit: str) -> None:
@@ -82,39 +133,31 @@ def lock(folder: Path, commit: str) -> None:
     (folder / "lake-manifest.json").write_text(json.dumps({"packages": [package]}))
 
 
-def test_other_dependencies_are_another_state(project: Project, own_lean: Any) -> None:
-    folder = project(FILES)
-
-    def asked() -> list[str]:
-        own_lean.reset()
-        traced(folder)
-        return sorted(own_lean.asked)
-
-    assert asked() == sorted(FILES)
-    assert asked() == []
+def test_other_dependencies_are_another_state(project: Project, own_lean: OwnLean) -> None:
+    folder = project(APART)
+    assert asked(folder) == sorted(APART)
+    assert asked(folder) == []
     lock(folder, "a" * 40)
-    assert asked() == sorted(FILES)
+    assert asked(folder) == sorted(APART)
     lock(folder, "b" * 40)  # lake update
-    assert asked() == sorted(FILES)
+    assert asked(folder) == sorted(APART)
     lock(folder, "a" * 40)
-    assert asked() == []
+    assert asked(folder) == []
     lakefile = folder / "lakefile.toml"
     lakefile.write_text(lakefile.read_text() + "[leanOptions]\npp.unicode.fun = true\n")
-    assert asked() == sorted(FILES)
+    assert asked(folder) == sorted(APART)
 
 
 def test_a_dependency_beside_the_project_counts_with_its_lakefile(
-    project: Project, own_lean: Any
+    project: Project, own_lean: OwnLean
 ) -> None:
     near = project({}, lakefile='name = "near"\n', name="near")
-    folder = project(FILES)
+    folder = project(APART)
     package = {"type": "path", "name": "near", "dir": "../near"}
     (folder / "lake-manifest.json").write_text(json.dumps({"packages": [package]}))
-    traced(folder)
-    own_lean.reset()
+    assert asked(folder) == sorted(APART)
     (near / "lakefile.toml").write_text('name = "near"\nmoreLeanArgs = ["-DmaxRecDepth=1000"]\n')
-    traced(folder)
-    assert sorted(own_lean.asked) == sorted(FILES)
+    assert asked(folder) == sorted(APART)
 
 
 # --- options -----------------------------------------------------------------------------------
@@ -124,7 +167,7 @@ AUTO = "theorem {0} (x : α) : x = x := by\n  rfl\n"
 
 
 def test_a_file_gets_the_options_of_its_package_and_library(
-    project: Project, own_lean: Any
+    project: Project, own_lean: OwnLean
 ) -> None:
     lakefile = """
         name = "x"
@@ -151,7 +194,7 @@ def test_a_file_gets_the_options_of_its_package_and_library(
 
 
 def test_lake_says_what_a_lakefile_in_lean_amounts_to(
-    project: Project, own_lean: Any, caplog: pytest.LogCaptureFixture, tmp_path: Path
+    project: Project, own_lean: OwnLean, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     folder = project({"Lib.lean": AUTO.format("strict"), "Lib/A.lean": FILES["Lib/A.lean"]})
     lakefile = "import Lake\nopen Lake DSL\npackage x where\n  leanOptions := opts\nlean_lib Lib\n"
@@ -164,13 +207,13 @@ def test_lake_says_what_a_lakefile_in_lean_amounts_to(
     with caplog.at_level(logging.WARNING):
         assert main(command) == 0  # the command says so too
     assert "traced without its leanOptions" in caplog.text
-    own_lean.translated = (
+    own_lean.translated.write_text(
         'name = "x"\n[leanOptions]\nautoImplicit = false\n[[lean_lib]]\nname = "Lib"\n'
     )
     assert traced(folder).metadata["trace_errors"]
 
 
-def test_a_dependency_has_its_own_options(project: Project, own_lean: Any) -> None:
+def test_a_dependency_has_its_own_options(project: Project, own_lean: OwnLean) -> None:
     folder = project({"Lib.lean": "import Dep\n" + AUTO.format("auto")})
     near = folder / "near"
     near.mkdir()
@@ -186,44 +229,50 @@ def test_a_dependency_has_its_own_options(project: Project, own_lean: Any) -> No
     assert names(repository) == ["auto"]
 
 
-def test_arguments_of_targets() -> None:
+def test_options_of_targets() -> None:
     configuration = {
-        "leanOptions": {"pp": {"unicode": {"fun": True}}, "maxHeartbeats": 4000},
-        "moreLeanArgs": ["-Dweak.warningAsError=true", "--tstack=8000", "-D", "x.y=z"],
+        "leanOptions": {"pp": {"unicode": {"fun": True}}, "maxHeartbeats": 0},
+        "moreLeanArgs": ["-Dweak.warningAsError=true", "--tstack=8000", "-D", "x.y=z", "-Dn=4"],
         "lean_lib": [
             {"name": "Lib", "leanOptions": {"weak.linter.all": False}},
             {"name": "Deep", "roots": ["Lib.Deep"], "moreLeanArgs": ["-DElab.async=true"]},
         ],
         "lean_exe": [{"name": "run", "root": "Main", "leanOptions": {"a": 1}}],
     }
-    package = ("-Dpp.unicode.fun=true", "-DmaxHeartbeats=4000", "--tstack=8000", "-Dx.y=z")
-    arguments = read_arguments(configuration)
-    assert arguments.of("Lib.A") == (*package, "-Dweak.linter.all=false")
-    assert arguments.of("Lib.Deep.A") == package
-    assert arguments.of("Library") == package
-    assert arguments.of("Main") == (*package, "-Da=1")
-    assert read_arguments({}) == LeanArguments()
+    package = {"pp.unicode.fun": True, "maxHeartbeats": 2**31 - 1, "x.y": "z", "n": 4}
+    options = read_options(configuration)
+    assert options.of("Lib.A") == {**package, "linter.all": False}
+    assert options.of("Lib.Deep.A") == package
+    assert options.of("Library") == package
+    assert options.of("Main") == {**package, "a": 1}
+    assert options.left_out == ("--tstack=8000",)
+    assert read_options({}) == LeanOptions()
 
 
 # --- processes ---------------------------------------------------------------------------------
 
 SLEEPY = """#!/bin/sh
-case "$*" in
-    "env lean --version") echo "Lean (version 4.28.0)" ;;
-    build) ;;
-    *) sleep 3600 & echo $! >> "$SLEEPERS"; wait ;;
+case "$1" in
+--version) echo "Lean (version 4.28.0)" ;;
+--root=*) printf olean > "$4" ;;
+--run) echo ready. >&3; sleep 3600 & echo $! >> "$SLEEPERS"; wait ;;
+*) sleep 3600 & echo $! >> "$SLEEPERS"; wait ;;
 esac
+"""
+LAKE = """#!/bin/sh
+test "$1" = build || echo
 """
 
 
 @pytest.fixture
 def sleepers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A ``lake`` whose Lean never ends, and the file where it writes the numbers of its children."""
+    """A ``lean`` that never answers, and the file where it writes the numbers of its children."""
     tools = tmp_path / "tools"
     tools.mkdir()
-    (tools / "lake").write_text(SLEEPY)
-    (tools / "lake").chmod(0o755)
+    write_program(tools / "lean", SLEEPY)
+    write_program(tools / "lake", LAKE)
     monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
+    monkeypatch.setenv("LEAN_DOJO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SLEEPERS", str(tmp_path / "sleepers"))
     return tmp_path / "sleepers"
 
@@ -246,11 +295,10 @@ def wait_until_dead(pids: list[int]) -> None:
 
 @pytest.mark.timeout(120)
 def test_a_file_that_takes_too_long_leaves_nothing_behind(project: Project, sleepers: Path) -> None:
-    read = read_project(project({"Lib.lean": FILES["Lib/A.lean"]}))
-    (file,) = read_workspace(read).all
+    folder = project(APART)
     for timeout in (1, 4, 16):  # the first that gives the child the time to start
-        with pytest.raises(LeanError, match="took longer than"):
-            NativeLean(read).elaborate(file, timeout)
+        with pytest.raises(TraceError, match=f"not answer dojo.trace within {timeout} s"):
+            traced(folder, timeout=timeout)
         if pids := started(sleepers):
             break
     assert pids
@@ -258,41 +306,14 @@ def test_a_file_that_takes_too_long_leaves_nothing_behind(project: Project, slee
 
 
 @pytest.mark.timeout(120)
-def test_asking_lake_for_a_path_leaves_nothing_behind(
-    project: Project, sleepers: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tool_that_takes_too_long_leaves_nothing_behind(project: Project, sleepers: Path) -> None:
     for timeout in (1.0, 4.0, 16.0):
-        monkeypatch.setattr(native_engine, "_LAKE_TIMEOUT", timeout)
         with pytest.raises(EngineUnavailableError, match="took longer than"):
-            native_engine.lake_lean_path(project({}))
+            run_tool(["lean", "sleep"], project({}), timeout=timeout)
         if pids := started(sleepers):
             break
     assert pids
     wait_until_dead(pids)
-
-
-@pytest.mark.timeout(120)
-def test_what_other_threads_run_can_be_stopped(project: Project, sleepers: Path) -> None:
-    read = read_project(project({"Lib.lean": FILES["Lib/A.lean"]}))
-    (file,) = read_workspace(read).all
-    lean = NativeLean(read)
-    said: list[str] = []
-
-    def elaborate() -> None:
-        with pytest.raises(LeanError) as caught:
-            lean.elaborate(file, 3600)
-        said.append(str(caught.value))
-
-    thread = threading.Thread(target=elaborate)
-    thread.start()
-    while not started(sleepers):
-        time.sleep(0.02)
-    lean.stop()
-    thread.join()
-    wait_until_dead(started(sleepers))
-    assert "failed with code -9" in said[0]
-    with pytest.raises(LeanError, match="the work was stopped"):
-        lean.elaborate(file, 3600)
 
 
 @pytest.mark.timeout(120)

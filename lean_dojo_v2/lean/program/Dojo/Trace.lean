@@ -214,7 +214,8 @@ private def trace (request : Request) : DojoM Json := do
     ("tactics", .arr all.tactics),
     ("references", .arr all.references),
     ("made", toJson all.made),
-    ("commands", .arr all.commands)]
+    ("commands", .arr all.commands),
+    ("in_memory", toJson (file.base.owners.map fun (module, _) => moduleText module))]
     [ilean?.map fun text => ("ilean", .str text), olean?.map fun text => ("olean", .str text)]
 
 /-- Compiles a module of the project: what others import. -/

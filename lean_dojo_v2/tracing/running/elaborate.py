@@ -1,0 +1,84 @@
+"""One file, one request: an engine elaborates it, or compiles it for those that import it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import RequestError
+from lean_dojo_v2.lean.text.positions import PositionMap
+from lean_dojo_v2.tracing.project.modules import module_path
+from lean_dojo_v2.tracing.project.options import Options
+from lean_dojo_v2.tracing.project.workspace import SourceFile
+from lean_dojo_v2.tracing.reading.answer import read_answer
+from lean_dojo_v2.tracing.reading.records import Elaboration
+
+
+def elaborate(
+    server: Server,
+    file: SourceFile,
+    timeout: float,
+    *,
+    options: Options | None = None,
+    keep: Path | None = None,
+) -> Elaboration:
+    """Have an engine elaborate a file; what it imports, the engine finds in its project.
+
+    Args:
+        server: The engine.
+        file: The file.
+        timeout: Seconds that it may take.
+        options: Options of Lean.
+        keep: Where others import the file from sources: the project folder, to compile it there.
+
+    Raises:
+        RequestError: If the engine refuses the file (its imports, for example).
+        EngineLostError: If the engine died or took too long.
+        TraceError: If its answer cannot be read.
+    """
+    wanted = {
+        "sequenceOnly": True,
+        "ilean": True,
+        "olean": keep is not None,
+        "options": dict(options or {}),
+    }
+    answer = _ask(server, "dojo.trace", file, timeout, wanted)
+    if keep is not None:
+        _keep(answer, file, keep)
+    return read_answer(answer, PositionMap(file.text))
+
+
+def compile_module(server: Server, file: SourceFile, timeout: float, *, keep: Path) -> None:
+    """Have an engine compile a file into its project folder, for those that import it.
+
+    Raises:
+        RequestError: If the engine refuses the file.
+        EngineLostError: If the engine died or took too long.
+    """
+    _keep(_ask(server, "dojo.compile", file, timeout, {}), file, keep)
+
+
+def _ask(
+    server: Server, command: str, file: SourceFile, timeout: float, wanted: Mapping[str, Any]
+) -> dict[str, Any]:
+    request = {
+        "file": file.text,
+        "fileName": file.path,
+        "module": file.module,
+        "compiled": True,
+    }
+    try:
+        return server.ask(command, {**request, **wanted}, timeout)
+    except RequestError as error:  # whoever reads it knows no commands of an engine
+        raise RequestError(str(error).removeprefix(f"{command}: "), error.code) from None
+
+
+def _keep(answer: Mapping[str, Any], file: SourceFile, folder: Path) -> None:
+    """Put a compiled module beside its source; there is none if an import was not compiled."""
+    if "olean" in answer:
+        path = folder / module_path(file.module).with_suffix(".olean")
+        atomic_write_bytes(path, base64.b64decode(answer["olean"]))
