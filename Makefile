@@ -39,7 +39,7 @@ test: $(STAMP) ## Run the tests (about 5 minutes on 2 cores; the first run fetch
 
 test-slow: $(STAMP) ## Run the slow tests alone.
 	$(BIN)/lean-dojo lean install
-	$(BIN)/python -m pytest -m slow -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -m slow -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 40
 
 test-all: test test-slow ## Run all tests.
 
