@@ -188,6 +188,14 @@ PROGRAMS = {
     "cast": (
         'axiom h : String = Nat\nexample (n : Nat) : n + 0 = n := by simp (maxSteps := cast h "x")'
     ),
+    "numeral": (
+        'axiom h : String = Nat\ninstance (priority := high) : OfNat Nat 200 := ⟨cast h "x"⟩\n'
+        "example (n : Nat) : n + 0 = n := by simp (maxSteps := 200)"
+    ),
+    "truth": (
+        "namespace N\ndef g (b : Bool) := !b\ndef true := g false\n"
+        "example (n : Nat) : n + 0 = n := by simp (contextual := true)"
+    ),
     "prelude": "prelude\naxiom A : Prop",
     "late": "def f := 1\ntheorem t : f = 1 := rfl\n#eval f",
 }

@@ -64,12 +64,23 @@ private def dataKinds : List Name := settingKinds ++ [nullKind, numLitKind, strL
 /-- Where an identifier names a field or a constructor of the setting's own type. -/
 private def namingKinds : List Name := settingKinds ++ [`Lean.Parser.Term.structInstLVal, `Lean.Parser.Term.dotIdent]
 
+/--
+Whether a text has declared what the value of a setting may mean: an instance that gives numerals, or a `true` or `false`
+of its own.
+-/
+private def redefinesData (env : Environment) : Bool :=
+  let redefines (name : Name) (info : ConstantInfo) : Bool :=
+    let head := info.type.getForallBody.getAppFn.constName?
+    head == some ``OfNat || head == some ``NatCast || (name matches .str _ "true") || (name matches .str _ "false")
+  env.constants.foldStage2 (fun found name info => found || redefines name info) false
+
 /-- Whether the settings in a piece of syntax are data, and, with `all`, nothing else in it is evaluated. -/
 private partial def isPlainIn (env : Environment) (all inSetting : Bool) (parent : Name) (stx : Syntax) : Bool :=
   match stx with
   | .node _ kind parts => Id.run do
     let isSetting := settingKinds.contains kind
     if (inSetting || isSetting) && !dataKinds.contains kind then return false
+    if all && isSetting && !inSetting && redefinesData env then return false
     if all then
       if let .str _ ending := kind then
         if evaluating.contains ending || (ending == "posConfigItem" && stx[1].getId == `native) then return false
