@@ -47,9 +47,19 @@ def unknownModule {α} (module : Name) (importer? : Option Name := none) : DojoM
     else ""
   refuse "import" s!"unknown module {module}{importer}: neither in Lean's library nor in the project{wayOut}"
 
+/-- The embedded Lean has 2 GB, and what an import has read stays there for good: no more is imported above this. -/
+private def maxMegabytes : Nat := 1500
+
+/-- Ends a request where there may be no room for another set of modules; whoever asks starts another process. -/
+private def refuseWithoutRoom : DojoM Unit := do
+  let memory ← ((← read).host.memory : IO (List (String × Nat)))
+  if (memory.lookup "wasm_mb").any (· > maxMegabytes) then
+    refuse "memory" s!"this engine has imported {maxMegabytes} MB of modules; start another"
+
 /-- Imports compiled modules; `initialise` runs before the extensions read their parts of them. -/
 def loadModules (imports : Array Import) (initialise : Environment → DojoM Unit := fun _ => return ()) :
     DojoM Environment := do
+  refuseWithoutRoom
   let host := (← read).host
   let bare ← (Lean.importModules imports {} (trustLevel := 0) (loadExts := host.initialises) : IO Environment)
   let bare ← (host.imported bare : IO Environment)
