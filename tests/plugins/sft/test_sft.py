@@ -354,5 +354,5 @@ def test_a_share_of_the_human_proofs_is_learned(database, tiny_model, tmp_path, 
     given = {t.full_name for t in read_theorems(data / "random" / "train.json")}
     assert given == shown[1.0] - shown[0.3]
     plain = GRPOTrainer(str(tiny_model), "constant", tmp_path / "out")
-    assert "human_share" not in plain.settings()
+    assert plain.settings()["human_share"] == 0.0
     assert rest.settings()["human_share"] == 0.3
