@@ -13,11 +13,15 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 from lean_dojo_v2.lean.engines.embedded.program import compiled_for, program_argv
 from lean_dojo_v2.lean.engines.embedded.sandbox import PACKAGE, environment, sandboxed_argv
 from lean_dojo_v2.lean.engines.program import MODULE, program
+
+if TYPE_CHECKING:
+    import pytest
 
 SAID = "Lean (version 4.28.0, wasm32-unknown-emscripten, commit 38f3c0c4, Release)"
 
@@ -45,6 +49,14 @@ def write_toolchain(folder: Path) -> None:
         path = folder / name
         path.write_text(text)
         path.chmod(0o755)
+
+
+def use_toolchain(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Make a folder's `lean` and `lake` the ones that native engines find, and nothing else."""
+    write_toolchain(folder)
+    patch.setenv("PATH", str(folder), prepend=os.pathsep)
+    for variable in ("LEAN_DOJO_PANTOGRAPH", "LEAN_DOJO_ENGINE", "LEAN_DOJO_SANDBOX"):
+        patch.delenv(variable, raising=False)
 
 
 def lean(words: list[str]) -> int:

@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from native_lean import write_toolchain
+from native_lean import use_toolchain
 
 from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.cli import main
@@ -140,19 +140,10 @@ def test_the_sandbox_hides_the_home_and_can_write_nothing(tools, tmp_path, monke
     assert tmp_path.name not in listed.stdout
 
 
-@pytest.fixture(scope="module")
-def toolchain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A `lean` and a `lake` behind which the WebAssembly build works."""
-    folder = tmp_path_factory.mktemp("toolchain")
-    write_toolchain(folder)
-    return folder
-
-
 @pytest.fixture
-def on_path(toolchain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", f"{toolchain}{os.pathsep}{os.environ['PATH']}")
-    for variable in ("LEAN_DOJO_PANTOGRAPH", "LEAN_DOJO_ENGINE", "LEAN_DOJO_SANDBOX"):
-        monkeypatch.delenv(variable, raising=False)
+def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ``lean`` and a ``lake`` behind which the WebAssembly build works."""
+    use_toolchain(tmp_path / "toolchain", monkeypatch)
 
 
 @pytest.mark.slow

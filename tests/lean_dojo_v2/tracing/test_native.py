@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from importlib import resources
 from pathlib import Path
 
 import pytest
-from native_lean import write_toolchain
+from native_lean import use_toolchain
 
 from lean_dojo_v2.database import Repository
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
@@ -18,19 +17,10 @@ SAMPLE = Path(str(resources.files("lean_dojo_v2"))) / "sample" / "lean_project_2
 CHAPTERS = ("Macros", "Mutual")
 
 
-@pytest.fixture(scope="module")
-def toolchain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("toolchain")
-    write_toolchain(folder)
-    return folder
-
-
 @pytest.fixture
-def on_path(toolchain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A ``lean`` and a ``lake`` behind which the WebAssembly build works."""
-    monkeypatch.setenv("PATH", str(toolchain), prepend=os.pathsep)
-    for variable in ("LEAN_DOJO_PANTOGRAPH", "LEAN_DOJO_ENGINE", "LEAN_DOJO_SANDBOX"):
-        monkeypatch.delenv(variable, raising=False)
+    use_toolchain(tmp_path / "toolchain", monkeypatch)
 
 
 def some_chapters(folder: Path) -> Path:

@@ -1,7 +1,7 @@
 import Dojo.Environments
 import Dojo.Initialisers
 import Dojo.Sources
-import Dojo.Whole
+import Dojo.ImportAll
 
 /-!
 # Modules of a project

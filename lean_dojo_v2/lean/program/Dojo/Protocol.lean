@@ -26,6 +26,8 @@ private def parseObject (text : String) : Except Failure Json :=
 
 /-- The command of a line, and its fields. -/
 private def parseLine (line : String) : Except Failure (String × Json) := do
+  if line.utf8ByteSize > maxLineBytes then
+    throw { kind := "command", desc := s!"a request may have {maxLineBytes} bytes at most" }
   if line.startsWith "{" then
     let whole ← parseObject line
     let members := Request.members whole
@@ -61,10 +63,8 @@ private def limited (act : DojoM Json) : DojoM Json := do
   if ← token.isSet then throw (overdue limit)
   MonadExcept.ofExcept answer
 
-private def handle (line : String) : DojoM Json := do
-  if line.utf8ByteSize > maxLineBytes then
-    refuse "command" s!"a request may have {maxLineBytes} bytes at most"
-  let (name, payload) ← MonadExcept.ofExcept (parseLine line)
+private def handle (parsed : Except Failure (String × Json)) : DojoM Json := do
+  let (name, payload) ← MonadExcept.ofExcept parsed
   let some command := findCommand? name | refuse "command" s!"Unknown command {name}"
   let request ← MonadExcept.ofExcept (Request.check name command.fields payload)
   limited (command.run request)
@@ -93,11 +93,15 @@ private def remarks (session : Session) (isOurs : Bool) (before : Nat × Nat) : 
 /-- Answers one line. What a text prints goes nowhere: streams are the session's own while it runs. -/
 def answer (session : Session) (line : String) : IO String := do
   let before ← environmentCounts session
+  let parsed := parseLine line
+  let isOurs := match parsed with
+    | .ok (name, _) => name.startsWith "dojo."
+    | .error _ => false
   let (_, answer) ← IO.FS.withIsolatedStreams (isolateStderr := false) do
-    match ← (handle line session).toBaseIO with
+    match ← (handle parsed session).toBaseIO with
     | .ok json => pure json
     | .error failure => pure failure.json
-  let answer := (← remarks session (line.startsWith "dojo.") before).foldl (fun all (name, value) => all.setObjVal! name value) answer
+  let answer := (← remarks session isOurs before).foldl (fun all (name, value) => all.setObjVal! name value) answer
   return if (← session.settings.get).printJsonPretty then answer.pretty else answer.compress
 
 /--

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from native_lean import write_toolchain
+from native_lean import use_toolchain
 
 from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
 from lean_dojo_v2.lean.engines.native import native_plan
@@ -111,11 +110,8 @@ def plan(
     if request.param == "embedded":
         yield embedded_plan
         return
-    folder = tmp_path_factory.mktemp("toolchain")
-    write_toolchain(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-        patch.delenv("LEAN_DOJO_PANTOGRAPH", raising=False)
+        use_toolchain(tmp_path_factory.mktemp("toolchain"), patch)
         yield native_plan
 
 
