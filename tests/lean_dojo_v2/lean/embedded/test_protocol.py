@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -78,3 +79,20 @@ def test_a_request_that_is_too_long_is_refused(lean: Any) -> None:
     answer = lean.send("x" * (65 * 1024 * 1024))
     assert "67108864 bytes" in answer["desc"]
     assert lean("goal.start", expr="True")["pp"] == "⊢ True"
+
+
+def test_what_answers_say_beside_their_own_fields(own_lean: Any) -> None:
+    """Pantograph's commands say once that a program has run; ours always, in either form of a line."""
+
+    def said(line: str) -> set[str]:
+        own_lean.process.stdin.write(line.encode() + b"\n")
+        own_lean.process.stdin.flush()
+        return {"tainted", "imported"} & set(json.loads(own_lean.read_line()))
+
+    text = '"file": "import Init\\n#eval 1"'
+    assert said("stat {}") == set()
+    assert said('dojo.check {"file": "import Init", "names": []}') == {"imported"}
+    assert said(f'frontend.process {{{text}, "readHeader": true}}') == {"tainted"}
+    assert said("stat {}") == set()
+    assert said("dojo.memory {}") == {"tainted"}
+    assert said('{"cmd": "dojo.memory", "payload": {}}') == {"tainted"}
