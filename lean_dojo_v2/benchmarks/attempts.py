@@ -33,7 +33,7 @@ class Attempt:
         detail: One sentence about it.
         expansions: States expanded.
         samples: Tactics suggested.
-        lean_calls: Requests to the engine.
+        lean_calls: Questions to Lean, counted as in :class:`.SearchResult`.
         refused_proofs: Finished-looking proofs that the whole check refused.
         ended_by_clock: How often a limit in seconds ended something.
         seconds: Time spent.

@@ -28,7 +28,7 @@ class Summary:
             mean over attempts).
         expansions: States expanded, in all.
         samples: Tactics suggested, in all.
-        lean_calls: Requests to engines, in all.
+        lean_calls: Questions to Lean, in all.
         refused_proofs: Finished-looking proofs that the whole check refused, in all.
         seconds: Time spent on the theorems, in all.
         reasons: How many attempts ended without a proof for each reason.

@@ -252,9 +252,11 @@ def _lines(report: Report) -> list[str]:
     search, prover = ProverConfig(**report.asked["search"]), report.prover
     beside = ", and automation's tactics," if report.asked["prover"].get("automation") else ""
     name = report.asked["benchmark"]["name"]
+    states = "state" if search.max_expansions is None else f"of {search.max_expansions} states"
+    calls = "" if search.lean_calls is None else f", {search.lean_calls} Lean calls a theorem"
     heading = (
         f"{name}: at most {search.num_sampled_tactics} samples{beside} "
-        f"at each of {search.max_expansions} states, {search.heartbeats} heartbeats a tactic"
+        f"at each {states}, {search.heartbeats} heartbeats a tactic{calls}"
     )
     lines = [heading, f"proved {prover.proved}"]
     lines += [f"  {name}: {share}" for name, share in prover.groups.items()]

@@ -42,7 +42,9 @@ _NAMES = {
 }
 """Names of options, where they are not those of the settings."""
 _NO_OPTIONS = {"use_vllm", "tactic_seconds"}
-_DEFAULTS = {"max_expansions": 100}
+_LEAST = {"seed": 0, "lean_calls": 4}
+EXPANSIONS = 100
+"""Limit of expansions, unless --expansions or --lean-calls says another one."""
 
 
 def _as_options(_kind: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
@@ -52,13 +54,16 @@ def _as_options(_kind: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.A
 
 
 def _as_option(field: attrs.Attribute[Any]) -> attrs.Attribute[Any]:
-    default = _DEFAULTS.get(field.name, field.default)
+    default = field.default
     kind = str(field.type).partition(" ")[0]
-    how: dict[str, Any] = {"help": field.metadata["help"], "default": default}
+    told = f" (default: {EXPANSIONS}; with --lean-calls: no limit)."
+    text = field.metadata["help"]
+    text = text.rstrip(".") + told if field.name == "max_expansions" else text
+    how: dict[str, Any] = {"help": text, "default": default}
     if kind == "bool":
         how["is_flag"] = True
     else:
-        least = int(kind == "int" and field.name != "seed")
+        least = _LEAST.get(field.name, int(kind == "int"))
         how |= {
             "show_default": default is not None,
             "metavar": "SECONDS" if field.name == "timeout" else "N" if kind == "int" else "X",
@@ -66,7 +71,7 @@ def _as_option(field: attrs.Attribute[Any]) -> attrs.Attribute[Any]:
         }
     names = (*_NAMES.get(field.name, [f"--{field.name.replace('_', '-')}"]), field.name)
     metadata = {**field.metadata, "option": (names, how)}
-    return field.evolve(default=default, metadata=metadata, inherited=False)
+    return field.evolve(metadata=metadata, inherited=False)
 
 
 @attrs.define(kw_only=True, slots=False, field_transformer=_as_options)
@@ -77,6 +82,10 @@ class SearchOptions(ProverConfig):
         **FOLDER,
         help="Guide the search with this model of the progress trainer (also LEANPROGRESS_MODEL).",
     )
+
+    def __attrs_post_init__(self) -> None:
+        if self.max_expansions is None and self.lean_calls is None:
+            self.max_expansions = EXPANSIONS
 
     def config(self) -> ProverConfig:
         """Return the settings of the prover."""

@@ -431,6 +431,12 @@ class ProverConfig:
         "states are revisited only when all have been expanded.",
         _at_least(0),
     )
+    lean_calls: int | None = _added(
+        None,
+        "Maximum number of Lean calls per theorem: opening it, each tactic, each comparison of a "
+        "new state with those seen, each check of a finished proof.",
+        _at_least(4),
+    )
     heartbeats: int | None = _added(
         20_000,
         "Lean heartbeats that one tactic may use; null: Lean's own limit.",

@@ -16,6 +16,7 @@ class Failure(StrEnum):
 
     TIMED_OUT = "timed-out"
     EXPANSIONS = "expansion-limit"
+    LEAN_CALLS = "lean-call-limit"
     EXHAUSTED = "no-states-left"
     CANNOT_OPEN = "cannot-open"
     ENGINE = "engine-failed"
@@ -37,7 +38,9 @@ class SearchResult:
         detail: One sentence about it.
         expansions: States whose tactics were generated.
         samples: Tactics that were suggested for them.
-        lean_calls: Requests to the engine, the final check included.
+        lean_calls: Questions to Lean: opening the statement, each tactic tried, each comparison of
+            a reached state with those seen before, each check of a finished proof. What a lost
+            engine makes to be asked again does not count, so a busy machine counts the same.
         refused_proofs: Finished-looking proofs that the final check refused.
         ended_by_clock: How often the seconds of a limit ended something: a tactic, the check of a
             proof, the search. Above 0, a faster machine may give another result.

@@ -71,7 +71,8 @@ class TheoremSearch:
         """Open the root state; there are no children yet."""
         with self._at_work():
             try:
-                state = self._again_if_lost(self._open_root)
+                self._lean_calls += 1
+                state = self._again_if_lost(lambda: self.problem.open(self.server))
             except LeanError as error:
                 self._note_clock(error)
                 lost = isinstance(error, (EngineUnavailableError, EngineLostError))
@@ -111,7 +112,7 @@ class TheoremSearch:
     ) -> None:
         """Try tactics one after the other; new states are put into ``children`` at once."""
         for suggestion in suggestions:
-            if self._is_over():
+            if self._is_over() or self._is_spent():
                 break
             if suggestion.tactic in self._tried[node.id]:
                 continue
@@ -149,6 +150,7 @@ class TheoremSearch:
         Raises:
             LeanError: If the state, lost with its engine, cannot be reached again.
         """
+        self._lean_calls += 1
         outcome = self._try_once(node, tactic)
         if outcome.engine_died:
             outcome = self._try_once(node, tactic)
@@ -158,7 +160,6 @@ class TheoremSearch:
 
     def _try_once(self, node: Node, tactic: str) -> TacticOutcome:
         state = self._state(node)
-        self._lean_calls += 1
         left = max(1.0, self.settings.timeout - self.seconds)
         return check_tactic(
             self.server,
@@ -180,9 +181,8 @@ class TheoremSearch:
         return self._again_if_lost(lambda: self._replay(node))
 
     def _replay(self, node: Node) -> GoalState:
-        state = self._open_root()
+        state = self.problem.open(self.server)
         for tactic in self.tree.tactics(node):
-            self._lean_calls += 1
             state = self.server.goal_tactic(state, tactic)
         self._alive[node.id] = state
         return state
@@ -197,10 +197,6 @@ class TheoremSearch:
         except EngineLostError as error:
             self._note_clock(error)
             return reach()
-
-    def _open_root(self) -> GoalState:
-        self._lean_calls += 1
-        return self.problem.open(self.server)
 
     def _confirm(self, child: Child) -> bool:
         """Have Lean check the finished proof as a whole; only then is it one."""
@@ -218,8 +214,8 @@ class TheoremSearch:
         return True
 
     def _check(self, proof: str) -> ProofOutcome:
+        self._lean_calls += 1
         for last in (False, True):
-            self._lean_calls += 1
             try:
                 return self.problem.check(self.server, proof)
             except EngineLostError as error:
@@ -241,6 +237,8 @@ class TheoremSearch:
             self.fail(Failure.TIMED_OUT, f"no proof within {self.settings.timeout:g} s")
         elif limit is not None and self._expansions >= limit:
             self.fail(Failure.EXPANSIONS, f"no proof within {limit} expansions")
+        elif self._is_spent():
+            self.fail(Failure.LEAN_CALLS, f"no proof within {self.settings.lean_calls} Lean calls")
         elif not self._queue and not self._queue_again():
             self.fail(Failure.EXHAUSTED, "every state that was reached has been expanded")
         else:
@@ -313,6 +311,11 @@ class TheoremSearch:
 
     def _is_over(self) -> bool:
         return self._stopped or self.seconds > self.settings.timeout
+
+    def _is_spent(self) -> bool:
+        """Whether too few Lean calls are left for a tactic and the check of what it may finish."""
+        limit = self.settings.lean_calls
+        return limit is not None and self._lean_calls + 2 > limit
 
     def fail(self, reason: Failure, detail: str) -> None:
         """End the search without a proof."""

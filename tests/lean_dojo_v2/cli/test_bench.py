@@ -55,6 +55,11 @@ def test_automation_on_a_file(lean_dojo, problems):
     assert "other settings: search.max_expansions was 2 and is 3; name another folder" in other.err
     beside = lean_dojo("bench", problems, *LIMITS, "--compare", folder)
     assert "both 2, only here 0, only there 0; p = 1" in beside.out
+    few = lean_dojo("bench", problems, *OPTIONS, "--lean-calls", "9", "-o", "few", "-v")
+    assert "at each state, 20000 heartbeats a tactic, 9 Lean calls a theorem" in few.out
+    made = {one.name: one for one in AttemptFolder(problems.parent / "few").attempts("prover")}
+    assert made["wrong"].reason == "lean-call-limit"
+    assert max(one.lean_calls for one in made.values()) in {8, 9}
 
 
 def test_a_progress_model_of_the_environment_makes_another_run(lean_dojo, problems, monkeypatch):
@@ -91,6 +96,7 @@ def test_a_progress_model_of_the_environment_makes_another_run(lean_dojo, proble
             "folder.jsonl: is not a run of `lean-dojo bench`",
         ),
         (("sample", "--progress-model", "."), "--progress-model: . holds no model"),
+        (("sample", "--lean-calls", "3"), "3 is not in the range x>=4"),
     ],
 )
 def test_a_mistake_is_one_message(lean_dojo, problems, arguments, message):

@@ -168,6 +168,7 @@ def test_prover_defaults():
         "batch_size": 12,
         "visits": 1,
         "revisit_cost": None,
+        "lean_calls": None,
         "heartbeats": 20_000,
         "length_exponent": 0.0,
         "progress_weight": 0.5,

@@ -52,11 +52,10 @@ def busy_machine():
 def found(engine, zoo):
     """Search; give for each theorem what came out, by its name."""
 
-    def search(names=NAMES, batch_size=12, seed=0):
+    def search(names=NAMES, batch_size=12, seed=0, **limits):
         generator = Drawing()
-        settings = ProverConfig(
-            num_sampled_tactics=3, max_expansions=6, batch_size=batch_size, visits=2, seed=seed
-        )
+        limits = limits or {"max_expansions": 6, "visits": 2}
+        settings = ProverConfig(num_sampled_tactics=3, batch_size=batch_size, seed=seed, **limits)
         problems = [zoo(name) for name in names]
         results = BestFirstSearch(generator, settings).run(problems, [engine])
         assert not any(result.ended_by_clock for result in results)
@@ -76,6 +75,15 @@ def test_a_busy_machine_and_other_batches_change_nothing(found):
         assert found(batch_size=2) == quiet
     assert found(names=NAMES[::-1], batch_size=1) == quiet
     assert found(names=NAMES[:1], batch_size=3) == {"Zoo.both": quiet["Zoo.both"]}
+
+
+def test_so_it_is_with_a_limit_of_lean_calls(found):
+    limits = {"lean_calls": 12, "visits": 9}
+    quiet = found(**limits)
+    assert {tactics is not None for tactics, *_ in quiet.values()} == {True, False}
+    assert max(calls for *_, calls, _ in quiet.values()) in {11, 12}
+    with busy_machine():
+        assert found(names=NAMES[::-1], batch_size=2, **limits) == quiet
 
 
 def test_another_seed_is_another_search(found):

@@ -16,7 +16,7 @@ from lean_dojo_v2.data.one_line import one_line
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.problem import GoalProblem, TheoremProblem
-from lean_dojo_v2.prover.search import best_first
+from lean_dojo_v2.prover.search import best_first, theorem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
 from lean_dojo_v2.prover.search.result import Failure
 from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
@@ -192,6 +192,39 @@ def test_max_expansions_and_num_sampled_tactics(engine, zoo, scripted):
     assert len(result.tree.nodes) <= 1 + 4 * 3
 
 
+@pytest.fixture
+def asked(monkeypatch):
+    """What Lean was asked, one entry a question, in order."""
+    log = []
+
+    def spy(owner, name):
+        ask = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *a, **k: log.append(name) or ask(*a, **k))
+
+    for owner, name in [
+        (theorem, "check_tactic"), (theorem, "digest"),
+        (TheoremProblem, "open"), (TheoremProblem, "check"),
+    ]:  # fmt: skip
+        spy(owner, name)
+    return log
+
+
+def test_lean_calls_are_counted_one_by_one_and_never_exceed_their_limit(
+    engine, zoo, scripted, asked
+):
+    [free] = search(scripted(CHAIN), [zoo("chain")], engine)
+    assert free.lean_calls == len(asked)
+    assert free.lean_calls == 8, "the root and what it says, 3 tactics, 2 new states, the proof"
+    for limit in range(4, free.lean_calls + 1):
+        asked.clear()
+        [result] = search(scripted(CHAIN), [zoo("chain")], engine, lean_calls=limit)
+        assert result.lean_calls == len(asked) <= limit
+        assert result.success is (limit == free.lean_calls)
+        if not result.success:
+            assert result.reason is Failure.LEAN_CALLS
+            assert result.detail == f"no proof within {limit} Lean calls"
+
+
 def test_the_time_limit(engine, zoo, scripted):
     [result] = search(scripted(endless()), [zoo("both")], engine, timeout=0.5)
     assert result.reason is Failure.TIMED_OUT
@@ -307,8 +340,11 @@ def test_a_killed_engine_is_replaced_and_the_states_replayed(fresh_engine, zoo, 
 
     both = {"⊢ p ∧ q": [("constructor", -1.0)], "case left": [("exact hp", -0.1)],
             "case right": [("exact hq", -1.0)]}  # fmt: skip
+    problems = [zoo("chain"), zoo("both")]
+    quiet = search(scripted({**CHAIN, **both}), problems, fresh_engine, batch_size=2)
     generator = Killing({**CHAIN, **both})
-    chain, pair = search(generator, [zoo("chain"), zoo("both")], fresh_engine, batch_size=2)
+    chain, pair = search(generator, problems, fresh_engine, batch_size=2)
+    assert [chain.lean_calls, pair.lean_calls] == [result.lean_calls for result in quiet]
     assert chain.tactics == ("apply hqr", "apply hpq", "exact hp")
     assert pair.tactics == ("constructor", "exact hp", "exact hq")
 
