@@ -25,8 +25,8 @@ from typing import Any
 import httpx
 
 from lean_dojo_v2.lean import EnginePool, PoolConfig
+from lean_dojo_v2.prover.judging import StatedGoal, judge_proof, judge_tactic
 from lean_dojo_v2.prover.problem import GoalProblem
-from lean_dojo_v2.serve.judging import StatedGoal, judge_proof, judge_tactic
 
 GOAL = "∀ (a b c : Nat), a ≤ b → a + c ≤ b + c + {n}"
 STEPS = ["intro a b c h"]

@@ -11,10 +11,10 @@ from typing import Any
 import httpx
 import uvicorn
 
+from lean_dojo_plugins.services.serve.app import make_app
+from lean_dojo_plugins.services.serve.service import RequestLimits, VerdictService
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 from lean_dojo_v2.lean.pool.local import PoolConfig
-from lean_dojo_v2.serve.app import make_app
-from lean_dojo_v2.serve.service import RequestLimits, VerdictService
 
 
 class Running:

@@ -17,19 +17,12 @@ TRACEBACK_VARIABLE = "LEAN_DOJO_TRACEBACK"
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Errors of writing to a pipe or file that the user gave us as standard output."""
 
-_ELSEWHERE = {
-    "reward": "lean_dojo_plugins.rewards.command:reward",
-    "merge-lora": "lean_dojo_plugins.causal_lm.merge_command:merge_lora",
-    "demo": "lean_dojo_plugins.demo.command:demo",
-}
-"""Where the commands are that stand in no file of this folder."""
 _SUMMARIES = {
     "plugins": "List, install, check and write plugins.",
     "show": "Show one plugin: its settings, and where it comes from.",
     "config": "Write a commented settings file, or its JSON Schema.",
     "train": "Train with a trainer on the database's repositories.",
     "preview": "Show the first examples as the model will see them.",
-    "reward": "Score completions with a reward, or check a reward function.",
     "evaluate": "Measure the model that a trainer trained.",
     "prove": "Prove a goal, the `sorry`s of a file, or those of a database.",
     "check": "Have Lean check a file, or a proof, as a whole.",
@@ -39,22 +32,16 @@ _SUMMARIES = {
     "index": "Encode a corpus for retrieval, and save the index.",
     "trace": "Trace a Lean repository, or one file, into a database, with real Lean.",
     "database": "Show, browse, convert and export the database of traced repositories.",
-    "serve": "Serve Lean's verdicts over HTTP, also to clients of Kimina Lean Server.",
-    "mcp": "Serve Lean to coding agents over the Model Context Protocol.",
-    "merge-lora": "Merge a LoRA adapter into its base model.",
-    "push": "Put a trained model on the hub, with its card and report.",
     "lean": "Install, inspect or remove the embedded Lean engine.",
-    "demo": "Prove, trace, train and prove more, on the shipped sample.",
-    "report": "Write one HTML page about a run's output folder, or to compare runs.",
     "doctor": "Check versions, devices, Lean engines and plugins.",
     "completion": "Print the script for shell completion.",
 }
 
 COMMANDS = {
-    name: LazyCommand(_ELSEWHERE.get(name, f"lean_dojo_v2.cli.{name}:{name}"), summary)
+    name: LazyCommand(f"lean_dojo_v2.cli.{name}:{name}", summary)
     for name, summary in _SUMMARIES.items()
 }
-"""Every command by its name, in the order of ``lean-dojo --help``."""
+"""The commands of this package by name, in the order of ``lean-dojo --help``."""
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:

@@ -126,7 +126,7 @@ def _server(asked: _Asked, project: Path | None) -> Server:
 
 def _of_file(asked: _Asked) -> dict[str, Any]:
     from lean_dojo_v2.lean.errors import RequestError
-    from lean_dojo_v2.serve.judging import judge_file
+    from lean_dojo_v2.prover.judging import judge_file
     from lean_dojo_v2.tracing.project.lakefile import project_of
 
     place = str(asked.file)
@@ -153,7 +153,7 @@ def _of_file(asked: _Asked) -> dict[str, Any]:
 
 def _of_proof(asked: _Asked) -> dict[str, Any]:
     from lean_dojo_v2.lean.errors import EngineLostError
-    from lean_dojo_v2.serve.judging import judge_proof
+    from lean_dojo_v2.prover.judging import judge_proof
 
     proof = _read(STDIN) if asked.proof == STDIN else str(asked.proof)
     problem = _problem(asked)

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from lean_dojo_core import local
 from lean_dojo_core.errors import PluginLoadError, StrictPluginsError, UnreadableFileError
-from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise, points
 
 if TYPE_CHECKING:
     from lean_dojo_core.protocols import Command
@@ -73,25 +71,30 @@ class LazyGroup(click.Group):
         formatter: click.HelpFormatter,
     ) -> None:
         """Write the commands with their summaries, without importing anything."""
-        rows = [(name, command.summary) for name, command in self.lazy.items()]
-        for name, command in self.commands.items():
-            if not command.hidden:
-                rows.append((name, command.get_short_help_str(limit=formatter.width)))
+        rows = self.rows(formatter.width)
         if rows:
             with formatter.section("Commands"):
                 formatter.write_dl(rows)
 
+    def rows(self, width: int) -> list[tuple[str, str]]:
+        """Return the names and summaries of the help; a long summary is cut to the width."""
+        rows = [(name, command.summary) for name, command in self.lazy.items()]
+        for name, command in self.commands.items():
+            if not command.hidden:
+                rows.append((name, command.get_short_help_str(limit=width)))
+        return rows
+
 
 class ProgramGroup(LazyGroup):
-    """The built-in commands and those that plugins mount.
+    """The commands of this package, and those that plugins mount, built-in ones first.
 
-    A plugin is asked for its commands only where one is looked for that is not built in, or all are
-    listed; where no plugin is installed, none is looked for. A plugin's command never takes the
-    place of a built-in one: under a name that is taken it is mounted as ``distribution:name``.
+    Plugins are asked only where a command is looked for that is not of this package, or all are
+    listed. A third party's command never takes the place of another: under a name that is taken it
+    is mounted as ``distribution:name``.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """List the built-in names, then those of plugins."""
+        """List the names of this package, then those of plugins."""
         return [*super().list_commands(ctx), *self._listed()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -107,31 +110,34 @@ class ProgramGroup(LazyGroup):
             return command
         return found
 
+    def rows(self, width: int) -> list[tuple[str, str]]:
+        """Return the names and summaries of the built-in commands."""
+        mounted = [(n, e.spec.summary) for n, e in self._listed().items() if e.plugin.builtin]
+        return [*super().rows(width), *mounted]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands, those of plugins under a heading of their own."""
+        """Write the commands, those of third parties under a heading of their own."""
         super().format_commands(ctx, formatter)
-        if mounted := self._listed():
+        mounted = [(n, e.spec.summary) for n, e in self._listed().items() if not e.plugin.builtin]
+        if mounted:
             with formatter.section("Commands of plugins"):
-                formatter.write_dl([(name, entry.spec.summary) for name, entry in mounted.items()])
+                formatter.write_dl(mounted)
 
     def _listed(self) -> dict[str, Entry[CommandSpec, Command]]:
         try:
             return self._mounted()
-        except UnreadableFileError:  # every use of a plugin says so; help is never refused
+        except (StrictPluginsError, UnreadableFileError):  # using one says so; help is not refused
             return {}
 
     def _mounted(self) -> dict[str, Entry[CommandSpec, Command]]:
-        others = any(normalise(p.distribution or "") != HOST_DISTRIBUTION for p in points())
-        if not others and not local.files():
-            return {}
-        from lean_dojo_core import registry  # not for a program without plugins
+        from lean_dojo_core import registry  # not for a command of this package
 
-        try:
-            found = registry.commands.items()
-            theirs = {name: entry for name, entry in found if not entry.plugin.builtin}
-        except StrictPluginsError:  # `lean-dojo plugins` says which; help is never refused
-            return {}
-        return {
-            entry.qualified_name if name in self.lazy else name: entry
-            for name, entry in theirs.items()
+        entries = registry.commands.items()
+        ours = {e.name: e for _, e in entries if e.plugin.builtin and e.name not in self.lazy}
+        taken = {*self.lazy, *ours}
+        theirs = {
+            entry.qualified_name if entry.name in taken else name: entry
+            for name, entry in entries
+            if not entry.plugin.builtin
         }
+        return ours | theirs

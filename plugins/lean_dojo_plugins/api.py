@@ -1,4 +1,4 @@
-"""What authors of trainers may import; everything else in ``lean_dojo_plugins`` is private.
+"""What other code may import; everything else in ``lean_dojo_plugins`` is private.
 
 Versioned with the plugin contract: what stands here stays, with its arguments, until the contract's
 major version changes. Names are imported when they are used.

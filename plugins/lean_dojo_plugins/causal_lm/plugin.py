@@ -1,10 +1,10 @@
-"""Manifest of what causal language models prove with."""
+"""Manifest of the prover of causal language models, and of a command for their adapters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_dojo_core import ProverSpec, hookimpl
+from lean_dojo_core import CommandSpec, ProverSpec, hookimpl
 
 
 @hookimpl
@@ -15,4 +15,14 @@ def lean_dojo_provers() -> Iterator[ProverSpec]:
         target="lean_dojo_plugins.causal_lm.generate.prover:HFProver",
         summary="A causal language model that sft, expert-iteration or grpo trained.",
         model_setting="ckpt_path",
+    )
+
+
+@hookimpl
+def lean_dojo_commands() -> Iterator[CommandSpec]:
+    """Offer ``merge-lora``."""
+    yield CommandSpec(
+        name="merge-lora",
+        target="lean_dojo_plugins.causal_lm.merge_command:merge_lora",
+        summary="Merge a LoRA adapter into its base model.",
     )

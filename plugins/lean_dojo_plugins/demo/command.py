@@ -36,7 +36,7 @@ def demo(output_dir: Path, quick: bool, as_json: bool) -> None:
     """
     from lean_dojo_plugins.demo.run import Demo
     from lean_dojo_plugins.demo.settings import DemoSettings
-    from lean_dojo_v2.report.page import write_report
+    from lean_dojo_plugins.services.report.page import write_report
 
     with redirect_stdout(sys.stderr):  # what the commands print is a message here
         stages = Demo(output_dir, DemoSettings.quick() if quick else DemoSettings()).run()

@@ -1,10 +1,10 @@
-"""Manifest of the built-in rewards, and of the callback that shows what they pay for."""
+"""Manifest of the built-in rewards, a callback that shows what they pay for, and a command."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_dojo_core import CallbackSpec, RewardFunctionSpec, hookimpl
+from lean_dojo_core import CallbackSpec, CommandSpec, RewardFunctionSpec, hookimpl
 
 
 @hookimpl
@@ -43,4 +43,14 @@ def lean_dojo_callbacks() -> Iterator[CallbackSpec]:
         name="best-tactics",
         target="lean_dojo_plugins.rewards.best:BestTactics",
         summary="Prints the best-paid completion of a batch of grpo, with its goal.",
+    )
+
+
+@hookimpl
+def lean_dojo_commands() -> Iterator[CommandSpec]:
+    """Offer ``reward``."""
+    yield CommandSpec(
+        name="reward",
+        target="lean_dojo_plugins.rewards.command:reward",
+        summary="Score completions with a reward, or check a reward function.",
     )

@@ -89,8 +89,8 @@ def test_the_last_fence_that_states_the_theorem() -> None:
 
 
 def test_lean_takes_what_is_read(engine) -> None:
+    from lean_dojo_v2.prover.judging import judge_proof
     from lean_dojo_v2.prover.problem import GoalProblem
-    from lean_dojo_v2.serve.judging import judge_proof
 
     problem = GoalProblem("∀ n : Nat, n + 0 = n")
     helper = "lemma aux (n : Nat) : n + 0 = n := by\n  rfl\n"

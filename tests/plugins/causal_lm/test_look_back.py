@@ -12,9 +12,9 @@ from safetensors.torch import load_file
 from lean_dojo_core.errors import ConfigError, DataError
 from lean_dojo_plugins.causal_lm.evaluation import mean_loss
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
+from lean_dojo_plugins.services.report.page import write_report
 from lean_dojo_plugins.training.forgetting import held_out_rows
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.report.page import write_report
 from lean_dojo_v2.runs.forgetting import Forgetting
 from lean_dojo_v2.trainer.sft_trainer import SFTTrainer
 

@@ -1,0 +1,1 @@
+"""Theorems as environments, for models that prove with tools."""

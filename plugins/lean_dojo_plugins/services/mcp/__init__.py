@@ -1,0 +1,1 @@
+"""Lean for coding agents, over the Model Context Protocol."""

@@ -1,0 +1,48 @@
+"""``lean-dojo mcp``."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.options import FOLDER, engine_option
+from lean_dojo_v2.cli.retrieve import open_retriever, retriever_options
+
+
+@click.command()
+@engine_option
+@click.option("--project", **FOLDER, help="Lake project whose modules may be imported.")
+@retriever_options
+def mcp(engine: str, project: Path | None, checkpoint: str | None, corpus: Path | None) -> None:
+    """Serve Lean to coding agents over the Model Context Protocol, on standard input and output.
+
+    Its tools show the goals at a place in a file, try several tactics there, check a proof or a
+    whole file, and run code. With --checkpoint or --corpus, they also retrieve premises.
+    """
+    try:
+        from lean_dojo_plugins.services.mcp.server import make_mcp_server
+        from lean_dojo_plugins.services.serve.service import VerdictService
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"`lean-dojo mcp` needs {error.name}: pip install 'lean-dojo-v2[mcp]>=2'"
+        ) from error
+    from lean_dojo_v2.lean.pool.local import PoolConfig
+
+    config = PoolConfig(size=1, engine=engine, project_path=project)  # type: ignore[arg-type]
+    retrieve = _retriever(checkpoint, corpus) if checkpoint or corpus else None
+    make_mcp_server(VerdictService(config), retrieve=retrieve).run()
+
+
+def _retriever(checkpoint: str | None, corpus: Path | None) -> Any:
+    """Make the function behind the tool; the model is opened when it is first asked."""
+    opened = functools.cache(lambda: open_retriever(checkpoint, corpus))
+
+    def retrieve(state: str, count: int) -> list[dict[str, Any]]:
+        (found,) = opened().retrieve([state], k=count)
+        return [hit.to_dict() for hit in found]
+
+    return retrieve

@@ -1,0 +1,112 @@
+"""Lean for coding agents over the Model Context Protocol, even without a toolchain."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+
+from lean_dojo_core.errors import LeanDojoError
+from lean_dojo_plugins.services.mcp import places
+from lean_dojo_plugins.services.serve.service import VerdictService
+from lean_dojo_v2.lean.text.header import parse_header
+from lean_dojo_v2.prover.judging import judge_file, judge_proof
+from lean_dojo_v2.prover.problem import GoalProblem
+
+INSTRUCTIONS = """\
+Lean 4 without a toolchain. Find the goals of a file with `sorries` or `goals`, try several tactics
+at a `sorry` with `try_tactics`, write the one that closes it into the file, and check the whole
+file with `check_file`: it says whether every theorem is proved, without sorry, new axioms or native
+code. Lines count from 1, columns from 0."""
+
+Answer = dict[str, Any]
+
+
+def make_mcp_server(
+    service: VerdictService, *, retrieve: Callable[[str, int], list[Answer]] | None = None
+) -> MCPServer[Any]:
+    """Make the server.
+
+    Args:
+        service: What answers; it is closed when the server ends.
+        retrieve: Finds the premises for a state, best first; ``None`` if there is no retriever.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_server: MCPServer[Any]) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            service.close()
+
+    server: MCPServer[Any] = MCPServer("lean-dojo", instructions=INSTRUCTIONS, lifespan=lifespan)
+    seconds = service.limits.timeout
+
+    async def asked(fn: Callable[..., Any], *fields: Any, header: str | None = None) -> Any:
+        try:
+            return await service.run(fn, *fields, seconds, header=header, name=fn.__name__)
+        except LeanDojoError as error:  # other errors reach the client without their words
+            raise ToolError(str(error)) from error
+
+    async def asked_of(file: str, fn: Callable[..., Any], *fields: Any) -> Any:
+        text = _read(file)
+        return await asked(fn, text, *fields, header=" ".join(parse_header(text).modules))
+
+    @server.tool()
+    async def sorries(file: str) -> list[Answer]:
+        """List every `sorry` of a Lean file: its line, column and goal."""
+        return list(await asked_of(file, places.sorries))
+
+    @server.tool()
+    async def goals(file: str, line: int, column: int) -> Answer:
+        """Show the goals before and after the tactic at a place in a Lean file."""
+        return dict(await asked_of(file, places.goals_at, line, column))
+
+    @server.tool()
+    async def try_tactics(file: str, line: int, column: int, tactics: list[str]) -> list[Answer]:
+        """Try several tactics in place of the `sorry` at a place; nothing is written."""
+        return list(await asked_of(file, places.try_at, (line, column), tactics))
+
+    @server.tool()
+    async def check_file(file: str, reference: str | None = None) -> Answer:
+        """Check a Lean file: its errors, and whether each theorem is really proved.
+
+        With a reference file, its theorems must be there with the same statements.
+        """
+        stated = None if reference is None else _read(reference)
+        return dict(await asked_of(file, judge_file, stated))
+
+    @server.tool()
+    async def check_proof(goal: str, proof: str) -> Answer:
+        """Check a block of tactics as a proof of a goal, such as `∀ n : Nat, n + 0 = n`."""
+        return dict(await asked(judge_proof, GoalProblem(goal), proof))
+
+    @server.tool()
+    async def run_code(code: str) -> Answer:
+        """Run Lean code, such as `#eval 1 + 1` or `#check Nat.succ`; return Lean's output."""
+        return dict(await asked(judge_file, code, None))
+
+    if retrieve is not None:
+
+        @server.tool()
+        def premises(state: str, count: int = 10) -> list[Answer]:
+            """Find the theorems and definitions that fit a proof state, best first."""
+            return retrieve(state, count)
+
+    return server
+
+
+def _read(file: str) -> str:
+    """Read a Lean file.
+
+    Raises:
+        ToolError: There is none.
+    """
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ToolError(f"{file}: {error}") from error

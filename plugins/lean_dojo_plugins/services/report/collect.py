@@ -1,0 +1,198 @@
+"""Find what a run left in its output folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_plugins.services.report.datasets import Dataset, datasets
+from lean_dojo_plugins.services.report.runs import Forgot, RunReport, matrices, runs
+from lean_dojo_v2.benchmarks.attempts import RUN_FILE, AttemptFolder
+from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER
+from lean_dojo_v2.prover.search.result import Failure
+from lean_dojo_v2.runs.environment import FILE as ENVIRONMENT_FILE, environment
+from lean_dojo_v2.runs.files import read_json, read_lines
+
+BASELINES = ("automation", "shipped")
+"""Stages that are there to be beaten."""
+STATES_DRAWN = 40
+"""States of a search tree that the page shows at most."""
+
+
+@attrs.frozen
+class Proof:
+    """A theorem that was tried at a stage, and its proof or the reason why there is none.
+
+    ``expansions`` is ``None`` if the states expanded were not recorded.
+    """
+
+    stage: str
+    name: str
+    file: str
+    success: bool
+    proof: str
+    reason: str
+    expansions: int | None
+
+    @property
+    def opened(self) -> bool:
+        """Whether Lean could open the theorem, so that it was really tried."""
+        return self.reason != Failure.CANNOT_OPEN
+
+
+@attrs.frozen
+class Tree:
+    """A search tree as inline SVG."""
+
+    name: str
+    svg: str
+
+
+@attrs.frozen
+class Contents:
+    """Everything that the page shows.
+
+    Attributes:
+        title: Name of the folder.
+        stages: What each model of a demo proves; ``seconds`` is the time of each.
+        evaluations: Name and content of each ``evaluation.json``.
+        environments: Where and with what, and the versions.
+    """
+
+    title: str
+    stages: list[dict[str, Any]]
+    seconds: dict[str, float]
+    datasets: list[Dataset]
+    runs: list[RunReport]
+    forgotten: list[Forgot]
+    evaluations: list[tuple[str, dict[str, Any]]]
+    proofs: list[Proof]
+    trees: list[Tree]
+    environments: list[tuple[str, dict[str, str]]]
+
+    @property
+    def proofs_by_stage(self) -> dict[str, list[Proof]]:
+        """The proofs of each stage, in the order of the stages."""
+        order = [stage["stage"] for stage in self.stages]
+        names = dict.fromkeys([*order, *(proof.stage for proof in self.proofs)])
+        grouped = {name: [p for p in self.proofs if p.stage == name] for name in names}
+        return {name: proofs for name, proofs in grouped.items() if proofs}
+
+    @property
+    def proved(self) -> dict[str, tuple[int, int]]:
+        """For each stage the theorems proved, and of how many."""
+        return {
+            stage: (sum(proof.success for proof in proofs), len(proofs))
+            for stage, proofs in self.proofs_by_stage.items()
+        }
+
+    @property
+    def best_stage(self) -> str | None:
+        """The stage that proved most; the later one of equals; a baseline only if it is alone."""
+        proved = self.proved
+        rivals = [stage for stage in proved if stage not in BASELINES] or list(proved)
+        return max(reversed(rivals), key=lambda stage: proved[stage][0], default=None)
+
+    @property
+    def baselines(self) -> dict[str, tuple[int, int]]:
+        """The baselines to beat: theorems proved, of how many."""
+        best = self.best_stage
+        return {s: one for s, one in self.proved.items() if s in BASELINES and s != best}
+
+
+def reasons(proofs: list[Proof]) -> list[tuple[str, int]]:
+    """Count why theorems were not proved, the most frequent reason first."""
+    return Counter(proof.reason for proof in proofs if not proof.success).most_common()
+
+
+def collect(folder: Path) -> Contents:
+    """Read an output folder.
+
+    Args:
+        folder: A trainer's ``output_dir``, or a folder that holds several.
+
+    Raises:
+        UsageError: If nothing that a run writes is there.
+        DataError: If a file of it cannot be read.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: there is no such folder")
+    summary = read_json(folder / "summary.json") if (folder / "summary.json").exists() else {}
+    contents = Contents(
+        title=folder.absolute().name or "run",
+        stages=summary.get("stages", []),
+        seconds=summary.get("seconds", {}),
+        datasets=datasets(folder),
+        runs=runs(folder),
+        forgotten=matrices(folder),
+        evaluations=[
+            (str(file.relative_to(folder)), _evaluation(file))
+            for file in sorted(folder.rglob("evaluation.json"))
+        ],
+        proofs=list(_proofs(folder)),
+        trees=list(_trees(folder)),
+        environments=_environments(folder),
+    )
+    if not (contents.runs or contents.proofs or contents.evaluations or contents.forgotten):
+        raise UsageError(
+            f"{folder}: it contains no run (no metrics.jsonl, training_state.json or "
+            "proofs.jsonl); name the output_dir of a training run"
+        )
+    return contents
+
+
+def _evaluation(file: Path) -> dict[str, Any]:
+    data = read_json(file)
+    if not isinstance(data, dict):
+        raise DataError("not an evaluation: an object was expected", path=file)
+    return data
+
+
+def _proofs(folder: Path) -> Iterator[Proof]:
+    for row in read_lines(folder / "proofs.jsonl"):
+        yield Proof("", row["full_name"], row["file_path"], True, row["proof"], "", None)
+    yield from _attempts(folder)
+
+
+def _attempts(folder: Path) -> Iterator[Proof]:
+    """Yield the first attempts of benchmark runs, a prover's and automation's."""
+    for file in sorted(folder.rglob(RUN_FILE)):
+        run = AttemptFolder(file.parent)
+        if not (file.parent / f"{PROVER}.jsonl").is_file():
+            continue  # somebody else's file of that name
+        label = str(run.asked().get("prover", {}).get("label", PROVER))
+        for who, stage in ((AUTOMATION, AUTOMATION), (PROVER, label)):
+            for one in run.attempts(who):
+                if one.number == 0 and not (who == AUTOMATION and label == AUTOMATION):
+                    reason = one.reason or ""
+                    yield Proof(
+                        stage, one.name, "", one.success, one.proof or "", reason, one.expansions
+                    )
+
+
+def _trees(folder: Path) -> Iterator[Tree]:
+    from lean_dojo_v2.prover.search.drawing import draw
+    from lean_dojo_v2.prover.search.tree import SearchTree
+
+    for file in sorted(folder.glob("**/trees/**/*.json")):
+        tree = SearchTree.load(file)
+        yield Tree(f"{file.parent.name}: {tree.name}", draw(tree, most=STATES_DRAWN))
+
+
+def _environments(folder: Path) -> list[tuple[str, dict[str, str]]]:
+    """Return the environments that runs recorded, equal ones once; else that of this process."""
+    found: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for file in sorted(folder.rglob(ENVIRONMENT_FILE)):
+        read = read_json(file)
+        if not isinstance(read, dict):
+            continue  # somebody else's file of that name
+        versions = {str(k): str(v) for k, v in read.items()}
+        found.setdefault(tuple(versions.items()), []).append(file.parent.name)
+    if not found:
+        return [("of this page; the runs recorded none", environment())]
+    return [(f"of {', '.join(names)}", dict(versions)) for versions, names in found.items()]

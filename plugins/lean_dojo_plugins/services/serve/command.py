@@ -1,0 +1,119 @@
+"""``lean-dojo serve``."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+import attrs
+import click
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli.options import FOLDER, NUMBER, engine_option, grouped
+from lean_dojo_v2.cli.output import note
+from lean_dojo_v2.cli.provers import ProverChoice
+from lean_dojo_v2.wording import counted
+
+STOP_SECONDS = 30
+"""Seconds that open questions have to be answered when the server is told to stop."""
+
+
+@click.command()
+@click.option(
+    "--host", metavar="HOST", default="127.0.0.1", show_default=True, help="Address to listen on."
+)
+@click.option(
+    "--port",
+    metavar="PORT",
+    type=int,
+    default=8000,
+    show_default=True,
+    help="Port to listen on; 0 picks a free one.",
+)
+@click.option("--engines", **NUMBER, help="Number of Lean engines (default: one per core).")
+@engine_option
+@grouped(choice=ProverChoice)
+@click.option("--project", **FOLDER, help="Lake project whose modules may be imported.")
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=float,
+    default=300.0,
+    show_default=True,
+    help="Longest time limit that a request may set.",
+)
+@click.option(
+    "--max-requests",
+    **NUMBER,
+    default=64,
+    show_default=True,
+    help="Requests that may be open at a time; further ones are refused for now (503).",
+)
+@click.option(
+    "--max-bytes",
+    **NUMBER,
+    default=2_000_000,
+    show_default=True,
+    help="Maximum size of a request in bytes.",
+)
+@click.option(
+    "--token",
+    metavar="TOKEN",
+    envvar="LEAN_DOJO_SERVE_TOKEN",
+    help="Bearer token that clients must send; needed to listen beyond this machine.",
+)
+def serve(
+    *, host: str, port: int, token: str | None, choice: ProverChoice, **settings: Any
+) -> None:
+    """Serve Lean's verdicts over HTTP.
+
+    Judges tactics, proofs and whole files, and scores rewards. Also answers clients of Kimina Lean
+    Server in their own format. The server's page is a playground where the prover suggests tactics
+    and searches for proofs. Listens only on this machine unless told otherwise, and answers no page
+    of another site. Requests are sent as application/json. The first signal to stop lets open
+    requests finish.
+    """
+    if token is None and not _is_local(host):
+        raise UsageError(
+            f"--host {host} listens beyond this machine: set a --token (or LEAN_DOJO_SERVE_TOKEN) "
+            "that clients must send"
+        )
+    try:
+        import uvicorn
+
+        from lean_dojo_plugins.services.serve.app import make_app
+        from lean_dojo_plugins.services.serve.service import RequestLimits, VerdictService
+        from lean_dojo_plugins.services.serve.walls import LOCAL_HOSTS, PunctualProtocol
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"`lean-dojo serve` needs {error.name}: pip install 'lean-dojo-v2[serve]>=2'"
+        ) from error
+    from lean_dojo_v2.lean.pool.local import PoolConfig
+    from lean_dojo_v2.lean_agent.config import ProverConfig
+
+    limits = RequestLimits(settings["max_requests"], settings["max_bytes"], settings["timeout"])
+    config = PoolConfig(engine=settings["engine"], project_path=settings["project"])
+    if settings["engines"] is not None:
+        config = attrs.evolve(config, size=settings["engines"])
+    if choice.said:
+        note(choice.said)
+    prover = choice.make(ProverConfig())
+    service = VerdictService(config, limits)
+    note(f"{counted(config.size, 'engine', 'engines')}; stop with Ctrl-C.")
+    names = {*LOCAL_HOSTS, host} if _is_local(host) else None
+    uvicorn.run(
+        make_app(service, token=token, prover=prover, hosts=names),
+        http=PunctualProtocol,
+        host=host,
+        port=port,
+        log_level="info",
+        access_log=False,
+        timeout_graceful_shutdown=STOP_SECONDS,
+    )
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

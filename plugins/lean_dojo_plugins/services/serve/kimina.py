@@ -1,0 +1,81 @@
+"""Kimina Lean Server's dialect, so that its unmodified client works.
+
+What it lacks is a word for "Lean said nothing, and still it is no proof". A text that is refused
+gets an error message here, so that a client which counts errors is not deceived; the reason stands
+in a field of its own, ``lean_dojo``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from lean_dojo_plugins.services.mcp.places import sorries as sorries_of
+from lean_dojo_plugins.services.serve.requests import KiminaCheck
+from lean_dojo_plugins.services.serve.service import VerdictService
+from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, LeanError, RequestError
+from lean_dojo_v2.lean.text.header import parse_header
+from lean_dojo_v2.prover.judging import judge_file
+
+
+async def check(service: VerdictService, question: KiminaCheck) -> dict[str, Any]:
+    """Answer ``POST /api/check``."""
+    seconds = min(question.timeout, service.limits.timeout)
+    answers = await asyncio.gather(*(_snippet(service, s.code, seconds) for s in question.snippets))
+    return {
+        "results": [
+            {"id": snippet.id, **answer}
+            for snippet, answer in zip(question.snippets, answers, strict=True)
+        ]
+    }
+
+
+async def _snippet(service: VerdictService, text: str, seconds: float) -> dict[str, Any]:
+    start = time.monotonic()
+    error: str | None = None
+    response: dict[str, Any] | None = None
+    try:
+        response = await _response(service, text, seconds)
+    except EngineTimeoutError:
+        error = f"Lean timed out after {seconds:g} seconds"
+    except RequestError as problem:
+        response = {"message": str(problem)}
+    except (EngineKilledError, LeanError) as problem:
+        error = str(problem)
+    status = "error" if error else "valid" if _is_valid(response) else "invalid"
+    service.verdict("kimina", status)
+    return {"time": time.monotonic() - start, "error": error, "response": response}
+
+
+def _is_valid(response: dict[str, Any] | None) -> bool:
+    return bool(response and response.get("lean_dojo", {}).get("valid"))
+
+
+async def _response(service: VerdictService, text: str, seconds: float) -> dict[str, Any]:
+    header = " ".join(parse_header(text).modules)
+    found = await service.run(judge_file, text, None, seconds, header=header, name="snippet")
+    messages = list(found["messages"])
+    sorries: list[dict[str, Any]] = []
+    refusal = found["refusal"]
+    if refusal is not None and refusal["reason"] == "sorry":
+        found_sorries = await service.run(sorries_of, text, seconds, header=header, name="sorries")
+        sorries = [_sorry(one) for one in found_sorries]
+    # A `sorry` that Kimina's own server would not list, and every other refusal, is an error.
+    if not found["valid"] and not sorries and all(m["severity"] != "error" for m in messages):
+        start = {"line": 1, "column": 0}
+        refused = {"severity": "error", "pos": start, "endPos": None, "data": found["detail"]}
+        messages.append(refused)
+    kept = {key: found[key] for key in ("valid", "detail", "refusal", "theorems")}
+    response: dict[str, Any] = {"env": 0, "lean_dojo": kept}
+    if messages:
+        response["messages"] = messages
+    if sorries:
+        response["sorries"] = sorries
+    return response
+
+
+def _sorry(found: dict[str, Any]) -> dict[str, Any]:
+    pos = {"line": found["line"], "column": found["column"]}
+    end = {**pos, "column": pos["column"] + len("sorry")}
+    return {"pos": pos, "endPos": end, "goal": found["goal"]}

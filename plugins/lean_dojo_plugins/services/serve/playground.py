@@ -1,0 +1,176 @@
+"""The playground: a page to try tactics on, with a prover's suggestions and its search."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import attrs
+import orjson
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from lean_dojo_core.errors import LeanDojoError
+from lean_dojo_plugins.services.serve.requests import SearchQuestion, SuggestQuestion
+from lean_dojo_plugins.services.serve.service import VerdictService
+from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
+from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
+from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.prover.judging import StatedGoal, judge_tactics, reach_state
+from lean_dojo_v2.prover.problem import GoalProblem
+from lean_dojo_v2.prover.search.best_first import BestFirstSearch
+from lean_dojo_v2.prover.search.result import SearchResult
+from lean_dojo_v2.prover.search.tree import Node
+from lean_dojo_v2.prover.suggestion import Suggestion, TacticGenerator
+
+PAGE = Path(__file__).with_name("page")
+Answer = dict[str, Any]
+
+
+class SuggestingProver(Protocol):
+    """What the page needs of a prover."""
+
+    settings: ProverConfig
+
+    @property
+    def generator(self) -> TacticGenerator:
+        """The generator of tactics."""
+
+
+def page_routes() -> list[BaseRoute]:
+    """Return the routes of the page itself."""
+
+    async def index(_request: Request) -> Response:
+        return FileResponse(PAGE / "index.html")
+
+    return [Route("/", index), Mount("/page", StaticFiles(directory=PAGE))]
+
+
+@attrs.frozen
+class Playground:
+    """Answers what the page asks of a prover.
+
+    Attributes:
+        prover: What suggests and searches; its model answers one question at a time.
+    """
+
+    prover: SuggestingProver
+    _model: threading.Lock = attrs.Factory(threading.Lock)
+
+    async def suggest(self, service: VerdictService, question: SuggestQuestion) -> Answer:
+        """Suggest tactics at a state, with what Lean says of each; the most probable first.
+
+        Raises:
+            RequestError: The state cannot be reached.
+        """
+        fields = (question.goal, question.tactics)
+        state = await service.run(_first_goal, *fields, name="suggest")
+        if state is None:
+            return {"suggestions": []}
+        found = await asyncio.to_thread(self._generate, state, question.samples)
+        found.sort(key=lambda one: -one.logprob)
+        tactics = [one.tactic for one in found]
+        said = await service.run(
+            judge_tactics,
+            StatedGoal(question.goal),
+            question.tactics,
+            tactics,
+            question.timeout,
+            name="suggest",
+        )
+        return {
+            "suggestions": [
+                {"tactic": one.tactic, "logprob": one.logprob, **verdict}
+                for one, verdict in zip(found, said, strict=True)
+            ]
+        }
+
+    def _generate(self, goal: str, samples: int) -> list[Suggestion]:
+        with self._model:
+            return list(self.prover.generator.generate([goal], num_samples=samples)[0])
+
+    async def search(self, service: VerdictService, question: SearchQuestion) -> Response:
+        """Search for a proof; one line of JSON per batch, the result in the last."""
+        return StreamingResponse(self._events(service, question), media_type="application/x-ndjson")
+
+    async def _events(
+        self, service: VerdictService, question: SearchQuestion
+    ) -> AsyncIterator[bytes]:
+        loop = asyncio.get_running_loop()
+        events: asyncio.Queue[Answer | None] = asyncio.Queue()
+
+        def tell(event: Answer | None) -> None:
+            loop.call_soon_threadsafe(events.put_nowait, event)
+
+        def batch(expanded: Sequence[tuple[str, Node, Sequence[Suggestion]]]) -> None:
+            tell({"nodes": [_node(node) for _, node, _ in expanded]})
+
+        def work(server: Server) -> SearchResult:
+            with self._model:
+                return self._search(server, question, batch)
+
+        async def run() -> None:
+            try:
+                result = await service.run(work, name="search")
+                nodes = [] if result.tree is None else result.tree.nodes
+                tell({"nodes": [_node(node) for node in nodes], "result": result.to_dict()})
+            except LeanDojoError as error:
+                tell({"error": {"code": type(error).__name__, "message": str(error)}})
+            finally:
+                tell(None)
+
+        task = asyncio.create_task(run())
+        while (event := await events.get()) is not None:
+            yield orjson.dumps(event, default=str) + b"\n"
+        await task
+
+    def _search(self, server: Server, question: SearchQuestion, batch: Any) -> SearchResult:
+        settings = self.prover.settings
+        asked = attrs.evolve(
+            settings, num_sampled_tactics=question.samples, max_expansions=question.expansions
+        )
+        search = BestFirstSearch(self.prover.generator, asked)
+        problem = _Continued(question.goal, tuple(question.tactics))
+        [(_, result)] = search.results([problem], [server], batch)
+        return result
+
+
+@attrs.frozen
+class _Continued:
+    """A goal whose proof has begun; what is found counts with its beginning."""
+
+    goal: str
+    tactics: tuple[str, ...]
+    name: str = "goal"
+    place: None = None
+    own_names: tuple[str, ...] = ()
+
+    def open(self, server: Server) -> GoalState:
+        return reach_state(server, StatedGoal(self.goal), self.tactics)
+
+    def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
+        whole = "\n".join([*self.tactics, proof])
+        return GoalProblem(self.goal).check(server, whole, timeout=timeout)
+
+
+def _first_goal(server: Server, goal: str, tactics: list[str]) -> str | None:
+    state = reach_state(server, StatedGoal(goal), tactics)
+    return str(state.goals[0]) if state.goals else None
+
+
+def _node(node: Node) -> Answer:
+    return {
+        "id": node.id,
+        "parent": node.parent,
+        "tactic": node.tactic,
+        "state": node.state,
+        "depth": node.depth,
+        "status": node.status.value,
+    }

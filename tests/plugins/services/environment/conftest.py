@@ -1,0 +1,19 @@
+"""Environments on one embedded engine, which all tests of this folder share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+
+from lean_dojo_plugins.services.environment import LeanProofEnvironment
+from lean_dojo_plugins.services.environment.environment import close_engines
+from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
+
+
+@pytest.fixture(scope="package")
+def make() -> Iterator[Callable[..., LeanProofEnvironment]]:
+    ensure_installed()
+    yield partial(LeanProofEnvironment, engines=1, engine="embedded")
+    close_engines()
