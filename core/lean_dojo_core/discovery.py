@@ -96,7 +96,7 @@ def discover() -> Discovery:
 
     Raises:
         StrictPluginsError: With ``LEAN_DOJO_STRICT_PLUGINS=1``, if any plugin failed.
-        UnreadableFileError: If the user's settings cannot be read.
+        OSError: If the user's list of disabled plugins cannot be read.
     """
     infos: list[PluginInfo] = []
     offers: list[tuple[PluginSpec, PluginInfo]] = []
@@ -117,7 +117,7 @@ def discover() -> Discovery:
 def _candidates() -> Iterator[PluginInfo]:
     """Yield every installed plugin, and whether it is to be loaded."""
     disabled = _folded(os.environ.get(DISABLE_VARIABLE, "").split(","))
-    put_out = _folded(local.read_settings().get(local.DISABLED, ()))
+    put_out = _folded(local.disabled())
     allowed = os.environ.get(ALLOW_VARIABLE)
     found = sorted(
         _installed(),

@@ -18,7 +18,7 @@ import click
 
 from lean_dojo_core import API_VERSION, registry
 from lean_dojo_core.discovery import STRICT_VARIABLE
-from lean_dojo_core.errors import EngineUnavailableError, UnreadableFileError
+from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, table
@@ -161,11 +161,6 @@ def _engines() -> Iterator[Check]:
 
 
 def _plugins() -> Iterator[Check]:
-    try:
-        registry.current()
-    except UnreadableFileError as error:
-        yield Check("plugins", "settings", "problem", str(error))
-        return
     for info in registry.current().plugins:
         subject = f"{info.name} {info.version}"
         if info.status == "active":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from lean_dojo_core.errors import PluginLoadError, StrictPluginsError, UnreadableFileError
+from lean_dojo_core.errors import PluginLoadError, StrictPluginsError
 
 if TYPE_CHECKING:
     from lean_dojo_core.protocols import Command
@@ -126,7 +126,7 @@ class ProgramGroup(LazyGroup):
     def _listed(self) -> dict[str, Entry[CommandSpec, Command]]:
         try:
             return self._mounted()
-        except (StrictPluginsError, UnreadableFileError):  # using one says so; help is not refused
+        except (StrictPluginsError, OSError):  # using one says so; help is not refused
             return {}
 
     def _mounted(self) -> dict[str, Entry[CommandSpec, Command]]:

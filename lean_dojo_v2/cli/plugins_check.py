@@ -19,7 +19,7 @@ from click.shell_completion import CompletionItem
 from lean_dojo_core import local, registry
 from lean_dojo_core.errors import UnreadableFileError, UsageError
 from lean_dojo_core.installed import normalise
-from lean_dojo_core.local import FILE, FOLDER_VARIABLE, settings_file
+from lean_dojo_core.local import FILE, FOLDER_VARIABLE, folder
 from lean_dojo_core.testing.suite import Finding, Guard
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, paragraph
@@ -69,7 +69,7 @@ def check(
     if not mine and distribution.endswith(".py"):
         raise UsageError(
             f"there is no plugin {distribution!r}. A plugin of one file is "
-            f"{settings_file().with_name(FILE)}, or any file in the folder that {FOLDER_VARIABLE} "
+            f"{folder() / FILE}, or any file in the folder that {FOLDER_VARIABLE} "
             "names; of any other, give the path"
         )
     if not mine:

@@ -108,22 +108,25 @@ def enable(name: str) -> None:
 def disable(name: str) -> None:
     """Disable the plugin NAME: nothing of it is imported from now on.
 
-    This is saved in the user's settings. LEAN_DOJO_DISABLE_PLUGINS does the same for one command.
+    This is saved in the user's folder. LEAN_DOJO_DISABLE_PLUGINS does the same for one command.
     """
     _switch(name, enabled=False)
 
 
 def _switch(name: str, *, enabled: bool) -> None:
-    from lean_dojo_core.local import settings_file
+    from lean_dojo_core import local
+    from lean_dojo_v2.atomic import atomic_write_text
     from lean_dojo_v2.plugin_host.pip import distribution_of, known
-    from lean_dojo_v2.plugin_host.settings import set_enabled
 
     distribution = distribution_of(name)
     if normalise(distribution) == HOST_DISTRIBUTION:
         raise UsageError(f"{distribution} is LeanDojo-v2 itself, which is always loaded")
-    changed = set_enabled(distribution, enabled)
+    file, names = local.folder() / local.DISABLED, set(local.disabled())
+    if changed := (distribution in names) == enabled:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write_text(file, "".join(f"{one}\n" for one in sorted(names ^ {distribution})))
     word = "enabled" if enabled else "disabled"
-    note(f"{distribution} is {word} {'now' if changed else 'already'} ({settings_file()}).")
+    note(f"{distribution} is {word} {'now' if changed else 'already'} ({file}).")
     for info in known().values():
         if info.distribution == distribution and enabled and info.error is not None:
             note(f"{info.name} is still {info.status}: {info.error}")

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from lean_dojo_core import registry
-from lean_dojo_v2.cli.doctor import _plugins
 
 Run = Callable[..., Any]
 
@@ -151,7 +150,7 @@ def test_a_path_is_checked(lean_dojo: Run, home: Path) -> None:
     assert "pyproject.toml: names no [project] name" in unreadable.err
 
 
-def test_the_file_beside_the_settings(lean_dojo: Run, home: Path) -> None:
+def test_the_file_in_the_users_folder(lean_dojo: Run, home: Path) -> None:
     (home / "settings").mkdir()
     (home / "settings" / "lean_dojo_plugins.py").write_text(ONE_FILE)
     registry.refresh()
@@ -181,13 +180,10 @@ def test_disable_and_enable(lean_dojo: Run, one_file: Path) -> None:
     assert "is a file" in lean_dojo("plugins", "uninstall", "my_rewards").err
 
 
-@pytest.mark.parametrize("damage", ["{half", "[]", '{"disabled_plugins": "my_rewards.py"}'])
-def test_damaged_settings_load_nothing_and_are_left_alone(
-    lean_dojo: Run, one_file: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+def test_an_unreadable_list_loads_nothing(
+    lean_dojo: Run, one_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = one_file / "settings" / "settings.json"
-    settings.parent.mkdir()
-    settings.write_text(damage)
+    (one_file / "settings" / "disabled-plugins.txt").mkdir(parents=True)
     for command in (
         ("reward", "score", "few", "c.jsonl"),
         ("plugins", "disable", "my_rewards"),
@@ -199,12 +195,8 @@ def test_damaged_settings_load_nothing_and_are_left_alone(
         if command == ("--help",):  # is never refused
             assert ran.code == 0
             continue
-        assert ran.code == 2
-        assert "repair the file, or remove it" in ran.err
-        assert (ran.err.count("Error: "), ran.err.count("settings.json")) == (1, 1)
-    assert settings.read_text() == damage
-    [told] = _plugins()  # what doctor says
-    assert "repair the file" in told.detail
+        assert ran.code == 1
+        assert (ran.err.count("Error: "), ran.err.count("disabled-plugins.txt")) == (1, 1)
 
 
 @pytest.mark.parametrize(
