@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from lean_dojo_v2.cli.options import EXISTING_FILE, FOLDER, json_option
+from lean_dojo_v2.cli.options import EXISTING_FILE, FOLDER, engine_option, json_option
 from lean_dojo_v2.cli.output import emit_json, note
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.lean.engines.selection import EngineName
 
 
 @click.group()
@@ -126,26 +130,28 @@ def check(project: Path | None, as_json: bool) -> None:
 
 
 @lean.command(
-    short_help="Speak Pantograph's protocol with the embedded engine.",
+    short_help="Speak Pantograph's protocol, as pantograph-repl does.",
     context_settings={"ignore_unknown_options": True},
 )
-@click.option("--project", **FOLDER, help="Folder whose modules may be imported from source.")
+@click.option("--project", **FOLDER, help="The Lake project whose modules may be imported.")
+@engine_option
 @click.option("--version", is_flag=True, help="Print the version of the protocol and exit.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
-def repl(words: tuple[str, ...], project: Path | None, version: bool) -> None:
-    """Speak Pantograph's protocol with the embedded engine, on standard input and output.
+def repl(words: tuple[str, ...], project: Path | None, engine: EngineName, version: bool) -> None:
+    """Speak Pantograph's protocol on standard input and output.
 
     Takes the arguments of Pantograph's own program, `pantograph-repl`: modules to import, and Lean
-    options as `--name=value`. PyPantograph and other clients can thus use the embedded engine: give
-    them a script of this one command as their executable. After `ready.`, each line `command
+    options as `--name=value`. PyPantograph and other clients can thus use our engines: give them a
+    script of this one command as their executable. After `ready.`, each line `command
     {json}` is answered by one line of JSON. An empty line or the end of the input ends the session.
     """
-    from lean_dojo_v2.lean.engines.repl import PROTOCOL_VERSION, serve
+    from lean_dojo_v2.lean.engines.repl import serve
+    from lean_dojo_v2.lean.engines.selection import PROTOCOL_VERSION
 
     if version:
         click.echo(PROTOCOL_VERSION)
         return
-    serve(words, project=project)
+    serve(words, project=project, engine=engine)
 
 
 @lean.command(short_help="Delete all versions of the embedded engine.")

@@ -819,9 +819,7 @@ class Server:
         if self.options:
             self.ask("options.set", self.options)
         if self._plan.unloaded:
-            header = "\n".join(f"import {module}" for module in self._plan.unloaded)
-            fields = {"file": header, "readHeader": True, "inheritEnv": True}
-            self.ask("frontend.process", fields, self.start_timeout)
+            self.ask("frontend.process", self._plan.loads, self.start_timeout)
 
     def _replace(self) -> None:
         """Start an engine in place of a lost one and load again what that had loaded."""

@@ -15,7 +15,7 @@ import time
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import IO, NoReturn
+from typing import IO, Any, NoReturn
 
 import attrs
 import psutil
@@ -58,6 +58,12 @@ class LaunchPlan:
     capabilities: Capabilities = PANTOGRAPH
     unloaded: tuple[str, ...] = ()
     what: str = attrs.field(default=attrs.Factory(lambda self: f"{self.kind} engine", True))
+
+    @property
+    def loads(self) -> Mapping[str, Any]:
+        """Fields of the ``frontend.process`` that imports ``unloaded`` for good."""
+        header = "\n".join(f"import {module}" for module in self.unloaded)
+        return {"file": header, "readHeader": True, "inheritEnv": True}
 
 
 class EngineProcess:

@@ -1,4 +1,4 @@
-"""``lean-dojo lean repl``: the embedded engine behind the face of Pantograph's own program."""
+"""``lean-dojo lean repl``: an engine behind the face of Pantograph's own program."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import IO, Any
 
 import orjson
 
-from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.engines.host import needs_files, with_files
 from lean_dojo_v2.lean.engines.process import READY, EngineProcess
-
-PROTOCOL_VERSION = "0.3.15"
-"""The Pantograph whose protocol the embedded engine speaks."""
+from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan
 
 
 def serve(
     words: Sequence[str],
     *,
     project: Path | None = None,
+    engine: EngineName = "auto",
     requests: IO[bytes] | None = None,
     answers: IO[bytes] | None = None,
 ) -> None:
@@ -30,11 +29,13 @@ def serve(
     Args:
         words: The arguments of ``pantograph-repl``: modules to import, and Lean's options, each
             ``--name=value``.
-        project: Folder whose modules may be imported from source.
+        project: The Lake project whose modules may be imported.
+        engine: Which engine answers; see :func:`.selection.select`.
         requests: Where lines are read from; standard input if not given.
         answers: Where lines are written to; standard output if not given.
 
     Raises:
+        UsageError: A module of the project cannot be imported.
         EngineUnavailableError: The engine cannot be installed or started.
         EngineLostError: The engine died.
     """
@@ -42,15 +43,20 @@ def serve(
     modules = [word for word in words if not word.startswith("--")]
     options = [word.removeprefix("--") for word in words if word.startswith("--")]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the engine is stopped too
-    engine = EngineProcess(embedded_plan(modules, project=project, core_options=options))
+    plan = engine_plan(engine, modules, project=project, core_options=options)
+    process = EngineProcess(plan)
     try:
+        if plan.unloaded:
+            line = b"frontend.process " + orjson.dumps(plan.loads)
+            if "error" in (answer := orjson.loads(_answer(process, line))):
+                raise UsageError(f"{' '.join(modules)} cannot be imported: {answer['desc']}")
         _say(sink, READY)
         for line in source:
             if not line.strip():
                 return
-            _say(sink, _answer(engine, line.strip()))
+            _say(sink, _answer(process, line.strip()))
     finally:
-        engine.close()
+        process.close()
 
 
 def _say(sink: IO[bytes], line: bytes) -> None:
@@ -58,15 +64,15 @@ def _say(sink: IO[bytes], line: bytes) -> None:
     sink.flush()
 
 
-def _answer(engine: EngineProcess, line: bytes) -> bytes:
+def _answer(process: EngineProcess, line: bytes) -> bytes:
     """Pass a line on as it is, unless it names files."""
     cmd, payload = _command(line)
     if payload is None or not needs_files(cmd):
-        return engine.request(line, None, "a request")
+        return process.request(line, None, "a request")
 
     def ask(cmd: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         line = cmd.encode() + b" " + orjson.dumps(fields)
-        return dict(orjson.loads(engine.request(line, None, cmd)))
+        return dict(orjson.loads(process.request(line, None, cmd)))
 
     return orjson.dumps(with_files(cmd, payload, ask))
 

@@ -14,11 +14,12 @@ from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
 from lean_dojo_v2.lean.engines.native import INSTALL, find_lean, native_plan
 from lean_dojo_v2.lean.engines.pantograph import find_repl, repl_version
 from lean_dojo_v2.lean.engines.process import LaunchPlan
-from lean_dojo_v2.lean.engines.repl import PROTOCOL_VERSION
 from lean_dojo_v2.lean.text.header import parse_header
 
 EngineName: TypeAlias = Literal["auto", "native", "embedded"]
 VARIABLE = "LEAN_DOJO_ENGINE"
+PROTOCOL_VERSION = "0.3.15"
+"""The Pantograph whose protocol our engines speak."""
 CORE = frozenset({"Init", "Std", "Lean"})
 """Roots of the modules that the embedded engine has."""
 

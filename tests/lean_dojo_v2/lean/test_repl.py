@@ -6,10 +6,12 @@ import io
 import json
 
 import pytest
+from native_lean import use_toolchain
 
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.lean.engines.host import with_files
-from lean_dojo_v2.lean.engines.repl import PROTOCOL_VERSION, serve
+from lean_dojo_v2.lean.engines.repl import serve
+from lean_dojo_v2.lean.engines.selection import PROTOCOL_VERSION
 
 
 def test_the_version_is_that_of_the_protocol(capsys):
@@ -51,6 +53,24 @@ def test_requests_in_answers_out_with_the_files_that_they_name(tmp_path, monkeyp
     assert answered[3:5] == [{}, {"id": 1}]
     assert [answer["error"] for answer in answered[5:9]] == ["io", "io", "command", "command"]
     assert "List.cons.{0}" in answered[9]["expr"]["pp"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["embedded", "native"])
+def test_either_engine_answers_and_has_the_projects_modules(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    use_toolchain(tmp_path / "toolchain", monkeypatch)
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "lakefile.toml").write_text('name = "p"\n[[lean_lib]]\nname = "Own"\n')
+    (project / "Own.lean").write_text("theorem own : 1 = 1 := rfl\n")
+    module = "Own" if engine == "embedded" else "Init"  # nothing builds the native one here
+    name = {"Own": "own", "Init": "Nat.add_comm"}[module]
+    request = f'env.inspect {{"name": "{name}"}}\n'.encode()
+    answers = io.BytesIO()
+    serve([module], project=project, engine=engine, requests=io.BytesIO(request), answers=answers)
+    ready, line = answers.getvalue().decode().splitlines()
+    assert (ready, json.loads(line)["kind"]) == ("ready.", "theorem")
 
 
 @pytest.mark.parametrize("cmd", ["goal.tactic", "stat"])

@@ -14,8 +14,8 @@ from lean_dojo_core.errors import EngineUnavailableError, UsageError
 from lean_dojo_v2.lean.engines.embedded.node import node_program
 from lean_dojo_v2.lean.engines.native import native_plan, warn_of_old_kernel
 from lean_dojo_v2.lean.engines.pantograph import find_repl
-from lean_dojo_v2.lean.engines.repl import PROTOCOL_VERSION
 from lean_dojo_v2.lean.engines.selection import (
+    PROTOCOL_VERSION,
     engine_plan,
     foreign_module,
     get_version,
