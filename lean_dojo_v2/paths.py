@@ -67,7 +67,7 @@ def read_named(file: Path) -> bytes:
     Raises:
         UnreadableFileError: If it cannot be read.
     """
-    from lean_dojo_core.errors import UnreadableFileError
+    from lean_dojo_v2.errors import UnreadableFileError
 
     try:
         return file.read_bytes()

@@ -185,7 +185,7 @@ class RewardFunctionSpec(PluginSpec):
 
 @attrs.frozen(kw_only=True)
 class CallbackSpec(PluginSpec):
-    """Describes a callback: a class whose instances a trainer tells of its steps."""
+    """Describes a callback: a class whose instances a trainer notifies of its steps."""
 
     kind: ClassVar = "callback"
     scaffold: ClassVar = "callback"

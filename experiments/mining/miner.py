@@ -13,7 +13,6 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.core_library.listing import (
     Module,
@@ -25,7 +24,7 @@ from lean_dojo_v2.benchmarks.core_library.listing import (
 )
 from lean_dojo_v2.benchmarks.source import problem_of
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineLostError
+from lean_dojo_v2.lean.errors import EngineLostError, LeanError
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.runs.files import append_lines, read_lines
 from mining.mutations import both, mutations

@@ -8,10 +8,9 @@ from typing import NamedTuple, TypeAlias
 
 import attrs
 
-from lean_dojo_core.errors import LeanError
 from lean_dojo_v2.lean.client.records import GoalState, Site
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineLostError, StaleStateError
+from lean_dojo_v2.lean.errors import EngineLostError, LeanError, StaleStateError
 from lean_dojo_v2.prover.problem import Problem
 from mining.moves import closers, moves
 

@@ -9,8 +9,9 @@ from typing import Any
 import attrs
 import orjson
 
-from lean_dojo_core.errors import DataError, UnreadableFileError, UsageError
+from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.runs.files import append_lines, read_records
 
@@ -32,7 +33,7 @@ class Attempt:
         reason: Why there is none.
         detail: One sentence about it.
         expansions: States expanded.
-        samples: Tactics suggested, or proofs written.
+        samples: Tactics suggested.
         lean_calls: Questions to Lean, counted as in :class:`.SearchResult`.
         refused_proofs: Finished-looking proofs that the whole check refused.
         ended_by_clock: How often a limit in seconds ended something.

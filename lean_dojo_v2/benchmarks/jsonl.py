@@ -10,8 +10,9 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import UnreadableFileError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.json_text import parse_json
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.lean.text.lexer import code_tokens, without_end

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from lean_dojo_core.errors import (
-    EngineUnavailableError,
-    LeanError,
-    UnreadableFileError,
-    UsageError,
-)
+from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.cli.options import (
     EXISTING_FILE,
@@ -29,6 +24,8 @@ from lean_dojo_v2.cli.options import (
 )
 from lean_dojo_v2.cli.output import emit_json, keep_stdout_for_json, note
 from lean_dojo_v2.cli.waiting import long_command
+from lean_dojo_v2.errors import UnreadableFileError
+from lean_dojo_v2.lean.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.paths import read_named
 from lean_dojo_v2.wording import counted
 

@@ -17,12 +17,13 @@ import click
 from click.shell_completion import CompletionItem
 
 from lean_dojo_core import local, registry
-from lean_dojo_core.errors import UnreadableFileError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_core.installed import normalise
 from lean_dojo_core.local import FILE, FOLDER_VARIABLE, folder
 from lean_dojo_core.testing.suite import Finding, Guard
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, paragraph
+from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.paths import read_named
 from lean_dojo_v2.structuring import suggestion
 

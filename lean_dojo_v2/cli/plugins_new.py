@@ -225,7 +225,7 @@ def _user() -> str:
     """Return a name for the licence: git's, else the account's."""
     import getpass
 
-    from lean_dojo_core.errors import TraceError
+    from lean_dojo_v2.errors import TraceError
     from lean_dojo_v2.tracing.project.git import run_git
 
     try:

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from lean_dojo_core.errors import UnreadableFileError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.benchmarks.runner import SERVER_TIMEOUT, engines_for
 from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.paths import read_named
 from lean_dojo_v2.prover.problem import GoalProblem, Problem
 from lean_dojo_v2.prover.search.drawing import save_tree
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.prover.whole_proof import WholeProofs
+from lean_dojo_v2.prover.whole_proof import prove_all
 from lean_dojo_v2.runs.files import append_lines, read_records
 from lean_dojo_v2.runs.patches import file_patch
 from lean_dojo_v2.wording import counted
@@ -143,7 +144,7 @@ def _of_sorries(work: _Work, found: Sequence[Sorry], server: Server) -> list[Sea
 def _finished(
     server: Server, found: Sequence[Sorry], results: Sequence[SearchResult]
 ) -> tuple[list[tuple[UnprovedDeclaration, str]], list[SearchResult]]:
-    """Check every theorem that has no ``sorry`` left as a whole; what is in none counts not."""
+    """Verify every theorem with no ``sorry`` left; a ``sorry`` outside a theorem does not count."""
     of: dict[int, list[int]] = {}
     for index, sorry in enumerate(found):
         of.setdefault(sorry.declaration.start, []).append(index)
@@ -222,16 +223,19 @@ class _Work:
         if not problems:
             return []
         prover = self.choice.make(self.asked.config())
-        if self.asked.whole_proof:
-            prover = WholeProofs(prover)
         found: dict[int, SearchResult] = {}
         with ExitStack() as stack:
             count = engines_for(self.asked.num_workers, len(problems), self.asked.batch_size)
             more = count if server is None else count - 1
             servers = [] if server is None else [server]
             servers += [stack.enter_context(self.server()) for _ in range(more)]
-            verbose = self.asked.debug
-            for index, result in prover.search_many(problems, servers, verbose=verbose):
+            for index, result in prove_all(
+                prover,
+                problems,
+                servers,
+                whole_proof=self.asked.whole_proof,
+                verbose=self.asked.debug,
+            ):
                 found[index] = result
                 if told is not None:
                     told(index, result)

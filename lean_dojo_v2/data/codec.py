@@ -20,7 +20,6 @@ from typing import Any, TypeAlias, TypeVar
 
 import orjson
 
-from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import (
     NO_GOALS,
     Annotation,
@@ -31,6 +30,7 @@ from lean_dojo_core.records import (
     TracedTactic,
 )
 from lean_dojo_v2.data.errors import MalformedError
+from lean_dojo_v2.errors import DatabaseError
 
 Json: TypeAlias = dict[str, Any]
 PositionForm: TypeAlias = Callable[[Position], Any]

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias, TypeVar
 
-from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_core.records import Theorem, contains_sorry
+from lean_dojo_v2.errors import EmptyDatasetError
 
 Category: TypeAlias = Literal["Easy", "Medium", "Hard", "No proof", "No tactics"]
 

@@ -1,4 +1,4 @@
-"""Errors of the database beyond the contract's own."""
+"""Errors of reading a database: what is missing, what is malformed, and where."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 
-from lean_dojo_core.errors import DatabaseError
+from lean_dojo_v2.errors import DatabaseError
 
 
 class NotInDatabaseError(DatabaseError, ValueError):

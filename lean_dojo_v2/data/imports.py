@@ -7,7 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
 from pathlib import Path
 
-from lean_dojo_core.errors import DatabaseError
+from lean_dojo_v2.errors import DatabaseError
 
 
 def dependencies_first(

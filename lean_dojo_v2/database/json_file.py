@@ -13,13 +13,13 @@ from typing import IO, Any, TypeAlias
 
 import attrs
 
-from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.data.codec import dumps
 from lean_dojo_v2.data.errors import MalformedError, located, missing
 from lean_dojo_v2.data.repository import COLLECTIONS, Repository, RepositoryKey
 from lean_dojo_v2.database.locking import file_lock, require_bytes
+from lean_dojo_v2.errors import DatabaseError
 from lean_dojo_v2.json_text import parse_json
 
 Contents: TypeAlias = Mapping[RepositoryKey, Repository]

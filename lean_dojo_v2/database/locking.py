@@ -9,7 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from lean_dojo_core.errors import DatabaseError
+from lean_dojo_v2.errors import DatabaseError
 
 PATIENCE = 120.0
 """Seconds to wait for other processes: writing a very large JSON file takes several."""

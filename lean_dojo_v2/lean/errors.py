@@ -17,11 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lean_dojo_core.errors import (  # who catches engines' errors finds these here, too
-    EngineUnavailableError as EngineUnavailableError,  # noqa: PLC0414
-    LeanError as LeanError,  # noqa: PLC0414
-)
+from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_v2.lean.messages import LeanMessage, Position
+
+
+class LeanError(LeanDojoError):
+    """Something is wrong with a Lean engine."""
+
+
+class EngineUnavailableError(LeanError):
+    """No engine can serve this project here; the message says what to install."""
 
 
 class TacticFailure(LeanError):  # noqa: N818 - PyPantograph's name

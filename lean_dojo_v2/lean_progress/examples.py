@@ -15,10 +15,11 @@ from typing import IO, Any
 import attrs
 import orjson
 
-from lean_dojo_core.errors import DataError, EmptyDatasetError
+from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import NO_GOALS, Theorem, TracedTactic, contains_sorry, remove_marks
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.data.one_line import one_line
+from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.json_text import parse_json
 
 _POINTS = re.compile(r"·|\.\s|\{|case'?\s|next\b|focus\b")

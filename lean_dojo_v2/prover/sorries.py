@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from lean_dojo_core.errors import LeanError
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.client.units import CompilationUnit
+from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, code_tokens
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome

@@ -1,4 +1,4 @@
-"""How far the work of this process has got, in words: what a long command says in a silence."""
+"""The latest progress message of this process, which a long command prints when it is silent."""
 
 from __future__ import annotations
 

@@ -13,9 +13,10 @@ from typing import Self, TypeAlias
 import attrs
 from tqdm import tqdm
 
-from lean_dojo_core.errors import LeanError, TraceError
 from lean_dojo_core.records import PremiseFile
 from lean_dojo_v2.data.repository import Repository, rated
+from lean_dojo_v2.errors import TraceError
+from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.tracing.cache import TraceCache
 from lean_dojo_v2.tracing.project.repository import LeanGitRepo
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, read_workspace

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import quote
 
-from lean_dojo_core.errors import DatabaseError
 from lean_dojo_v2.database.locking import SAY_AFTER
 from lean_dojo_v2.database.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION
+from lean_dojo_v2.errors import DatabaseError
 
 _FileId: TypeAlias = tuple[int, int]
 

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias, TypeVar
 
 import attrs
 
-from lean_dojo_core.errors import DatabaseError
 from lean_dojo_v2.database.locking import PATIENCE, file_lock, require_bytes, say_waiting
 from lean_dojo_v2.database.sqlite.connection import check_header_if_unused, connect
 from lean_dojo_v2.database.sqlite.schema import SCHEMA, create_database
+from lean_dojo_v2.errors import DatabaseError
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[Any, ...]

@@ -10,7 +10,6 @@ from typing import Any, cast
 import attrs
 import orjson
 
-from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import PremiseFile, Theorem
 from lean_dojo_v2.data.codec import dumps, premise_file_from_dict
 from lean_dojo_v2.data.errors import located, missing
@@ -26,6 +25,7 @@ from lean_dojo_v2.data.repository import (
 from lean_dojo_v2.database.export.source import ExportEntry, ExportSource
 from lean_dojo_v2.database.sqlite.file import Row, SqliteFile
 from lean_dojo_v2.database.sqlite.rows import theorem_of_row
+from lean_dojo_v2.errors import DatabaseError
 
 COLUMNS = "url, name, revision, lean_version, lean_dojo_version, metadata, pr_url"
 """Of a repository's row: ``HEADER``, and two more."""

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import attrs
 
-from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.lean.engines.process import LaunchPlan
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 VARIABLE = "LEAN_DOJO_SANDBOX"
 """If set to something, native engines run in the sandbox; ``--sandbox`` sets it."""

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import attrs
 
-from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.lean.engines import bubblewrap, pantograph
 from lean_dojo_v2.lean.engines.capabilities import NATIVE
@@ -30,6 +29,7 @@ from lean_dojo_v2.lean.engines.program import (
     main,
     program,
 )
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 INSTALL = "https://lean-lang.org/install"
 """Where elan comes from, which brings `lake` and `lean`."""

@@ -12,10 +12,10 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.lean.engines.capabilities import PANTOGRAPH
 from lean_dojo_v2.lean.engines.groups import run_group
 from lean_dojo_v2.lean.engines.process import LaunchPlan
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 VARIABLE = "LEAN_DOJO_PANTOGRAPH"
 _TIMEOUT = 300.0

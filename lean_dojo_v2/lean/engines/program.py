@@ -19,8 +19,8 @@ import attrs
 import orjson
 from filelock import FileLock
 
-from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.paths import CACHE_VARIABLE, user_cache
 

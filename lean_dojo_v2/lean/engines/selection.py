@@ -9,11 +9,12 @@ from typing import Literal, TypeAlias, cast, get_args
 
 import attrs
 
-from lean_dojo_core.errors import EngineUnavailableError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
 from lean_dojo_v2.lean.engines.native import INSTALL, find_lean, native_plan
 from lean_dojo_v2.lean.engines.pantograph import find_repl, repl_version
 from lean_dojo_v2.lean.engines.process import LaunchPlan
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.text.header import parse_header
 
 EngineName: TypeAlias = Literal["auto", "native", "embedded"]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import attrs
 
-from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position, Theorem
+from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.text.lexer import Token, code_tokens, without_end
 from lean_dojo_v2.lean.text.statement import split_statement
 

@@ -13,11 +13,10 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import NO_GOALS, remove_marks
 from lean_dojo_v2.lean.client.records import INACCESSIBLE, Goal, GoalState, Variable
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError
+from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError, LeanError
 
 _WORD = re.compile(r"«[^»]*»|(?<![\w.'!?«])[^\W\d][\w'!?✝¹²³⁴⁵⁶⁷⁸⁹⁰]*")
 _NAMES = re.compile(r"(?:«[^»]*»|[^\s«])+")

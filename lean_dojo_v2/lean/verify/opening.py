@@ -12,11 +12,10 @@ from collections.abc import Sequence
 
 import attrs
 
-from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import RequestError
+from lean_dojo_v2.lean.errors import LeanError, RequestError
 from lean_dojo_v2.lean.text.layout import rest_of_block
 from lean_dojo_v2.lean.text.lexer import code_tokens
 from lean_dojo_v2.lean.text.positions import PositionMap

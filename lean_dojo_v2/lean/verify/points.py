@@ -8,10 +8,10 @@ from typing import Protocol
 
 import attrs
 
-from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.digests import digest
 from lean_dojo_v2.lean.verify.goal_text import Start, open_goal, start_of

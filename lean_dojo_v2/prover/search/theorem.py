@@ -13,10 +13,15 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineLostError, EngineTimeoutError, StaleStateError
+from lean_dojo_v2.lean.errors import (
+    EngineLostError,
+    EngineTimeoutError,
+    EngineUnavailableError,
+    LeanError,
+    StaleStateError,
+)
 from lean_dojo_v2.lean.verify.digests import digest
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.tactics import check_tactic

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import new as new_hash, sha256
 from pathlib import Path, PurePosixPath
 
-from lean_dojo_core.errors import TraceError
+from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.tracing.project import git
 from lean_dojo_v2.tracing.project.lakefile import (
     LAKEFILES,

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import TraceError
+from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean.text.lexer import Token, code_tokens
 from lean_dojo_v2.paths import raid_dir
 from lean_dojo_v2.tracing.project.modules import module_name, module_path

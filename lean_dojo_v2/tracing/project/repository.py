@@ -9,7 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 import attrs
 
-from lean_dojo_core.errors import TraceError, UsageError
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.sample import packaged_project
 from lean_dojo_v2.tracing.project import content, git
 from lean_dojo_v2.tracing.project.lakefile import LakeProject, read_project

@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from lean_dojo_core.errors import TraceError
 from lean_dojo_core.records import Position
+from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean.text.positions import PositionMap
 from lean_dojo_v2.lean.verify.digests import kept
 from lean_dojo_v2.tracing.reading.names import user_name

@@ -20,11 +20,11 @@ from typing import Any, Protocol, TypeAlias
 
 import psutil
 
-from lean_dojo_core.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.engines.embedded import install
 from lean_dojo_v2.lean.engines.native import INSTALL, compiled_for, toolchain_of
 from lean_dojo_v2.lean.engines.pantograph import VARIABLE, find_repl
 from lean_dojo_v2.lean.engines.selection import EngineName, chosen_engine, select
+from lean_dojo_v2.lean.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig, available_cores
 from lean_dojo_v2.tracing.project.content import state_of_data
 from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile

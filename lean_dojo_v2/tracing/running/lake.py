@@ -9,8 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from lean_dojo_core.errors import EngineUnavailableError, TraceError
+from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean.engines.native import INSTALL, run_tool
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.tracing.project.content import state_of_data
 from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile, lake_state
 from lean_dojo_v2.tracing.project.options import LeanOptions, Options, read_options

@@ -9,12 +9,12 @@ import attrs
 from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
 
 from lean_dojo_core import DatasetFormatter
-from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.model.label_head import label_log_probs, restore_forward
 from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser
 from lean_dojo_plugins.training.rows import chunks
 from lean_dojo_plugins.training.truncation import TooLong, nothing_fits
+from lean_dojo_v2.errors import EmptyDatasetError
 
 BATCH = 8
 TACTIC_TOKENS = 128

@@ -25,7 +25,7 @@ from peft import LoraConfig
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lean_dojo_core import Database, DatasetFormatter, Evaluation, Repository, Theorem, registry
-from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
+from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows, mean_loss
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import (
@@ -62,6 +62,7 @@ from lean_dojo_plugins.training.run_folder import (
 )
 from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_plugins.training.truncation import TooLong
+from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.plugin_host.optional_protocols import PreviewExample
 

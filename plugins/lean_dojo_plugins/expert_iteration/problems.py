@@ -10,7 +10,6 @@ from pathlib import Path
 
 import attrs
 
-from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.training.data_fraction import is_in_share
 from lean_dojo_v2.benchmarks.database import (
@@ -21,6 +20,7 @@ from lean_dojo_v2.benchmarks.database import (
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
 from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS, split_of
+from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean.text.lexer import code_tokens
 
 TRAINING, HIDDEN, SORRY = "training", "hidden", "sorry"

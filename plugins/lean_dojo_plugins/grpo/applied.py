@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import torch
 
-from lean_dojo_core.errors import RewardError
+from lean_dojo_v2.errors import RewardError
 
 BATCHES = 2
 """Batches after which a reward that has applied to nothing ends the run."""

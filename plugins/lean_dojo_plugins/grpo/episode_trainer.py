@@ -19,11 +19,11 @@ import torch
 from transformers import TrainerCallback
 
 from lean_dojo_core import DatasetFormatter
-from lean_dojo_core.errors import TrainingError
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
 from lean_dojo_plugins.grpo.episodes import EpisodeRunner, Group, PlayedStep
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
+from lean_dojo_v2.errors import TrainingError
 
 WHOLE_PROOF = "whole-proof"
 

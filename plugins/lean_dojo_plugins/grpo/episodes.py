@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from lean_dojo_core.errors import LeanError
 from lean_dojo_v2.lean.client.records import GoalState, Site
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.tactics import check_tactic

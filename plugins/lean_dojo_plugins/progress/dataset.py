@@ -12,8 +12,8 @@ import numpy as np
 from datasets import Dataset
 from transformers import PreTrainedTokenizerBase
 
-from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_plugins.training.rows import CHUNK, chunks
+from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean_progress.examples import ProgressExample, locate_examples, read_at
 
 

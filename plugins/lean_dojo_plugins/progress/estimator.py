@@ -14,12 +14,12 @@ from transformers import (
     DataCollatorWithPadding,
 )
 
-from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.progress.dataset import encode
 from lean_dojo_plugins.progress.metrics import Array
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import fetch
 from lean_dojo_plugins.training.run_folder import trained_settings
+from lean_dojo_v2.errors import CheckpointError
 from lean_dojo_v2.lean_progress.examples import progress_text
 from lean_dojo_v2.prover.suggestion import Step
 

@@ -23,7 +23,7 @@ from transformers import (
 from transformers.trainer_utils import PredictionOutput
 
 from lean_dojo_core import Database, Evaluation, Repository, registry
-from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
+from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.model.loading import is_adapter
 from lean_dojo_plugins.progress.dataset import ExampleRows, ProgressDataset, tokenised
 from lean_dojo_plugins.progress.estimator import ProgressModel
@@ -67,6 +67,7 @@ from lean_dojo_plugins.training.run_folder import (
 )
 from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_v2.database.export.splits import split_of
+from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean_progress.examples import ProgressExample, read_examples, write_examples
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.prover.suggestion import ProgressEstimator

@@ -14,7 +14,6 @@ import pytorch_lightning as pl
 from accelerate import PartialState
 
 from lean_dojo_core import Database, Repository, Theorem
-from lean_dojo_core.errors import TrainingError
 from lean_dojo_plugins.retrieval import lightning
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.evaluation import CORPUS, score
@@ -27,6 +26,7 @@ from lean_dojo_plugins.training.callbacks import Callbacks, resolve_callbacks
 from lean_dojo_plugins.training.data import repository_name
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.errors import TrainingError
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata

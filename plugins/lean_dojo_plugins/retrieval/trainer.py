@@ -12,7 +12,7 @@ import pytorch_lightning as pl
 from accelerate import PartialState
 
 from lean_dojo_core import Database, Repository, registry
-from lean_dojo_core.errors import ConfigError, EmptyDatasetError, UsageError
+from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.retrieval import lightning
 from lean_dojo_plugins.retrieval.evaluation import Evaluator
 from lean_dojo_plugins.retrieval.model import checkpoints
@@ -30,6 +30,7 @@ from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.progress import NOTHING, CurriculumProgress
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import require_writable
+from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 
 log = logging.getLogger(__name__)

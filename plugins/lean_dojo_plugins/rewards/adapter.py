@@ -15,8 +15,9 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import PluginError, RewardError, UsageError
+from lean_dojo_core.errors import PluginError, UsageError
 from lean_dojo_core.foreign import contained
+from lean_dojo_v2.errors import RewardError
 from lean_dojo_v2.plugin_host.watchdog import OutOfTimeError, said_when_slow, watched
 
 GIVEN = frozenset(

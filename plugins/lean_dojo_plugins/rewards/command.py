@@ -13,12 +13,13 @@ import attrs
 import click
 
 from lean_dojo_core import registry
-from lean_dojo_core.errors import UnreadableFileError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_reward
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, paragraph, table
 from lean_dojo_v2.cli.plugins_check import limited, timeout_option
 from lean_dojo_v2.config import parse_assignment
+from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.json_text import parse_json
 from lean_dojo_v2.paths import read_named
 

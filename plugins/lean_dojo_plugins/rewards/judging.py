@@ -94,7 +94,7 @@ class CachedJudge:
         return answers
 
     def _send(self, requests: dict[Spec, Request], timeout: float) -> None:
-        """Have every promise kept, be it by an error."""
+        """Resolve every future, if need be with an exception."""
         unsent = dict(requests)
         try:
             for spec, (tactics, promise) in requests.items():

@@ -11,10 +11,15 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import LeanDojoError, LeanError
+from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError, RequestError
+from lean_dojo_v2.lean.errors import (
+    EngineLostError,
+    EngineUnavailableError,
+    LeanError,
+    RequestError,
+)
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.lean.verify.advance import judge_step
 from lean_dojo_v2.lean.verify.digests import kept

@@ -8,12 +8,11 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import BenchmarkProblem, Position
 from lean_dojo_plugins.rewards.replay import Judgement, position_of, project_of_row
 from lean_dojo_v2.benchmarks import problem_of
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError
+from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, Verdict
 from lean_dojo_v2.lean.verify.proofs import check_proof

@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
-from lean_dojo_core.errors import TrainingError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.options import EXISTING_FOLDER, json_option
 from lean_dojo_v2.cli.output import emit_json, note, table
+from lean_dojo_v2.errors import TrainingError
 from lean_dojo_v2.wording import counted
 
 MODEL_MARKS = ("config.json", "adapter_config.json")

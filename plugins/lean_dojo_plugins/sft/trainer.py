@@ -18,7 +18,6 @@ from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
 from lean_dojo_plugins.causal_lm.model.muon import MuonWithAdamW
-from lean_dojo_plugins.causal_lm.model.shared_prefix import can_share_prefix
 from lean_dojo_plugins.causal_lm.text.tokenisation import IGNORED, Tokeniser
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.training import fields
@@ -115,7 +114,7 @@ class SFTTrainer(CausalTrainer):
         )
         trainer.prompt_weight = self.prompt_weight
         trainer.uses_muon = self.trainer_args.get("optim") == MUON
-        add_label_head(trainer.model, share_prefix=can_share_prefix(trainer.model))
+        add_label_head(trainer.model)
         return trainer
 
 

@@ -14,8 +14,9 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, Repository
 from safetensors import SafetensorError
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from lean_dojo_core.errors import TrainingError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.training.reporting import bars_on_terminals_only
+from lean_dojo_v2.errors import TrainingError
 from lean_dojo_v2.prover.shipped import named
 
 _PATIENCE = 15.0

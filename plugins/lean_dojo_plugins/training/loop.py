@@ -17,7 +17,7 @@ import attrs
 from accelerate import PartialState
 
 from lean_dojo_core import Database, Repository
-from lean_dojo_core.errors import EmptyDatasetError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.training.checkpoints import (
     STEP_FILE,
     SealCheckpoints,
@@ -46,6 +46,7 @@ from lean_dojo_plugins.training.run_folder import (
     said_longer,
 )
 from lean_dojo_plugins.training.truncation import TooLong, nothing_fits
+from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata
 from lean_dojo_v2.wording import counted

@@ -1,7 +1,7 @@
 """Stream rows into an Arrow file on disk and open it as a dataset, in bounded memory.
 
-`Dataset.from_generator` caches by the generator's code and not by what it gives, and says no digest
-of the rows, by which a run that goes on knows that its checkpoints fit.
+`Dataset.from_generator` caches by the generator's code, not by its rows, and provides no digest of
+the rows, which tells a resumed run whether its checkpoints fit.
 """
 
 from __future__ import annotations

@@ -19,9 +19,10 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import CheckpointError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.training.settings import default_settings
 from lean_dojo_v2.atomic import atomic_write_text, flush
+from lean_dojo_v2.errors import CheckpointError
 from lean_dojo_v2.runs.files import STATE_FILE
 
 STAGING = ".staging"

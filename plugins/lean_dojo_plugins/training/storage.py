@@ -11,7 +11,8 @@ from pathlib import Path
 
 from safetensors import SafetensorError
 
-from lean_dojo_core.errors import LeanDojoError, TrainingError
+from lean_dojo_core.errors import LeanDojoError
+from lean_dojo_v2.errors import TrainingError
 
 _NUMBERS = {
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO,

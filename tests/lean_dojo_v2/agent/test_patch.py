@@ -8,9 +8,10 @@ import subprocess
 import attrs
 import pytest
 
-from lean_dojo_core.errors import LeanError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.agent.proofs import ProvedTheorem, make_patch
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 
 PROOFS = {

@@ -13,9 +13,10 @@ import psutil
 import pytest
 
 from lean_dojo_core import foreign
-from lean_dojo_core.errors import PluginError, RewardError
+from lean_dojo_core.errors import PluginError
 from lean_dojo_plugins.rewards.adapter import adapt
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
+from lean_dojo_v2.errors import RewardError
 
 Environment = Callable[..., dict[str, str]]
 COMPLETIONS = '{"completion": "simp"}\n'

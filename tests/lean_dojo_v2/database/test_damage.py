@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lean_dojo_core.errors import DatabaseError
 from lean_dojo_v2.database import DynamicDatabase, Repository
+from lean_dojo_v2.errors import DatabaseError
 
 
 @pytest.fixture

@@ -12,10 +12,11 @@ from pathlib import Path
 import attrs
 import pytest
 
-from lean_dojo_core.errors import DatabaseError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import PremiseFile, Theorem, TracedTactic
 from lean_dojo_v2.database import DynamicDatabase, NotInDatabaseError, Repository
 from lean_dojo_v2.database.locking import file_lock
+from lean_dojo_v2.errors import DatabaseError
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from typing import Any
 import attrs
 import pytest
 
-from lean_dojo_core.errors import DatabaseError
 from lean_dojo_core.records import PremiseFile, Theorem, TracedTactic
 from lean_dojo_v2.data.imports import dependencies_first
 from lean_dojo_v2.database import DynamicDatabase, NotInDatabaseError, Repository
+from lean_dojo_v2.errors import DatabaseError
 
 FILES = sorted(
     [f"{s}/{n}.json" for s in ("random", "novel_premises") for n in ("train", "val", "test")]

@@ -12,10 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.lean.engines.embedded import install as installer
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 from lean_dojo_v2.lean.engines.embedded.node import node_program, npm_program
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 INSTALL = """
 import sys

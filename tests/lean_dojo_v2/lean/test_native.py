@@ -15,14 +15,13 @@ from pathlib import Path
 import pytest
 from native_lean import use_toolchain
 
-from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.capabilities import NATIVE
 from lean_dojo_v2.lean.engines.native import native_plan, toolchain_of
 from lean_dojo_v2.lean.engines.program import MODULE, program
 from lean_dojo_v2.lean.engines.selection import select
-from lean_dojo_v2.lean.errors import EngineTimeoutError
+from lean_dojo_v2.lean.errors import EngineTimeoutError, EngineUnavailableError
 from lean_dojo_v2.lean.verify.tactics import Verdict, check_goal_proof, check_tactic
 
 SCRIPT = """\

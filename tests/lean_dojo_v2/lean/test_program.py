@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.lean.engines.program import (
     MODULE,
     Program,
@@ -16,6 +15,7 @@ from lean_dojo_v2.lean.engines.program import (
     main,
     program,
 )
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 
 @pytest.fixture(autouse=True)

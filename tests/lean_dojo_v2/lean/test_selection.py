@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from lean_dojo_core.errors import EngineUnavailableError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.engines.embedded.node import node_program
 from lean_dojo_v2.lean.engines.native import native_plan, warn_of_old_kernel
 from lean_dojo_v2.lean.engines.pantograph import find_repl
@@ -22,6 +22,7 @@ from lean_dojo_v2.lean.engines.selection import (
     header_imports,
     select,
 )
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.tracing.project.lakefile import LakeProject
 from lean_dojo_v2.tracing.project.modules import ImportGraph
 from lean_dojo_v2.tracing.project.workspace import Workspace

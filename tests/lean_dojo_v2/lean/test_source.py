@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lean_dojo_core.errors import LeanError
+from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.text.lexer import without_comments
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.lean.text.statement import split_statement

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lean_dojo_core.errors import TraceError
+from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.tracing import LeanGitRepo
 from lean_dojo_v2.tracing.project.git import run_git
 from tests.lean_dojo_v2.tracing.conftest import Git, write_project

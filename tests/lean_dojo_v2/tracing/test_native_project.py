@@ -16,10 +16,11 @@ from typing import Any
 import psutil
 import pytest
 
-from lean_dojo_core.errors import EngineUnavailableError, TraceError
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.database import Repository
+from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean.engines.native import run_tool
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.tracing import FileDone, LeanGitRepo, trace_repository
 from lean_dojo_v2.tracing.project.options import LeanOptions, read_options
 from lean_dojo_v2.tracing.project.workspace import read_workspace

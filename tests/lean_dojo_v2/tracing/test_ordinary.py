@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lean_dojo_core.errors import LeanError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.data.one_line import one_line
 from lean_dojo_v2.database import Repository
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.text.lexer import code_tokens
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.lean.verify.opening import open_exact

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from lean_dojo_core.errors import TraceError
+from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.tracing.project.lakefile import Dependency, Library, read_project
 from lean_dojo_v2.tracing.project.modules import ImportGraph

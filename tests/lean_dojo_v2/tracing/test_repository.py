@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lean_dojo_core.errors import TraceError
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.sample import SAMPLE_URLS, sample_database_path, sample_project_path
 from lean_dojo_v2.tracing import LeanGitRepo
 

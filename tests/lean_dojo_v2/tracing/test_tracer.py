@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from lean_dojo_core.errors import EngineUnavailableError, LeanError, TraceError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.errors import TraceError
+from lean_dojo_v2.lean.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.tracing import FileDone, LeanGitRepo, trace_repository
 from lean_dojo_v2.tracing.cache import TraceCache
 from lean_dojo_v2.tracing.project.workspace import SourceFile, read_workspace

@@ -11,8 +11,8 @@ import pytest
 from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerFast
 
-from lean_dojo_core.errors import TrainingError
 from lean_dojo_plugins.training.hub import _can_be_asked, fetch_tokenizer, hub_options
+from lean_dojo_v2.errors import TrainingError
 
 CODE = """
 import sys

@@ -9,13 +9,14 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from lean_dojo_core.errors import CheckpointError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.training.run_folder import (
     FinishedStep,
     RunFolder,
     RunState,
     check_same_run,
 )
+from lean_dojo_v2.errors import CheckpointError
 
 
 def step(number: int) -> FinishedStep:

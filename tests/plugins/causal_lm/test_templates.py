@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from lean_dojo_core.errors import TrainingError
 from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 from lean_dojo_plugins.causal_lm.text import templates
 from lean_dojo_plugins.causal_lm.text.formatters import SYSTEM, ask
 from lean_dojo_plugins.causal_lm.text.templates import render
 from lean_dojo_plugins.causal_lm.text.tokenisation import IGNORED, Tokeniser
 from lean_dojo_v2.cli import main
+from lean_dojo_v2.errors import TrainingError
 from lean_dojo_v2.sample import sample_database_path
 
 GEMMA = (

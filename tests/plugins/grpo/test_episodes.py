@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from lean_dojo_core import registry
-from lean_dojo_core.errors import ConfigError, TrainingError
+from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer, _OwnedStep
 from lean_dojo_plugins.grpo.episodes import (
     Episode,
@@ -27,6 +27,7 @@ from lean_dojo_v2.cli.run import make_trainer
 from lean_dojo_v2.config import Settings
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.errors import TrainingError
 from lean_dojo_v2.lean.errors import EngineLostError
 
 URL = "https://example.org/lean/lean4-tiny"

@@ -11,11 +11,12 @@ import torch
 from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from lean_dojo_core.errors import ConfigError, RewardError, UnknownNameError
+from lean_dojo_core.errors import ConfigError, UnknownNameError
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.trainer import TACTIC_TOKENS, GRPOTrainer
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.errors import RewardError
 from lean_dojo_v2.trainer.grpo_trainer import GRPODataset, GRPOTrainer as Documented
 
 

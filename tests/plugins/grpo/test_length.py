@@ -6,12 +6,13 @@ import json
 
 import pytest
 
-from lean_dojo_core.errors import ConfigError, EmptyDatasetError
+from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.errors import EmptyDatasetError
 
 MANY = "\n\n".join(f"case c{k}\nh : x{k} = {k}\n⊢ {k} = x{k}" for k in range(60))
 

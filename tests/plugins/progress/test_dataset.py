@@ -12,13 +12,14 @@ from click.testing import CliRunner, Result
 from transformers import AutoTokenizer
 
 from lean_dojo_core import Theorem, TracedTactic
-from lean_dojo_core.errors import DataError, EmptyDatasetError
+from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
 from lean_dojo_plugins.progress.formatter import ProgressText
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_plugins.training.lock import LOCK
 from lean_dojo_plugins.training.rows import CHUNK
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean_progress import create_sample_dataset
 from lean_dojo_v2.lean_progress.examples import (
     ProgressExample,

@@ -7,8 +7,8 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
-from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
+from lean_dojo_v2.errors import CheckpointError
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.lean_progress.examples import ProgressExample, write_examples

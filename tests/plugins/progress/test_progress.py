@@ -13,12 +13,13 @@ import torch
 from safetensors.torch import load_file
 
 from lean_dojo_core import registry
-from lean_dojo_core.errors import CheckpointError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.progress.dataset import ProgressDataset
 from lean_dojo_plugins.progress.estimator import ProgressModel
 from lean_dojo_plugins.progress.formatter import ProgressText
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_plugins.training.run_folder import RunFolder
+from lean_dojo_v2.errors import CheckpointError
 from lean_dojo_v2.lean_progress.examples import (
     ProgressExample,
     read_examples,

@@ -6,13 +6,14 @@ import pytest
 import torch
 
 from lean_dojo_core import Annotation, PremiseFile, Theorem, TracedTactic
-from lean_dojo_core.errors import DataError, EmptyDatasetError
+from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.retrieval.data.batches import LengthGroupedBatches
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
 from lean_dojo_plugins.retrieval.data.negatives import sample_negatives
+from lean_dojo_v2.errors import EmptyDatasetError
 
 
 def use(name, path, line):

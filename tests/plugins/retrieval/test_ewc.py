@@ -5,10 +5,10 @@ import copy
 import pytest
 import torch
 
-from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation, fisher_information, normalised
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
+from lean_dojo_v2.errors import CheckpointError
 
 
 @pytest.fixture

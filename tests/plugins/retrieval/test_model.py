@@ -10,10 +10,10 @@ from safetensors.torch import load_file, save_file
 from torch.nn import functional
 from transformers import BertConfig, BertModel, T5Config, T5ForConditionalGeneration
 
-from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.model.checkpoints import load_frozen, load_start
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever, weighted_mse
+from lean_dojo_v2.errors import CheckpointError
 
 
 @pytest.fixture

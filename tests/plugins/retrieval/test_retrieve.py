@@ -7,7 +7,7 @@ import pytest
 import pytrec_eval
 import torch
 
-from lean_dojo_core.errors import CheckpointError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
 from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
@@ -21,6 +21,7 @@ from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
 from lean_dojo_plugins.retrieval.search.bm25 import BM25
 from lean_dojo_plugins.retrieval.search.index import PremiseIndex, path_beside
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
+from lean_dojo_v2.errors import CheckpointError
 
 
 @pytest.fixture

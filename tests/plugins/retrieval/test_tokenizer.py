@@ -7,9 +7,9 @@ import pytest
 from tokenizers import Tokenizer as RawTokenizer, models, pre_tokenizers, processors, trainers
 from transformers import ByT5Tokenizer, PreTrainedTokenizerFast
 
-from lean_dojo_core.errors import TrainingError
 from lean_dojo_plugins.retrieval.data.tokenizer import ByteTokenizer, HubTokenizer, load_tokenizer
 from lean_dojo_plugins.retrieval.data.tokens import KEPT_CACHES, TokenStore
+from lean_dojo_v2.errors import TrainingError
 
 TEXTS = [
     "⊢ ∀ (a b : ℕ), a + b = b + a",

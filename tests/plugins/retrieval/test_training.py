@@ -9,12 +9,13 @@ import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from lean_dojo_core.errors import DataError, EmptyDatasetError, UsageError
+from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.model.checkpoints import find_best, find_latest
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.training.run_folder import RunFolder, RunState
 from lean_dojo_v2 import paths
+from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 from lean_dojo_v2.trainer.retrieval_trainer import RetrievalTrainer
 

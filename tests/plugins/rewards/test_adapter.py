@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 import torch
 
-from lean_dojo_core.errors import ConfigError, RewardError, UnknownNameError, UsageError
+from lean_dojo_core.errors import ConfigError, UnknownNameError, UsageError
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.rewards.adapter import adapt, completion_texts
 from lean_dojo_plugins.rewards.constant import Constant
 from lean_dojo_plugins.rewards.length import LengthPenalised
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
+from lean_dojo_v2.errors import RewardError
 
 CHAT = [[{"role": "assistant", "content": "simp"}], [{"role": "assistant", "content": "rfl"}]]
 

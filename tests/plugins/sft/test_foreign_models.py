@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from transformers import AutoTokenizer
 
-from lean_dojo_core.errors import TrainingError
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.errors import TrainingError
 from lean_dojo_v2.trainer.sft_trainer import SFTTrainer
 
 NO_SYSTEM = (

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.prover import HFProver
 
 MANY = "\n\n".join(f"case c{k}\nh : x{k} = {k}\n⊢ {k} = x{k}" for k in range(40))

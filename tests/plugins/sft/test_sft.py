@@ -19,13 +19,14 @@ from torch.testing import assert_close
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import SFTConfig, SFTTrainer as TrlTrainer
 
-from lean_dojo_core.errors import ConfigError, DataError, EmptyDatasetError, UsageError
+from lean_dojo_core.errors import ConfigError, DataError, UsageError
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.training.data_fraction import HumanShare
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.trainer.sft_trainer import SFTDataset, SFTTrainer
 
 SCRIPT = Path(__file__).with_name("training_process.py")

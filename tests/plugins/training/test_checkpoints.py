@@ -10,11 +10,11 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import save_file
 
-from lean_dojo_core.errors import TrainingError
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training.checkpoints import keep_fitting_checkpoints, last_checkpoint, seal
 from lean_dojo_plugins.training.storage import told_when_unwritable
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.errors import TrainingError
 
 
 def test_incomplete_checkpoints_are_deleted(tmp_path):

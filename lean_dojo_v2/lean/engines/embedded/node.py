@@ -7,7 +7,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from lean_dojo_core.errors import EngineUnavailableError
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 MINIMUM = 24
 """Node 20 cannot load the module: it lacks WebAssembly's final exception handling."""

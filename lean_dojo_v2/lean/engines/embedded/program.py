@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from lean_dojo_core.errors import EngineUnavailableError
 from lean_dojo_v2.lean.engines.embedded.install import LEAN_VERSION
 from lean_dojo_v2.lean.engines.embedded.sandbox import PACKAGE, environment, sandboxed_argv
 from lean_dojo_v2.lean.engines.program import MODULE, Program, compiled_program, errors_of, program
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 SHIPPED = "Dojo.Shipped"
 """The module that writes the compiled program, for this Lean alone."""

@@ -17,7 +17,6 @@ from torch.nn import functional
 from transformers.modeling_utils import PreTrainedModel
 
 from lean_dojo_plugins.causal_lm.model.base import base_of
-from lean_dojo_plugins.causal_lm.model.shared_prefix import after_prefix, shared_length
 
 if TYPE_CHECKING:
     from trl.trainer.utils import FusedCausalLMOutput
@@ -36,11 +35,7 @@ def restore_forward(model: Any) -> None:
 
 
 def add_label_head(
-    model: Any,
-    *,
-    temperature: float = 1.0,
-    differentiable_entropy: bool = False,
-    share_prefix: bool = False,
+    model: Any, *, temperature: float = 1.0, differentiable_entropy: bool = False
 ) -> None:
     """Make ``model(..., labels=…, fused_lm_head=True)`` score labelled positions only.
 
@@ -51,7 +46,6 @@ def add_label_head(
         model: A causal language model, PEFT or not.
         temperature: The logits are divided by it, as GRPO does.
         differentiable_entropy: Whether gradients flow through ``entropy``.
-        share_prefix: Whether what all rows of a batch begin with is computed once.
     """
     base = base_of(model)
     if base.device.type in {"cuda", "xpu"}:
@@ -82,9 +76,6 @@ def add_label_head(
             targets = shift_labels
         kwargs["use_cache"] = False
         mask = targets != -100
-        if share_prefix and (prefix := shared_length(self, kwargs, mask)):
-            kwargs = after_prefix(self, forward, prefix, kwargs)
-            mask = mask[:, prefix:]
         outputs = _forward_at(self, forward, mask, args, kwargs)
         logits = outputs.logits[0].float() / temperature
         scores = _scores(logits, targets, differentiable_entropy)

@@ -22,12 +22,13 @@ from transformers import (
 )
 
 from lean_dojo_core import Message
-from lean_dojo_core.errors import CheckpointError, TrainingError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.causal_lm.text.templates import mend_template
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.hub import fetch, fetch_tokenizer, resolve_model
 from lean_dojo_plugins.training.reporting import without_their_deprecations
+from lean_dojo_v2.errors import CheckpointError, TrainingError
 
 if TYPE_CHECKING:
     from peft import LoraConfig

@@ -23,7 +23,7 @@ from jinja2 import TemplateError
 from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_core import Message
-from lean_dojo_core.errors import TrainingError
+from lean_dojo_v2.errors import TrainingError
 
 PLAIN_TEMPLATE = (
     "{% for message in messages %}"

@@ -15,7 +15,6 @@ import torch
 from torch.utils.data import DataLoader
 
 from lean_dojo_core import Theorem, registry
-from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_plugins.retrieval.data.batches import (
     EvalBatch,
     LengthGroupedBatches,
@@ -27,6 +26,7 @@ from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.data.tokenizer import load_tokenizer
 from lean_dojo_plugins.retrieval.data.tokens import TokenStore
 from lean_dojo_v2 import paths
+from lean_dojo_v2.errors import EmptyDatasetError
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lean_dojo_core.errors import TrainingError
+from lean_dojo_v2.errors import TrainingError
 
 PAD_ID = 0
 """T5's padding; every T5-type tokenizer has it at 0."""

@@ -14,10 +14,10 @@ from typing import Any
 
 import torch
 
-from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever, read_checkpoint
 from lean_dojo_v2.atomic import atomic_writer
+from lean_dojo_v2.errors import CheckpointError
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 
 log = logging.getLogger(__name__)

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForTextEncoding, PreTrainedModel
 
-from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.training.hub import hub_options
 from lean_dojo_plugins.training.reporting import bars_on_terminals_only
+from lean_dojo_v2.errors import CheckpointError
 
 T5_TYPES = {"t5", "mt5", "umt5"}
 

@@ -15,8 +15,8 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
-from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.retrieval.data.batches import TrainBatch
+from lean_dojo_v2.errors import CheckpointError
 
 
 class Consolidated(Protocol):

@@ -13,7 +13,6 @@ import torch
 from torch.nn import functional
 from transformers import PreTrainedModel, get_cosine_schedule_with_warmup
 
-from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.retrieval.data.batches import EvalBatch, TrainBatch
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.data.tokenizer import PAD_ID
@@ -23,6 +22,7 @@ from lean_dojo_plugins.retrieval.model.ewc import Consolidation
 from lean_dojo_plugins.retrieval.model.metrics import Tally
 from lean_dojo_plugins.retrieval.model.seen import Seen
 from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
+from lean_dojo_v2.errors import CheckpointError
 
 KIND = "lean-dojo-v2 retriever"
 """How a checkpoint of ours says what it is."""

@@ -11,13 +11,13 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from lean_dojo_core.errors import CheckpointError
 from lean_dojo_plugins.retrieval.data.corpus import Corpus
 from lean_dojo_plugins.retrieval.data.tokenizer import load_tokenizer
 from lean_dojo_plugins.retrieval.data.tokens import TokenStore
 from lean_dojo_plugins.retrieval.model.embedding import embed_all
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_v2 import paths
+from lean_dojo_v2.errors import CheckpointError
 
 log = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import EmptyDatasetError
 from lean_dojo_v2.data.difficulty import category, difficulty, thresholds
 from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.runs.files import COPY, METADATA, read_json
 
 SPLITS = ("train", "val", "test")
