@@ -83,6 +83,7 @@ class Bench:
         on_result: Told of every result before its attempt is written down: what it keeps of a
             result is not lost to a kill, and may be told twice.
         tree_dir: Folder for the search trees of first attempts; ``None`` for nowhere.
+        quiet: Show no bar.
     """
 
     problems: Sequence[BenchmarkProblem]
@@ -91,6 +92,7 @@ class Bench:
     server: ServerFactory = local_server
     on_result: Callable[[BenchmarkProblem, SearchResult], None] = lambda _, __: None
     tree_dir: Path | None = None
+    quiet: bool = False
 
     def left(self, who: str, attempts: int) -> int:
         """Count the attempts that are still to be made."""
@@ -125,7 +127,13 @@ class Bench:
         """
         done = self._done(who)
         pause = 0.1 if sys.stderr.isatty() else 30.0
-        bar = tqdm(total=self.left(who, attempts), desc=label, mininterval=pause, maxinterval=pause)
+        bar = tqdm(
+            total=self.left(who, attempts),
+            desc=label,
+            mininterval=pause,
+            maxinterval=pause,
+            disable=self.quiet,
+        )
         proved = 0
         for project, theirs in self._groups():
             todo = [
@@ -189,10 +197,13 @@ def _results(
             yield opened[index][0], result
 
 
-def engines_for(workers: int, problems: int, batch_size: int) -> int:
-    """Return a sensible number of engines of this machine: a core, and a batch, for each.
+def engines_for(workers: int, problems: int, batch_size: int, processes: int = 1) -> int:
+    """Return a sensible number of engines for one of some processes of this machine.
+
+    That is a core, and a batch of problems, for each.
 
     >>> engines_for(64, 3, 12)
     1
     """
-    return max(1, min(workers, available_cores(), math.ceil(problems / batch_size)))
+    cores = available_cores() // processes
+    return max(1, min(workers, cores, math.ceil(problems / batch_size)))

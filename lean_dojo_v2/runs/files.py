@@ -10,6 +10,11 @@ from typing import Any, TypeVar
 
 import orjson
 
+try:
+    import fcntl
+except ImportError:  # on Windows, where one write is whole
+    fcntl = None  # type: ignore[assignment]
+
 from lean_dojo_core.errors import DataError
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.json_text import parse_json
@@ -78,8 +83,8 @@ def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterato
 def append_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Add rows to a JSONL file and force them to disk; folder and file are made where needed.
 
-    Rows of one call are one write to a file opened for appending: two processes do not tear each
-    other's lines.
+    Processes take turns, also on file systems that machines share, so that none tears or covers
+    another's lines.
     """
     content = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
     if not content:
@@ -87,6 +92,8 @@ def append_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)  # until it is closed
         if end := os.lseek(descriptor, 0, os.SEEK_END):
             os.lseek(descriptor, end - 1, os.SEEK_SET)
             if os.read(descriptor, 1) != b"\n":  # a machine that went down left half a line

@@ -1,5 +1,8 @@
 """The rounds of a run: each searches, and gives what there is to learn from then on.
 
+Every process searches its share of a round's problems. All append to the same files; which process
+found what shows nowhere, for the seeds of a search are those of its theorem.
+
 To the training loop a round is what a repository is to other trainers: a step of its curriculum.
 So its checkpoints, its logs and what a killed run goes on with are those of every trainer.
 """
@@ -34,7 +37,7 @@ from lean_dojo_plugins.expert_iteration.proofs import (
 from lean_dojo_plugins.expert_iteration.schedule import Schedule
 from lean_dojo_plugins.training.data import split_file
 from lean_dojo_plugins.training.data_fraction import is_in_share
-from lean_dojo_plugins.training.learner import Learner
+from lean_dojo_plugins.training.learner import CurriculumStep, Learner
 from lean_dojo_plugins.training.run_folder import RunState, check_same_run
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text, atomic_writer
@@ -50,6 +53,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.runs.files import METADATA, read_lines
+from lean_dojo_v2.runs.processes import Process
 from lean_dojo_v2.wording import counted
 
 PROOFS, NEGATIVES, ROUNDS = "proofs.jsonl", "negatives.jsonl", "rounds.jsonl"
@@ -99,7 +103,7 @@ class Round:
 
 @attrs.define(slots=False, eq=False)
 class Rounds:
-    """Searches, and exports what was found: to the training loop, the database.
+    """Searches its share, and exports what all found: to the training loop, the database.
 
     The database itself takes the proofs of ``sorry`` theorems; human data goes to ``data_path``.
     """
@@ -109,6 +113,7 @@ class Rounds:
     database: DynamicDatabase
     data_path: Path
     practice: Practice
+    process: Process = attrs.field(factory=Process)
 
     def __attrs_post_init__(self) -> None:
         self.folder = Path(self.trainer.output_dir).absolute()
@@ -120,6 +125,7 @@ class Rounds:
             for theorem in repository.sorry_theorems_unproved
         }
         self._exported = False
+        self._tried = 0
 
     # --- the run --------------------------------------------------------------------------------
 
@@ -161,38 +167,43 @@ class Rounds:
         return [Round(f"round-{number}", self.practice.digest) for number in range(1, count + 1)]
 
     def export_merged_data(self, repositories: Sequence[Round], output_path: Path) -> None:
-        """Search the last of these rounds, as far as it is not done, and write what is learned."""
+        """Note what all found in the last of these rounds, and write what is learned."""
         number = len(repositories)
-        self._search(number)
+        self._note(number)
         self._write_data(number, output_path)
 
     # --- search ---------------------------------------------------------------------------------
 
-    def _search(self, number: int) -> None:
-        trainer = self.trainer
+    def search(self, step: CurriculumStep) -> None:
+        """Search this process's share of a round's problems, as far as it is not done."""
+        number, trainer = step.index + 1, self.trainer
         past = [self._attempts(before).attempts(WHO) for before in range(1, number)]
         schedule = Schedule(trainer.skip_after, trainer.problems_per_round)
-        problems = schedule.choose(self.practice.problems, past)
+        everything = schedule.choose(self.practice.problems, past)
+        self._tried = len(everything)
+        problems = self.process.share(everything)
         attempts = self._attempts(number)
         attempts.path.mkdir(parents=True, exist_ok=True)
         bench = Bench(
             problems,
             attempts,
-            workers=engines_for(trainer.engines, max(1, len(problems)), BATCH),
+            workers=engines_for(trainer.engines, len(problems), BATCH, self.process.here),
             server=trainer.open_engine,
             on_result=lambda problem, result: self._keep(number, problem, result),
             tree_dir=attempts.path / "trees" if trainer.keep_trees else None,
+            quiet=not self.process.leads,
         )
-        left = bench.left(WHO, trainer.attempts)
-        if left:
-            trainer.forget_model()  # the prover has its own
+        left = attrs.evolve(bench, problems=everything).left(WHO, trainer.attempts)
+        if left and self.process.leads:
             _say(
-                f"round {number}: searching {counted(len(problems), 'problem', 'problems')}, "
+                f"round {number}: searching {counted(len(everything), 'problem', 'problems')}, "
                 f"{counted(left, 'attempt', 'attempts')} to make"
             )
+        if left:
+            trainer.forget_model()  # the prover has its own
+        if bench.left(WHO, trainer.attempts):
             seed, label = trainer.seed + (number - 1) * trainer.attempts, f"round {number}"
             bench.run(WHO, self._provers(), attempts=trainer.attempts, seed=seed, label=label)
-        self._note(number, len(problems))
 
     def _attempts(self, number: int) -> AttemptFolder:
         return AttemptFolder(self.folder / "rounds" / str(number))
@@ -226,7 +237,7 @@ class Rounds:
         except NotInDatabaseError:
             return  # an agent that works on this database was faster; its proof stays
 
-    def _note(self, number: int, problems: int) -> None:
+    def _note(self, number: int) -> None:
         """Add a round's line to ``rounds.jsonl``, and say it."""
         attempts = self._attempts(number).attempts(WHO)
         found = self.proofs.read(number)
@@ -237,7 +248,7 @@ class Rounds:
             "round": number,
             "model": Path(self.trainer.searching_model()).name,
             "problems": len(self.practice.problems),
-            "tried": problems,
+            "tried": self._tried,
             "proved": len(proved),
             "new": len(new),
             "distinct_proofs": sum(map(len, found.values())),
@@ -256,7 +267,7 @@ class Rounds:
             )
             atomic_write_bytes(file, lines)
         _say(
-            f"round {number}: {len(proved)} of {problems} problems proved, {len(new)} for the "
+            f"round {number}: {len(proved)} of {self._tried} problems proved, {len(new)} for the "
             f"first time; {len(found)} of {len(self.practice.problems)} so far"
         )
         if clock:

@@ -33,10 +33,11 @@ from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.runs.processes import Process, processes_here
 
 BASE, LAST = "base", "last"
 _PATIENCE = timedelta(days=30)
-"""How long processes wait for the one that searches."""
+"""How long processes wait for the one whose searches take longest."""
 
 
 def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
@@ -58,6 +59,9 @@ class ExpertIterationTrainer(SFTTrainer):
     et al. 2024, arXiv:2408.08152) fine-tunes anew on all proofs so far, as is the default here;
     BFS-Prover (Xin et al. 2025, arXiv:2502.03438) filters out what is proved with ease, and learns
     from tactics that failed beside those of the proof, which are kept in ``negatives.jsonl``.
+
+    Each of several processes searches its share of the problems, with engines of its own; what is
+    found and learned does not depend on how many there are.
 
     A killed run goes on: in the search after the last attempt, in the training from its last
     checkpoint. With more ``rounds`` it goes on after the last one.
@@ -140,7 +144,7 @@ class ExpertIterationTrainer(SFTTrainer):
     )
     engines: int = setting(
         4,
-        "Number of Lean engines, at most one per core.",
+        "Number of Lean engines of each process, at most one per core of its machine in all.",
         fields.positive_int,
         shapes_result=False,
     )
@@ -209,8 +213,10 @@ class ExpertIterationTrainer(SFTTrainer):
         practice = gather(
             self.problems, known, self.projects, traced.repositories, human_share=self.human_share
         )
-        rounds = Rounds(self, known, traced, Path(data_path), practice)
         processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=_PATIENCE)
+        count = processes.num_processes
+        mine = Process(processes.process_index, count, processes_here(count))
+        rounds = Rounds(self, known, traced, Path(data_path), practice, mine)
         self._trained_on = Path(data_path)
         self._anew = self.start_from == BASE
         steps: list[Any] = rounds.steps(self.rounds)
@@ -220,7 +226,9 @@ class ExpertIterationTrainer(SFTTrainer):
                 if processes.is_main_process:
                     rounds.begin()
                 data = rounds.folder / "rounds" / "data"
-                Loop(self, steps, stands_in, data, noun=("round", "rounds")).run()
+                Loop(
+                    self, steps, stands_in, data, noun=("round", "rounds"), make_ready=rounds.search
+                ).run()
         except EmptyDatasetError as error:
             raise EmptyDatasetError(
                 f"no proof was found in {self.rounds} rounds over {len(practice.problems)} "

@@ -1,15 +1,16 @@
 """One walk over a curriculum: export, format, train, save; from wherever the last one ended.
 
-Several processes: ``accelerate launch`` on GPUs or ``torchrun`` anywhere. The main process exports
-and saves; all read the same file and split every batch. (On CPUs ``accelerate launch --cpu`` starts
-several processes through ``mpirun`` only; ``torchrun --nproc_per_node 2`` needs nothing else.)
+Several processes: ``accelerate launch`` on GPUs or ``torchrun`` anywhere. All may make ready what
+the main process then exports and saves; all read the same file and split every batch. (On CPUs
+``accelerate launch --cpu`` starts several processes through ``mpirun`` only; ``torchrun
+--nproc_per_node 2`` needs nothing else.)
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from pathlib import Path
 
@@ -63,6 +64,7 @@ class Loop:
         database: Gives the data of the steps so far.
         data_path: Folder for it.
         noun: What messages call a step, and several.
+        make_ready: Called by every process before the main one exports the data of a step.
     """
 
     def __init__(
@@ -73,10 +75,12 @@ class Loop:
         data_path: Path,
         *,
         noun: tuple[str, str] = REPOSITORIES,
+        make_ready: Callable[[CurriculumStep], None] = lambda _: None,
     ) -> None:
         self.trainer = trainer
         self.repos = repos
         self.database = database
+        self.make_ready = make_ready
         # Absolute: code of others that runs meanwhile may change the current folder.
         self.data_path = data_path.absolute()
         self.folder = RunFolder(Path(trainer.output_dir).absolute())
@@ -214,6 +218,8 @@ class Loop:
     def _make_data(self, step: CurriculumStep) -> Written:
         """Export and format on the main process; every process reads what it wrote."""
         note = step.folder / STEP_FILE
+        self.make_ready(step)
+        self.processes.wait_for_everyone()
         if self.processes.is_main_process:
             record_environment(self.folder.path)
             self.trainer.too_long = TooLong()

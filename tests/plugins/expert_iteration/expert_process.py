@@ -1,7 +1,7 @@
 """Practises with scripted tactics, in a process of its own or in the test's; dies where it is told.
 
-Run by ``runpy.run_path`` in a forked process; takes its orders from the JSON file named in
-``LEAN_DOJO_TEST_ORDERS``.
+Run by ``runpy.run_path`` in a forked process, or by ``torchrun``; takes its orders from the JSON
+file named in ``LEAN_DOJO_TEST_ORDERS``. Of several processes the last one dies.
 """
 
 from __future__ import annotations
@@ -80,6 +80,8 @@ class DieAtStep(TrainerCallback):
 
 def lay(kill: dict[str, Any]) -> None:
     """Arrange for the process to die."""
+    if int(os.environ.get("RANK", "0")) + 1 < int(os.environ.get("WORLD_SIZE", "1")):
+        return
     index, build = kill.get("round", 0), ExpertIterationTrainer.build_step_trainer
     if kill.get("at") == "proof":  # kept, and its attempt not written down
         append, count = AttemptFolder.append, iter(range(1, 100))

@@ -1,10 +1,13 @@
-"""A run killed with SIGKILL anywhere goes on with what was found."""
+"""A run killed with SIGKILL anywhere goes on with what was found; so do several processes."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +20,7 @@ URL = "https://example.org/lean/lean4-tiny"
 
 @pytest.fixture
 def train(tmp_path, tiny_database, tiny_repository, tiny_model, run_script):
-    def run(output, kill=None):
+    def run(output, kill=None, processes=1):
         folder = tmp_path / output
         folder.mkdir(exist_ok=True)
         if not (folder / "database.json").exists():
@@ -29,7 +32,7 @@ def train(tmp_path, tiny_database, tiny_repository, tiny_model, run_script):
             "data_path": str(folder / "data"),
             "projects": {URL: str(tiny_repository[0])},
             "options": {
-                "batch_size": 2,
+                "batch_size": 2 // processes,
                 "lr": 1e-3,
                 "rounds": 2,
                 "engines": 1,
@@ -39,7 +42,15 @@ def train(tmp_path, tiny_database, tiny_repository, tiny_model, run_script):
         }
         file = tmp_path / "orders.json"
         file.write_text(json.dumps(orders))
-        return run_script(SCRIPT, LEAN_DOJO_TEST_ORDERS=str(file))
+        if processes == 1:
+            return run_script(SCRIPT, LEAN_DOJO_TEST_ORDERS=str(file))
+        launcher = ["-m", "torch.distributed.run", "--nproc_per_node", str(processes)]
+        return subprocess.run(
+            [sys.executable, *launcher, "--standalone", str(SCRIPT)],
+            env={**os.environ, "LEAN_DOJO_TEST_ORDERS": str(file), "OMP_NUM_THREADS": "1"},
+            timeout=400,
+            check=False,
+        ).returncode
 
     return run
 
@@ -65,4 +76,37 @@ def test_killed_again_and_again(train, tmp_path):
         "Tiny.and_swap", "Tiny.trans'", "Tiny.uses_swap", "gap_term",
     }  # fmt: skip
     database = json.loads((tmp_path / "killed" / "database.json").read_text())
+    assert database["repositories"][0]["num_sorry_theorems_proved"] == 1
+
+
+def rows(file):
+    return sorted(file.read_text().splitlines())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_two_processes_find_and_learn_what_one_does_also_when_one_is_killed(train, tmp_path):
+    assert train("one") == 0
+    assert train("two", {"at": "proof", "number": 1}, processes=2) != 0
+    assert train("two", {"at": "step", "round": 1, "number": 3}, processes=2) != 0
+    assert train("two", processes=2) == 0
+    one, two = tmp_path / "one" / "out", tmp_path / "two" / "out"
+    assert (two / "rounds.jsonl").read_bytes() == (one / "rounds.jsonl").read_bytes()
+    assert rows(two / "negatives.jsonl") == rows(one / "negatives.jsonl")
+    assert set(rows(two / "proofs.jsonl")) == set(rows(one / "proofs.jsonl"))
+    for number in "12":
+        tried = [
+            {json.loads(row)["name"] for row in rows(at / "rounds" / number / "prover.jsonl")}
+            for at in (one, two)
+        ]
+        assert tried[0] == tried[1]
+    learned = [
+        json.loads((at / "training_state.json").read_text())["finished"] for at in (one, two)
+    ]
+    assert learned[0] == learned[1], "the same rows, by their digest, in as many steps"
+    weights = [load_file(at / "model.safetensors") for at in (one, two)]
+    for name, weight in weights[0].items():
+        # Where a gradient is nearly 0, its last digit decides which way Adam's first steps go.
+        assert (weights[1][name] - weight).abs().gt(1e-4).float().mean() < 0.01, name
+    database = json.loads((tmp_path / "two" / "database.json").read_text())
     assert database["repositories"][0]["num_sorry_theorems_proved"] == 1
