@@ -2,7 +2,8 @@
 
 TRL sees a batch of steps, each a prompt and a completion of its own; their advantages are those of
 the proofs that they belong to. Proofs differ in length, so the batch is filled up to whole passes
-with steps that are masked out of the loss.
+with steps that are masked out of the loss. Each of several processes plays whole groups of its own
+with engines of its own; its batch is filled up to the longest of all, since TRL gathers them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from typing import Any, cast
 
 import attrs
 import torch
+from accelerate.utils import gather_object
 from transformers import TrainerCallback
 
 from lean_dojo_core import DatasetFormatter
+from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
 from lean_dojo_plugins.grpo.episodes import EpisodeRunner, Group, PlayedStep
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
@@ -76,7 +79,17 @@ class EpisodeTrainer(StepTrainer):
         """Take what plays the episodes, which is closed when the training ends, and the prompts.
 
         Goals whose prompt is longer than ``prompt_length`` tokens are shortened.
+
+        Raises:
+            ConfigError: If all processes would have to generate together, which play at their own
+                pace.
         """
+        together = self.use_vllm or self.is_fsdp_enabled or self.is_deepspeed_enabled
+        if together and self.accelerator.num_processes > 1:
+            raise ConfigError(
+                "episodes over several processes need a whole model in each of them; leave out "
+                "use_vllm, FSDP and DeepSpeed, or start a single process"
+            )
         self._stage, self._formatter, self._prompt_length = stage, formatter, prompt_length
         self.add_callback(_Close(stage))
 
@@ -113,7 +126,8 @@ class EpisodeTrainer(StepTrainer):
         dataset: Any = self.train_dataset
         # TRL counts passes from 0 again where a run goes on, always at a whole optimiser step.
         now = (self.state.global_step, self._step % self.args.gradient_accumulation_steps)
-        rng = random.Random(f"{self.args.seed} {now}")
+        process = self.accelerator.process_index
+        rng = random.Random(f"{self.args.seed} {(*now, process) if process else now}")
         for _ in range(self._stage.limits.replacements):
             idle = [index for index, group in enumerate(groups) if not group.teaches]
             missing = len(rows) - len(groups)  # theorems that could not be opened
@@ -131,12 +145,22 @@ class EpisodeTrainer(StepTrainer):
         if not groups:
             raise TrainingError("no theorem of the batch can be opened; trace the repository again")
         played = len(everything)
-        self._note("episodes/proved", sum(group.proved for group in everything) / (played * size))
-        self._note("episodes/replaced", (played - len(groups)) / played)
+        proved = sum(group.proved for group in everything)
         clock = sum(group.ended_by_clock for group in everything)
-        self._note("episodes/ended_by_clock", float(clock))
-        self._note("episodes/teaching", sum(group.teaches for group in groups) / len(groups))
+        teaching = sum(group.teaches for group in groups)
+        self._note_share("episodes/proved", proved, played * size)
+        self._note_share("episodes/replaced", played - len(groups), played)
+        self._note("episodes/ended_by_clock", float(sum(self._gather([clock]))))
+        self._note_share("episodes/teaching", teaching, len(groups))
         return groups
+
+    def _note_share(self, name: str, part: int, of: int) -> None:
+        """Note a share over what all processes played."""
+        self._note(name, sum(self._gather([part])) / sum(self._gather([of])))
+
+    def _gather(self, values: Sequence[float]) -> list[float]:
+        """Return the values of all processes, in the order of the processes."""
+        return list(gather_object(list(values)))
 
     def _sample_tactics(self, states: Sequence[str]) -> list[tuple[list[int], list[int], str]]:
         """Sample a tactic at each state with the policy as it is."""
@@ -166,8 +190,9 @@ class EpisodeTrainer(StepTrainer):
         arguments: Any = self.args
         passes = arguments.steps_per_generation if mode == "train" else 1
         whole = math.lcm(int(passes or 1), size)  # TRL counts in groups
-        again = itertools.islice(itertools.cycle(steps), -len(steps) % whole)
-        self._note("episodes/steps", len(steps) / sum(len(group.episodes) for group in groups))
+        longest = max(self._gather([len(steps) + -len(steps) % whole]))
+        again = itertools.islice(itertools.cycle(steps), int(longest) - len(steps))
+        self._note_share("episodes/steps", len(steps), sum(len(group.episodes) for group in groups))
         return [*steps, *(attrs.evolve(one, counts=False) for one in again)]
 
     def _recorded(self, prompts: Sequence[Any], _trainer: Any) -> dict[str, Any]:
@@ -192,13 +217,14 @@ class EpisodeTrainer(StepTrainer):
         """
         assert self._scores is not None
         weights = self.reward_weights.to(self._scores.device)
-        worth = (self._scores * weights).nansum(1).tolist()
+        first = self.accelerator.process_index * len(batch)  # TRL has gathered the scores of all
+        worth = (self._scores[first : first + len(batch)] * weights).nansum(1).tolist()
         earned: dict[tuple[int, int], list[float]] = {}
         for one, value in zip(batch, worth, strict=True):
             if one.counts:
                 earned.setdefault(one.owner, []).append(value)
         returns = {owner: sum(values) / len(values) for owner, values in earned.items()}
-        every = torch.tensor(list(returns.values()))
+        every = torch.tensor(self._gather(list(returns.values())))
         advantage: dict[tuple[int, int], float] = {}
         for number in range(groups):
             mine = [owner for owner in returns if owner[0] == number]

@@ -18,6 +18,7 @@ from typing import Any
 
 import attrs
 import torch
+from accelerate.utils import extract_model_from_parallel
 from transformers import PreTrainedModel
 
 from lean_dojo_plugins.causal_lm.generate.cache import make_roomy, one_token_at_a_time
@@ -113,7 +114,7 @@ def pack(input_ids: torch.Tensor, attention_mask: torch.Tensor, kept: int) -> Gr
 
 def score(model: Any, groups: Groups) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the log-probability and entropy of each completion token, ``(batch, completion)``."""
-    base = base_of(model)
+    base = base_of(extract_model_from_parallel(model))
     mask = groups.visible()
     if base.config.get_text_config()._attn_implementation == "eager":  # noqa: SLF001 - as above
         mask = torch.where(mask, 0.0, torch.finfo(base.dtype).min).to(base.dtype)

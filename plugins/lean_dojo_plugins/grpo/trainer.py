@@ -26,7 +26,7 @@ from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.grpo.episode_trainer import WHOLE_PROOF, EpisodeTrainer, whole_proof_reward
 from lean_dojo_plugins.grpo.episodes import EpisodeLimits, EpisodeRunner
 from lean_dojo_plugins.grpo.evaluation import sample_and_score
-from lean_dojo_plugins.grpo.groups import plan_groups
+from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
 from lean_dojo_plugins.grpo.statements import STATEMENT_COLUMNS, Statements, read_statements
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
@@ -280,11 +280,9 @@ class GRPOTrainer(CausalTrainer):
     def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> StepTrainer:
         """Build TRL's trainer for one step."""
         if step.index == 0 and PartialState().is_main_process:
-            groups = plan_groups(self.batch_size, step.processes, self.trainer_args)
+            groups = self._groups(step)
             words = ("episode", "theorem") if self.episodes else ("completion", "prompt")
             print(f"GRPO: {groups.told(*words)}", file=sys.stderr)
-        if self.episodes and step.processes > 1:
-            raise ConfigError("episodes run in one process only; start a single process")
         config = self.step_config(step)
         trainer = (EpisodeTrainer if self.episodes else StepTrainer)(
             model=self.model,
@@ -380,9 +378,18 @@ class GRPOTrainer(CausalTrainer):
         )
         return attrs.evolve(base, metrics={**base.metrics, **earned})
 
+    def _groups(self, step: CurriculumStep) -> GroupPlan:
+        """Plan the groups; those of episodes are each played whole in one process."""
+        count, given = step.processes, dict(self.trainer_args)
+        if not self.episodes:
+            return plan_groups(self.batch_size, count, given)
+        if size := given.get("generation_batch_size"):  # of all processes
+            given["generation_batch_size"] = size // count
+        return attrs.evolve(plan_groups(self.batch_size, 1, given), processes=count)
+
     def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
         """Make the configuration of one step's trainer, with groups of completions."""
-        groups = plan_groups(self.batch_size, step.processes, self.trainer_args)
+        groups = self._groups(step)
         arguments: dict[str, Any] = {
             "num_generations": groups.num_generations,
             "gradient_accumulation_steps": groups.accumulation,

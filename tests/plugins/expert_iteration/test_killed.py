@@ -105,8 +105,8 @@ def test_two_processes_find_and_learn_what_one_does_also_when_one_is_killed(trai
     ]
     assert learned[0] == learned[1], "the same rows, by their digest, in as many steps"
     weights = [load_file(at / "model.safetensors") for at in (one, two)]
-    for name, weight in weights[0].items():
-        # Where a gradient is nearly 0, its last digit decides which way Adam's first steps go.
-        assert (weights[1][name] - weight).abs().gt(1e-4).float().mean() < 0.01, name
+    off = torch.cat([(weights[1][name] - one).abs().flatten() for name, one in weights[0].items()])
+    # Where a gradient is nearly 0, its last digit decides which way Adam's first steps go.
+    assert off.gt(1e-4).float().mean() < 0.002
     database = json.loads((tmp_path / "two" / "database.json").read_text())
     assert database["repositories"][0]["num_sorry_theorems_proved"] == 1

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
+import os
+import runpy
+import subprocess
+import sys
 from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -31,26 +36,9 @@ from lean_dojo_v2.errors import TrainingError
 from lean_dojo_v2.lean.errors import EngineLostError
 
 URL = "https://example.org/lean/lean4-tiny"
-PLAYED = {
-    "⊢ q ∧ p": ["constructor", "exact h", "exact ⟨h.2, h.1⟩", "exact ⟨hq, hp⟩"],
-    "⊢ a = c": ["rw [hab]"],
-    "⊢ b = c": ["exact hbc", "exact hab"],
-    "⊢ p ∨ q": ["left"],
-    "⊢ p": ["exact hp", "exact h.1"],
-    "⊢ q": ["exact h.2"],
-    "⊢ a = b": ["exact h"],
-}
-
-
-def answers():
-    """Answer each state with its tactics in turn."""
-    turns = {key: itertools.cycle(tactics) for key, tactics in PLAYED.items()}
-
-    def answer(state: str) -> str:
-        target = re.search(r"⊢ [^\n<]*", state).group()
-        return next(turns[target]) if target in turns else "skip"
-
-    return answer
+SCRIPT = Path(__file__).with_name("episode_process.py")
+_script = runpy.run_path(str(SCRIPT))
+answers, scripted = _script["answers"], _script["scripted"]
 
 
 @pytest.fixture
@@ -165,8 +153,10 @@ def played(stage):
         trainer = SimpleNamespace(
             _stage=stage, _sample_tactics=sample, train_dataset=dataset, _note=noted.__setitem__,
             state=SimpleNamespace(global_step=3), _step=passes,
-            args=SimpleNamespace(seed=0, gradient_accumulation_steps=2),
+            args=SimpleNamespace(seed=0, gradient_accumulation_steps=2), _gather=list,
+            accelerator=SimpleNamespace(process_index=0),
         )  # fmt: skip
+        trainer._note_share = partial(EpisodeTrainer._note_share, trainer)
         return EpisodeTrainer._play(trainer, rows, 2), noted
 
     stage.limits = EpisodeLimits(steps=1, replacements=2)
@@ -226,13 +216,18 @@ def test_an_episode_earns_its_proof_and_the_mean_of_its_steps_beside_its_group()
     batch = [_OwnedStep(step, owner, proved=True, counts=counts) for owner, counts in owners]
     scores = torch.tensor([[1, 0.0], [1, 4.0], [0, torch.nan], [1, 0.0], [0, 9.0]])
     trainer = SimpleNamespace(
-        _scores=scores, reward_weights=torch.tensor([1.0, 0.5]), scale_rewards="none"
-    )
+        _scores=scores, reward_weights=torch.tensor([1.0, 0.5]), scale_rewards="none",
+        _gather=list, accelerator=SimpleNamespace(process_index=0),
+    )  # fmt: skip
     # Returns 1 + 0.5 x 2 = 2 and 0, compared with 1; an episode alone has nobody beside it.
     assert EpisodeTrainer._advantages(trainer, batch, 2).tolist() == [1, 1, -1, 0, 0]
     trainer.scale_rewards, trainer._scores = "group", scores[:3]
     scaled = EpisodeTrainer._advantages(trainer, batch[:3], 1)
     assert scaled.tolist() == pytest.approx([2**-0.5, 2**-0.5, -(2**-0.5)], rel=1e-3)
+    # In the second of two processes, whose scores come after those of the first.
+    trainer.accelerator.process_index, trainer.scale_rewards = 1, "none"
+    trainer._scores = torch.cat([torch.full((3, 2), 7.0), scores[:3]])
+    assert EpisodeTrainer._advantages(trainer, batch[:3], 1).tolist() == [1, 1, -1]
 
 
 def test_a_batch_that_cannot_be_opened_is_one_message(stage, played):
@@ -245,21 +240,14 @@ def test_a_batch_that_cannot_be_opened_is_one_message(stage, played):
 def test_a_run_learns_from_whole_proofs(
     tiny_model, tiny_database, tiny_repository, project_engine, tmp_path, monkeypatch
 ):
-    answer, seen = answers(), []
-
-    def generate(self, prompts, images, fields, count):
-        states = self._tokenizer.batch_decode(prompts)
-        texts = [f"{answer(state)}" for state in states]
-        ids = self._tokenizer(texts, add_special_tokens=False)["input_ids"]
-        return [[*one, self._tokenizer.eos_token_id] for one in ids], None
-
+    seen = []
     score = EpisodeTrainer._generate_and_score_completions
 
     def watched(self, inputs):
         seen.append((score(self, inputs), self._tokenizer))
         return seen[-1][0]
 
-    monkeypatch.setattr(EpisodeTrainer, "_generate_single_turn", generate)
+    monkeypatch.setattr(EpisodeTrainer, "_generate_single_turn", scripted(answers()))
     monkeypatch.setattr(EpisodeTrainer, "_generate_and_score_completions", watched)
     monkeypatch.setattr(
         EpisodeRunner, "open_engine", lambda self, project: nullcontext(project_engine)
@@ -290,6 +278,41 @@ def test_a_run_learns_from_whole_proofs(
     assert row["time/episodes"] > 0
     assert "time/generation" not in row
     assert torch.isfinite(torch.tensor(row["loss"]))
+
+
+@pytest.mark.slow
+def test_two_processes_play_whole_groups_and_learn_from_all(
+    tiny_model, tiny_database, tiny_repository, tmp_path
+):
+    orders = {
+        "database": str(tiny_database), "model": str(tiny_model), "folder": str(tmp_path),
+        "options": {
+            "batch_size": 4, "lr": 1e-3, "episode_steps": 3, "replacements": 6, "engines": 1,
+            "projects": {URL: str(tiny_repository[0])},
+            "trainer_args": {"num_generations": 4, "max_steps": 2},
+        },
+    }  # fmt: skip
+    (tmp_path / "orders.json").write_text(json.dumps(orders))
+    launcher = ["-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone"]
+    done = subprocess.run(
+        [sys.executable, *launcher, str(SCRIPT), str(tmp_path / "orders.json")],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True, text=True, timeout=400, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "2 theorems per optimiser step (4 episodes x 1 pass x 2 processes)" in done.stderr
+    played = [
+        [json.loads(line) for line in (tmp_path / f"batches-{rank}.jsonl").read_text().splitlines()]
+        for rank in range(2)
+    ]
+    assert len(played[0]) == len(played[1]) == 2
+    for ours, theirs in zip(*played, strict=True):
+        assert len(ours["advantages"]) == len(theirs["advantages"]), "filled up alike"
+        assert ours["items"] == theirs["items"], "tokens of both"
+        for batch in (ours, theirs):
+            assert abs(sum(batch["returns"])) < 1e-4, "compared within groups of its own"
+    assert any(any(batch["advantages"]) for batch in played[1])
+    assert played[0][-1]["weights"] == pytest.approx(played[1][-1]["weights"])
 
 
 def test_settings_that_do_not_fit(tiny_model, tmp_path):

@@ -1,0 +1,88 @@
+"""Plays scripted episodes and learns from them; under ``torchrun``, by orders in a JSON file.
+
+Every process notes each batch in ``batches-RANK.jsonl``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer
+from lean_dojo_plugins.grpo.trainer import GRPOTrainer
+from lean_dojo_v2.database import DynamicDatabase
+
+PLAYED = {
+    "⊢ q ∧ p": ["constructor", "exact h", "exact ⟨h.2, h.1⟩", "exact ⟨hq, hp⟩"],
+    "⊢ a = c": ["rw [hab]"],
+    "⊢ b = c": ["exact hbc", "exact hab"],
+    "⊢ p ∨ q": ["left"],
+    "⊢ p": ["exact hp", "exact h.1"],
+    "⊢ q": ["exact h.2"],
+    "⊢ a = b": ["exact h"],
+}
+
+
+def answers() -> Callable[[str], str]:
+    """Answer each state with its tactics in turn."""
+    turns = {key: itertools.cycle(tactics) for key, tactics in PLAYED.items()}
+
+    def answer(state: str) -> str:
+        target = re.search(r"⊢ [^\n<]*", state).group()
+        return next(turns[target]) if target in turns else "skip"
+
+    return answer
+
+
+def scripted(answer: Callable[[str], str]) -> Any:
+    """Generate what the script answers, in place of the model."""
+
+    def generate(self, prompts, images, fields, count):
+        states = self._tokenizer.batch_decode(prompts)
+        texts = [answer(state) for state in states]
+        ids = self._tokenizer(texts, add_special_tokens=False)["input_ids"]
+        return [[*one, self._tokenizer.eos_token_id] for one in ids], None
+
+    return generate
+
+
+def main() -> None:
+    orders = json.loads(Path(sys.argv[1]).read_text())
+    folder, rank = Path(orders["folder"]), os.environ["RANK"]
+    notes = (folder / f"batches-{rank}.jsonl").open("w", buffering=1)
+    advantages, learn = EpisodeTrainer._advantages, EpisodeTrainer._generate_and_score_completions
+    shown: dict[str, Any] = {}
+
+    def noted(self, batch, groups):
+        found = advantages(self, batch, groups)
+        first = {
+            one.owner: value for one, value in zip(batch, found.tolist(), strict=True) if one.counts
+        }
+        shown["returns"] = list(first.values())
+        return found
+
+    def scored(self, inputs):
+        output = learn(self, inputs)
+        shown["advantages"] = output["advantages"].tolist()
+        shown["items"] = int(output["num_items_in_batch"])
+        shown["weights"] = next(self.model.parameters()).flatten()[:64].tolist()
+        notes.write(json.dumps(shown) + "\n")
+        return output
+
+    EpisodeTrainer._advantages, EpisodeTrainer._generate_and_score_completions = noted, scored
+    EpisodeTrainer._generate_single_turn = scripted(answers())
+    database = DynamicDatabase(orders["database"])
+    trainer = GRPOTrainer(
+        orders["model"], None, folder / "out", episodes=True, device="cpu", **orders["options"]
+    )
+    trainer.train(database.repositories, database, folder / "data")
+
+
+if __name__ == "__main__":
+    main()
