@@ -29,7 +29,7 @@ from lean_dojo_v2.prover.base import AnyProver, source_in
 from lean_dojo_v2.prover.problem import TheoremProblem
 from lean_dojo_v2.prover.search.drawing import save_tree
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.prover.whole_proof import prove_all
+from lean_dojo_v2.prover.whole_proof import WholeProofs
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 
 Task = tuple[Theorem, LeanGitRepo]
@@ -230,19 +230,14 @@ class BaseAgent(ABC):
         assert self.prover is not None
         problems = [TheoremProblem(source) for _, source in sources]
         theorems = [theorem for theorem, _ in sources]
+        prover = WholeProofs(self.prover, theorems=theorems) if whole_proof else self.prover
         count = min(self.prover_config.num_workers, available_cores(), len(problems))
         with ExitStack() as stack:
             servers = [
                 stack.enter_context(self._server(repo)) for _ in range(1 if whole_proof else count)
             ]
-            for index, result in prove_all(
-                self.prover,
-                problems,
-                servers,
-                theorems=theorems,
-                whole_proof=whole_proof,
-                verbose=self.prover_config.debug,
-            ):
+            verbose = self.prover_config.debug
+            for index, result in prover.search_many(problems, servers, verbose=verbose):
                 yield theorems[index], result
 
     def _server(self, repo: LeanGitRepo) -> AbstractContextManager[Server]:

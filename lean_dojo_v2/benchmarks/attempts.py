@@ -33,7 +33,7 @@ class Attempt:
         reason: Why there is none.
         detail: One sentence about it.
         expansions: States expanded.
-        samples: Tactics suggested.
+        samples: Tactics suggested, or proofs written.
         lean_calls: Questions to Lean, counted as in :class:`.SearchResult`.
         refused_proofs: Finished-looking proofs that the whole check refused.
         ended_by_clock: How often a limit in seconds ended something.

@@ -15,7 +15,10 @@ FILE = "curve.svg"
 
 
 def draw(lines: Mapping[str, Summary]) -> Figure:
-    """Draw how many of the same theorems each named prover proves within how many expansions."""
+    """Draw how many of the same theorems each named prover proves within how many expansions.
+
+    Of one that writes whole proofs: with how many.
+    """
     figure, axes = new_figure(8, 3.8)
     tried = max((summary.proved.tried for summary in lines.values()), default=0)
     last = max((point[0] for s in lines.values() for point in s.curve), default=1)
@@ -25,8 +28,10 @@ def draw(lines: Mapping[str, Summary]) -> Figure:
         steps, proofs = zip(*points, strict=True)
         label = f"{name}: {proofs[-1]:g} of {tried}"
         axes.step(steps, proofs, where="post", label=label, color=colour, linewidth=1.8)
-    axes.set_title("Proofs against expansions", loc="left", fontsize="medium", fontweight="bold")
-    axes.set(xlabel="states expanded for a theorem", ylabel="theorems proved")
+    searched = all(summary.expansions for summary in lines.values() if summary.attempts)
+    effort = "states expanded" if searched else "states expanded, or proofs written,"
+    axes.set_title("Proofs against effort", loc="left", fontsize="medium", fontweight="bold")
+    axes.set(xlabel=f"{effort} for a theorem", ylabel="theorems proved")
     axes.set_xlim(0, last)
     axes.set_ylim(0, max(tried, 1))
     axes.locator_params(axis="both", integer=True)

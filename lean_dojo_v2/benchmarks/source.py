@@ -7,6 +7,7 @@ from pathlib import Path
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.prover.base import source_in
+from lean_dojo_v2.prover.completions import with_context
 from lean_dojo_v2.prover.problem import TheoremProblem
 from lean_dojo_v2.tracing import LeanGitRepo
 
@@ -46,5 +47,6 @@ def problem_of(problem: BenchmarkProblem, project: Path | None = None) -> Theore
     start = (before.count("\n") + 1, len(before) - before.rfind("\n"))
     end = (text.count("\n"), len("  sorry") + 1)
     return TheoremProblem(
-        SourceTheorem(text, problem.full_name, FILE, start, end, problem.statement)
+        SourceTheorem(text, problem.full_name, FILE, start, end, problem.statement),
+        with_context(before, problem.statement),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from statistics import NormalDist, fmean, pvariance
 
 import attrs
 
@@ -52,7 +53,47 @@ class Share:
         )
 
 
-def pass_at(k: int, tries: Sequence[tuple[int, int]]) -> float:
+@attrs.frozen
+class Estimate:
+    """An estimated share of theorems.
+
+    Attributes:
+        value: The share.
+        low: Lower end of its 95 % interval.
+        high: Its upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, shares: Sequence[float]) -> Estimate:
+        """Average shares, each of one theorem; the interval is about theorems as a sample.
+
+        It is Wilson's, for as many theorems as would scatter so much were each proved or not
+        (Korn & Graubard 1998); where each is, that of :class:`Share`.
+
+        >>> print(Estimate.of([1.0] * 7 + [0.0] * 3), "|", Share.of(7, 10))
+        70.0 % (39.7..89.2) | 7 of 10 (70.0 %, 95 % interval 39.7..89.2)
+        """
+        count = float(len(shares))
+        if not count:
+            return cls(0.0, 0.0, 1.0)
+        mean = fmean(shares)
+        if (spread := pvariance(shares, mean)) > 0:
+            count *= mean * (1 - mean) / spread
+        squared = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) ** 2
+        middle = (mean + squared / (2 * count)) / (1 + squared / count)
+        half = math.sqrt(squared * (mean * (1 - mean) + squared / (4 * count)) / count)
+        half /= 1 + squared / count
+        return cls(mean, max(0.0, middle - half), min(1.0, middle + half))
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.1f} % ({100 * self.low:.1f}..{100 * self.high:.1f})"
+
+
+def pass_at(k: int, tries: Sequence[tuple[int, int]]) -> Estimate:
     """Estimate the share of theorems that at least one of ``k`` attempts proves, without bias.
 
     Chen et al. 2021, arXiv:2107.03374: ``1 - C(n - c, k) / C(n, k)``, averaged over theorems.
@@ -61,11 +102,12 @@ def pass_at(k: int, tries: Sequence[tuple[int, int]]) -> float:
         k: Attempts.
         tries: For each theorem how many attempts were made, at least ``k``, and how many proved it.
 
-    >>> pass_at(1, [(4, 2), (4, 0)]), pass_at(2, [(4, 2)])
-    (0.25, 0.8333333333333334)
+    >>> pass_at(1, [(4, 2), (4, 0)]).value, round(pass_at(2, [(4, 2)]).value, 3)
+    (0.25, 0.833)
     """
-    misses = [math.comb(made - proved, k) / math.comb(made, k) for made, proved in tries]
-    return 1 - sum(misses) / len(misses) if misses else 0.0
+    return Estimate.of(
+        [1 - math.comb(made - proved, k) / math.comb(made, k) for made, proved in tries]
+    )
 
 
 def curve(expansions: Iterable[int], weight: float = 1.0) -> list[tuple[int, float]]:

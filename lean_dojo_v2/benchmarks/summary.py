@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder, differences
-from lean_dojo_v2.benchmarks.statistics import Comparison, Share, curve, pass_at
+from lean_dojo_v2.benchmarks.statistics import Comparison, Estimate, Share, curve, pass_at
 
 PROVER, AUTOMATION = "prover", "automation"
 """Whose attempts a run's folder holds."""
@@ -25,9 +25,10 @@ class Summary:
         attempts: Attempts at each theorem.
         pass_at: Estimated share of theorems that ``k`` attempts prove, by ``k``.
         curve: Expansions, rising, each with the proofs found within so many by one attempt (the
-            mean over attempts).
+            mean over attempts). Of proofs that were written in one go: attempts, each with the
+            theorems that so many prove.
         expansions: States expanded, in all.
-        samples: Tactics suggested, in all.
+        samples: Tactics or proofs sampled, in all.
         lean_calls: Questions to Lean, in all.
         refused_proofs: Finished-looking proofs that the whole check refused, in all.
         seconds: Time spent on the theorems, in all.
@@ -39,7 +40,7 @@ class Summary:
     proved: Share
     groups: Mapping[str, Share]
     attempts: int
-    pass_at: Mapping[int, float]
+    pass_at: Mapping[int, Estimate]
     curve: Sequence[tuple[int, float]]
     expansions: int
     samples: int
@@ -67,13 +68,17 @@ class Summary:
         groups: dict[str, list[bool]] = defaultdict(list)
         for mine in by_name.values():
             groups[mine[0].group or ""].append(any(a.success for a in mine))
+        passed = {k: pass_at(k, tries) for k in ks}
         proofs = [attempt.expansions for attempt in attempts if attempt.success]
+        points = curve(proofs, 1 / most if most else 1.0)
+        if not any(attempt.expansions for attempt in attempts):
+            points = [(k, one.value * len(tries)) for k, one in passed.items()]
         return cls(
             proved=_share(proved_by(attempts).values()),
             groups={name: _share(found) for name, found in groups.items() if name},
             attempts=most,
-            pass_at={k: pass_at(k, tries) for k in ks},
-            curve=curve(proofs, 1 / most if most else 1.0),
+            pass_at=passed,
+            curve=points,
             expansions=sum(a.expansions for a in attempts),
             samples=sum(a.samples for a in attempts),
             lean_calls=sum(a.lean_calls for a in attempts),

@@ -53,6 +53,10 @@ class BenchOptions:
         default=1,
         help="Attempts per theorem, with the seeds SEED, SEED+1, … (for pass@k).",
     )
+    whole_proof: bool = option(
+        is_flag=True,
+        help="Have the model write each proof in one go instead of searching: a sample an attempt.",
+    )
     output: Path | None = option(
         "-o",
         "--output",
@@ -113,6 +117,7 @@ def bench(
             "benchmark": {"name": name, **settings, "theorems": _digest(problems)},
             "prover": choice.described(),
             "search": search.shaping(),
+            **({"whole_proof": True} if asked.whole_proof else {}),
             "progress_model": os.environ.get(PROGRESS_VARIABLE) or None,
         }
     )
@@ -177,6 +182,7 @@ def _run(
 ) -> None:
     from lean_dojo_v2.benchmarks.runner import Bench, engines_for
     from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER
+    from lean_dojo_v2.prover.whole_proof import sampling
 
     bench = Bench(problems, folder, workers=search.num_workers, tree_dir=asked.save_tree)
     if asked.ray:
@@ -188,6 +194,8 @@ def _run(
     config = search.config()
     if bench.left(PROVER, asked.attempts):
         make = _factory(choice.make, config)
+        if asked.whole_proof:
+            make = sampling(make)
         bench.run(PROVER, make, attempts=asked.attempts, seed=config.seed, label=choice.label)
     if asked.automation and choice.name != AUTOMATION and bench.left(AUTOMATION, 1):
         # It proposes the same few tactics everywhere, and gets to try them all; as the baseline of
@@ -255,14 +263,16 @@ def _lines(report: Report) -> list[str]:
     states = "state" if search.max_expansions is None else f"of {search.max_expansions} states"
     calls = "" if search.lean_calls is None else f", {search.lean_calls} Lean calls a theorem"
     heading = (
-        f"{name}: at most {search.num_sampled_tactics} samples{beside} "
+        f"{name}: {counted(prover.attempts, 'proof', 'proofs')} written for each theorem"
+        if report.asked.get("whole_proof")
+        else f"{name}: at most {search.num_sampled_tactics} samples{beside} "
         f"at each {states}, {search.heartbeats} heartbeats a tactic{calls}"
     )
     lines = [heading, f"proved {prover.proved}"]
     lines += [f"  {name}: {share}" for name, share in prover.groups.items()]
     if prover.attempts > 1:
-        values = ", ".join(f"pass@{k} {100 * v:.1f} %" for k, v in prover.pass_at.items())
-        lines.append(f"{prover.attempts} attempts each: {values}")
+        lines.append(f"{prover.attempts} attempts each, with 95 % intervals:")
+        lines += [f"  pass@{k} {value}" for k, value in prover.pass_at.items()]
     if report.automation is not None:
         lines.append(f"automation alone {report.automation.proved}")
         lines.append(
@@ -270,7 +280,7 @@ def _lines(report: Report) -> list[str]:
             f"automation alone proves {len(report.missed)} that are not among these"
         )
     lines.append(
-        f"refused proofs {prover.refused_proofs}, Lean calls {prover.lean_calls}, tactics "
+        f"refused proofs {prover.refused_proofs}, Lean calls {prover.lean_calls}, samples "
         f"{prover.samples}, expansions {prover.expansions}"
     )
     lines += _warnings(prover)

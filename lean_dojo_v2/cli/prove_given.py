@@ -19,7 +19,7 @@ from lean_dojo_v2.paths import read_named
 from lean_dojo_v2.prover.problem import GoalProblem, Problem
 from lean_dojo_v2.prover.search.drawing import save_tree
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.prover.whole_proof import prove_all
+from lean_dojo_v2.prover.whole_proof import WholeProofs
 from lean_dojo_v2.runs.files import append_lines, read_records
 from lean_dojo_v2.runs.patches import file_patch
 from lean_dojo_v2.wording import counted
@@ -223,19 +223,16 @@ class _Work:
         if not problems:
             return []
         prover = self.choice.make(self.asked.config())
+        if self.asked.whole_proof:
+            prover = WholeProofs(prover)
         found: dict[int, SearchResult] = {}
         with ExitStack() as stack:
             count = engines_for(self.asked.num_workers, len(problems), self.asked.batch_size)
             more = count if server is None else count - 1
             servers = [] if server is None else [server]
             servers += [stack.enter_context(self.server()) for _ in range(more)]
-            for index, result in prove_all(
-                prover,
-                problems,
-                servers,
-                whole_proof=self.asked.whole_proof,
-                verbose=self.asked.debug,
-            ):
+            verbose = self.asked.debug
+            for index, result in prover.search_many(problems, servers, verbose=verbose):
                 found[index] = result
                 if told is not None:
                     told(index, result)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,7 +20,12 @@ from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch, print_batch
 from lean_dojo_v2.prover.search.result import SearchResult
-from lean_dojo_v2.prover.suggestion import PremiseSource, ProgressEstimator, TacticGenerator
+from lean_dojo_v2.prover.suggestion import (
+    GeneratorError,
+    PremiseSource,
+    ProgressEstimator,
+    TacticGenerator,
+)
 
 AnyProver: TypeAlias = Prover[Problem, Server, SearchResult]
 """What agents and commands prove with: any registered prover."""
@@ -69,6 +75,26 @@ class BaseProver(ABC):
             The proof as the model wrote it; :func:`lean_dojo_v2.lean.verify.tactics.check_proof`
             says whether it holds.
         """
+
+    def write_proofs(
+        self, theorems: Sequence[Theorem | str], seeds: Sequence[int]
+    ) -> Sequence[str | GeneratorError]:
+        """Sample a complete proof of each theorem, unchecked.
+
+        This one knows no sampling: it writes each proof by :meth:`generate_whole_proof`.
+
+        Args:
+            theorems: As :meth:`generate_whole_proof` takes them.
+            seeds: A seed for each; its proof does not depend on the others.
+
+        Returns:
+            The proofs; an error stands for one that the model did not write while others came.
+
+        Raises:
+            GeneratorError: If the model answers nothing.
+        """
+        assert len(seeds) == len(theorems)
+        return answered(self.generate_whole_proof, theorems)
 
     def next_tactic(self, state: GoalState, goal_id: int) -> str | None:
         """Propose one tactic for one goal of a state.
@@ -156,6 +182,25 @@ class BaseProver(ABC):
         if goal is None:
             raise UsageError("search needs a goal or a theorem")
         return GoalProblem(goal)
+
+
+def answered(
+    write: Callable[[Theorem | str], str], theorems: Sequence[Theorem | str], workers: int = 1
+) -> list[str | GeneratorError]:
+    """Have proofs written, so many at a time; raise an error only if all end in one."""
+
+    def attempt(theorem: Theorem | str) -> str | GeneratorError:
+        try:
+            return write(theorem)
+        except GeneratorError as error:
+            return error
+
+    with ThreadPoolExecutor(workers) as threads:
+        found = list(threads.map(attempt, theorems))
+    errors = [one for one in found if isinstance(one, GeneratorError)]
+    if errors and len(errors) == len(found):
+        raise errors[0]
+    return found
 
 
 def source_in(project: Path | str | None, theorem: Theorem) -> SourceTheorem:

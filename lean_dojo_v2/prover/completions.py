@@ -23,6 +23,7 @@ _DECLARATION = re.compile(
     re.MULTILINE,
 )
 _PROOF = re.compile(r"(?::=[ \t]*)?(?:\n[ \t]*)?(?P<by>by\b)?[ \t]*")
+_IMPORTS = ("import ", "public import ", "module", "prelude")
 _WHOLE_PROOF = (
     "You write proofs in Lean 4. Given a theorem, output the tactic block that proves it: what "
     "follows `:= by`, one tactic a line, and nothing else. Never use `sorry` or `admit`."
@@ -35,13 +36,33 @@ def whole_proof_prompt(theorem: Theorem | str) -> list[Message]:
     Raises:
         UsageError: If a traced theorem has no statement.
     """
+    return [
+        {"role": "system", "content": _WHOLE_PROOF},
+        {"role": "user", "content": statement_of(theorem).strip()},
+    ]
+
+
+def statement_of(theorem: Theorem | str) -> str:
+    """Return the text of a theorem's statement.
+
+    Raises:
+        UsageError: If a traced theorem has none.
+    """
     statement = theorem if isinstance(theorem, str) else theorem.theorem_statement
     if not statement:
         raise UsageError("the theorem has no statement; trace its repository again")
-    return [
-        {"role": "system", "content": _WHOLE_PROOF},
-        {"role": "user", "content": statement.strip()},
-    ]
+    return statement
+
+
+def with_context(before: str, statement: str) -> str:
+    r"""Return what a model reads of a theorem of a set: what comes before it but imports, and it.
+
+    >>> with_context("import Mathlib\nopen Nat\n\n", "theorem t : 1 = 1 :=")
+    'open Nat\n\ntheorem t : 1 = 1 :='
+    """
+    lines = (line for line in before.split("\n") if not line.startswith(_IMPORTS))
+    context = "\n".join(lines).strip()
+    return f"{context}\n\n{statement}" if context else statement
 
 
 def name_of(theorem: Theorem | str) -> str | None:

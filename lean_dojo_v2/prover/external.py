@@ -16,7 +16,7 @@ from lean_dojo_core import DatasetFormatter, Message, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.prover.base import BaseProver
+from lean_dojo_v2.prover.base import BaseProver, answered
 from lean_dojo_v2.prover.completions import first_tactic, name_of, unfenced, whole_proof_prompt
 from lean_dojo_v2.prover.suggestion import GeneratorError, Suggestion
 
@@ -261,6 +261,14 @@ class ExternalProver(BaseProver):
         """Ask for a complete proof; see :meth:`BaseProver.generate_whole_proof`."""
         found = self._generator.complete(whole_proof_prompt(theorem), 1, max_tokens=2048)
         return unfenced(found[0].text, name_of(theorem)) if found else ""
+
+    def write_proofs(
+        self,
+        theorems: Sequence[Theorem | str],
+        seeds: Sequence[int],  # noqa: ARG002 - the endpoint draws as it likes
+    ) -> Sequence[str | GeneratorError]:
+        """Sample complete proofs with parallel requests; see :meth:`BaseProver.write_proofs`."""
+        return answered(self.generate_whole_proof, theorems, self._generator.workers)
 
 
 def _without_system(messages: Sequence[Message]) -> list[Message]:

@@ -40,9 +40,15 @@ class Problem(Opens, Protocol):
 
 @attrs.frozen
 class TheoremProblem:
-    """A theorem of a file, to be proved in its file's context."""
+    """A theorem of a file, to be proved in its file's context.
+
+    Attributes:
+        source: The theorem and its file.
+        shown: What a model that writes whole proofs reads; ``None``: its statement alone.
+    """
 
     source: SourceTheorem
+    shown: str | None = None
 
     @property
     def name(self) -> str:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import attrs
 
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineLostError, LeanError
+from lean_dojo_v2.lean.errors import (
+    EngineLostError,
+    EngineTimeoutError,
+    EngineUnavailableError,
+    LeanError,
+)
+from lean_dojo_v2.lean.verify.kept import Kept
 from lean_dojo_v2.prover.completions import proof_of
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
@@ -20,99 +29,178 @@ from lean_dojo_v2.runs.so_far import at_work
 if TYPE_CHECKING:
     from lean_dojo_v2.prover.base import AnyProver
 
+BATCH = 32
+"""Proofs that are sampled together."""
+KEPT_RESULTS = 100_000
+"""Results of proofs that are remembered."""
 
-def prove_all(
-    prover: AnyProver,
-    problems: Sequence[Problem],
-    servers: Sequence[Server],
-    *,
-    theorems: Sequence[Theorem] = (),
-    whole_proof: bool = False,
-    verbose: bool = False,
-) -> Iterator[tuple[int, SearchResult]]:
-    """Search problems, or have their proofs written; yield each result with its problem's number.
 
-    Args:
-        prover: The prover.
-        problems: What is to be proved.
-        servers: Engines; proofs that are written need one.
+def sampling(make: Callable[[int], AnyProver]) -> Callable[[int], WholeProofs]:
+    """Return what makes provers that sample whole proofs, from what makes provers for seeds.
+
+    Equal proofs of a theorem are checked once, whichever seeds gave them.
+    """
+    known: Kept[SearchResult] = Kept(KEPT_RESULTS)
+    return lambda seed: WholeProofs(make(seed), seed=seed, known=known)
+
+
+@attrs.define
+class WholeProofs:
+    """Has a prover write each proof in one go, and Lean check it, where others search.
+
+    Attributes:
+        prover: Who writes.
+        seed: Of the samples, together with the theorem's name; ``None``: the most probable proof.
         theorems: The problems as traced theorems, if they are that.
-        whole_proof: Have the model write each proof in one go.
-        verbose: Print every state of a search.
-
-    Raises:
-        GeneratorError: If the model does not answer at all, or not any more.
+        known: The results of proofs that Lean has checked.
     """
-    if not whole_proof:
-        yield from prover.search_many(problems, servers, **({"verbose": True} if verbose else {}))
-        return
-    patience = Patience()
-    for index, problem in enumerate(problems):
-        theorem = theorems[index] if theorems else None
+
+    prover: AnyProver
+    seed: int | None = None
+    theorems: Sequence[Theorem] = ()
+    known: Kept[SearchResult] = attrs.field(factory=lambda: Kept(KEPT_RESULTS), repr=False)
+
+    def search_many(
+        self,
+        problems: Sequence[Problem],
+        servers: Sequence[Server],
+        *,
+        verbose: bool = False,  # noqa: ARG002 - there are no states to print
+    ) -> Iterator[tuple[int, SearchResult]]:
+        """Have proofs written and checked; yield each result with its problem's number.
+
+        Raises:
+            GeneratorError: If the model does not answer at all, or not any more.
+        """
+        patience = Patience()
+        size = 1 if self.seed is None else BATCH
+        with ThreadPoolExecutor(len(servers)) as threads:
+            check = _on_any(servers, self._result)
+            for start in range(0, len(problems), size):
+                asked: list[tuple[int, Theorem | str]] = []
+                for number in range(start, min(start + size, len(problems))):
+                    try:
+                        asked.append((number, self._asked(number, problems[number])))
+                    except LeanError as error:
+                        reason = Failure.CANNOT_OPEN
+                        yield number, _failed(problems[number].name, reason, str(error))
+                numbers = [number for number, _ in asked]
+                at_work(f"proofs of {', '.join(problems[number].name for number in numbers[:1])}")
+                began = time.monotonic()
+                try:
+                    texts = self._written([problems[n].name for n in numbers], asked)
+                    patience.answered()
+                except GeneratorError as error:
+                    patience.failed(error)
+                    texts = [error] * len(asked)
+                writing = (time.monotonic() - began) / max(1, len(asked))
+                found = threads.map(check, [problems[n] for n in numbers], texts)
+                for number, result in zip(numbers, found, strict=True):
+                    yield number, attrs.evolve(result, seconds=result.seconds + writing)
+
+    def generate_whole_proof(self, theorem: Theorem | str) -> str:
+        """Write a proof, unchecked."""
+        return self.prover.generate_whole_proof(theorem)
+
+    def _asked(self, number: int, problem: Problem) -> Theorem | str:
+        """Return what the model reads; from the file: data of LeanDojo 1.x has no statements."""
+        statement = _statement(problem)
+        if not self.theorems:
+            return statement
+        return attrs.evolve(self.theorems[number], theorem_statement=statement)
+
+    def _written(
+        self, names: Sequence[str], asked: Sequence[tuple[int, Theorem | str]]
+    ) -> list[str | GeneratorError]:
+        theorems = [theorem for _, theorem in asked]
+        write = getattr(self.prover, "write_proofs", None)
+        if self.seed is None or write is None:
+            return [self.prover.generate_whole_proof(theorem) for theorem in theorems]
+        return list(write(theorems, [_seed(self.seed, name) for name in names]))
+
+    def _result(self, problem: Problem, text: str | GeneratorError, server: Server) -> SearchResult:
+        if isinstance(text, GeneratorError):
+            return _failed(problem.name, Failure.GENERATOR, str(text))
+        proof = proof_of(text, problem.name)
+        key = (problem, proof)
+        if (before := self.known.known(key)) is not None:
+            return attrs.evolve(before, lean_calls=0, seconds=0.0)
+        result = self.known[key] = _checked(problem, server, proof)
+        return result
+
+
+def _on_any(
+    servers: Sequence[Server], work: Callable[..., SearchResult]
+) -> Callable[..., SearchResult]:
+    """Return a function that works with a server that nobody else works with."""
+    free: SimpleQueue[Server] = SimpleQueue()
+    for server in servers:
+        free.put(server)
+
+    def do(*arguments: object) -> SearchResult:
+        server = free.get()
         try:
-            yield index, prove_whole(prover, servers[0], problem, theorem)
-            patience.answered()
-        except GeneratorError as error:
-            patience.failed(error)
-            failed = SearchResult(problem.name, False, reason=Failure.GENERATOR, detail=str(error))
-            yield index, failed
+            return work(*arguments, server)
+        finally:
+            free.put(server)
+
+    return do
 
 
-def prove_whole(
-    prover: AnyProver, server: Server, problem: Problem, theorem: Theorem | None = None
-) -> SearchResult:
-    """Have a prover write a proof, and Lean check it.
+def _checked(problem: Problem, server: Server, proof: str) -> SearchResult:
+    """Have Lean check a proof; if the engine dies over it, once more: it may be something else."""
+    began, clock = time.monotonic(), 0
 
-    Args:
-        prover: The prover.
-        server: An engine; with the repository as ``project_path`` if the file imports from it.
-        problem: What is to be proved.
-        theorem: The same as a traced theorem, if it is one.
-
-    Returns:
-        The result; ``tactics`` are the lines of the proof.
-
-    Raises:
-        GeneratorError: If the model does not answer.
-    """
-    started = time.monotonic()
-    at_work(f"a proof of {problem.name}")
-
-    def ended(reason: Failure | None, detail: str = "", proof: str | None = None) -> SearchResult:
-        lines = None if proof is None else tuple(filter(str.strip, proof.split("\n")))
+    def ended(
+        reason: Failure | None, detail: str, calls: int = 1, *, cheats: bool = False
+    ) -> SearchResult:
+        lines = None if reason else tuple(filter(str.strip, proof.split("\n")))
         return SearchResult(
             problem.name,
             reason is None,
             tactics=lines,
-            proof=proof,
+            proof=None if reason else proof,
             reason=reason,
             detail=detail,
-            expansions=1,
-            lean_calls=1,
-            seconds=time.monotonic() - started,
+            samples=1,
+            lean_calls=calls,
+            refused_proofs=int(cheats),
+            ended_by_clock=clock,
+            seconds=time.monotonic() - began,
         )
 
-    try:
-        statement = _statement(problem)  # from the file: data of LeanDojo 1.x does not have it
-    except LeanError as error:
-        return ended(Failure.CANNOT_OPEN, str(error))
-    asked = statement if theorem is None else attrs.evolve(theorem, theorem_statement=statement)
-    proof = proof_of(prover.generate_whole_proof(asked), problem.name)
-    try:
-        outcome = problem.check(server, proof)
-    except EngineLostError as error:
-        return ended(Failure.ENGINE, str(error))
-    except LeanError as error:
-        return ended(Failure.CANNOT_OPEN, str(error))
-    if not outcome.valid:
-        return ended(Failure.REFUSED, outcome.detail)
-    return ended(None, proof=proof)
+    if not proof.strip():
+        return ended(Failure.REFUSED, "the model wrote no proof that ends", 0)
+    for last in (False, True):
+        try:
+            outcome = problem.check(server, proof)
+        except EngineLostError as error:
+            clock += isinstance(error, EngineTimeoutError)
+            if last:
+                return ended(Failure.REFUSED, f"the engine was lost over it: {error}")
+        except EngineUnavailableError:
+            raise
+        except LeanError as error:
+            return ended(Failure.CANNOT_OPEN, str(error))
+        else:
+            reason = None if outcome.valid else Failure.REFUSED
+            return ended(reason, outcome.detail, cheats=outcome.refusal is not None)
+    raise AssertionError("unreachable")
+
+
+def _failed(name: str, reason: Failure, detail: str) -> SearchResult:
+    return SearchResult(name, False, reason=reason, detail=detail)
 
 
 def _statement(problem: Problem) -> str:
     """Return the text that a proof follows, with its ``:=``; a ``LeanError`` if there is none."""
     if isinstance(problem, TheoremProblem):
-        return f"{problem.source.head} :="
+        return problem.shown or f"{problem.source.head} :="
     if isinstance(problem, GoalProblem):
         return f"theorem {problem.name} : {problem.expression} :="
     raise LeanError(f"{problem.name} is inside a proof, and is not a theorem of its own")
+
+
+def _seed(seed: int, name: str) -> int:
+    digest = hashlib.sha256(f"{seed}\0{name}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") >> 1  # torch takes 63 bits

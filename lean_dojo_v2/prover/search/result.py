@@ -37,7 +37,7 @@ class SearchResult:
         reason: Why not, for a failure.
         detail: One sentence about it.
         expansions: States whose tactics were generated.
-        samples: Tactics that were suggested for them.
+        samples: Tactics that were suggested for them; proofs that were written in one go.
         lean_calls: Questions to Lean: opening the statement, each tactic tried, each comparison of
             a reached state with those seen before, each check of a finished proof. What a lost
             engine makes to be asked again does not count, so a busy machine counts the same.

@@ -10,18 +10,21 @@ from typing import Any, TypeAlias
 import attrs
 
 from lean_dojo_core.records import (
+    NO_GOALS,
     BenchmarkProblem,
     Position,
     Theorem,
     TracedTactic,
     remove_marks,
 )
+from lean_dojo_plugins.causal_lm.text.whole_proofs import proof_text
+from lean_dojo_v2.prover.completions import with_context
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
 from lean_dojo_v2.runs.files import append_lines, read_lines, read_records
 
 Pair: TypeAlias = tuple[str, str]
-"""A state as Lean prints it, and a tactic."""
+"""A state as Lean prints it, and a tactic; or a statement, and its whole proof."""
 
 ProofStep: TypeAlias = tuple[str, str, str]
 """A state, a tactic, and the state after it."""
@@ -49,9 +52,10 @@ class FoundProof:
         file_path: Its file.
         start: Where it starts there.
         end: Where it ends.
-        statement: Its statement, up to and with ``:=``.
+        statement: Its statement, up to and with ``:=``, as a model reads it.
         proof: The tactic block.
-        steps: The state before each tactic, the tactic, and the state after it.
+        steps: The state before each tactic, the tactic, and the state after it; none of a proof
+            that was written in one go.
     """
 
     problem: str
@@ -69,7 +73,6 @@ class FoundProof:
     @classmethod
     def of(cls, problem: BenchmarkProblem, round_: int, result: SearchResult) -> FoundProof:
         """Record what a search has proved."""
-        assert result.tree is not None
         assert result.proof is not None
         theorem = problem.theorem
         return cls(
@@ -81,10 +84,11 @@ class FoundProof:
             file_path="" if theorem is None else theorem.file_path,
             start=(1, 1) if theorem is None else theorem.start,
             end=(1, 1) if theorem is None else theorem.end,
-            statement=problem.statement,
+            statement=with_context(problem.header or "", problem.statement),
             proof=result.proof,
             steps=[
-                (before.state, after.tactic, after.state) for before, after in _path(result.tree)
+                (before.state, after.tactic, after.state)
+                for before, after in (_path(result.tree) if result.tree else ())
             ],
         )
 
@@ -94,9 +98,13 @@ class FoundProof:
         return tuple(TracedTactic(tactic, before, after) for before, tactic, after in self.steps)
 
     @property
-    def pairs(self) -> Iterator[Pair]:
-        """The states and tactics of the proof."""
-        return ((before, tactic) for before, tactic, _ in self.steps)
+    def in_one_go(self) -> TracedTactic:
+        """The proof as one step from its statement, which is learned as a whole."""
+        return TracedTactic(self.proof, self.statement, NO_GOALS)
+
+    def lesson(self, whole: bool) -> tuple[TracedTactic, ...]:
+        """Return what is learned of it: its steps, or the whole."""
+        return (self.in_one_go,) if whole else self.tactics
 
     def theorem(self, steps: Sequence[TracedTactic]) -> Theorem:
         """Return the theorem with these steps of its proof, for a dataset formatter."""
@@ -147,7 +155,11 @@ class NegativeFile:
 
 
 def chosen(
-    found: dict[str, list[FoundProof]], limit: int | None, known: Iterable[Pair]
+    found: dict[str, list[FoundProof]],
+    limit: int | None,
+    known: Iterable[Pair],
+    *,
+    whole: bool = False,
 ) -> Iterator[Theorem]:
     """Choose what is learned: of each problem its shortest proofs, and every pair once.
 
@@ -155,13 +167,14 @@ def chosen(
         found: The proofs of each problem.
         limit: Proofs of one problem at most; ``None`` for all.
         known: Pairs that are learned anyway, whose steps are left out.
+        whole: Learn each proof as a whole, not its steps.
     """
     seen = set(known)
     for name in sorted(found):
-        shortest = sorted(found[name], key=lambda proof: len(proof.steps))
+        shortest = sorted(found[name], key=lambda p: len(p.steps) or p.proof.count("\n") + 1)
         for proof in shortest[:limit]:
             steps = []
-            for step in proof.tactics:
+            for step in proof.lesson(whole):
                 if (pair := (step.state_before, step.tactic)) not in seen:
                     seen.add(pair)
                     steps.append(step)
@@ -169,8 +182,12 @@ def chosen(
                 yield proof.theorem(steps)
 
 
-def pairs_of(theorem: Theorem) -> Iterator[Pair]:
-    """Yield the states and tactics of a traced theorem, without marks."""
+def pairs_of(theorem: Theorem, *, whole: bool = False) -> Iterator[Pair]:
+    """Yield the states and tactics of a traced theorem, without marks, or its whole proof."""
+    if whole:
+        if (proof := proof_text(theorem)) is not None:
+            yield theorem.theorem_statement or "", proof
+        return
     for tactic in theorem.traced_tactics:
         yield remove_marks(tactic.state_before).strip(), remove_marks(tactic.tactic).strip()
 

@@ -52,6 +52,7 @@ from lean_dojo_v2.database.export.write import ListWriter
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.search.result import SearchResult
+from lean_dojo_v2.prover.whole_proof import sampling
 from lean_dojo_v2.runs.files import METADATA, read_lines
 from lean_dojo_v2.runs.processes import Process
 from lean_dojo_v2.wording import counted
@@ -74,6 +75,7 @@ class Practises(Learner, Protocol):
     negatives: bool
     keep_trees: bool
     engines: int
+    whole_proof: bool
 
     def run_state(self) -> RunState | None:
         """Read what a run in ``output_dir`` has finished, which must be one of the same trainer."""
@@ -110,7 +112,7 @@ class Rounds:
 
     trainer: Practises
     repositories: Sequence[Repository]
-    database: DynamicDatabase
+    database: DynamicDatabase | None
     data_path: Path
     practice: Practice
     process: Process = attrs.field(factory=Process)
@@ -216,24 +218,24 @@ class Rounds:
             prover.settings = attrs.evolve(prover.settings, seed=seed)
             return prover
 
-        return with_seed
+        return sampling(with_seed) if self.trainer.whole_proof else with_seed
 
     def _keep(self, number: int, problem: BenchmarkProblem, result: SearchResult) -> None:
         """Write a proof down: before its attempt is, so that no kill loses it."""
-        if not result.success or result.tree is None:
+        if not result.success:
             return
         found = FoundProof.of(problem, number, result)
         self.proofs.append(found)
-        if self.trainer.negatives:
+        if self.trainer.negatives and result.tree is not None:
             self.negatives.append(negatives(problem.full_name, number, result.tree))
         theorem = problem.theorem
-        if theorem is None or theorem.identity not in self._unproved:
+        if theorem is None or theorem.identity not in self._unproved or self.database is None:
             return
         self._unproved.discard(theorem.identity)
         if (path := self.database.json_path) is not None:
             ProofLog(path.with_name(PROOFS)).append(ProvedTheorem.of(theorem, found.proof))
         try:
-            self.database.record_proof(theorem, found.tactics)
+            self.database.record_proof(theorem, found.tactics or result.tactics or ())
         except NotInDatabaseError:
             return  # an agent that works on this database was faster; its proof stays
 
@@ -278,25 +280,35 @@ class Rounds:
 
     def _write_data(self, number: int, output_path: Path) -> None:
         found = self.proofs.read(number)
-        mine = {p for proofs in found.values() for one in proofs for p in one.pairs}
+        whole = bool(getattr(self.trainer.make_formatter(), "whole_proof", False))
+        mine = {
+            (step.state_before, step.tactic)
+            for proofs in found.values()
+            for one in proofs
+            for step in one.lesson(whole)
+        }
         known: set[Pair] = set()
         human = learned = 0
         with atomic_writer(output_path / "random" / "train.json") as stream:
             writer = ListWriter(stream)
             for theorem in self._human():
-                human += len(theorem.traced_tactics)
+                pairs = list(pairs_of(theorem, whole=whole))
+                human += len(pairs)
                 writer.write(export_line(theorem))
-                known.update(mine.intersection(pairs_of(theorem)))
-            for theorem in chosen(found, self.trainer.proofs_per_theorem, known):
+                known.update(mine.intersection(pairs))
+            for theorem in chosen(found, self.trainer.proofs_per_theorem, known, whole=whole):
                 learned += len(theorem.traced_tactics)
                 writer.write(export_line(theorem))
             writer.finish()
         if (metadata := self.data_path / METADATA).is_file():
             atomic_write_bytes(output_path / METADATA, metadata.read_bytes())
-        _say(f"round {number}: learning {learned} steps of found proofs and {human} of human ones")
+        units = "found proofs" if whole else "steps of found proofs"
+        _say(f"round {number}: learning {learned} {units} and {human} of human ones")
 
     def _human(self) -> Iterator[Theorem]:
         """Yield the theorems whose human proofs are learned, too."""
+        if self.database is None:
+            return
         if not self._exported:
             self.database.export_merged_data(list(self.repositories), self.data_path)
             self._exported = True

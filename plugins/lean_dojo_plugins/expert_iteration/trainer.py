@@ -15,7 +15,14 @@ from datasets import Dataset
 from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
-from lean_dojo_plugins.expert_iteration.problems import HIDDEN, NAMED, SORRY, TRAINING, gather
+from lean_dojo_plugins.expert_iteration.problems import (
+    HIDDEN,
+    NAMED,
+    SORRY,
+    TRAINING,
+    Practice,
+    gather,
+)
 from lean_dojo_plugins.expert_iteration.rounds import BATCH, Rounds
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training import fields
@@ -26,6 +33,7 @@ from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lock import run_lock
 from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.run_folder import RunFolder
+from lean_dojo_plugins.training.statements import read_statements
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
 from lean_dojo_v2.benchmarks.runner import local_server
 from lean_dojo_v2.data.repository import Repository as TracedRepository
@@ -33,9 +41,11 @@ from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.runs.processes import Process, processes_here
 
 BASE, LAST = "base", "last"
+TACTICS, WHOLE_PROOFS = "tactic-chat", "whole-proof"
 _PATIENCE = timedelta(days=30)
 """How long processes wait for the one whose searches take longest."""
 
@@ -80,6 +90,22 @@ class ExpertIterationTrainer(SFTTrainer):
             "miniF2F's format."
         ),
     )
+    statements: str | None = attrs.field(
+        default=None,
+        converter=attrs.converters.optional(fields.text_of_path),
+        metadata=about(
+            "Practise on these statements instead of a database's theorems: a JSONL file, or the "
+            "name of a benchmark."
+        ),
+    )
+    whole_proof: bool = setting(
+        False,
+        "Have the model write whole proofs instead of searching, one an attempt, and learn them "
+        "as a whole.",
+    )
+    max_proof_tokens: int = setting(
+        512, "Longest proof written in one go, in tokens.", fields.positive_int
+    )
     rounds: int = setting(
         3,
         "Rounds of search and training; raise it to go on with a finished run.",
@@ -103,7 +129,9 @@ class ExpertIterationTrainer(SFTTrainer):
         fields.positive_int_or_none,
     )
     attempts: int = setting(
-        1, "Searches per problem and round, each with its own seed.", fields.positive_int
+        1,
+        "Searches, or proofs written, per problem and round, each with its own seed.",
+        fields.positive_int,
     )
     samples: int = setting(16, "Tactics sampled per state.", fields.positive_int)
     expansions: int = setting(
@@ -157,7 +185,14 @@ class ExpertIterationTrainer(SFTTrainer):
     _used: bool = attrs.field(default=False, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        if self.whole_proof and self.formatter == TACTICS:
+            self.formatter = WHOLE_PROOFS
         super().__attrs_post_init__()
+        if self.whole_proof and not getattr(self.make_formatter(), "whole_proof", False):
+            raise ConfigError(
+                f"whole_proof: the dataset formatter {self.formatter!r} is one of tactics; leave "
+                "it out, or name one of whole proofs"
+            )
         for source in self.problems:
             if source not in NAMED and Path(source).suffix != ".jsonl":
                 raise ConfigError(
@@ -189,11 +224,22 @@ class ExpertIterationTrainer(SFTTrainer):
             require_model(self.search_model)
         super().preflight()
 
-    def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
+    @property
+    def own_data(self) -> str | None:
+        """What it practises on without a database."""
+        return self.statements
+
+    def train(
+        self,
+        repos: Sequence[Repository] | None = None,
+        database: Database | None = None,
+        data_path: Path | str | None = None,
+    ) -> None:
         """Search and learn, round by round.
 
         The proofs of ``sorry`` theorems are recorded in the database; all proofs are in
-        ``proofs.jsonl`` in ``output_dir``.
+        ``proofs.jsonl`` in ``output_dir``. With ``statements`` it needs neither repositories nor a
+        database.
 
         Args:
             repos: Repositories with ``url`` and ``commit``, which the database holds.
@@ -206,18 +252,12 @@ class ExpertIterationTrainer(SFTTrainer):
             UsageError: If ``output_dir`` holds another run.
             GeneratorError: If the model does not answer at all, or not any more.
         """
-        repos = checked_repositories(repos, database)
-        self.preflight()
-        traced = cast("DynamicDatabase", database)  # which alone holds theorems without proofs
-        known = [_known(traced, repo) for repo in repos]
-        practice = gather(
-            self.problems, known, self.projects, traced.repositories, human_share=self.human_share
-        )
+        data_path = Path(data_path or merged_data_dir())
+        rounds = self._rounds(repos, database, data_path)
         processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=_PATIENCE)
         count = processes.num_processes
-        mine = Process(processes.process_index, count, processes_here(count))
-        rounds = Rounds(self, known, traced, Path(data_path), practice, mine)
-        self._trained_on = Path(data_path)
+        rounds.process = Process(processes.process_index, count, processes_here(count))
+        self._trained_on = data_path
         self._anew = self.start_from == BASE
         steps: list[Any] = rounds.steps(self.rounds)
         stands_in: Any = rounds  # for the database
@@ -231,7 +271,7 @@ class ExpertIterationTrainer(SFTTrainer):
                 ).run()
         except EmptyDatasetError as error:
             raise EmptyDatasetError(
-                f"no proof was found in {self.rounds} rounds over {len(practice.problems)} "
+                f"no proof was found in {self.rounds} rounds over {len(rounds.practice.problems)} "
                 "problems, and there is no human proof to learn; start with a model that proves "
                 "something (search_model), or raise expansions or human_share"
             ) from error
@@ -240,6 +280,29 @@ class ExpertIterationTrainer(SFTTrainer):
             raise
         finally:
             self._anew = False
+
+    def _rounds(
+        self, repos: Sequence[Repository] | None, database: Database | None, data_path: Path
+    ) -> Rounds:
+        """Collect what is practised on; a ``UsageError`` if there is neither database nor set."""
+        if self.statements is not None:
+            found = read_statements(self.statements)
+            self.preflight()
+            found.say()
+            own = data_path / "statements"
+            return Rounds(self, (), None, own, Practice(found.problems, ()))
+        if repos is None or database is None:
+            raise UsageError(
+                "expert-iteration practises on repositories of a database, or on statements"
+            )
+        repos = checked_repositories(repos, database)
+        self.preflight()
+        traced = cast("DynamicDatabase", database)  # which alone holds theorems without proofs
+        known = [_known(traced, repo) for repo in repos]
+        practice = gather(
+            self.problems, known, self.projects, traced.repositories, human_share=self.human_share
+        )
+        return Rounds(self, known, traced, data_path, practice)
 
     def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> Any:
         """Build TRL's trainer for one round, around the model that the round starts from."""
@@ -267,9 +330,11 @@ class ExpertIterationTrainer(SFTTrainer):
             self.searching_model(),
             device=self.device,
             config=self.search_limits(),
-            formatter=self.formatter,
+            # That of whole proofs asks a model of tactics, too, which need not be warned of.
+            formatter=None if self.formatter == WHOLE_PROOFS else self.formatter,
             max_length=self.max_length,
             automation=self.automation,
+            max_proof_tokens=self.max_proof_tokens,
         )
 
     def search_limits(self) -> ProverConfig:

@@ -27,7 +27,6 @@ from lean_dojo_plugins.grpo.episode_trainer import WHOLE_PROOF, EpisodeTrainer, 
 from lean_dojo_plugins.grpo.episodes import EpisodeLimits, EpisodeRunner
 from lean_dojo_plugins.grpo.evaluation import sample_and_score
 from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
-from lean_dojo_plugins.grpo.statements import STATEMENT_COLUMNS, Statements, read_statements
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
@@ -38,6 +37,7 @@ from lean_dojo_plugins.training.fields import about, setting
 from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.settings import plain
+from lean_dojo_plugins.training.statements import STATEMENT_COLUMNS, Statements, read_statements
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.runs import figures, metrics
 

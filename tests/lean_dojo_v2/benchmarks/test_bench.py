@@ -12,12 +12,13 @@ from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.picture import draw
 from lean_dojo_v2.benchmarks.runner import Bench, engines_kept, local_server
-from lean_dojo_v2.benchmarks.statistics import Share
+from lean_dojo_v2.benchmarks.statistics import Estimate, Share
 from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, Summary, read_report
 from lean_dojo_v2.cli.bench import _warnings
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import AutomationProver, BaseProver
 from lean_dojo_v2.prover.suggestion import GeneratorError
+from lean_dojo_v2.prover.whole_proof import sampling
 
 PROBLEMS = [
     BenchmarkProblem(
@@ -78,7 +79,7 @@ def test_a_run_and_what_it_comes_to(bench, prover):
     assert report.prover.proved == Share.of(2, 4)
     assert report.prover.groups == {"easy": Share.of(2, 2), "hard": Share.of(0, 2)}
     assert report.prover.curve == [(1, 1.0), (2, 2.0)]
-    assert report.prover.pass_at == {1: 0.5}
+    assert report.prover.pass_at == {1: Estimate.of([1, 1, 0, 0])}
     assert report.prover.reasons == {"no-states-left": 1, "cannot-open": 1}
     assert report.prover.ended_by_clock == ()
     assert report.automation.proved.proved == 1
@@ -113,9 +114,36 @@ def test_attempts_have_seeds_of_their_own(bench, prover):
     assert seeds == [7, 8]
     report = read_report(bench.folder)
     assert report.prover.attempts == 2
-    assert report.prover.pass_at == {1: 0.5, 2: 0.5}
+    assert [one.value for one in report.prover.pass_at.values()] == [0.5, 0.5]
     assert report.prover.curve[-1] == (2, 2.0)
     assert report.prover.proved.tried == 4
+
+
+def test_attempts_that_are_proofs_written_in_one_go(bench):
+    """Each has a seed that follows from its theorem; equal proofs are checked once."""
+    proofs = ["exact ⟨hp, hq⟩", "unfold double\nomega", "exact ⟨hq, hp⟩"]
+    drawn = {}
+
+    class Writer:
+        def write_proofs(self, statements, seeds):
+            drawn.update(zip(seeds, statements, strict=True))
+            return [proofs[seed % 3] for seed in seeds]
+
+    bench.problems = PROBLEMS[:3]
+    bench.run(PROVER, sampling(lambda _: Writer()), attempts=8, seed=7)
+    assert len(drawn) == 24
+    assert "def double (n : Nat) : Nat := n + n\n\ntheorem doubled" in "".join(drawn.values())
+    report = read_report(bench.folder)
+    found = bench.folder.attempts(PROVER)
+    assert report.prover.samples == 24
+    assert report.prover.lean_calls == 9  # three proofs of three theorems
+    share = {a.name: sum(b.success for b in found if b.name == a.name) / 8 for a in found}
+    assert share["pair"] > 0 < share["doubled"]
+    assert report.prover.pass_at[1].value == pytest.approx(sum(share.values()) / 3)
+    assert list(report.prover.pass_at) == [1, 2, 4, 8]
+    assert report.prover.curve[-1] == (8, 2.0)
+    assert report.prover.pass_at[8] == Estimate.of([1, 1, 0])
+    assert draw({"writer": report.prover}).axes[0].get_xlabel().startswith("states expanded, or")
 
 
 def test_what_a_model_did_not_answer_is_not_counted_and_made_again(bench, prover):

@@ -62,6 +62,22 @@ def test_automation_on_a_file(lean_dojo, problems):
     assert max(one.lean_calls for one in made.values()) in {8, 9}
 
 
+@pytest.mark.slow
+def test_whole_proofs_of_a_file(lean_dojo, problems):
+    """By the prover that writes the same proof of everything."""
+    command = ("bench", problems, *OPTIONS, "--whole-proof", "--attempts", "4")
+    ran = lean_dojo(*command, "--json")
+    assert ran.code == 0, ran.err
+    found = ran.json["prover"]
+    assert (found["samples"], found["lean_calls"], found["expansions"]) == (12, 3, 0)
+    assert found["pass_at"]["4"]["value"] == found["pass_at"]["1"]["value"] > 0.6
+    assert 0.2 < found["pass_at"]["4"]["low"] < 0.3
+    said = lean_dojo(*command).out
+    assert "few: 4 proofs written for each theorem\nproved 2 of 3" in said
+    assert "  pass@2 66.7 % (20.8..93.9)" in said
+    assert "was True and is None" in lean_dojo("bench", problems, *LIMITS).err
+
+
 def test_a_progress_model_of_the_environment_makes_another_run(lean_dojo, problems, monkeypatch):
     """As one of the option does. All attempts were made before, so nothing is searched here."""
     for line in LINES:

@@ -80,6 +80,16 @@ def test_it_writes_whole_proofs(prover):
     assert prover.generate_whole_proof(traced) == written
 
 
+def test_sampled_proofs_belong_to_their_seeds(tiny_model):
+    config = ProverConfig(temperature=1.5)
+    prover = HFProver(tiny_model, device="cpu", config=config, max_proof_tokens=24)
+    prover.tactics.turn_ends = torch.arange(0, 2000, 7)  # it ends now and then
+    statements = [STATEMENT, STATEMENT.replace("both", "other"), STATEMENT]
+    written = prover.write_proofs(statements, [1, 2, 3])
+    assert written[0] != written[2]
+    assert prover.write_proofs(statements[:0:-1], [3, 2]) == written[:0:-1]
+
+
 @SLOW_ADAPTER
 def test_a_statement_beyond_the_context_is_shortened(prover):
     hypotheses = " ".join(f"(h{n} : p {n})" for n in range(900))

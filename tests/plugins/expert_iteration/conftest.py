@@ -41,9 +41,11 @@ def practise(
 
     def run(output: str = "out", **options: Any) -> Any:
         options = {**OPTIONS, "projects": {URL: tiny_repository[0]}, **options}
+        traced = options.pop("database", database)
+        given = () if traced is None else (traced.repositories, traced, tmp_path / f"{output}-data")
         made = ExpertIterationTrainer(tiny_model, tmp_path / output, **options)
         made.searched.clear()
-        made.train(database.repositories, database, tmp_path / f"{output}-data")
+        made.train(*given)
         return made
 
     return run

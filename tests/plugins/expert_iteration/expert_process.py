@@ -33,6 +33,10 @@ PROPOSALS = {
 """Tactics by what a state holds; `uses_trans` and `gap_false` stay unproved."""
 
 
+WRITTEN = ["exact ⟨h.2, h.1⟩", "rfl", "rw [hab]\nexact hbc", "intro x\nsimp"]
+"""Whole proofs, of which a seed chooses one."""
+
+
 class Scripted:
     """Proposes from the table."""
 
@@ -53,6 +57,10 @@ class ScriptedProver(BaseProver):
 
     def generate_whole_proof(self, theorem):
         raise AssertionError("not asked for")
+
+    def write_proofs(self, theorems, seeds):
+        assert all(isinstance(one, str) for one in theorems)
+        return [WRITTEN[seed % len(WRITTEN)] for seed in seeds]
 
 
 class ExpertIterationTrainer(module.ExpertIterationTrainer):

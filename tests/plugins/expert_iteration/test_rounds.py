@@ -9,7 +9,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_plugins.causal_lm.text.whole_proofs import WholeProof
 from lean_dojo_plugins.expert_iteration.problems import gather
 from lean_dojo_plugins.expert_iteration.proofs import NegativeFile
 from lean_dojo_plugins.training.data_fraction import is_in_share
@@ -113,6 +114,48 @@ def test_a_run(practise, tmp_path, database, capsys, monkeypatch):
     [line] = lines(tmp_path / "proofs.jsonl")  # beside the database, for patches
     assert line["proof"] == "rfl"
     assert trainer.evaluate(tmp_path / "out-data", "val").examples > 0
+
+
+def test_whole_proofs_are_sampled_and_learned_as_a_whole(practise, tmp_path, database, capsys):
+    practise(rounds=1, whole_proof=True, attempts=12, human_share=0.5)
+    [row] = lines(tmp_path / "out" / "rounds.jsonl")
+    assert (row["tried"], row["samples"], row["expansions"]) == (6, 72, 0)
+    assert 6 < row["lean_calls"] <= 24  # four proofs are written, each is checked once
+    assert row["proved"] >= 3
+    proofs = {one["problem"]: one for one in lines(tmp_path / "out" / "proofs.jsonl")}
+    assert proofs["Tiny.trans'"]["proof"] == "rw [hab]\nexact hbc"
+    assert proofs["Tiny.trans'"]["steps"] == []
+    assert "found proofs and" in capsys.readouterr().err
+    learned = list(read_theorems(tmp_path / "out" / "rounds" / "data" / "random" / "train.json"))
+    rows = [row for theorem in learned for row in WholeProof().rows(theorem)]
+    found = [row for row in rows if row["completion"][0]["content"] == "rw [hab]\nexact hbc"]
+    assert len(found) == 1  # as a human wrote it, perhaps
+    assert found[0]["prompt"][-1]["content"].startswith("theorem trans'")
+    [repository] = database.repositories
+    assert [one.full_name for one in repository.sorry_theorems_proved] == ["gap_term"]
+    state = json.loads((tmp_path / "out" / "training_state.json").read_text())
+    assert state["settings"]["formatter"] == "whole-proof"
+
+
+def test_a_set_of_statements_without_a_database(practise, tmp_path, capsys):
+    file = tmp_path / "set.jsonl"
+    rows = [
+        {"name": "one", "formal_statement": "theorem one : two = 2 := by", "header": "def two := 2\n"},
+        {"name": "no", "formal_statement": "theorem no : 1 = 2 := by sorry"},
+        {"name": "held", "formal_statement": "theorem held : 1 = 1 := by sorry", "split": "test"},
+    ]  # fmt: skip
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    practise(rounds=1, whole_proof=True, attempts=16, statements=file, database=None)
+    assert "2 statements; 1 of held-out splits" in capsys.readouterr().err
+    proof, *_ = lines(tmp_path / "out" / "proofs.jsonl")
+    assert (proof["problem"], proof["proof"]) == ("one", "rfl")
+    [learned] = read_theorems(tmp_path / "out" / "rounds" / "data" / "random" / "train.json")
+    [row] = WholeProof().rows(learned)
+    assert row["prompt"][-1]["content"] == "def two := 2\n\ntheorem one : two = 2 :="
+    with pytest.raises(ConfigError, match="is one of tactics"):
+        practise(whole_proof=True, formatter="tactic-chat-renamed")
+    with pytest.raises(UsageError, match="or on statements"):
+        practise(database=None)
 
 
 @pytest.mark.slow

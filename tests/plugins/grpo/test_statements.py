@@ -9,8 +9,8 @@ import pytest
 
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.text.whole_proofs import WholeProof
-from lean_dojo_plugins.grpo.statements import STATEMENT_COLUMNS, read_statements
 from lean_dojo_plugins.grpo.trainer import PROOF_TOKENS, GRPOTrainer
+from lean_dojo_plugins.training.statements import STATEMENT_COLUMNS, read_statements
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.runs import metrics

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -34,6 +34,7 @@ from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.rows import chunks
 from lean_dojo_plugins.training.run_folder import trained_settings
 from lean_dojo_v2.errors import CheckpointError
+from lean_dojo_v2.prover.completions import whole_proof_prompt
 
 log = logging.getLogger(__name__)
 
@@ -50,14 +51,18 @@ MAX_LENGTH = 2048
 Suggestion: TypeAlias = tuple[str, float]
 """A tactic and its log-probability (natural, summed over its tokens and its end)."""
 
+Sample: TypeAlias = tuple[list[int], float]
+"""The tokens of a completion, none if it did not end, and its log-probability."""
+
 
 @attrs.frozen
 class _Choice:
-    """How the next token is chosen."""
+    """How the next token is chosen, and which tokens end a completion."""
 
     temperature: float
     top_p: float
     draws: torch.Tensor  # (samples, tokens)
+    ends: torch.Tensor
 
     def of(self, log_probs: torch.Tensor, samples: torch.Tensor, step: int) -> torch.Tensor:
         """Choose one token a row.
@@ -196,6 +201,7 @@ class CausalTacticGenerator:
         self.max_length = min((n for n in (max_length, context) if n), default=MAX_LENGTH)
         self.batch_tokens = batch_tokens
         self.ends = torch.tensor(end_tokens(tokenizer, model), device=model.device)
+        self.turn_ends = torch.tensor(turn_end_tokens(tokenizer, model), device=model.device)
 
     def generate(
         self,
@@ -248,21 +254,75 @@ class CausalTacticGenerator:
             self.prompt_ids(goal, texts, max_new_tokens)
             for goal, texts in zip(goals, given, strict=True)
         ]
-        results: list[list[Suggestion]] = [[] for _ in goals]
+
+        def complete(batch: list[int]) -> list[list[Sample]]:
+            ids = [prompts[index] for index in batch]
+            if beam and samples > 1:
+                return self._beams(ids, samples, max_new_tokens)
+            chosen = [own_seeds[index] for index in batch]  # a search with one beam is greedy
+            draws = uniforms(chosen, samples, max_new_tokens, self.model.device)
+            choice = _Choice(0.0 if beam else temperature, top_p, draws, self.ends)
+            return self._sample(ids, samples, choice, max_new_tokens)
+
+        found = self._completed(prompts, samples, max_new_tokens, complete)
+        lines = [[(self._line(tokens), score) for tokens, score in each] for each in found]
+        return [_distinct(each) for each in lines] if merge else lines
+
+    def write_proofs(
+        self,
+        statements: Sequence[str],
+        temperature: float = 0.0,
+        *,
+        max_new_tokens: int,
+        seeds: Sequence[int] = (),
+    ) -> list[str]:
+        """Write one whole proof of each statement, to the end of the model's turn.
+
+        A model whose formatter is one of whole proofs is asked as in its training.
+
+        Args:
+            statements: Source text of the theorems up to and with ``:=``.
+            temperature: Of sampling; 0 takes the most probable token at each place.
+            max_new_tokens: Longest proof; one that does not end by then is empty text.
+            seeds: A seed for each, whose proof then does not depend on the others.
+        """
+        own_seeds = list(seeds) or _seeds(0, len(statements))
+        prompts = [
+            encode_prompt(
+                self.tokenizer, self._proof_prompt(one), max(self.max_length - max_new_tokens, 1)
+            )
+            for one in statements
+        ]
+
+        def complete(batch: list[int]) -> list[list[Sample]]:
+            chosen = [own_seeds[index] for index in batch]
+            draws = uniforms(chosen, 1, max_new_tokens, self.model.device)
+            choice = _Choice(temperature, 1.0, draws, self.turn_ends)
+            return self._sample([prompts[index] for index in batch], 1, choice, max_new_tokens)
+
+        found = self._completed(prompts, 1, max_new_tokens, complete)
+        return [self._text(tokens) for [(tokens, _)] in found]
+
+    def _proof_prompt(self, statement: str) -> list[Message]:
+        if getattr(self.formatter, "whole_proof", False):
+            return list(self.formatter.prompt(statement))
+        return whole_proof_prompt(statement)
+
+    def _completed(
+        self,
+        prompts: Sequence[list[int]],
+        samples: int,
+        max_new_tokens: int,
+        complete: Callable[[list[int]], list[list[Sample]]],
+    ) -> list[list[Sample]]:
+        """Complete prompts batch by batch, with dropout off; gives them in their order."""
+        results: list[list[Sample]] = [[] for _ in prompts]
         training = self.model.training
         self.model.train(False)
         try:
             for batch in self._batches(prompts, samples, max_new_tokens):
-                ids = [prompts[index] for index in batch]
-                if beam and samples > 1:
-                    found = self._beams(ids, samples, max_new_tokens)
-                else:  # a search with one beam is greedy
-                    chosen = [own_seeds[index] for index in batch]
-                    draws = uniforms(chosen, samples, max_new_tokens, self.model.device)
-                    choice = _Choice(0.0 if beam else temperature, top_p, draws)
-                    found = self._sample(ids, samples, choice, max_new_tokens)
-                for index, suggestions in zip(batch, found, strict=True):
-                    results[index] = _distinct(suggestions) if merge else list(suggestions)
+                for index, found in zip(batch, complete(batch), strict=True):
+                    results[index] = found
         finally:
             self.model.train(training)
         return results
@@ -296,7 +356,7 @@ class CausalTacticGenerator:
         samples: int,
         choice: _Choice,
         max_new_tokens: int,
-    ) -> list[list[Suggestion]]:
+    ) -> list[list[Sample]]:
         ids, mask = self._pad(prompts)
         output = self.model(
             input_ids=ids,
@@ -307,7 +367,8 @@ class CausalTacticGenerator:
         )
         make_roomy(output.past_key_values)
         try:
-            output.past_key_values.batch_repeat_interleave(samples)
+            if samples > 1:
+                output.past_key_values.batch_repeat_interleave(samples)
         except AttributeError as error:  # linear attention, and other states of their own
             raise UsageError(
                 f"{type(self.model).__name__} keeps a state that transformers cannot repeat for "
@@ -330,7 +391,7 @@ class CausalTacticGenerator:
         mask: torch.Tensor,
         choice: _Choice,
         max_new_tokens: int,
-    ) -> list[Suggestion]:
+    ) -> list[Sample]:
         """Write completions after prompts that are in the cache.
 
         Args:
@@ -338,7 +399,7 @@ class CausalTacticGenerator:
             logits: ``(samples, vocabulary)`` after the prompts.
             mask: ``(samples, length)`` of the prompts.
             choice: How tokens are chosen.
-            max_new_tokens: Longest completion; one that does not end by then gives empty text.
+            max_new_tokens: Longest completion; one that does not end by then gives no tokens.
         """
         rows = torch.arange(len(mask), device=mask.device)  # the samples that are computed
         ended = torch.zeros(len(mask), dtype=torch.bool, device=mask.device)
@@ -355,7 +416,7 @@ class CausalTacticGenerator:
             ):
                 if counts:
                     texts[sample].append(token)
-            ended[rows] |= torch.isin(chosen, self.ends)
+            ended[rows] |= torch.isin(chosen, choice.ends)
             keep = (~ended[rows]).nonzero().squeeze(1)
             if len(keep) == 0:
                 break
@@ -372,14 +433,14 @@ class CausalTacticGenerator:
             )
             cache, logits = output.past_key_values, output.logits[:, -1]
         return [
-            (self._text(tokens) if over else "", total)
+            (tokens if over else [], total)
             for tokens, total, over in zip(texts, totals.tolist(), ended.tolist(), strict=True)
         ]
 
     @torch.inference_mode()
     def _beams(
         self, prompts: Sequence[list[int]], beams: int, max_new_tokens: int
-    ) -> list[list[Suggestion]]:
+    ) -> list[list[Sample]]:
         ids, mask = self._pad(prompts)
         output: Any = self.model.generate(  # type: ignore[operator]
             input_ids=ids,
@@ -401,7 +462,7 @@ class CausalTacticGenerator:
         scores = output.sequences_scores.tolist()
         ends = set(self.ends.tolist())
         scored = [
-            (self._text(tokens) if ends.intersection(tokens) else "", score)
+            (tokens if ends.intersection(tokens) else [], score)
             for tokens, score in zip(rows, scores, strict=True)
         ]
         return list(chunks(scored, beams))
@@ -415,12 +476,14 @@ class CausalTacticGenerator:
         device = self.model.device
         return torch.tensor(ids, device=device), torch.tensor(mask, device=device)
 
-    def _text(self, tokens: list[int]) -> str:
+    def _line(self, tokens: list[int]) -> str:
         """Return the first line of what the tokens say, up to the first that ends a tactic."""
         ends = set(self.ends.tolist())
         stop = next((i for i, token in enumerate(tokens) if token in ends), len(tokens))
-        text = cast("str", self.tokenizer.decode(tokens[: stop + 1], skip_special_tokens=True))
-        return text.partition("\n")[0].strip()
+        return self._text(tokens[: stop + 1]).partition("\n")[0].strip()
+
+    def _text(self, tokens: list[int]) -> str:
+        return cast("str", self.tokenizer.decode(tokens, skip_special_tokens=True))
 
 
 def _seeds(seed: int | None, count: int) -> list[int]:
@@ -430,8 +493,8 @@ def _seeds(seed: int | None, count: int) -> list[int]:
     return [int(one) for one in torch.randint(2**62, (count,), generator=generator)]
 
 
-def end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> list[int]:
-    """Return the tokens that end a tactic: end of sequence, end of turn, end of line."""
+def turn_end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> list[int]:
+    """Return the tokens that end what a model says: end of sequence, end of turn."""
     ends: set[int] = set()
     for value in (tokenizer.eos_token_id, model.generation_config.eos_token_id):
         ends.update(value if isinstance(value, list) else [] if value is None else [value])
@@ -442,7 +505,12 @@ def end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> li
     (rendered,) = render(tokenizer, [turn], ask=False)
     tail = rendered.rpartition("x")[2]
     ids = cast("list[int]", tokenizer(tail, add_special_tokens=False)["input_ids"])
-    ends.update(set(ids) & set(tokenizer.all_special_ids))
+    return sorted(ends | set(ids) & set(tokenizer.all_special_ids))
+
+
+def end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> list[int]:
+    """Return the tokens that end a tactic: those that end a turn, and end of line."""
+    ends = set(turn_end_tokens(tokenizer, model))
     # Byte-level vocabularies write a newline as Ċ, byte-fallback ones as <0x0A>.
     ends.update(
         index

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
 
 import attrs
-import torch
 
 from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
-from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.automation import SUGGESTIONS
 from lean_dojo_v2.prover.base import BaseProver
-from lean_dojo_v2.prover.completions import name_of, unfenced, whole_proof_prompt
+from lean_dojo_v2.prover.completions import name_of, statement_of, unfenced
 from lean_dojo_v2.prover.suggestion import Suggestion
 
 WHOLE_PROOF_TOKENS = 512
@@ -42,6 +39,8 @@ class HFProver(BaseProver):
             stands beside a model of ``SFTTrainer`` or ``GRPOTrainer``, else 2048.
         automation: Also try, at every state, what Lean's own automation tries; these tactics come
             on top of the samples.
+        max_proof_tokens: Longest proof that is written in one go, in tokens; at most half of
+            ``max_length``.
 
     Raises:
         UsageError: If there is no model at that path, or ``config`` asks for vLLM.
@@ -61,6 +60,7 @@ class HFProver(BaseProver):
         seed: int | None = None,
         max_length: int | None = None,
         automation: bool = False,
+        max_proof_tokens: int = WHOLE_PROOF_TOKENS,
     ) -> None:
         super().__init__(config)
         if seed is not None:
@@ -70,6 +70,7 @@ class HFProver(BaseProver):
         self.tactics = CausalTacticGenerator(
             ckpt_path, use_lora, device, formatter, max_length=max_length
         )
+        self._temperature, self._proof_tokens = temperature, max_proof_tokens
         self._sampler = Sampler(
             self.tactics,
             temperature=temperature,
@@ -85,29 +86,29 @@ class HFProver(BaseProver):
 
     def generate_whole_proof(self, theorem: Theorem | str) -> str:
         """Write a complete proof; see :meth:`BaseProver.generate_whole_proof`."""
-        return write_proof(self.tactics, theorem)
+        return write_proof(self.tactics, theorem, self._proof_tokens)
+
+    def write_proofs(self, theorems: Sequence[Theorem | str], seeds: Sequence[int]) -> list[str]:
+        """Sample complete proofs together; see :meth:`BaseProver.write_proofs`."""
+        return self.tactics.write_proofs(
+            [statement_of(one) for one in theorems],
+            self._temperature,
+            max_new_tokens=self.tactics.longest_answer(self._proof_tokens),
+            seeds=seeds,
+        )
 
 
-def write_proof(tactics: CausalTacticGenerator, theorem: Theorem | str) -> str:
+def write_proof(
+    tactics: CausalTacticGenerator, theorem: Theorem | str, longest: int = WHOLE_PROOF_TOKENS
+) -> str:
     """Have a causal model write a complete proof, the most probable token at each step.
 
     Raises:
         UsageError: If a traced theorem has no statement.
     """
-    model, tokenizer = tactics.model, tactics.tokenizer
-    longest = tactics.longest_answer(WHOLE_PROOF_TOKENS)
-    prompt = encode_prompt(tokenizer, whole_proof_prompt(theorem), tactics.max_length - longest)
-    ids = torch.tensor([prompt], device=model.device)
-    with torch.inference_mode():
-        output = cast("Any", model).generate(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
-            max_new_tokens=longest,
-            do_sample=False,
-            pad_token_id=tokenizer.pad_token_id,
-        )
-    text = tokenizer.decode(output[0, ids.shape[1] :], skip_special_tokens=True)
-    return unfenced(cast("str", text), name_of(theorem))
+    longest = tactics.longest_answer(longest)
+    [text] = tactics.write_proofs([statement_of(theorem)], max_new_tokens=longest)
+    return unfenced(text, name_of(theorem))
 
 
 class Sampler:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
-from lean_dojo_core import Message, Row, Theorem, TracedTactic, contains_sorry, remove_marks
+from lean_dojo_core import Message, Row, Theorem, contains_sorry, remove_marks
 from lean_dojo_core.records import NO_GOALS
 from lean_dojo_v2.prover.completions import whole_proof_prompt
 
@@ -12,36 +13,39 @@ from lean_dojo_v2.prover.completions import whole_proof_prompt
 def proof_text(theorem: Theorem) -> str | None:
     r"""Return the tactic block of a traced proof, or ``None`` if it is not known as a whole.
 
-    Only the outermost tactics are written: those that stand inside others come with them. A proof
-    whose places the trace does not say, or that gives up, has none.
+    A tactic that stands inside another one comes with it: the next of the block is the first that
+    begins at the state that the last one left. Exported data does not say where tactics stand, so
+    the lines of a tactic after its first are indented by two columns.
 
+    >>> from lean_dojo_core import TracedTactic
     >>> steps = (
-    ...     TracedTactic("intro n", "⊢ ∀ n, n = n", "n : Nat\n⊢ n = n", start=(1, 5), end=(1, 12)),
-    ...     TracedTactic("rfl", "n : Nat\n⊢ n = n", "no goals", start=(2, 5), end=(2, 8)),
+    ...     TracedTactic("constructor", "⊢ p ∧ q", "⊢ p\n\n⊢ q"),
+    ...     TracedTactic("all_goals\n      simp", "⊢ p\n\n⊢ q", "no goals"),
+    ...     TracedTactic("simp", "⊢ p", "no goals"),
     ... )
     >>> proof_text(Theorem("t", "A.lean", (1, 1), (2, 8), "u", "c", traced_tactics=steps))
-    'intro n\nrfl'
+    'constructor\nall_goals\n  simp'
     """
     lines: list[str] = []
-    end = (0, 0)
+    last, reached = "", None
     for tactic in theorem.traced_tactics:
-        if tactic.start is None or tactic.end is None or contains_sorry(tactic.tactic):
-            return None
-        if tactic.start < end:
-            continue
-        end = tactic.end
-        first, *rest = remove_marks(tactic.tactic).rstrip().split("\n")
-        indent = tactic.start[1] - 1
-        lines += [first, *(line[min(indent, _indent(line)) :] for line in rest)]
-    return "\n".join(lines) if lines and _is_finished(theorem.traced_tactics) else None
+        text = remove_marks(tactic.tactic).rstrip()
+        if reached in {None, tactic.state_before} and reached != NO_GOALS:
+            if contains_sorry(text):
+                return None
+            lines += _laid_out(text)
+            last, reached = text, tactic.state_after
+        elif reached == NO_GOALS and text.partition("\n")[0] not in last:
+            return None  # a second block: the theorem has alternatives
+    return "\n".join(lines) if reached == NO_GOALS else None
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
-
-
-def _is_finished(tactics: Sequence[TracedTactic]) -> bool:
-    return any(tactic.state_after == NO_GOALS for tactic in tactics)
+def _laid_out(tactic: str) -> list[str]:
+    first, _, rest = tactic.partition("\n")
+    if not rest:
+        return [first]
+    others = textwrap.dedent(rest)
+    return [first, *(others if others == rest else textwrap.indent(others, "  ")).split("\n")]
 
 
 class WholeProof:
@@ -60,11 +64,12 @@ class WholeProof:
     def rows(self, theorem: Theorem) -> Iterator[Row]:
         """Yield one row for a theorem with a statement and a proof by tactics."""
         proof = proof_text(theorem)
-        if proof is None or not theorem.theorem_statement:
+        statement = theorem.theorem_statement or ""
+        if proof is None or not statement.rstrip().endswith(":="):  # else it has alternatives
             return
         yield {
-            "problem": theorem.theorem_statement,
-            "prompt": self.prompt(theorem.theorem_statement),
+            "problem": statement,
+            "prompt": self.prompt(statement),
             "completion": [{"role": "assistant", "content": proof}],
             "url": theorem.url,
             "commit": theorem.commit,

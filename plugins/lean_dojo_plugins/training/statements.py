@@ -17,6 +17,7 @@ from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
 from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS
 from lean_dojo_v2.errors import EmptyDatasetError
+from lean_dojo_v2.prover.completions import with_context
 from lean_dojo_v2.wording import counted
 
 STATEMENT_COLUMNS = (
@@ -66,7 +67,7 @@ class Statements:
             theorem = one.theorem
             yield {
                 "problem": one.statement,
-                "prompt": formatter.prompt(_asked(one)),
+                "prompt": formatter.prompt(with_context(one.header or "", one.statement)),
                 "full_name": one.full_name,
                 "header": one.header,
                 "project": None if one.project is None else str(one.project),
@@ -82,17 +83,6 @@ class Statements:
         left = f"; {self.held_out} of held-out splits are left out" if self.held_out else ""
         many = counted(len(self.problems), "statement", "statements")
         print(f"{self.url}: {many}{left}", file=sys.stderr)
-
-
-def _asked(problem: BenchmarkProblem) -> str:
-    """Return what a model reads: what comes before the statement without imports, and it."""
-    kept = [
-        line
-        for line in (problem.header or "").split("\n")
-        if not line.startswith(("import ", "public import ", "module", "prelude"))
-    ]
-    before = "\n".join(kept).strip()
-    return f"{before}\n\n{problem.statement}" if before else problem.statement
 
 
 def read_statements(source: str) -> Statements:
