@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_v2.benchmarks.statements import Statement
 from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.json_text import parse_json
 from lean_dojo_v2.lean.text.header import parse_header
@@ -19,8 +20,26 @@ from lean_dojo_v2.lean.text.lexer import code_tokens, without_end
 from lean_dojo_v2.lean.text.statement import split_statement
 from lean_dojo_v2.paths import read_named
 
-STATEMENTS = ("formal_statement", "refined_statement", "full_proof")
-"""Keys that public sets use for the Lean text of a theorem, in the order of trying them."""
+_NO_PROOF = frozenset({":=", "by", "sorry"})
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "statement": ("formal_statement", "refined_statement", "full_proof"),
+    "name": ("name", "theorem_names"),
+    "header": ("header",),
+    "split": ("split",),
+}
+"""What is read of a row, and the columns that public sets have it in, in the order of trying."""
+
+
+def columns_of(value: Mapping[str, str]) -> dict[str, str]:
+    """Take the columns of a set that differ from those of :data:`COLUMNS`.
+
+    Raises:
+        UsageError: If a key is none of them.
+    """
+    for key in value:
+        if key not in COLUMNS:
+            raise UsageError(f"columns: {key!r} is none of {', '.join(COLUMNS)}")
+    return dict(value)
 
 
 @attrs.frozen
@@ -38,11 +57,13 @@ class JsonlBenchmark:
         file: The file.
         project: Folder of a built Lean project that has what the headers import, such as Mathlib.
         split: Take this split alone.
+        columns: Other names of ``statement``, ``name``, ``header`` and ``split``.
     """
 
     file: Path = attrs.field(converter=Path)
-    project: Path | None = None
+    project: Path | None = attrs.field(default=None, converter=attrs.converters.optional(Path))
     split: str | None = None
+    columns: Mapping[str, str] = attrs.field(factory=dict, converter=columns_of)
 
     @property
     def name(self) -> str:
@@ -56,66 +77,92 @@ class JsonlBenchmark:
             UnreadableFileError: If there is no such file, or a line is not such an object, or its
                 statement no theorem, or two theorems have one name.
         """
-        found = [
-            self._problem(line, number)
-            # Not str.splitlines(): a JSON text may hold U+2028.
-            for number, line in enumerate(read_named(self.file).split(b"\n"), 1)
-            if line.strip()
-        ]
-        chosen = [problem for problem in found if self.split in {None, problem.split}]
-        names = Counter(problem.full_name for problem in chosen)
-        if twice := [name for name, count in names.items() if count > 1]:
-            message = f"has several theorems called {twice[0]!r}; results are counted by name"
-            raise UnreadableFileError(message, path=self.file)
-        return chosen
+        return strictly(self.statements(), str(self.file))
 
-    def _problem(self, line: bytes, number: int) -> BenchmarkProblem:
-        try:
-            item = parse_json(line)
-        except ValueError as error:
-            raise self._error(f"is not JSON: {error}", number) from error
-        if not isinstance(item, dict):
-            raise self._error("is not a JSON object", number)
-        try:
-            return problem_from(item, self.project)
-        except UsageError as error:
-            raise self._error(str(error), number) from error
-
-    def _error(self, message: str, number: int) -> UnreadableFileError:
-        return UnreadableFileError(message, path=self.file, place=f"line {number}")
+    def statements(self) -> Iterator[Statement | UsageError]:
+        """Yield each line's theorem, or what is wrong with the line."""
+        # Not str.splitlines(): a JSON text may hold U+2028.
+        for number, line in enumerate(read_named(self.file).split(b"\n"), 1):
+            if line.strip():
+                try:
+                    found = statement_from(_object(line), self.project, self.columns)
+                except (UsageError, ValueError) as error:
+                    what = str(error) if isinstance(error, UsageError) else f"is not JSON: {error}"
+                    yield UnreadableFileError(what, path=self.file, place=f"line {number}")
+                else:
+                    if self.split in {None, found.problem.split}:
+                        yield found
 
 
-def problem_from(item: Mapping[str, Any], project: Path | None = None) -> BenchmarkProblem:
-    """Read one theorem of a public set.
+def _object(line: bytes) -> Mapping[str, Any]:
+    item = parse_json(line)
+    if not isinstance(item, dict):
+        raise UsageError("is not a JSON object")
+    return item
+
+
+def strictly(found: Iterable[Statement | UsageError], source: str) -> list[BenchmarkProblem]:
+    """Return the theorems of a set; raise where one cannot be read, or two have one name."""
+    problems = []
+    for one in found:
+        if isinstance(one, UsageError):
+            raise one
+        problems.append(one.problem)
+    names = Counter(problem.full_name for problem in problems)
+    if twice := [name for name, count in names.items() if count > 1]:
+        message = f"has several theorems called {twice[0]!r}; results are counted by name"
+        raise UnreadableFileError(message, path=source)
+    return problems
+
+
+def problem_from(
+    item: Mapping[str, Any], project: Path | None = None, columns: Mapping[str, str] | None = None
+) -> BenchmarkProblem:
+    """Read one theorem of a public set; see :func:`statement_from`."""
+    return statement_from(item, project, columns).problem
+
+
+def statement_from(
+    item: Mapping[str, Any], project: Path | None = None, columns: Mapping[str, str] | None = None
+) -> Statement:
+    """Read one theorem of a public set, and whether it has a proof there.
 
     Args:
         item: A line's object, see :class:`JsonlBenchmark`. A name that is an identifier of the set
             and not that of a theorem of the text (``uuid``) is passed over.
         project: Folder of a built Lean project that has what the header imports.
+        columns: See :class:`JsonlBenchmark`.
 
     Raises:
         UsageError: If it is none.
     """
-    key = next((key for key in STATEMENTS if item.get(key)), STATEMENTS[0])
+    key = _column(item, "statement", columns or {})
     text = _text(item, key)
-    name = _text(item, "name") if "name" in item else None
+    named = _column(item, "name", columns or {})
+    name = _text(item, named) if named in item else None
     try:
-        before, statement, found = split_theorem(text, name)
+        before, statement, found, proof = split_theorem(text, name)
     except UsageError as error:
         raise UsageError(f"{key!r} {error}") from error
-    header = item.get("header") or ""  # Lean's core alone
+    header = item.get(_column(item, "header", columns or {})) or ""  # Lean's core alone
     if parse_header(before).imports and isinstance(header, str):
         header = ""  # a text with imports of its own is complete
-    split = item.get("split")
+    split = item.get(_column(item, "split", columns or {}))
     if not isinstance(header, str) or not isinstance(split, str | None):
         raise UsageError("'header' and 'split' must be texts")
-    return BenchmarkProblem(
+    problem = BenchmarkProblem(
         full_name=name or found,
         statement=statement,
-        header=f"{header.rstrip()}\n\n{before}" if header or before else "",
+        header=f"{header.rstrip()}\n\n{before}" if header else before,
         project=project,
         split=split,
     )
+    return Statement(problem, any(t.text not in _NO_PROOF for t in code_tokens(proof)))
+
+
+def _column(item: Mapping[str, Any], what: str, columns: Mapping[str, str]) -> str:
+    tried = (columns[what],) if what in columns else COLUMNS[what]
+    return next((key for key in tried if item.get(key)), tried[0])
 
 
 def _text(item: Mapping[str, Any], key: str) -> str:
@@ -125,15 +172,16 @@ def _text(item: Mapping[str, Any], key: str) -> str:
     return value
 
 
-def split_theorem(text: str, name: str | None = None) -> tuple[str, str, str]:
-    """Split a theorem's text into what comes before it, and its statement.
+def split_theorem(text: str, name: str | None = None) -> tuple[str, str, str, str]:
+    """Split a theorem's text into what comes before it, its statement and its proof.
 
     Args:
         text: The theorem, with or without ``:= by`` and ``sorry`` at its end.
         name: Its name; the last theorem's if not given, since lemmas come before it.
 
     Returns:
-        What comes before it, the theorem up to and with ``:=``, and its name as written.
+        What comes before it, the theorem up to and with ``:=``, its name as written, and what
+        follows the statement.
 
     Raises:
         UsageError: If there is no such theorem.
@@ -149,4 +197,5 @@ def split_theorem(text: str, name: str | None = None) -> tuple[str, str, str]:
     word, following = theorems[-1 if name is None else 0]
     found = split_statement(text, following.end)
     end = len(text) if found is None else found[0]
-    return text[: word.start], f"{without_end(text[word.start : end])} :=", following.text
+    statement = f"{without_end(text[word.start : end])} :="
+    return text[: word.start], statement, following.text, text[end:]

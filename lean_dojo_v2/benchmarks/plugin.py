@@ -33,5 +33,5 @@ def lean_dojo_benchmarks() -> Iterator[BenchmarkSpec]:
     yield BenchmarkSpec(
         name="jsonl",
         target="lean_dojo_v2.benchmarks.jsonl:JsonlBenchmark",
-        summary="A file in miniF2F's format: name, header, formal_statement, split.",
+        summary="A file with a theorem a line, in the form of miniF2F and other public sets.",
     )

@@ -14,6 +14,7 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.protocols import Benchmark
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.jsonl import problem_from
+from lean_dojo_v2.benchmarks.named import benchmark_named
 from lean_dojo_v2.benchmarks.source import problem_of, project_of
 from lean_dojo_v2.prover.problem import GoalProblem, Problem
 
@@ -97,10 +98,8 @@ def _text(problem: BenchmarkProblem) -> str:
 @lru_cache(maxsize=8)
 def _by_name(benchmark: Any) -> dict[str, BenchmarkProblem]:
     """Return a benchmark's theorems by name; it is read once. Benchmarks are frozen records."""
-    if not isinstance(benchmark, str):
-        made = benchmark
-    elif benchmark.endswith(".jsonl"):
-        made = registry.benchmarks["jsonl"].create(file=benchmark)
-    else:
-        made = registry.benchmarks[benchmark].create()
+    made = benchmark
+    if isinstance(benchmark, str):
+        name, settings = benchmark_named(benchmark)
+        made = registry.benchmarks[name].create(**settings)
     return {problem.full_name: problem for problem in made.problems()}

@@ -93,8 +93,9 @@ def bench(
 ) -> None:
     """Measure how many theorems of a BENCHMARK a prover proves.
 
-    BENCHMARK is the name of a benchmark (`lean-dojo plugins` lists them; `sample` if not given) or
-    a file in miniF2F's JSONL form. `--set` sets the benchmark's own settings, such as split=val.
+    BENCHMARK is the name of a benchmark (`lean-dojo plugins` lists them; `sample` if not given), a
+    JSONL file in the form of miniF2F or another public set, or `hub:OWNER/NAME`, a data set of
+    the Hugging Face hub. `--set` sets the benchmark's own settings, such as split=val.
 
     Lean checks every proof as a whole. Budgets are counted, not timed, so the same seed gives the
     same proofs on machines of the same kind. To go on with a killed run, repeat the command.
@@ -133,6 +134,7 @@ def _problems(
 ) -> tuple[str, list[BenchmarkProblem], dict[str, Any]]:
     """Return the benchmark's name, its theorems, and the settings that were given."""
     from lean_dojo_core import registry
+    from lean_dojo_v2.benchmarks.named import benchmark_named
     from lean_dojo_v2.config import Settings, construct, parse_assignment
 
     settings = Settings()
@@ -140,10 +142,8 @@ def _problems(
         settings.update(parse_assignment(text))
     if database is not None:
         settings.update(Settings({"database": str(database)}, {("database",): "--database"}))
-    kind = benchmark
-    if Path(benchmark).suffix == ".jsonl":
-        kind = "jsonl"
-        settings.update(Settings({"file": benchmark}, {("file",): "BENCHMARK"}))
+    kind, meant = benchmark_named(benchmark)
+    settings.update(Settings(dict(meant), {(key,): "BENCHMARK" for key in meant}))
     entry = registry.benchmarks[kind]
     made = construct(entry.load(), settings, owner=f"benchmark {entry.name!r}")
     problems = list(made.problems())

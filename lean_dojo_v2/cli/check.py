@@ -174,7 +174,7 @@ def _problem(asked: _Asked) -> Problem:
     if asked.goal is not None:
         return GoalProblem(asked.goal)
     try:
-        before, statement, name = split_theorem(str(asked.statement))
+        before, statement, name, _ = split_theorem(str(asked.statement))
     except UsageError as error:
         raise UsageError(f"--statement {error}; write it as 'theorem NAME … : …'") from error
     header = "".join(f"import {module}\n" for module in asked.imports) + before

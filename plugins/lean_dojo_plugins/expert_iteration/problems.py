@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -12,16 +11,17 @@ import attrs
 
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.training.data_fraction import is_in_share
+from lean_dojo_plugins.training.statements import Statements
 from lean_dojo_v2.benchmarks.database import (
     problems_of,
     sorry_theorems,
     training_theorems,
 )
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
+from lean_dojo_v2.benchmarks.statements import distinctly_named, said
 from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS, split_of
 from lean_dojo_v2.errors import EmptyDatasetError
-from lean_dojo_v2.lean.text.lexer import code_tokens
 
 TRAINING, HIDDEN, SORRY = "training", "hidden", "sorry"
 NAMED = frozenset({TRAINING, HIDDEN, SORRY})
@@ -35,10 +35,12 @@ class Practice:
     Attributes:
         problems: The problems; their names differ.
         left_out: Names of theorems that are held out, or state what a held-out theorem states.
+        statements: The set that they are of, which says itself what it leaves out.
     """
 
     problems: tuple[BenchmarkProblem, ...]
     left_out: tuple[str, ...]
+    statements: Statements | None = None
 
     @property
     def digest(self) -> str:
@@ -77,13 +79,13 @@ def gather(
         for repository in chain(repositories, others)
         for theorem in repository.iter_theorems()
         if split_of(theorem) != "train"
-        if (spoken := _spoken(theorem.theorem_statement or ""))
+        if (spoken := said(theorem.theorem_statement or ""))
     }
     found = [one for source in sources for one in _of(source, repositories, projects, human_share)]
     kept: list[BenchmarkProblem] = []
     left_out: list[str] = []
     for one in found:
-        if one.split in HELD_OUT_SPLITS or _spoken(one.statement) in secret:
+        if one.split in HELD_OUT_SPLITS or said(one.statement) in secret:
             left_out.append(one.full_name)
         else:
             kept.append(one)
@@ -92,7 +94,7 @@ def gather(
             f"there is nothing to practise on: {', '.join(sources)} has no theorem that is not "
             "held out"
         )
-    return Practice(tuple(_distinctly_named(kept)), tuple(left_out))
+    return Practice(tuple(distinctly_named(kept)), tuple(left_out))
 
 
 def _of(
@@ -114,32 +116,3 @@ def _of(
         theorems = ((theorem, split_of(theorem)) for theorem, _ in sorry_theorems(repositories))
         return problems_of(theorems, projects)
     return JsonlBenchmark(Path(source)).problems()
-
-
-def _spoken(statement: str) -> str:
-    r"""Return what a declaration says: without modifiers, name, comments and layout.
-
-    >>> _spoken("private theorem a.b.{u} (n:Nat) : -- all\n    n = n :=")
-    '( n : Nat ) : n = n'
-    >>> _spoken("lemma c (n : Nat) : n = n := by")
-    '( n : Nat ) : n = n'
-    """
-    words = [token.text for token in code_tokens(statement)]
-    start = next((i + 2 for i, word in enumerate(words) if word in {"theorem", "lemma"}), 0)
-    if words[start : start + 2] == [".", "{"]:  # the name's universes
-        start = words.index("}", start) + 1 if "}" in words[start:] else start
-    words = words[start:]
-    for end in ("by", ":="):
-        if words[-1:] == [end]:
-            words.pop()
-    return " ".join(words)
-
-
-def _distinctly_named(problems: Sequence[BenchmarkProblem]) -> Iterator[BenchmarkProblem]:
-    """Number the problems of several sources that share a name."""
-    seen: Counter[str] = Counter()
-    for problem in problems:
-        seen[problem.full_name] += 1
-        count = seen[problem.full_name]
-        name = problem.full_name if count == 1 else f"{problem.full_name} #{count}"
-        yield attrs.evolve(problem, full_name=name)

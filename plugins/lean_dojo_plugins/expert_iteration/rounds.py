@@ -14,6 +14,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -157,12 +158,21 @@ class Rounds:
             if self.trainer.resume:
                 self.trainer.run_state()  # refuses the run of another trainer
             atomic_write_text(file, json.dumps(mine, indent=2) + "\n")
+        if self.practice.statements is not None:
+            self.practice.statements.say()
+            _ = self._problems  # what one process finds out, the others read
         if out := len(self.practice.left_out):
             _say(
                 f"practising on {counted(len(self.practice.problems), 'problem', 'problems')}; "
                 f"{counted(out, 'theorem', 'theorems')} left out, held out or saying what a "
                 "held-out theorem says"
             )
+
+    @cached_property
+    def _problems(self) -> Sequence[BenchmarkProblem]:
+        """The problems that Lean elaborates, where that is to be checked."""
+        found = self.practice.statements
+        return self.practice.problems if found is None else found.elaborated(self.folder).problems
 
     def steps(self, count: int) -> list[Round]:
         """Return the rounds as steps of a curriculum."""
@@ -181,7 +191,7 @@ class Rounds:
         number, trainer = step.index + 1, self.trainer
         past = [self._attempts(before).attempts(WHO) for before in range(1, number)]
         schedule = Schedule(trainer.skip_after, trainer.problems_per_round)
-        everything = schedule.choose(self.practice.problems, past)
+        everything = schedule.choose(self._problems, past)
         self._tried = len(everything)
         problems = self.process.share(everything)
         attempts = self._attempts(number)

@@ -33,7 +33,7 @@ from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lock import run_lock
 from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.run_folder import RunFolder
-from lean_dojo_plugins.training.statements import read_statements
+from lean_dojo_plugins.training.statements import StatementSource, statements_of
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
 from lean_dojo_v2.benchmarks.runner import local_server
 from lean_dojo_v2.data.repository import Repository as TracedRepository
@@ -90,12 +90,13 @@ class ExpertIterationTrainer(SFTTrainer):
             "miniF2F's format."
         ),
     )
-    statements: str | None = attrs.field(
+    statements: StatementSource | str | None = attrs.field(
         default=None,
-        converter=attrs.converters.optional(fields.text_of_path),
+        converter=statements_of,
         metadata=about(
-            "Practise on these statements instead of a database's theorems: a JSONL file, or the "
-            "name of a benchmark."
+            "Practise on these statements instead of a database's theorems: a JSONL file, "
+            "hub:OWNER/NAME[:SPLIT], or the name of a benchmark; or a mapping with source, "
+            "project, columns, held_out, check."
         ),
     )
     whole_proof: bool = setting(
@@ -227,7 +228,10 @@ class ExpertIterationTrainer(SFTTrainer):
     @property
     def own_data(self) -> str | None:
         """What it practises on without a database."""
-        return self.statements
+        return None if self.statements is None else self._source_of_statements().source
+
+    def _source_of_statements(self) -> StatementSource:
+        return cast("StatementSource", self.statements)  # the converter made it
 
     def train(
         self,
@@ -286,11 +290,10 @@ class ExpertIterationTrainer(SFTTrainer):
     ) -> Rounds:
         """Collect what is practised on; a ``UsageError`` if there is neither database nor set."""
         if self.statements is not None:
-            found = read_statements(self.statements)
+            found = self._source_of_statements().read()
             self.preflight()
-            found.say()
             own = data_path / "statements"
-            return Rounds(self, (), None, own, Practice(found.problems, ()))
+            return Rounds(self, (), None, own, Practice(found.problems, (), found))
         if repos is None or database is None:
             raise UsageError(
                 "expert-iteration practises on repositories of a database, or on statements"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_dojo_core import DatasetFormatterSpec, TrainerSpec, hookimpl
+from lean_dojo_core import BenchmarkSpec, DatasetFormatterSpec, TrainerSpec, hookimpl
 
 
 @hookimpl
@@ -41,3 +41,13 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
             "end",
         ),
     )  # fmt: skip
+
+
+@hookimpl
+def lean_dojo_benchmarks() -> Iterator[BenchmarkSpec]:
+    """Offer ``hub``."""
+    yield BenchmarkSpec(
+        name="hub",
+        target="lean_dojo_plugins.training.hub_set:HubBenchmark",
+        summary="A data set of the Hugging Face hub, with the columns of public sets.",
+    )

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import attrs
 from accelerate import PartialState
@@ -37,7 +37,12 @@ from lean_dojo_plugins.training.fields import about, setting
 from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.settings import plain
-from lean_dojo_plugins.training.statements import STATEMENT_COLUMNS, Statements, read_statements
+from lean_dojo_plugins.training.statements import (
+    STATEMENT_COLUMNS,
+    Statements,
+    StatementSource,
+    statements_of,
+)
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.runs import figures, metrics
 
@@ -127,12 +132,13 @@ class GRPOTrainer(CausalTrainer):
         metadata=about("Train only a LoRA adapter with this configuration."),
     )
     formatter: str = setting(TACTIC_PROMPT, "Dataset formatter that turns theorems into rows.")
-    statements: str | None = attrs.field(
+    statements: StatementSource | str | None = attrs.field(
         default=None,
-        converter=attrs.converters.optional(fields.text_of_path),
+        converter=statements_of,
         metadata=about(
-            "Train on whole proofs of these statements instead of a database: a JSONL file, or the "
-            "name of a benchmark."
+            "Train on whole proofs of these statements instead of a database: a JSONL file, "
+            "hub:OWNER/NAME[:SPLIT], or the name of a benchmark; or a mapping with source, "
+            "project, columns, held_out, check."
         ),
     )
     share_prompts: bool = setting(
@@ -200,8 +206,9 @@ class GRPOTrainer(CausalTrainer):
         """
         data_path = data_path or merged_data_dir()
         if self.statements is not None:
-            self._set = read_statements(self.statements)
-            self._set.say()
+            self._set = self._source_of_statements().read()
+            if PartialState().is_main_process:
+                self._set.say()
             stands_in: Any = self._set
             super().train([stands_in], stands_in, Path(data_path) / "statements")
             return
@@ -243,7 +250,10 @@ class GRPOTrainer(CausalTrainer):
     @property
     def own_data(self) -> str | None:
         """What it trains on without a database."""
-        return self.statements
+        return None if self.statements is None else self._source_of_statements().source
+
+    def _source_of_statements(self) -> StatementSource:
+        return cast("StatementSource", self.statements)  # the converter made it
 
     def make_formatter(self) -> DatasetFormatter:
         """Load the dataset formatter; that of statements is one of whole proofs."""
@@ -272,7 +282,7 @@ class GRPOTrainer(CausalTrainer):
         TRL itself has no limit for prompts. Of episodes only the theorems are kept.
         """
         if self._set is not None:
-            rows = self._set.rows(self.make_formatter())
+            rows = self._set.elaborated(Path(self.output_dir)).rows(self.make_formatter())
         elif self.episodes:
             rows = _theorems(rows)
         yield from Tokeniser(self.tokenizer, self.row_length, self.too_long).prompts(rows)

@@ -1,23 +1,33 @@
-"""A set of statements as the one step of a curriculum: no database, no human proof."""
+"""A set of statements as what is trained on: no database, no human proof."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import attrs
 import orjson
+from tqdm import tqdm
 
 from lean_dojo_core import DatasetFormatter, Repository, registry
+from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
-from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS
+from lean_dojo_v2.benchmarks.jsonl import columns_of
+from lean_dojo_v2.benchmarks.named import benchmark_named
+from lean_dojo_v2.benchmarks.source import problem_of, project_of
+from lean_dojo_v2.benchmarks.statements import Examined, Statement, examine
 from lean_dojo_v2.errors import EmptyDatasetError
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError, LeanError
+from lean_dojo_v2.lean.pool.shared import shared_engines
 from lean_dojo_v2.prover.completions import with_context
+from lean_dojo_v2.runs.files import append_lines, read_lines
+from lean_dojo_v2.structuring import suggestion
 from lean_dojo_v2.wording import counted
 
 STATEMENT_COLUMNS = (
@@ -25,6 +35,83 @@ STATEMENT_COLUMNS = (
     "url", "commit", "file_path", "start", "end",
 )  # fmt: skip
 """Columns of the rows of statements; those that a statement has no use for are ``None``."""
+CHECKS = "statements.jsonl"
+"""What Lean said of each statement, in a run's folder."""
+
+
+def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+@attrs.frozen
+class StatementSource:
+    """The setting ``statements``.
+
+    Attributes:
+        source: A ``.jsonl`` file, ``hub:OWNER/NAME[:SPLIT]``, or the name of a benchmark.
+        project: Folder of a built Lean project that has what the statements import.
+        columns: Other names of the columns ``statement``, ``name``, ``header`` and ``split``.
+        held_out: Sets whose statements are never trained on, whatever they are called there.
+        check: Have Lean elaborate each statement before anything is trained, once.
+    """
+
+    source: str = attrs.field(converter=str)
+    project: Path | None = attrs.field(default=None, converter=attrs.converters.optional(Path))
+    columns: Mapping[str, str] = attrs.field(factory=dict, converter=columns_of)
+    held_out: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    check: bool = True
+
+    def read(self) -> Statements:
+        """Read the set, without what is held out or says the same as another one.
+
+        Raises:
+            UsageError: If there is no such set.
+            EmptyDatasetError: If nothing is left to train on.
+        """
+        settings: dict[str, Any] = {"columns": self.columns} if self.columns else {}
+        if self.project is not None:
+            settings["project"] = self.project
+        secret = [one for name in self.held_out for one in _rows(name)]
+        texts = [one.problem.statement for one in secret if isinstance(one, Statement)]
+        found = examine(_rows(self.source, settings), texts)
+        if not found.problems:
+            lines = "; ".join(found.lines()[1:]) or "it has no statements"
+            raise EmptyDatasetError(f"there is nothing to train on: {lines}", path=self.source)
+        return Statements(self.source, found, self.check)
+
+
+def statements_of(
+    value: StatementSource | Mapping[str, Any] | str | Path | None,
+) -> StatementSource | None:
+    """Take a source alone, or a mapping of the settings of :class:`StatementSource`.
+
+    Raises:
+        ConfigError: For a setting that there is not.
+    """
+    if value is None or isinstance(value, StatementSource):
+        return value
+    if not isinstance(value, Mapping):
+        return StatementSource(str(value))
+    known = [one.name for one in attrs.fields(StatementSource)]
+    for key in value:
+        if key not in known:
+            hint = suggestion(str(key), known)
+            raise ConfigError(f"statements.{key}: there is no such setting.{hint}")
+    if "source" not in value:
+        raise ConfigError("statements.source: name a file, a data set or a benchmark")
+    return StatementSource(**value)
+
+
+def _rows(
+    source: str, settings: Mapping[str, Any] | None = None
+) -> Iterable[Statement | UsageError]:
+    """Read a set row by row, if its benchmark can; of another one every theorem is a row."""
+    name, meant = benchmark_named(source)
+    made = registry.benchmarks[name].create(**meant, **(settings or {}))
+    if (read := getattr(made, "statements", None)) is not None:
+        yield from read()
+    else:
+        yield from map(Statement, made.problems())
 
 
 @attrs.frozen
@@ -32,21 +119,26 @@ class Statements:
     """Statements to prove, in the place of a repository and of its database.
 
     Attributes:
-        url: Where they come from: a file, or the name of a benchmark.
-        problems: The statements.
-        held_out: How many were left out because their split is held out.
+        url: Where they come from.
+        examined: What is left of the set, and what is not.
+        check: Whether Lean is to elaborate each before anything is trained.
     """
 
     url: str
-    problems: tuple[BenchmarkProblem, ...] = attrs.field(repr=False)
-    held_out: int = 0
+    examined: Examined = attrs.field(repr=False)
+    check: bool = True
+
+    @property
+    def problems(self) -> tuple[BenchmarkProblem, ...]:
+        """The statements."""
+        return self.examined.problems
 
     @property
     def commit(self) -> str:
         """A digest of the statements: others are another run."""
         digest = sha256()
         for one in self.problems:
-            digest.update(f"{one.full_name}\0{one.header}\0{one.statement}\0".encode())
+            digest.update(_key(one).encode())
         return digest.hexdigest()[:40]
 
     @property
@@ -80,31 +172,81 @@ class Statements:
 
     def say(self) -> None:
         """Say on standard error what is trained on, and what was left out."""
-        left = f"; {self.held_out} of held-out splits are left out" if self.held_out else ""
-        many = counted(len(self.problems), "statement", "statements")
-        print(f"{self.url}: {many}{left}", file=sys.stderr)
+        for line in self.examined.lines():
+            print(f"{self.url}: {line}", file=sys.stderr)
+
+    def elaborated(self, folder: Path) -> Statements:
+        """Leave out what Lean does not elaborate, if that is to be checked, and say how many.
+
+        Args:
+            folder: The run's, where the answers are kept; no statement is asked about twice.
+
+        Raises:
+            EmptyDatasetError: If Lean elaborates none.
+        """
+        broken = elaborate(self.problems, folder / CHECKS) if self.check else []
+        if not broken:
+            return self
+        names = {name for name, _ in broken}
+        share = 100 * len(names) / len(self.problems)
+        name, why = broken[0]
+        line = (
+            f"left out: {len(names)} ({share:.1f} %) that Lean does not elaborate, such as {name}"
+        )
+        print(f"{self.url}: {line}: {why}", file=sys.stderr)
+        kept = tuple(one for one in self.problems if one.full_name not in names)
+        if not kept:
+            raise EmptyDatasetError(f"Lean elaborates none of them; {name}: {why}", path=self.url)
+        return attrs.evolve(self, examined=attrs.evolve(self.examined, problems=kept))
 
 
-def read_statements(source: str) -> Statements:
-    """Read a set of statements, without those that are held out.
+def elaborate(problems: Sequence[BenchmarkProblem], file: Path) -> list[tuple[str, str]]:
+    """Have Lean elaborate statements; give those that it does not, with what it says.
 
     Args:
-        source: A ``.jsonl`` file in miniF2F's form, or the name of a benchmark.
-
-    Raises:
-        UsageError: If there is no such file or benchmark, or a line is no theorem.
-        EmptyDatasetError: If nothing is left to train on.
+        problems: The statements.
+        file: Where the answers are kept.
     """
-    found: Iterable[BenchmarkProblem]
-    if source.endswith(".jsonl"):
-        found = JsonlBenchmark(Path(source)).problems()
-    else:
-        found = registry.benchmarks[source].create().problems()
-    found = list(found)
-    kept = tuple(one for one in found if one.split not in HELD_OUT_SPLITS)
-    if not kept:
-        raise EmptyDatasetError(
-            f"all {len(found)} statements belong to held-out splits, which are never trained on",
-            path=source,
-        )
-    return Statements(source, kept, len(found) - len(kept))
+    known = {line["key"]: line["error"] for line in read_lines(file)}
+    asked = [one for one in problems if _key(one) not in known]
+    if asked:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        engines = shared_engines()
+        try:
+            answers: list[tuple[BenchmarkProblem, Future[str]]] = []
+            for one in asked:
+                project = project_of(one)
+                header = one.header if one.theorem is None else one.theorem.file_path
+                answer = engines.submit(
+                    project, _error, one, project, header=header, name=one.full_name
+                )
+                answers.append((one, answer))
+            for one, answer in tqdm(answers, desc="statements", mininterval=10, disable=None):
+                known[_key(one)] = error = _settled(answer)
+                append_lines(file, [{"key": _key(one), "name": one.full_name, "error": error}])
+        finally:
+            engines.close()
+        print(f"{counted(len(asked), 'statement', 'statements')} elaborated", file=sys.stderr)
+    return [(one.full_name, known[_key(one)]) for one in problems if known[_key(one)]]
+
+
+def _error(server: Server, problem: BenchmarkProblem, project: Path | None) -> str:
+    try:
+        problem_of(problem, project).open(server)
+    except EngineLostError:
+        raise  # the pool tries once more
+    except LeanError as error:
+        return str(error) or "no reason"
+    return ""
+
+
+def _settled(answer: Future[str]) -> str:
+    try:
+        return answer.result()
+    except (EngineKilledError, EngineLostError) as error:
+        return str(error)
+
+
+def _key(problem: BenchmarkProblem) -> str:
+    text = f"{problem.full_name}\0{problem.header}\0{problem.statement}\0{problem.project}\0"
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -146,7 +146,7 @@ def test_a_set_of_statements_without_a_database(practise, tmp_path, capsys):
     ]  # fmt: skip
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     practise(rounds=1, whole_proof=True, attempts=16, statements=file, database=None)
-    assert "2 statements; 1 of held-out splits" in capsys.readouterr().err
+    assert "2 statements of 3" in capsys.readouterr().err
     proof, *_ = lines(tmp_path / "out" / "proofs.jsonl")
     assert (proof["problem"], proof["proof"]) == ("one", "rfl")
     [learned] = read_theorems(tmp_path / "out" / "rounds" / "data" / "random" / "train.json")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import attrs
 import pytest
 
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.text.whole_proofs import WholeProof
 from lean_dojo_plugins.grpo.trainer import PROOF_TOKENS, GRPOTrainer
-from lean_dojo_plugins.training.statements import STATEMENT_COLUMNS, read_statements
+from lean_dojo_plugins.training import statements
+from lean_dojo_plugins.training.hub_set import HubBenchmark
+from lean_dojo_plugins.training.statements import STATEMENT_COLUMNS, StatementSource, statements_of
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.runs import metrics
@@ -29,17 +32,79 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_held_out_statements_are_left_out_and_counted(file, capsys):
-    found = read_statements(str(file))
-    assert ([one.full_name for one in found.problems], found.held_out) == (["a", "b"], 1)
+def test_what_is_left_out_is_counted(file, capsys):
+    found = StatementSource(file).read()
+    assert [one.full_name for one in found.problems] == ["a", "b"]
     found.say()
-    assert "2 statements; 1 of held-out splits are left out" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "2 statements of 3\n" in said
+    assert "left out: 1 (33.3 %) of held-out splits, such as c" in said
     rows = list(found.rows(WholeProof()))
     assert all(tuple(row) == STATEMENT_COLUMNS for row in rows)
     assert rows[1]["prompt"][-1]["content"] == "open Nat\n\ntheorem b : 1 + 1 = 2 :="
     file.write_text(json.dumps(ROWS[2]))
-    with pytest.raises(EmptyDatasetError, match="never trained on"):
-        read_statements(str(file))
+    with pytest.raises(EmptyDatasetError, match=r"nothing to train on.*of held-out splits"):
+        StatementSource(file).read()
+
+
+def test_a_held_out_set_and_other_columns(tmp_path):
+    secret, file = tmp_path / "secret.jsonl", tmp_path / "set.jsonl"
+    secret.write_text(json.dumps({"formal_statement": "theorem s (n : Nat) : n + 0 = n := sorry"}))
+    texts = [
+        "lemma mine (k : Nat) :\n  k + 0 = k := by sorry",
+        "theorem t : 1 = 1 := by rfl",
+        "theorem t : 2 = 2 := by",
+        "-- nothing",
+    ]
+    file.write_text("".join(json.dumps({"code": text}) + "\n" for text in texts))
+    source = statements_of(
+        {"source": file, "columns": {"statement": "code"}, "held_out": str(secret)}
+    )
+    found = source.read().examined
+    assert [(one.full_name, one.statement) for one in found.problems] == [
+        ("t", "theorem t : 1 = 1 :="), ("t_2", "theorem t_2 : 2 = 2 :="),
+    ]  # fmt: skip
+    assert found.with_proof == 1
+    assert {str(reason): len(names) for reason, names in found.left_out.items()} == {
+        "no theorem that can be read": 1, "saying what a held-out one says": 1,
+    }  # fmt: skip
+    assert found.lines()[0] == "2 statements of 4, 1 of which carry a proof, which is not shown"
+    with pytest.raises(ConfigError, match="Did you mean 'columns'"):
+        statements_of({"source": "x", "column": {}})
+    with pytest.raises(UsageError, match="'goal' is none of statement, name"):
+        statements_of({"source": "x", "columns": {"goal": "y"}})
+
+
+def test_a_data_set_of_the_hub(tmp_path):
+    """A folder that `datasets` loads as it loads a name of the hub."""
+    folder = tmp_path / "few"
+    folder.mkdir()
+    for split, text in (("train", "theorem a : 1 = 1 := sorry"), ("test", "theorem b : 2 = 2 :=")):
+        row = {"uuid": "x", "formal_statement": f"import Lean\n\n{text}"}
+        (folder / f"{split}.jsonl").write_text(json.dumps(row) + "\n")
+    [problem] = StatementSource(f"hub:{folder}").read().problems
+    assert (problem.full_name, problem.header, problem.split) == ("a", "import Lean\n\n", "train")
+    with pytest.raises(EmptyDatasetError, match="of held-out splits, such as b"):
+        StatementSource(f"hub:{folder}:test").read()
+    assert HubBenchmark(f"{folder}:test").problems()[0].full_name == "b"
+    with pytest.raises(UsageError, match="has no split 'dev'; it has train, test"):
+        HubBenchmark(f"{folder}:dev").problems()
+    with pytest.raises(UsageError, match="hub:nobody/nothing: "):
+        HubBenchmark("nobody/nothing").problems()
+
+
+def test_what_lean_does_not_elaborate_is_left_out_once(file, tmp_path, capsys, monkeypatch):
+    row = {"name": "broken", "formal_statement": "theorem broken : NoSuch.thing = 1 := by"}
+    file.write_text(f"{file.read_text()}{json.dumps(row)}\n")
+    found = StatementSource(file).read()
+    kept = found.elaborated(tmp_path)
+    assert [one.full_name for one in kept.problems] == ["a", "b"]
+    said = capsys.readouterr().err
+    assert "3 statements elaborated" in said
+    assert "left out: 1 (33.3 %) that Lean does not elaborate, such as broken: " in said
+    monkeypatch.setattr(statements, "shared_engines", None)  # nothing is asked again
+    assert found.elaborated(tmp_path) == kept
+    assert attrs.evolve(found, check=False).elaborated(tmp_path).problems == found.problems
 
 
 def test_settings(file):
@@ -62,7 +127,8 @@ def test_it_trains_on_a_file_alone(file, tiny_model, tmp_path, capsys):
     ])  # fmt: skip
     said = capsys.readouterr().err
     assert code == 0, said
-    assert "2 statements" in said
+    assert "2 statements of 3" in said
+    assert "2 statements elaborated" in said
     rows = metrics.read(tmp_path / "out")
     assert any("lean/unparsed" in row for row in rows)
     assert (tmp_path / "out" / "model.safetensors").exists()

@@ -1,0 +1,25 @@
+"""Sets of theorems by the names that users give: a file, a data set of the hub, a benchmark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+JSONL, HUB = "jsonl", "hub"
+"""Names of the benchmarks that read files, and data sets."""
+
+
+def benchmark_named(source: str) -> tuple[str, dict[str, str]]:
+    """Return the registered name of a set's benchmark, and the settings that the name stands for.
+
+    >>> benchmark_named("sets/few.jsonl")
+    ('jsonl', {'file': 'sets/few.jsonl'})
+    >>> benchmark_named("hub:AI-MO/NuminaMath-LEAN")
+    ('hub', {'dataset': 'AI-MO/NuminaMath-LEAN'})
+    >>> benchmark_named("sample")
+    ('sample', {})
+    """
+    if Path(source).suffix == ".jsonl":
+        return JSONL, {"file": source}
+    if source.startswith(f"{HUB}:"):
+        return HUB, {"dataset": source.removeprefix(f"{HUB}:")}
+    return source, {}

@@ -1,0 +1,85 @@
+"""Sets of statements from the Hugging Face hub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_v2.benchmarks.jsonl import columns_of, statement_from, strictly
+from lean_dojo_v2.benchmarks.statements import Statement
+
+
+@attrs.frozen
+class HubBenchmark:
+    """Theorems of a data set of the Hugging Face hub, or of a folder that `datasets` can load.
+
+    Its columns are those that :class:`.JsonlBenchmark` reads.
+
+    Attributes:
+        dataset: ``OWNER/NAME`` or ``OWNER/NAME:SPLIT``; a folder's path in the place of the name.
+            Without a split it is ``train``, or the only one.
+        config: The configuration of a data set that has several.
+        project: Folder of a built Lean project that has what the headers import, such as Mathlib.
+        split: Take only the theorems whose own column ``split`` says so, or else the data set's.
+        columns: Other names of ``statement``, ``name``, ``header`` and ``split``.
+    """
+
+    dataset: str
+    config: str | None = None
+    project: Path | None = attrs.field(default=None, converter=attrs.converters.optional(Path))
+    split: str | None = None
+    columns: Mapping[str, str] = attrs.field(factory=dict, converter=columns_of)
+
+    @property
+    def name(self) -> str:
+        """The data set's name without its owner."""
+        return Path(self._source[0]).name
+
+    def problems(self) -> list[BenchmarkProblem]:
+        """Return the theorems in the order of the data set.
+
+        Raises:
+            UsageError: If there is no such data set, or a row is no theorem, or two theorems have
+                one name.
+        """
+        return strictly(self.statements(), self.dataset)
+
+    def statements(self) -> Iterator[Statement | UsageError]:
+        """Yield each row's theorem, or what is wrong with the row."""
+        part, rows = self._rows()
+        for number, row in enumerate(rows):
+            try:
+                found = statement_from(row, self.project, self.columns)
+            except UsageError as error:
+                yield UsageError(f"{self.dataset}, row {number}: {error}")
+                continue
+            if found.problem.split is None:
+                found = attrs.evolve(found, problem=attrs.evolve(found.problem, split=part))
+            if self.split in {None, found.problem.split}:
+                yield found
+
+    @property
+    def _source(self) -> tuple[str, str]:
+        name, _, part = self.dataset.partition(":")
+        return name, part
+
+    def _rows(self) -> tuple[str, Any]:
+        """Load the data set; give the name of its split, and its rows."""
+        import datasets
+
+        name, part = self._source
+        try:
+            found = datasets.load_dataset(name, self.config)
+        except Exception as error:  # of its network, its files, its loader
+            raise UsageError(f"hub:{self.dataset}: {type(error).__name__}: {error}") from error
+        if not part:
+            part = "train" if "train" in found or len(found) != 1 else next(iter(found))
+        if part not in found:
+            there = ", ".join(found)
+            raise UsageError(f"hub:{self.dataset} has no split {part!r}; it has {there}")
+        return part, found[part]
