@@ -65,7 +65,8 @@ def lean(words: list[str]) -> int:
         case ["--version"]:
             print(SAID)
             return 0
-        case [root, "--json", "-o", target, source] if root.startswith("--root="):
+        case [root, "--json", "-o", target, *weak, source] if root.startswith("--root="):
+            assert all(word.startswith("-Dweak.") for word in weak), "Lean has to pass over them"
             return _compile(Path(target), Path(source))
         case ["--run", main, *rest]:
             return _run(Path(main), rest)

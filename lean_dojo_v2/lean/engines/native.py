@@ -40,6 +40,12 @@ SOUND_SINCE = (4, 34, 0)
 _VERSION = re.compile(r"(?:^|[:v\s])(\d+)\.(\d+)\.(\d+)")
 _LAKE_TIMEOUT = 300.0
 _COMPILE_TIMEOUT = 1800.0
+# The program is read as Lean 4.28 reads it. Lean passes over a weak option that it does not have.
+_AS_IN_4_28 = (
+    "-Dweak.backward.do.legacy=true",
+    "-Dweak.backward.isDefEq.respectTransparency=false",
+    "-Dweak.backward.isDefEq.respectTransparency.types=false",
+)
 # Answers go to a pipe of their own: what a text prints must not be taken for one.
 _START = 'exec "$0" "$@" --answers=/dev/fd/3 3>&1 1>&2'
 
@@ -139,7 +145,8 @@ def _compile(lean: Toolchain, project: Path | None, program: Program) -> bytes:
     with tempfile.TemporaryDirectory(prefix="lean-dojo-") as folder:
         source, target = Path(folder) / f"{MODULE}.lean", Path(folder) / f"{MODULE}.olean"
         source.write_text(program.text, encoding="utf-8")
-        argv = [lean.program, f"--root={folder}", "--json", "-o", str(target), str(source)]
+        files = ["-o", str(target), *_AS_IN_4_28, str(source)]
+        argv = [lean.program, f"--root={folder}", "--json", *files]
         try:
             done = run_group(argv, cwd=project or Path(folder), timeout=_COMPILE_TIMEOUT)
         except subprocess.TimeoutExpired as error:

@@ -26,6 +26,20 @@ def test_a_text_is_checked_command_by_command(engine):
         engine.env_inspect("a")  # the environment is as before
 
 
+def test_what_a_task_says_of_a_command_is_among_its_messages(fresh_engine):
+    # as native Lean does for proofs behind `set_option Elab.async true`
+    text = (
+        "import Lean\nopen Lean Elab Command in\n"
+        "run_cmd do\n"
+        '  let message := { fileName := "", pos := ⟨1, 0⟩, data := "said late" : Message }\n'
+        "  let said ← Language.Snapshot.Diagnostics.ofMessageLog (({} : MessageLog).add message)\n"
+        "  let task := .finished none (.mk { diagnostics := said } #[])\n"
+        "  modify fun s => { s with snapshotTasks := s.snapshotTasks.push task }\n"
+    )
+    units = fresh_engine.check_compile(text, read_header=True)
+    assert [message.data for unit in units for message in unit.messages] == ["said late"]
+
+
 def test_a_header_is_read_on_demand(engine):
     text = "import Std.Data.HashMap\n#check Std.HashMap\n"
     (unit,) = [u for u in engine.check_compile(text, read_header=True) if u.messages]

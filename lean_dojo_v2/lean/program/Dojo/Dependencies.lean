@@ -55,6 +55,11 @@ def closureOf (env : Environment) (roots : Array Name) (follow : Name → Bool)
     (parts : ConstantInfo → Array Name := constantsOf) : Array (Name × Option ConstantInfo) :=
   closureWith env.find? roots follow parts
 
+/-- The axioms that some constants rest on. -/
+private def axiomsIn (env : Environment) (names : Array Name) : Array Name :=
+  (closureOf env names fun _ => true).filterMap fun (name, info?) =>
+    if info? matches some (.axiomInfo _) then some name else none
+
 /-- Whether an environment has the proofs of its library's theorems; the embedded package has none. -/
 def hasProofs (library : Environment) : Bool :=
   match library.find? ``Nat.add_comm with
@@ -108,7 +113,8 @@ def restWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment
       rest := { rest with axioms := rest.axioms.push { name, library := false } }
     if info.isUnsafe then rest := { rest with unsafes := rest.unsafes.push name }
   if hasProofs library then
-    return { rest with axioms := rest.axioms ++ (axiomsBehind library imported).map ({ name := ·, library := true }) }
+    let axioms := (axiomsBehind library imported).getD (axiomsIn library imported)
+    return { rest with axioms := rest.axioms ++ axioms.map ({ name := ·, library := true }) }
   for name in imported do
     let some (.axiomInfo _) := base.find? name | continue
     match originOf library name with

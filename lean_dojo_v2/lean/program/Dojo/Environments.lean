@@ -30,7 +30,7 @@ def Imported.keep (cache : IO.Ref (Array Imported)) (limit : Nat) (key : String)
     (rest.extract (rest.size + 1 - limit) rest.size).push { key, env }
 
 private def keyOf (imports : Array Import) : String :=
-  let names := imports.toList.map fun one => s!"{if one.importAll then "all " else ""}{one.module}"
+  let names := imports.toList.map fun one => s!"{if isWhole one then "all " else ""}{one.module}"
   " ".intercalate (names.eraseDups.toArray.qsort (· < ·)).toList
 
 /-- Whether Lean finds a compiled file of a module. -/

@@ -70,7 +70,7 @@ structure Header where
 def parseHeader (source : Source) : IO Header := do
   let (header, parserState, log) ← Parser.parseHeader source.input
   let all := headerToImports header
-  let whole := (all.filter (·.importAll)).map (·.module)
+  let whole := (all.filter isWhole).map (·.module)
   return { imports := all.map (·.module), whole, messages := ← messagesJson log, parserState }
 
 private def parseCommand (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State) :
@@ -84,6 +84,11 @@ private def parseCommand (source : Source) (parserState : Parser.ModuleParserSta
 private def treesOf (state : Command.State) : List InfoTree :=
   state.infoState.substituteLazy.get.trees.toList
 
+/-- What tasks of a command say: a text may have its proofs elaborated by some (`set_option Elab.async true`). -/
+private def saidByTasks (state : Command.State) : MessageLog :=
+  state.snapshotTasks.foldl (init := {}) fun log task =>
+    task.get.getAll.foldl (init := log) fun log one => one.diagnostics.msgLog.unreported.foldl (·.add ·) log
+
 /-- Elaborates one command. What elaborators throw is logged; an exception that gets here is an abort, silent in Lean. -/
 private def elaborate (source : Source) (stx : Syntax) (state : Command.State) (position : Nat) :
     DojoM Command.State := do
@@ -92,7 +97,7 @@ private def elaborate (source : Source) (stx : Syntax) (state : Command.State) (
     try Command.elabCommandTopLevel stx catch _ => pure ()
     get
   match ← runCommand act context { state with messages := {}, infoState := { enabled := true } } with
-  | .ok (after, _) => return after
+  | .ok (after, _) => return { after with messages := after.messages ++ saidByTasks after, snapshotTasks := #[] }
   | .error _ => return state
 
 private def elaborateUnit (source : Source) (stx : Syntax) (before : Command.State) (start stop : Nat)

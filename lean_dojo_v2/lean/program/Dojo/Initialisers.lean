@@ -39,7 +39,7 @@ private unsafe def actionOf? (env : Environment) (name : Name) : IO (Option (IO 
     return some (runInit env {} name maker)
   unless isIOUnitRegularInitFn env name do return none
   refuseSorry env name name
-  match env.evalConst (IO Unit) {} name (checkMeta := false) with
+  match evaluate (IO Unit) env name with
   | .ok act => return some act
   | .error _ => return none
 

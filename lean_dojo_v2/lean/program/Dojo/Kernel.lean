@@ -92,8 +92,11 @@ private def oneLine (text : String) : String :=
       { text := begun.push c, size := line.size + 1 }
   line.text
 
-/-- A text may raise its own limits, so that of the request's time is the only one. -/
-private def unlimited : Options := ({} : Options).setNat `maxHeartbeats 0
+/--
+A text may raise its own limits, so that of the request's time is the only one; from 4.33 on the kernel goes as deep as an
+option says, not as its stack allows.
+-/
+private def unlimited : Options := ({} : Options) |>.set `maxHeartbeats (0 : Nat) |>.set `maxRecDepth (10000 : Nat)
 
 /-- Adds a declaration to a kernel's environment; the error is what the kernel has against it, on one line. -/
 def addToKernel (kernel : Kernel.Environment) (declaration : Declaration) (cancel? : Option IO.CancelToken) :

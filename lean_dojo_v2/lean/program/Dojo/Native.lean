@@ -13,6 +13,8 @@ open Lean
 /-- The host of a program that a native Lean runs. -/
 def nativeHost : IO Host := do
   initSearchPath (← findSysroot)
+  /- `lean` has done so for this file; from 4.30 on, `importModules` refuses to load extensions unless somebody has. -/
+  unsafe enableInitializersExecution
   /- Counts orders: a watch whose order is over does nothing. -/
   let order ← IO.mkRef 0
   return {

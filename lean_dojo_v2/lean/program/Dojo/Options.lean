@@ -14,12 +14,12 @@ open Lean
 def defaultLimits : List (String × Json) := [("maxHeartbeats", toJson (200000 : Nat)), ("maxRecDepth", toJson (512 : Nat))]
 
 private def setOption (options : Options) (name : Name) : Json → Option Options
-  | .bool value => some (options.setBool name value)
-  | .str value => some (options.setString name value)
+  | .bool value => some (options.set name value)
+  | .str value => some (options.set name value)
   | value => do
     let n ← value.getNat?.toOption
     guard (n < 2147483648)
-    return options.setNat name n
+    return options.set name n
 
 /-- Lean's `Options` of names and values. -/
 def leanOptions (values : List (String × Json)) : Except Failure Options :=

@@ -87,7 +87,7 @@ private def writeMetavariables (mctx : MetavarContext) : TablesM (List (String �
   let delayed ← mctx.dAssignment.toList.mapM fun (goal, value) => return Json.arr #[
     toJson (← writeName goal.name), toJson (← value.fvars.mapM writeExpr),
     toJson (← writeName value.mvarIdPending.name)]
-  let levels ← mctx.lDepth.toList.mapM fun (id, _) => writeName id.name
+  let levels ← (declaredLevels mctx).mapM fun id => writeName id.name
   let levelValues ← mctx.lAssignment.toList.mapM fun (id, l) => return toJson [← writeName id.name, ← writeLevel l]
   return [
     ("contexts", .arr contexts.2), ("mvars", .arr rows), ("assigned", .arr assigned.toArray),

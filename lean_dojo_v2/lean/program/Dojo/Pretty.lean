@@ -82,9 +82,8 @@ private def variableRecord (settings : Settings) (context : PPContext) (decl : L
     ("userName", .str userName),
     ("isInaccessible", .bool (userName.contains '✝')),
     ("type", ← expressionRecord settings context decl.type)]
-  if let .ldecl (nondep := nondep) .. := decl then
+  if let .ldecl _ _ _ _ value nondep _ := decl then
     if nondep then fields := ("isHave", .bool true) :: fields
-  if let some value := decl.value? (allowNondep := true) then
     fields := ("value", ← expressionRecord settings context value) :: fields
   return record fields
 

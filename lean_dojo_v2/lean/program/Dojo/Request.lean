@@ -77,12 +77,6 @@ structure Request where
 
 namespace Request
 
-/-- The members of a JSON object. -/
-def members (value : Json) : List (String × Json) :=
-  match value with
-  | .obj pairs => pairs.foldl (init := []) (fun all name value => (name, value) :: all) |>.reverse
-  | _ => []
-
 /-- Checks the fields of a request to `command`. -/
 def check (command : String) (fields : List Field) (payload : Json) : Except Failure Request := do
   let refuse {α} (what : String) : Except Failure α :=
