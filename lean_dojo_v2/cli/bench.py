@@ -25,7 +25,7 @@ from lean_dojo_v2.cli.options import (
     set_option,
 )
 from lean_dojo_v2.cli.output import emit_json, note
-from lean_dojo_v2.cli.provers import ProverChoice
+from lean_dojo_v2.cli.provers import ClusterChoice
 from lean_dojo_v2.cli.proving import SearchOptions, save_tree_option, set_up_search
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import safe_name
@@ -74,7 +74,6 @@ class BenchOptions:
         show_default=False,
         help="Also try Lean's own automation alone (default: yes).",
     )
-    ray: bool = option(is_flag=True, help="Run the engines on a Ray cluster.")
     save_tree: Path | None = filled_by(save_tree_option)
     as_json: bool = filled_by(json_option, default=False)
 
@@ -82,12 +81,12 @@ class BenchOptions:
 @click.command()
 @click.argument("benchmark", default="sample", shell_complete=complete_benchmark)
 @set_option
-@grouped(choice=ProverChoice, search=SearchOptions, asked=BenchOptions)
+@grouped(choice=ClusterChoice, search=SearchOptions, asked=BenchOptions)
 def bench(
     *,
     benchmark: str,
     assignments: tuple[str, ...],
-    choice: ProverChoice,
+    choice: ClusterChoice,
     search: SearchOptions,
     asked: BenchOptions,
 ) -> None:
@@ -109,6 +108,8 @@ def bench(
     name, problems, settings = _problems(benchmark, assignments, asked.database)
     problems = _chosen(problems, asked.limit)
     choice.resolved()  # the same
+    if choice.ray and asked.whole_proof:
+        raise UsageError("--whole-proof writes its proofs on this machine; leave out --ray")
     if choice.said:
         note(choice.said)
     default = Path("bench") / safe_name(f"{name}-{choice.label}")
@@ -176,7 +177,7 @@ def _digest(problems: Sequence[BenchmarkProblem]) -> str:
 def _run(
     folder: AttemptFolder,
     problems: Sequence[BenchmarkProblem],
-    choice: ProverChoice,
+    choice: ClusterChoice,
     search: SearchOptions,
     asked: BenchOptions,
 ) -> None:
@@ -184,13 +185,8 @@ def _run(
     from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER
     from lean_dojo_v2.prover.whole_proof import sampling
 
-    bench = Bench(problems, folder, workers=search.num_workers, tree_dir=asked.save_tree)
-    if asked.ray:
-        from lean_dojo_v2.benchmarks.cluster import ray_server
-
-        bench.server = ray_server
-    else:
-        bench.workers = engines_for(search.num_workers, len(problems), search.batch_size)
+    engines = engines_for(search.num_workers, len(problems), search.batch_size)
+    bench = Bench(problems, folder, workers=engines, tree_dir=asked.save_tree)
     config = search.config()
     if bench.left(PROVER, asked.attempts):
         make = _factory(choice.make, config)
@@ -208,18 +204,19 @@ def _run(
             length_exponent=0.0,
             progress_weight=0.0,
         )
-        make = _factory(ProverChoice(prover=AUTOMATION).make, everything)
+        make = _factory(ClusterChoice(prover=AUTOMATION, ray=choice.ray).make, everything)
         bench.run(AUTOMATION, make, seed=config.seed, label=AUTOMATION)
 
 
 def _factory(make: Callable[[ProverConfig], Any], config: ProverConfig) -> Callable[[int], Any]:
     """Make provers that differ in their seeds; one that searches loads its model once."""
     from lean_dojo_v2.prover.base import BaseProver
+    from lean_dojo_v2.prover.cluster import ClusterProver
 
     made: list[Any] = []
 
     def prover(seed: int) -> Any:
-        if made and isinstance(made[0], BaseProver):
+        if made and isinstance(made[0], (BaseProver, ClusterProver)):
             made[0].settings = attrs.evolve(made[0].settings, seed=seed)
             return made[0]
         made[:] = [make(attrs.evolve(config, seed=seed))]
@@ -258,7 +255,11 @@ def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
 
 def _lines(report: Report) -> list[str]:
     search, prover = ProverConfig(**report.asked["search"]), report.prover
-    beside = ", and automation's tactics," if report.asked["prover"].get("automation") else ""
+    asked = report.asked["prover"]
+    with_automation = asked.get("automation") or "automation=true" in asked.get(
+        "prover_settings", ()
+    )
+    beside = ", and automation's tactics," if with_automation else ""
     name = report.asked["benchmark"]["name"]
     states = "state" if search.max_expansions is None else f"of {search.max_expansions} states"
     calls = "" if search.lean_calls is None else f", {search.lean_calls} Lean calls a theorem"
@@ -310,7 +311,7 @@ def _comparison(compared: Compared) -> list[str]:
         f"compared with {compared.run}, on {counted(compared.theorems, 'theorem', 'theorems')}:",
         (
             f"  both {counts.both}, only here {counts.only_first}, only there "
-            f"{counts.only_second}; p = {counts.p:.3g} (exact paired test)"
+            f"{counts.only_second}: {counts.gain} (exact paired test)"
         ),
     ]
     if compared.differences:

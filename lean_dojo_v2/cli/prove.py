@@ -11,7 +11,7 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.options import DEFAULT_DATABASE, grouped
 from lean_dojo_v2.cli.output import note
 from lean_dojo_v2.cli.prove_target import ProveTarget
-from lean_dojo_v2.cli.provers import ProverChoice
+from lean_dojo_v2.cli.provers import ClusterChoice
 from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, set_up
 from lean_dojo_v2.cli.run import open_database, select_repositories
 from lean_dojo_v2.cli.waiting import long_command
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@grouped(what=ProveTarget, choice=ProverChoice, asked=ProvingOptions)
+@grouped(what=ProveTarget, choice=ClusterChoice, asked=ProvingOptions)
 @long_command()
-def prove(what: ProveTarget, choice: ProverChoice, asked: ProvingOptions) -> None:
+def prove(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:
     """Prove a goal, the `sorry`s of a file, or those of a database.
 
     Without --goal, --theorem, --file or --problems, tries the `sorry` theorems of the database.
@@ -39,6 +39,8 @@ def prove(what: ProveTarget, choice: ProverChoice, asked: ProvingOptions) -> Non
     Exits with 0 even if nothing was proved, and with 1 if the work could not be done.
     """
     set_up(asked)
+    if choice.ray and asked.whole_proof:
+        raise UsageError("--whole-proof writes its proofs on this machine; leave out --ray")
     if asked.write_patch is not None and (what.goal or what.problems):
         raise UsageError("--write-patch works for theorems in files: use --file or a database")
     choice.resolved()  # a mistake is said before anything else is done
@@ -52,7 +54,7 @@ def prove(what: ProveTarget, choice: ProverChoice, asked: ProvingOptions) -> Non
         prove_given(what, choice, asked)
 
 
-def _prove_traced(what: ProveTarget, choice: ProverChoice, asked: ProvingOptions) -> None:
+def _prove_traced(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:
     from lean_dojo_v2.agent import ProverAgent
 
     database = what.database or DEFAULT_DATABASE

@@ -27,14 +27,14 @@ from lean_dojo_v2.wording import counted
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem
     from lean_dojo_v2.cli.prove_target import ProveTarget
-    from lean_dojo_v2.cli.provers import ProverChoice
+    from lean_dojo_v2.cli.provers import ClusterChoice
     from lean_dojo_v2.cli.proving import ProvingOptions
     from lean_dojo_v2.prover.sorries import Sorry, UnprovedDeclaration
 
 Told = Callable[[int, SearchResult], None]
 
 
-def prove_given(what: ProveTarget, choice: ProverChoice, asked: ProvingOptions) -> None:
+def prove_given(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:
     """Prove a goal, the ``sorry``s of a file or the theorems of a list, and print the results.
 
     Raises:
@@ -208,7 +208,7 @@ def _list(work: _Work, file: Path) -> list[SearchResult]:
 class _Work:
     """Who proves, with which limits and engines."""
 
-    choice: ProverChoice
+    choice: ClusterChoice
     asked: ProvingOptions
     project: Path | None = None
     imports: tuple[str, ...] = ("Init",)

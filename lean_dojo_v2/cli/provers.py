@@ -173,6 +173,31 @@ class ProverChoice:
         return [one for one in settings if one[1] is not None]
 
 
+@attrs.frozen(kw_only=True)
+class ClusterChoice(ProverChoice):
+    """The options that choose a prover, and where it searches."""
+
+    ray: bool = option(
+        is_flag=True,
+        help="Search on a Ray cluster: actors with a model and -j engines each, as many as fit.",
+    )
+
+    def described(self) -> dict[str, Any]:
+        """Return what decides about its proofs: not where they are searched."""
+        found = super().described()
+        found.pop("ray", None)
+        return found
+
+    def make(self, config: ProverConfig) -> Any:
+        """Make the prover, or what has it in every actor of a cluster."""
+        if not self.ray:
+            return super().make(config)
+        from lean_dojo_v2.prover.cluster import ClusterProver
+
+        on_gpu = self.own_model is not None and self.device != "cpu"
+        return ClusterProver(attrs.evolve(self, ray=False).make, config, on_gpu=on_gpu)
+
+
 def _files(folder: Path) -> list[str]:
     """Tell one state of a model's folder from another; nothing for a model of the hub."""
     kinds = {".safetensors", ".bin", ".gguf"}

@@ -61,7 +61,7 @@ class RaySlot:
     """An engine in an actor; the actor starts with the first request."""
 
     def __init__(self, config: PoolConfig, resources: dict[str, Any]) -> None:
-        self._ray = _ray()
+        self._ray = started_ray()
         self._config = config
         self._resources = resources
         self._actor: Any = None
@@ -156,13 +156,18 @@ class EngineActor:
         self._slot.interrupt()
 
 
-def _ray() -> Any:
+def started_ray() -> Any:
+    """Return Ray, joined or started if the driver has not done so.
+
+    Raises:
+        EngineUnavailableError: If it is not installed.
+    """
     try:
         import ray
         import ray.exceptions
     except ImportError as error:
         raise EngineUnavailableError(
-            "A pool over a Ray cluster needs Ray: pip install 'lean-dojo-v2[ray]>=2'."
+            "Work over a Ray cluster needs Ray: pip install 'lean-dojo-v2[ray]>=2'."
         ) from error
     if not ray.is_initialized():
         ray.init()

@@ -54,7 +54,10 @@ def test_automation_on_a_file(lean_dojo, problems):
     assert other.code == 2
     assert "other settings: search.max_expansions was 2 and is 3; name another folder" in other.err
     beside = lean_dojo("bench", problems, *LIMITS, "--compare", folder)
-    assert "both 2, only here 0, only there 0; p = 1" in beside.out
+    assert (
+        "both 2, only here 0, only there 0: +0.0 points, 95 % interval +0.0..+0.0; p = 1"
+        in beside.out
+    )
     few = lean_dojo("bench", problems, *OPTIONS, "--lean-calls", "9", "-o", "few", "-v")
     assert "at each state, 20000 heartbeats a tactic, 9 Lean calls a theorem" in few.out
     made = {one.name: one for one in AttemptFolder(problems.parent / "few").attempts("prover")}
@@ -147,9 +150,10 @@ def test_killed_it_goes_on(problems, lean_dojo, environment):
 
 @pytest.mark.slow
 @pytest.mark.starts_ray
-def test_engines_on_a_cluster(problems, lean_dojo):
+def test_a_cluster_searches(problems, lean_dojo, monkeypatch):
     import ray
 
+    monkeypatch.setenv("RAY_worker_niceness", "0")
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
     try:
         ran = lean_dojo("bench", problems, *LIMITS, "--ray", "--json")

@@ -1,0 +1,105 @@
+"""Proof search over the nodes of a Ray cluster that runs on this machine."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.prover import AutomationProver
+from lean_dojo_v2.prover.problem import GoalProblem
+from lean_dojo_v2.prover.search.best_first import BestFirstSearch
+from lean_dojo_v2.prover.suggestion import GeneratorError
+
+pytestmark = [pytest.mark.slow, pytest.mark.starts_ray]
+pytest.importorskip("ray")
+
+LIMITS = ProverConfig(num_workers=1, num_sampled_tactics=64, lean_calls=30, batch_size=2)
+GOALS = [
+    GoalProblem(goal, name=f"goal {number}")
+    for number, goal in enumerate(
+        ["2 + 2 = 4", "∀ n : Nat, n + 0 = n", "1 = 2", "∀ p q : Prop, p ∧ q → q ∧ p",
+         "∀ n : Nat, n < n + 1", "∀ p : Prop, p", "∀ a b : Nat, a + b = b + a", "no such thing"]
+    )
+]  # fmt: skip
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    """Two nodes with room for one actor each; the driver's own has none."""
+    monkeypatch.setenv("RAY_worker_niceness", "0")  # Ray's 15 starves engines on a busy machine
+    import ray
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    made.nodes = [made.add_node(num_cpus=1) for _ in range(2)]
+    ray.init(address=made.address, log_to_driver=False)
+    made.wait_for_nodes()
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture
+def here(engine):
+    """What one search on this machine finds."""
+    prover = AutomationProver(LIMITS)
+    found = BestFirstSearch(prover, LIMITS).run(GOALS, [engine])
+    assert {result.success for result in found} == {True, False}
+    return found
+
+
+def shown(result):
+    return attrs.evolve(result, seconds=0.0, tree=None)
+
+
+def test_two_nodes_find_what_one_machine_finds_also_when_one_is_lost(cluster, here, capsys):
+    from lean_dojo_v2.prover.cluster import ClusterProver
+
+    prover = ClusterProver(AutomationProver, LIMITS)
+    recipe = Server(start=False)
+    found = dict(prover.search_many(GOALS, [recipe]))
+    assert [shown(found[index]) for index in range(len(GOALS))] == [shown(one) for one in here]
+    assert recipe.pid is None, "no engine runs here"
+    again = {}
+    for index, result in prover.search_many(GOALS, [recipe]):
+        if not again:
+            cluster.remove_node(cluster.nodes[0], allow_graceful=False)
+        assert index not in again
+        again[index] = result
+    assert [shown(again[index]) for index in range(len(GOALS))] == [shown(one) for one in here]
+
+
+class Broken(AutomationProver):
+    def generate(self, goals, *, num_samples, premises=()):
+        raise GeneratorError("no answer")
+
+
+def deadly(config):
+    """Make a prover that costs its actor its life at one goal."""
+    import os
+
+    class Deadly(AutomationProver):
+        def generate(self, goals, **options):
+            if any("1 = 2" in goal for goal in goals):
+                os._exit(1)
+            return super().generate(goals, **options)
+
+    return Deadly(config)
+
+
+def test_what_goes_wrong_in_actors_is_what_goes_wrong_here(cluster, here):
+    from lean_dojo_v2.prover.cluster import ClusterProver
+
+    recipe = [Server(start=False)]
+    with pytest.raises(GeneratorError, match="no answer"):
+        dict(ClusterProver(Broken, LIMITS).search_many(GOALS[:2], recipe))
+    found = dict(ClusterProver(deadly, LIMITS).search_many(GOALS, recipe))
+    assert found[2].reason == "engine-failed"
+    assert "lost 3 times" in found[2].detail
+    others = [index for index in range(len(GOALS)) if index != 2]
+    assert [shown(found[index]) for index in others] == [shown(here[index]) for index in others]
+    with pytest.raises(UsageError, match=r"no node of the Ray cluster has 4 CPUs.* lower .*-j"):
+        ClusterProver(AutomationProver, attrs.evolve(LIMITS, num_workers=4))
