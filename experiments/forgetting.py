@@ -65,8 +65,8 @@ def recall(trainer: RetrievalTrainer, data: Path) -> tuple[float, float]:
         row for rows in scores for row in rows if (row.split, row.method) == ("random", "dense")
     ]
     weights = [row.tactics / sum(row.tactics for row in dense) for row in dense]
-    margins = [w * row.scores.margins[1] for w, row in zip(weights, dense, strict=True)]
-    found = [w * row.scores.recall_at_10 for w, row in zip(weights, dense, strict=True)]
+    margins = [w * row.scores.margins["R@10"] for w, row in zip(weights, dense, strict=True)]
+    found = [w * row.scores.values["R@10"] for w, row in zip(weights, dense, strict=True)]
     return sum(found), hypot(*margins)
 
 

@@ -97,7 +97,7 @@ class Evaluator:
         name = self.model.model_name if self.checkpoint is None else str(self.checkpoint)
         report = EvaluationReport.of(name, self.split, tuple(rows))
         for row in rows:
-            metrics = ", ".join(f"{key} {value:.4g}" for key, value in row.scores.as_dict().items())
+            metrics = ", ".join(f"{key} {value:.4g}" for key, value in row.scores.values.items())
             log.info("%s %s %s: %s", row.dataset, row.split, row.method, metrics)
         return report
 

@@ -9,7 +9,7 @@ import attrs
 import orjson
 
 from lean_dojo_core import Evaluation
-from lean_dojo_plugins.retrieval.model.metrics import Scores
+from lean_dojo_plugins.retrieval.model.metrics import RECALLS, Scores
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 
 ANCHORS = (
@@ -18,7 +18,7 @@ ANCHORS = (
 )
 _HEADER = (
     "dataset", "version", "split", "method", "theorems", "seen", "tactics", "states seen",
-    "premises", "R@1", "R@10", "MRR",
+    "premises", *(f"R@{k}" for k in RECALLS), "MRR",
 )  # fmt: skip
 
 
@@ -56,25 +56,17 @@ class Row:
         unknown = "?" if self.method == "dense" else "-"
         seen, states = (unknown if n is None else n for n in (self.theorems_seen, self.states_seen))
         counts = (self.theorems, seen, self.tactics, states, self.premises)
-        scores = self.scores
         measured = (
-            tuple(
-                f"{value:.{digits}f} ± {margin:.{digits}f}"
-                for value, margin, digits in zip(
-                    scores.as_dict().values(), scores.margins, (1, 1, 3), strict=True
-                )
-            )
-            if self.tactics
-            else ("-", "-", "-")
+            f"{value:.{digits}f} ± {self.scores.margins[name]:.{digits}f}" if self.tactics else "-"
+            for name, value in self.scores.values.items()
+            for digits in [3 if name == "MRR" else 1]
         )
         return (self.dataset, self.version, self.split, self.method, *map(str, counts), *measured)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         values = attrs.asdict(self, recurse=False)
-        scores = self.scores.as_dict()
-        margins = dict(zip(scores, self.scores.margins, strict=True))
-        return {**values, "scores": scores, "margins": margins}
+        return {**values, "scores": self.scores.values, "margins": self.scores.margins}
 
 
 @attrs.frozen(kw_only=True)
@@ -96,7 +88,7 @@ class EvaluationReport(Evaluation):
         metrics = {
             f"{row.dataset}/{row.split}/{name}": value
             for row in dense
-            for name, value in row.scores.as_dict().items()
+            for name, value in row.scores.values.items()
         }
         examples = sum(row.tactics for row in dense)
         return cls(metrics=metrics, examples=examples, split=split, model=model, rows=rows)
@@ -109,7 +101,7 @@ class EvaluationReport(Evaluation):
     def __getitem__(self, dataset: str) -> dict[str, dict[str, float]]:  # type: ignore[override]
         """Return the retriever's metrics of a dataset, by split, as the documents do."""
         found = {
-            row.split: row.scores.as_dict()
+            row.split: row.scores.values
             for row in self.rows
             if row.dataset == dataset and row.method == "dense"
         }
@@ -143,10 +135,11 @@ class EvaluationReport(Evaluation):
                     f"{self.split} theorems were trained on; these numbers flatter the model."
                 )
             baseline = by_method.get((row.dataset, row.split, "bm25"))
-            if baseline and row.tactics and baseline.scores.recall_at_10 > row.scores.recall_at_10:
+            found = row.scores.values["R@10"]
+            if baseline and row.tactics and (by_words := baseline.scores.values["R@10"]) > found:
                 notes.append(
                     f"{row.dataset}/{row.split}: BM25 finds more than this model "
-                    f"(R@10 {baseline.scores.recall_at_10:.1f} to {row.scores.recall_at_10:.1f})."
+                    f"(R@10 {by_words:.1f} to {found:.1f})."
                 )
         return notes
 

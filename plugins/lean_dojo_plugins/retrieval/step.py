@@ -214,7 +214,7 @@ def _look_back(step: RetrievalStep, data: RetrievalDataModule, finished: Path) -
             for split in ("val", "test")
         ]
         total = sum(part.count for part in parts)
-        mean = sum(part.recall_at_10 * part.count for part in parts) / total if total else None
+        mean = sum(part.values["R@10"] * part.count for part in parts) / total if total else None
         recall[_short(repo)] = mean
     matrix = _forgetting(step)
     matrix.add(_row_name(step), finished.name, recall)

@@ -83,7 +83,7 @@ def test_two_processes(launcher, database, repos, make_config, tmp_path):
     for path in last.parent.glob("epoch=*.ckpt"):
         model = PremiseRetriever.load(path)
         alone = score(model, corpus, PremiseIndex.build(model, corpus), examples, 100)
-        assert path.name.endswith(f"MRR={alone.mrr:.4f}.ckpt")
+        assert path.name.endswith(f"MRR={alone.values['MRR']:.4f}.ckpt")
     consolidation = PremiseRetriever.load(last).consolidation
     assert sum(float(value.sum()) for value in consolidation.fisher.values()) > 0
 

@@ -1,4 +1,4 @@
-"""Retrieval metrics: recall at k and mean reciprocal rank."""
+"""Retrieval metrics: recall at any k, and mean reciprocal rank."""
 
 from __future__ import annotations
 
@@ -8,38 +8,40 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+RECALLS = (1, 10)
+"""The k of the documented ``R@k``."""
+
 
 @attrs.frozen
 class Scores:
     """Metrics over the tactics that have positives.
 
     Attributes:
-        recall_at_1: Percent.
-        recall_at_10: Percent.
-        mrr: Mean reciprocal rank of the first positive, 0 where none was retrieved.
+        values: ``R@k`` in percent for each k, and ``MRR``: the mean reciprocal rank of the first
+            positive, 0 where none was retrieved.
+        margins: Half of the 95 % interval of each, over tactics (normal).
         count: Number of tactics.
-        margins: Half of the 95 % interval of each of the three, over tactics (normal).
     """
 
-    recall_at_1: float
-    recall_at_10: float
-    mrr: float
+    values: dict[str, float]
+    margins: dict[str, float]
     count: int
-    margins: tuple[float, float, float]
-
-    def as_dict(self) -> dict[str, float]:
-        """Return the documented names: ``R@1``, ``R@10`` (percent) and ``MRR``."""
-        return {"R@1": self.recall_at_1, "R@10": self.recall_at_10, "MRR": self.mrr}
 
 
 @attrs.define
 class Tally:
     """Sums of per-tactic metrics; tallies of several processes add up.
 
-    ``sums`` is ``float64[7]``: recall at 1, recall at 10, reciprocal rank; their squares; count.
+    Args:
+        recalls: Each k of a recall.
+        sums: ``float64[3, len(recalls) + 1]``: for each recall and the reciprocal rank the sum, the
+            sum of squares and the count.
     """
 
-    sums: npt.NDArray[np.float64] = attrs.field(factory=lambda: np.zeros(7))
+    recalls: Sequence[int] = RECALLS
+    sums: npt.NDArray[np.float64] = attrs.field(
+        default=attrs.Factory(lambda self: np.zeros((3, len(self.recalls) + 1)), takes_self=True)
+    )
 
     def add(self, retrieved: Sequence[int], positives: npt.NDArray[np.int64]) -> None:
         """Count one tactic.
@@ -50,24 +52,19 @@ class Tally:
         """
         if not len(positives):
             return
-        ranked = np.array(retrieved, dtype=np.int64)
-        hits = np.isin(ranked, positives)
-        first = int(np.argmax(hits)) if hits.any() else None
-        values = np.array(
-            [
-                hits[:1].sum() / len(positives),
-                hits[:10].sum() / len(positives),
-                0.0 if first is None else 1.0 / (first + 1),
-            ]
-        )
-        self.sums += [*values, *values**2, 1.0]
+        hits = np.isin(np.array(retrieved, dtype=np.int64), positives)
+        rank = 1.0 / (int(np.argmax(hits)) + 1) if hits.any() else 0.0
+        values = np.array([*(hits[:k].sum() / len(positives) for k in self.recalls), rank])
+        self.sums += [values, values**2, np.ones_like(values)]
 
     def scores(self) -> Scores:
         """Return the means; all 0 if nothing was counted."""
-        count = round(float(self.sums[6]))
-        means, squares = self.sums[:3] / max(count, 1), self.sums[3:6] / max(count, 1)
-        scale = np.array([100.0, 100.0, 1.0])
-        variances = np.maximum(squares - means**2, 0.0) / max(count - 1, 1)
-        first, tenth, reciprocal = (means * scale).tolist()
-        margins = (1.96 * np.sqrt(variances) * scale).tolist()
-        return Scores(first, tenth, reciprocal, count, tuple(margins))
+        count = round(float(self.sums[2, 0]))
+        means, squares = self.sums[:2] / max(count, 1)
+        margins = 1.96 * np.sqrt(np.maximum(squares - means**2, 0.0) / max(count - 1, 1))
+        scale = np.array([*(100.0 for _ in self.recalls), 1.0])
+        names = [*(f"R@{k}" for k in self.recalls), "MRR"]
+        values, halves = (
+            dict(zip(names, (one * scale).tolist(), strict=True)) for one in (means, margins)
+        )
+        return Scores(values, halves, count)

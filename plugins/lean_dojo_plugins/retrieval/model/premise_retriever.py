@@ -246,12 +246,12 @@ class PremiseRetriever(pl.LightningModule):
         self._embeddings = None
         sums = torch.from_numpy(self._tally.sums).to(self.device, torch.float32)
         total = self.trainer.strategy.reduce(sums, reduce_op="sum")
-        scores = Tally(np.asarray(total.cpu(), dtype=np.float64)).scores()
+        scores = Tally(sums=np.asarray(total.cpu(), dtype=np.float64)).scores()
         if scores.count:
             # Equal in all processes already; sync_dist only tells Lightning so.
-            self.log("Recall@1_val", scores.recall_at_1, sync_dist=True)
-            self.log("Recall@10_val", scores.recall_at_10, prog_bar=True, sync_dist=True)
-            self.log("MRR", scores.mrr, sync_dist=True)
+            self.log("Recall@1_val", scores.values["R@1"], sync_dist=True)
+            self.log("Recall@10_val", scores.values["R@10"], prog_bar=True, sync_dist=True)
+            self.log("MRR", scores.values["MRR"], sync_dist=True)
 
     # --- checkpoints ---------------------------------------------------------------------------
 
