@@ -28,8 +28,6 @@ _SUMMARIES = {
     "check": "Have Lean check a file, or a proof, as a whole.",
     "bench": "Measure how many theorems of a benchmark a prover proves.",
     "agent": "Trace a repository, train on it, and prove its `sorry` theorems.",
-    "retrieve": "Find the premises of a corpus that fit a proof state.",
-    "index": "Encode a corpus for retrieval, and save the index.",
     "trace": "Trace a Lean repository, or one file, into a database, with real Lean.",
     "database": "Show, browse, convert and export the database of traced repositories.",
     "lean": "Install, inspect or remove the embedded Lean engine.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_dojo_core import DatasetFormatterSpec, ProverSpec, TrainerSpec, hookimpl
+from lean_dojo_core import CommandSpec, DatasetFormatterSpec, ProverSpec, TrainerSpec, hookimpl
 
 
 @hookimpl
@@ -39,4 +39,19 @@ def lean_dojo_provers() -> Iterator[ProverSpec]:
         target="lean_dojo_plugins.retrieval.search.prover:RetrievalProver",
         summary="A generator that reads the premises retrieved for each goal.",
         model_setting="gen_ckpt_path",
+    )
+
+
+@hookimpl
+def lean_dojo_commands() -> Iterator[CommandSpec]:
+    """Offer ``retrieve`` and ``index``."""
+    yield CommandSpec(
+        name="retrieve",
+        target="lean_dojo_plugins.retrieval.commands:retrieve",
+        summary="Find the premises of a corpus that fit a proof state.",
+    )
+    yield CommandSpec(
+        name="index",
+        target="lean_dojo_plugins.retrieval.commands:index",
+        summary="Encode a corpus for retrieval, and save the index.",
     )

@@ -19,7 +19,6 @@ from lean_dojo_plugins.retrieval.model import checkpoints
 from lean_dojo_plugins.retrieval.model.hardware import join_processes
 from lean_dojo_plugins.retrieval.report import EvaluationReport
 from lean_dojo_plugins.retrieval.runs import RetrievalRun
-from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_plugins.retrieval.step import RetrievalStep, train_step
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
 from lean_dojo_plugins.training.data import SPLITS, checked_repositories, repository_name
@@ -279,12 +278,6 @@ class RetrievalTrainer:
     def prover_settings(self) -> dict[str, object]:
         """Return the settings of the prover that uses the best checkpoint."""
         return {"ret_ckpt_path": str(self.find_best_checkpoint() or self.config.model_name)}
-
-    def open_retriever(
-        self, checkpoint: Path | str, corpus_path: Path | str, index_path: Path | str | None = None
-    ) -> Retriever:
-        """Load a model to ask; see :meth:`Retriever.open`."""
-        return Retriever.open(checkpoint, corpus_path, index_path=index_path)
 
     # --- what TrainingConfig reaches by name ----------------------------------------------------
 

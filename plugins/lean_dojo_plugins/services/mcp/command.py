@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.retrieval.commands import open_retriever, retriever_options
 from lean_dojo_v2.cli.options import FOLDER, engine_option
-from lean_dojo_v2.cli.retrieve import open_retriever, retriever_options
 
 
 @click.command()

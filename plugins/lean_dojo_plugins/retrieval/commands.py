@@ -1,19 +1,22 @@
-"""``lean-dojo retrieve``."""
+"""``lean-dojo retrieve`` and ``lean-dojo index``."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_path
 from lean_dojo_v2.cli.options import ANY_FILE, EXISTING_FILE, NUMBER, json_option, options
-from lean_dojo_v2.cli.output import emit_json, table
+from lean_dojo_v2.cli.output import emit_json, note, table
+from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.paths import merged_data_dir
+
+if TYPE_CHECKING:
+    from lean_dojo_plugins.retrieval.search.retriever import Retriever
 
 retriever_options = options(
     click.option(
@@ -28,13 +31,18 @@ retriever_options = options(
 )
 
 
-def open_retriever(checkpoint: str | None, corpus: Path | None, index: Path | None = None) -> Any:
+def open_retriever(
+    checkpoint: str | None, corpus: Path | None, index: Path | None = None
+) -> Retriever:
     """Open a checkpoint (default: the latest) with a corpus (default: the merged one).
 
     Raises:
         UsageError: If there is neither a checkpoint nor a corpus where they are looked for.
     """
-    trainer = registry.builtin(registry.trainers, "retrieval")()
+    from lean_dojo_plugins.retrieval.search.retriever import Retriever
+    from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
+
+    trainer = RetrievalTrainer()
     chosen = checkpoint or trainer.find_latest_checkpoint()
     if chosen is None:
         raise UsageError(
@@ -47,7 +55,7 @@ def open_retriever(checkpoint: str | None, corpus: Path | None, index: Path | No
             f"{corpus}: there is no such corpus; name one with --corpus, or export one with "
             "`lean-dojo database export`"
         )
-    return trainer.open_retriever(chosen, corpus, index)
+    return Retriever.open(chosen, corpus, index_path=index)
 
 
 @click.command()
@@ -105,3 +113,30 @@ def retrieve(
         return
     rows = [(f"{hit.score:.4f}", hit.premise.full_name, hit.path) for hit in found]
     table(["SCORE", "PREMISE", "FILE"], rows)
+
+
+@click.command()
+@retriever_options
+@click.option(
+    "-o",
+    "--output",
+    type=ANY_FILE,
+    help="File of the index (default: beside the checkpoint, where `retrieve` finds it).",
+)
+@long_command(goes_on=False)
+def index(checkpoint: str | None, corpus: Path | None, output: Path | None) -> None:
+    """Encode a corpus for retrieval, and save the index.
+
+    The index records the contents of model and corpus. It is used again as long as both are the
+    same, and refused otherwise. Prints the path of the index.
+    """
+    retriever = open_retriever(checkpoint, corpus)
+    path = output or retriever.index_file
+    if path is None:
+        raise click.UsageError(
+            "the model is not a checkpoint file: name the file of the index with -o"
+        )
+    if output is not None:
+        retriever.index.save(output)
+    note(f"{len(retriever.corpus)} premises are indexed.")
+    click.echo(path)
