@@ -35,7 +35,7 @@ class Attempt:
         expansions: States expanded.
         samples: Tactics suggested, or proofs written.
         lean_calls: Questions to Lean, counted as in :class:`.SearchResult`.
-        refused_proofs: Finished-looking proofs that the whole check refused.
+        refused_proofs: Finished-looking proofs that full verification refused.
         ended_by_clock: How often a limit in seconds ended something.
         seconds: Time spent.
     """

@@ -30,7 +30,7 @@ class Summary:
         expansions: States expanded, in all.
         samples: Tactics or proofs sampled, in all.
         lean_calls: Questions to Lean, in all.
-        refused_proofs: Finished-looking proofs that the whole check refused, in all.
+        refused_proofs: Finished-looking proofs that full verification refused, in all.
         seconds: Time spent on the theorems, in all.
         reasons: How many attempts ended without a proof for each reason.
         ended_by_clock: Theorems where a limit in seconds ended something.

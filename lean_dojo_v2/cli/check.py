@@ -1,4 +1,4 @@
-"""``lean-dojo check``: the whole check of a file or a proof, as a command."""
+"""``lean-dojo check``: full verification of a file or a proof, as a command."""
 
 from __future__ import annotations
 

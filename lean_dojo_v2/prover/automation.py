@@ -30,7 +30,7 @@ class AutomationProver(BaseProver):
     """Proves with ``rfl``, ``simp_all``, ``omega``, ``decide``, ``grind`` and short combinations.
 
     It needs no model and draws nothing at random. Its proofs go through the same search and the
-    same whole check as a model's, so that numbers compare.
+    same full verification as a model's, so that numbers compare.
 
     Args:
         config: Limits of the search.

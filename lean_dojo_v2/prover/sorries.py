@@ -80,7 +80,7 @@ class UnprovedDeclaration:
     ) -> tuple[ProofOutcome, str]:
         """Have Lean check it with proofs for some or all of its ``sorry``s.
 
-        With proofs for all of them this is the whole check of a proof. With fewer, Lean must find
+        With proofs for all of them this is full verification of a proof. With fewer, Lean must find
         no error, and no other ``sorry`` than those that are left.
 
         Returns:

@@ -1,4 +1,4 @@
-"""The adapter for verifiers, in an environment of its own: scripts earn what the whole check says."""
+"""The adapter for verifiers, in an environment of its own: scripts earn what full verification says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The taskset: theorems of a file, and the reward that the server's whole check gives."""
+"""The taskset: theorems of a file, and the reward that the server's full verification gives."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LeanTask(vf.Task[LeanData, LeanState, LeanTaskConfig]):
 
     @vf.reward
     async def proved(self, trace: vf.Trace) -> float:
-        """1.0 for a proof that the whole check accepts, else 0.0."""
+        """1.0 for a proof that full verification accepts, else 0.0."""
         tactics = trace.state.tactics
         if not tactics:
             return 0.0

@@ -100,7 +100,7 @@ class LeanToolset(vf.Toolset[LeanToolsetConfig, LeanState]):
         proof = "\n".join(self.state.tactics)
         whole = await ask(self.config.server, "proof", self.problem, proof=proof)
         if whole["valid"]:
-            return "no goals\nThe proof is finished, and the whole check accepts it."
+            return "no goals\nThe proof is finished, and full verification accepts it."
         return (
             f"no goals\nBut the proof as a whole is not accepted: {_cut(whole['detail'])}\n"
             "Take tactics back with `undo`."

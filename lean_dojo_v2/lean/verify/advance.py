@@ -173,7 +173,7 @@ class _Judge:
     ) -> TacticOutcome:
         """Have Lean check the whole proof, its kernel included."""
         if self.point.finish is not None:
-            # A whole check elaborates the file's context, too.
+            # Full verification elaborates the file's context, too.
             patience = max(self.timeout, PROOF_TIMEOUT)
             try:
                 whole = self.point.finish(self.server, tactics, resume, patience)

@@ -32,7 +32,7 @@ WHOLE_PROOF = "whole-proof"
 
 
 def whole_proof_reward() -> AdaptedReward:
-    """Make the reward of an episode: 1 at every step of a proof that passed the whole check."""
+    """Make the reward of an episode: 1 at every step of a proof that passed full verification."""
 
     def whole_proof(proved: Sequence[bool], **_: Any) -> list[float]:
         return [float(one) for one in proved]

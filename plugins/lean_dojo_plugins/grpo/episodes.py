@@ -71,7 +71,7 @@ class Episode:
 
     steps: list[PlayedStep] = attrs.Factory(list)
     proved: bool = False
-    """Whether it ended in a proof that passed the whole check."""
+    """Whether it ended in a proof that passed full verification."""
     over: bool = False
     """Whether nothing more is played."""
 

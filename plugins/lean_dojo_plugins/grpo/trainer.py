@@ -156,7 +156,7 @@ class GRPOTrainer(CausalTrainer):
     episodes: bool = setting(
         False,
         "Play whole proofs, step by step from each theorem's first goal; a proof that passes the "
-        "whole check earns 1 at all its steps.",
+        "full verification earns 1 at all its steps.",
     )
     episode_steps: int = setting(8, "Maximum number of tactics per episode.", fields.positive_int)
     replacements: int = setting(

@@ -142,7 +142,7 @@ class PantographVerified(LeanReward):
                 raise UsageError(
                     f"pantograph-verified: the engine of {project or 'this machine'} cannot "
                     f"check {what}. Set engine=embedded, or allow_unverified=true: a step still "
-                    "pays only where the finished proof passes the whole check"
+                    "pays only where the finished proof passes full verification"
                 )
 
     def _specs(self, problem: Sequence[str], columns: Mapping[str, Any]) -> list[StateSpec]:

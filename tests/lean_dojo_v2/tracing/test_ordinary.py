@@ -66,9 +66,9 @@ def replayed(
 
 
 def assert_sound(server: Server, theorems: Sequence[Theorem]) -> None:
-    """Every theorem's proof holds in the whole check, and every step replays, elsewhere too.
+    """Every theorem's proof holds in full verification, and every step replays, elsewhere too.
 
-    The whole check is of theorems: no definition is asked of a prover.
+    Full verification is of theorems: no definition is asked of a prover.
     """
     wrong: list[str] = []
     sources = {

@@ -1,4 +1,4 @@
-"""TRL's own trainer plays theorems as environments: tools are called, and the whole check pays."""
+"""TRL's own trainer plays theorems as environments: tools are called, and full verification pays."""
 
 from __future__ import annotations
 

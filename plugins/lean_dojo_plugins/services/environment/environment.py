@@ -1,4 +1,4 @@
-"""One theorem as an environment: tools to prove it, and the whole check as its reward."""
+"""One theorem as an environment: tools to prove it, and full verification as its reward."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class LeanProofEnvironment:
         environment.tactic("intro n")
         print(environment.tactic("rfl"))
         # no goals
-        # The proof is finished, and the whole check accepts it.
+        # The proof is finished, and full verification accepts it.
         assert environment.get_reward() == 1.0
     """
 
@@ -181,7 +181,7 @@ class LeanProofEnvironment:
         return self._cut(f"{self._shown()}\n\nTactics so far:\n{played}\n\nCalls left: {left}")
 
     def get_reward(self) -> float:
-        """Return 1.0 if the proof is finished and the whole check accepts it, else 0.0."""
+        """Return 1.0 if the proof is finished and full verification accepts it, else 0.0."""
         if self._asked is None:
             raise UsageError("call reset() before get_reward()")
         return float(self._finished and self._steps[-1].valid)
@@ -211,7 +211,7 @@ class LeanProofEnvironment:
         if not last.finished:
             return self._cut(last.state)
         if last.valid:
-            return f"{last.state}\nThe proof is finished, and the whole check accepts it."
+            return f"{last.state}\nThe proof is finished, and full verification accepts it."
         return self._cut(
             f"{last.state}\nBut the proof as a whole is not accepted: {last.detail}\n"
             "Take tactics back with `undo`."

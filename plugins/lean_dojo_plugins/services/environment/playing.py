@@ -20,8 +20,8 @@ class PlayedTactic:
         verdict: What became of it; ``SOLVED`` and ``UNPROVEN`` where Lean accepts it.
         state: The goals that it leaves, as Lean prints them.
         finished: Whether it leaves none.
-        valid: Whether the whole check accepts the proof that it finishes.
-        detail: Why Lean does not accept the tactic, or the whole check not the proof.
+        valid: Whether full verification accepts the proof that it finishes.
+        detail: Why Lean does not accept the tactic, or full verification not the proof.
     """
 
     tactic: str

@@ -101,7 +101,7 @@ def test_honest_scripts_earn_what_the_whole_check_says(make, engine, row, script
 
 
 def played(environment, script, engine, row, **where) -> float:
-    """Play a script; compare with what the whole check says of the tactics that were accepted."""
+    """Play a script; compare with what full verification says of the tactics that were accepted."""
     accepted = []
     for tactic in script:
         said = environment.tactic(tactic)
@@ -126,7 +126,7 @@ def test_hostile_scripts_earn_nothing(make, engine, tricks):
         script = [trick, "all_goals first | assumption | rfl | simp_all"]
         try:
             assert played(environment, script, engine, WRONG) == 0.0, trick[:80]
-        except EngineLostError:  # the whole check, asked beside the environment
+        except EngineLostError:  # full verification, asked beside the environment
             assert environment.get_reward() == 0.0
     environment.reset(**RIGHT)
     assert played(environment, ["exact ⟨rfl, hp⟩"], engine, RIGHT) == 1.0

@@ -113,7 +113,7 @@ def test_the_hostile_table_earns_nothing(served):
         proof = served.post("/v1/proof", {**WRONG, "proof": trick})
         assert proof.json().get("valid", False) is False, trick[:80]
         tactic = served.post("/v1/tactic", {**WRONG, "tactic": trick}).json()
-        if tactic.get("solved"):  # what only the whole check sees: a step is no proof
+        if tactic.get("solved"):  # what only full verification sees: a step is no proof
             assert "absurd" in trick or "oracle" in trick, trick[:80]
     # Its header's macros are programs; they run in an engine of the theorem's, all the time.
     assert set(started) <= set(engines_of(os.getpid()))
