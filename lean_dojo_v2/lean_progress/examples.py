@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import attrs
 import orjson
@@ -161,42 +161,15 @@ def read_examples(path: Path | str) -> Iterator[ProgressExample]:
     Raises:
         DataError: For a missing file, or with the line's number for a bad line.
     """
-    return (example for _, example in locate_examples(path))
-
-
-def locate_examples(path: Path | str) -> Iterator[tuple[int, ProgressExample]]:
-    """Read a JSONL dataset, each example with the byte that its line begins at.
-
-    Raises:
-        DataError: As :func:`read_examples`.
-    """
     file = Path(path)
-    with _open(file) as stream:
-        offset = 0
-        for number, line in enumerate(stream, 1):
-            if line.strip():
-                yield offset, _parse(line, file, f"line {number}")
-            offset += len(line)
-
-
-def read_at(path: Path | str, offsets: Iterable[int]) -> Iterator[ProgressExample]:
-    """Read the examples whose lines begin at these bytes.
-
-    Raises:
-        DataError: If the file is gone or no longer has an example there.
-    """
-    file = Path(path)
-    with _open(file) as stream:
-        for offset in offsets:
-            stream.seek(offset)
-            yield _parse(stream.readline(), file, f"byte {offset}")
-
-
-def _open(file: Path) -> IO[bytes]:
     try:
-        return file.open("rb")
+        stream = file.open("rb")
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=file) from error
+    with stream:
+        for number, line in enumerate(stream, 1):
+            if line.strip():
+                yield _parse(line, file, f"line {number}")
 
 
 def _parse(line: bytes, file: Path, place: str) -> ProgressExample:

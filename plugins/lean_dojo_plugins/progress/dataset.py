@@ -3,48 +3,38 @@
 from __future__ import annotations
 
 import hashlib
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
+import attrs
 import numpy as np
 from datasets import Dataset
 from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_plugins.training.rows import CHUNK, chunks
 from lean_dojo_v2.errors import EmptyDatasetError
-from lean_dojo_v2.lean_progress.examples import ProgressExample, locate_examples, read_at
+from lean_dojo_v2.lean_progress.examples import ProgressExample, read_examples
 
 
-class ExampleRows(Sequence[ProgressExample]):
-    """Examples of a file, read whenever they are asked for: each carries its whole prefix.
+@attrs.frozen(eq=False)
+class ExampleRows:
+    """Examples of a file, read whenever they are iterated over: each carries its whole prefix.
 
-    Args:
+    Attributes:
         path: The JSONL file.
-        offsets: The byte that each one's line begins at.
+        chosen: Which of its examples, ``bool[N]``.
     """
 
-    def __init__(self, path: Path, offsets: np.ndarray[Any, Any]) -> None:
-        self.path = path
-        self.offsets = offsets
+    path: Path
+    chosen: np.ndarray[Any, Any]
 
     def __len__(self) -> int:
-        return len(self.offsets)
+        return int(self.chosen.sum())
 
     def __iter__(self) -> Iterator[ProgressExample]:
-        return read_at(self.path, map(int, self.offsets))
-
-    @overload
-    def __getitem__(self, index: int) -> ProgressExample: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> ExampleRows: ...
-
-    def __getitem__(self, index: int | slice) -> ProgressExample | ExampleRows:
-        if isinstance(index, slice):
-            return ExampleRows(self.path, self.offsets[index])
-        return next(read_at(self.path, [int(self.offsets[index])]))
+        return compress(read_examples(self.path), self.chosen)
 
 
 class ProgressDataset:
@@ -65,13 +55,13 @@ class ProgressDataset:
 
     def __init__(self, data_path: str | Path) -> None:
         self.data_path = Path(data_path)
-        offsets, digest = array("q"), hashlib.sha256()
-        for offset, example in locate_examples(self.data_path):
-            offsets.append(offset)
+        count, digest = 0, hashlib.sha256()
+        for example in read_examples(self.data_path):
+            count += 1
             digest.update(repr(example).encode())
-        if not offsets:
+        if not count:
             raise EmptyDatasetError("the file has no examples", path=data_path)
-        self.examples = ExampleRows(self.data_path, np.asarray(offsets))
+        self.examples = ExampleRows(self.data_path, np.ones(count, bool))
         self.digest = digest.hexdigest()
 
     def __len__(self) -> int:
@@ -116,11 +106,7 @@ class ProgressDataset:
         wanted = min(max(1, round(eval_ratio * len(self))), len(self) - 1)
         taken = 1 + int(np.searchsorted(np.cumsum(sizes[::-1]), wanted))
         held_out = of_each >= places[-min(taken, len(places) - 1)]
-        offsets = self.examples.offsets
-        return (
-            ExampleRows(self.data_path, offsets[~held_out]),
-            ExampleRows(self.data_path, offsets[held_out]),
-        )
+        return ExampleRows(self.data_path, ~held_out), ExampleRows(self.data_path, held_out)
 
 
 def _place(theorem: str, seed: int) -> int:
