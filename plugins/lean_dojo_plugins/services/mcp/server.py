@@ -11,7 +11,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from lean_dojo_core.errors import LeanDojoError
-from lean_dojo_plugins.services.mcp import places
+from lean_dojo_plugins.services.serve import places
 from lean_dojo_plugins.services.serve.service import VerdictService
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.prover.judging import judge_file, judge_proof

@@ -11,7 +11,7 @@ import asyncio
 import time
 from typing import Any
 
-from lean_dojo_plugins.services.mcp.places import sorries as sorries_of
+from lean_dojo_plugins.services.serve.places import sorries as sorries_of
 from lean_dojo_plugins.services.serve.requests import KiminaCheck
 from lean_dojo_plugins.services.serve.service import VerdictService
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, LeanError, RequestError
