@@ -114,21 +114,18 @@ def rangesOf? (env : Environment) (name : Name) : Option DeclarationRanges :=
   (findDeclarationRangesCore? name : StateM Environment (Option DeclarationRanges)).run' env |>.run
 
 /--
-The axioms that some constants of an environment rest on; none where a module keeps them to itself. Lean's collector goes
-through the constants up to 4.29. From 4.30 on it is private, and reads what modules have recorded; the sources of autumn
-2026 let a module record nothing (`trackAxioms`).
+The axioms that some constants of an environment rest on, by Lean's collector; none where it cannot be relied on. It goes
+through the constants up to 4.29; from 4.30 on it reads what modules have recorded. The sources of autumn 2026, which have
+`collectAxiomsCore`, let a module record nothing, and differ from week to week.
 -/
 if_known Lean.CollectAxioms.collect then
   def axiomsBehind (env : Environment) (names : Array Name) : Option (Array Name) :=
     (((names.forM CollectAxioms.collect).run env).run {}).2.axioms
 else if_known Lean.collectAxiomsCore then
-  def axiomsBehind (env : Environment) (names : Array Name) : Option (Array Name) :=
-    names.foldlM (init := #[]) fun found name =>
-      let known := ((collectAxiomsCore name : StateM Environment CollectedAxioms).run' env).run
-      if known.untrackedModules.isEmpty then some (found ++ known.axioms.filter (!found.contains ·)) else none
+  def axiomsBehind (_ : Environment) (_ : Array Name) : Option (Array Name) := none
 else
   def axiomsBehind (env : Environment) (names : Array Name) : Option (Array Name) :=
-    names.foldl (init := #[]) fun found name =>
+    some <| names.foldl (init := #[]) fun found name =>
       let known := ((collectAxioms name : StateM Environment (Array Name)).run' env).run
       found ++ known.filter (!found.contains ·)
 
