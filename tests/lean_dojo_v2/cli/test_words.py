@@ -29,6 +29,7 @@ OF_ITS_OWN = {
     "--project": "a traced repository's files for `prove`, a Lake project for `serve`",
     "--set": "settings of a trainer, or options of a reward",
     "--timeout": "of a theorem that is proved, or of a file that is traced, or of a question",
+    "--whole-proof": "`bench` counts each sample as an attempt",
     "--workers": "as `--jobs`",
 }
 """Options that several commands have with different help, and why."""
