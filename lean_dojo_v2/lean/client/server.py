@@ -14,6 +14,7 @@ import functools
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -913,7 +914,11 @@ class Server:
         process = self._process
         if process is None:
             raise EngineDiedError(f"No engine runs that could answer {cmd}.")
-        answer = process.request(line, timeout, cmd)
+        began = time.monotonic()
+        try:
+            answer = process.request(line, timeout, cmd)
+        finally:
+            count_environments({"requests": 1, "seconds": time.monotonic() - began})
         try:
             decoded = orjson.loads(answer)
         except orjson.JSONDecodeError:

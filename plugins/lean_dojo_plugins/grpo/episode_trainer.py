@@ -95,7 +95,7 @@ class EpisodeTrainer(StepTrainer):
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
         mode = self._phase
-        size = int((self.num_generations if mode == "train" else self.num_generations_eval) or 1)
+        size = self.group_size
         start = time.perf_counter()
         groups = self._play(inputs[::size], size)
         self._clock("time/episodes", start)

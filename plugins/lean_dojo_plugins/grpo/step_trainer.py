@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, cast
 
 import torch
 from transformers import GenerationConfig, PreTrainedModel
@@ -20,6 +20,7 @@ from lean_dojo_plugins.causal_lm.model.label_head import add_label_head, restore
 from lean_dojo_plugins.grpo.applied import Applied
 from lean_dojo_plugins.grpo.finished import FinishedRows, watched
 from lean_dojo_plugins.grpo.shared_prompt import pack, prompts_read_once, score
+from lean_dojo_plugins.grpo.turns import Turns
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 
 log = logging.getLogger(__name__)
@@ -35,7 +36,10 @@ class StepTrainer(trl_grpo.GRPOTrainer):
     runs. Lean verification opens the states at the one and checks the tactics at the other.
     """
 
-    _rows: Sequence[dict[str, Any]] = ()
+    batch_rows: Sequence[dict[str, Any]] = ()
+    """The rows of the batch, each as often as it is completed."""
+    turns: Turns | None = None
+    """What plays conversations of several turns; ``None``: a completion is one turn."""
     _applied: Applied | None = None
 
     def __init__(self, *, args: Any, share_prompts: bool = True, **options: Any) -> None:
@@ -72,6 +76,31 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         if args.sync_ref_model:
             self.add_callback(SyncRefModelCallback(prepared, self.accelerator))
 
+    def play(self, turns: Turns) -> None:
+        """Have conversations played."""
+        self.turns = turns
+        self.rollout_func = cast("Any", turns)
+
+    def tokens_of(self, prompts: Sequence[Any]) -> list[list[int]]:
+        """Return the tokens of prompts."""
+        ids: Any = self._tokenize_prompts(list(prompts))[0]
+        return [list(each) for each in ids]
+
+    def complete(self, prompts: Sequence[list[int]], group: int) -> tuple[list[list[int]], Any]:
+        """Sample a completion of each prompt; ``group`` in a row are the same.
+
+        Returns:
+            Their tokens, and log-probabilities if the sampler gives any.
+        """
+        tokens, logprobs = self._generate_single_turn(list(prompts), None, {}, group)
+        return tokens, logprobs
+
+    @property
+    def group_size(self) -> int:
+        """Completions of a prompt."""
+        size = self.num_generations if self._phase == "train" else self.num_generations_eval
+        return int(size or 1)
+
     def end_completions_at(self, tokens: Sequence[int]) -> None:
         """End completions at any of these tokens, as at the end of the sequence."""
         self.eos_token_ids = list(tokens)
@@ -81,7 +110,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         )
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
-        self._rows = inputs
+        self.batch_rows = inputs
         for reward in self._adapted():
             reward.warm_up(**_columns(inputs))
         return super()._generate_and_score_completions(inputs)
@@ -94,13 +123,13 @@ class StepTrainer(trl_grpo.GRPOTrainer):
 
     def _generate_single_turn(self, prompt_ids: list[Any], *args: Any, **kwargs: Any) -> Any:
         early = [reward for reward in self._adapted() if reward.takes_hints]
-        in_order = len(prompt_ids) == len(self._rows)
+        in_order = len(prompt_ids) == len(self.batch_rows)
         generate: Any = super()._generate_single_turn
         if self.use_vllm or self.use_transformers_continuous_batching:
             return generate(prompt_ids, *args, **kwargs)
 
         def report(indices: Sequence[int], texts: Sequence[str]) -> None:
-            columns = _columns([self._rows[index] for index in indices])
+            columns = _columns([self.batch_rows[index] for index in indices])
             completions = [[{"role": "assistant", "content": text}] for text in texts]
             for reward in early:
                 reward.prefetch(completions, **columns)
@@ -146,10 +175,15 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         completion_ids_list: list[list[int]],
     ) -> torch.Tensor:
         start = time.perf_counter()
-        completions = [
-            completion if self._has_ended(ids) else _emptied(completion)
-            for completion, ids in zip(completions, completion_ids_list, strict=True)
-        ]
+        if self.turns is not None:  # the last turn is what counts
+            completions = [_saying(one.last, completions[0]) for one in self.turns.played]
+            for name, value in self.turns.metrics().items():
+                self._note(name, value)
+        else:
+            completions = [
+                completion if self.has_ended(ids) else _saying("", completion)
+                for completion, ids in zip(completions, completion_ids_list, strict=True)
+            ]
         for reward in self._adapted():
             reward.prefetch(completions, **_columns(inputs))
         scores: torch.Tensor = super()._calculate_rewards(
@@ -169,7 +203,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
                 self._note(f"rewards/{name}/applied", share)
         return scores
 
-    def _has_ended(self, ids: Sequence[int]) -> bool:
+    def has_ended(self, ids: Sequence[int]) -> bool:
         """Whether a completion is a tactic; search drops one that did not end, so rewards do."""
         longest = self.max_completion_length
         return longest is None or len(ids) < longest or ids[-1] in self.eos_token_ids
@@ -190,10 +224,11 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         self._note(name, time.perf_counter() - start)
 
 
-def _emptied(completion: Any) -> Any:
+def _saying(text: str, completion: Any) -> Any:
+    """Return a completion of the same form with another text."""
     if isinstance(completion, str):
-        return ""
-    return [*completion[:-1], {**completion[-1], "content": ""}]
+        return text
+    return [*completion[:-1], {**completion[-1], "content": text}]
 
 
 def _columns(inputs: list[dict[str, Any]]) -> dict[str, list[Any]]:

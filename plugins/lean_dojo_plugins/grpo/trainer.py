@@ -28,6 +28,7 @@ from lean_dojo_plugins.grpo.episodes import EpisodeLimits, EpisodeRunner
 from lean_dojo_plugins.grpo.evaluation import sample_and_score
 from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
+from lean_dojo_plugins.grpo.turns import FEEDBACK_TOKENS, Feedback, Turns
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
 from lean_dojo_plugins.training import fields
@@ -141,6 +142,12 @@ class GRPOTrainer(CausalTrainer):
             "project, columns, held_out, check."
         ),
     )
+    turns: int = setting(
+        1,
+        "Turns of the model for a statement: what Lean says of a proof comes back as the next "
+        "message, and the loss covers the model's turns only.",
+        fields.positive_int,
+    )
     share_prompts: bool = setting(
         True,
         "Compute each prompt once per group if the model's attention allows it: faster, with the "
@@ -186,11 +193,17 @@ class GRPOTrainer(CausalTrainer):
             )
         if self.statements is not None and self.episodes:
             raise ConfigError("statements are proved as a whole, episodes step by step: choose one")
+        if self.turns > 1 and (self.statements is None or self._feedback() is None):
+            raise ConfigError(
+                "turns above 1 need statements, and a reward that says what is wrong with a proof, "
+                "such as proof-verified"
+            )
         plan_groups(self.batch_size, 1, self.trainer_args)
         if self.row_length is not None and self.row_length < 1:
             raise ConfigError(
                 f"max_length is {self.max_length}, and a completion may take "
-                f"{self.completion_length} of it (trainer_args.max_completion_length): no room is "
+                f"{self.completion_length} of it (trainer_args.max_completion_length)"
+                f"{', in each of its turns' if self.turns > 1 else ''}: no room is "
                 "left for a prompt; raise max_length"
             )
 
@@ -264,7 +277,15 @@ class GRPOTrainer(CausalTrainer):
     @property
     def row_length(self) -> int | None:
         """Longest prompt, in tokens: what a completion leaves of ``max_length``."""
-        return None if self.max_length is None else self.max_length - self.completion_length
+        if self.max_length is None:
+            return None
+        between = (self.turns - 1) * (FEEDBACK_TOKENS + self.completion_length)
+        return self.max_length - self.completion_length - between
+
+    def _feedback(self) -> Feedback | None:
+        """Return what says what is wrong with a proof: the first reward that does."""
+        found = (getattr(reward.function, "feedback", None) for reward in self._rewards)
+        return next((one for one in found if one is not None), None)
 
     @property
     def rewards(self) -> tuple[AdaptedReward, ...]:
@@ -304,6 +325,8 @@ class GRPOTrainer(CausalTrainer):
         )
         if not trainer.use_vllm and not self.writes_whole_proofs:
             trainer.end_completions_at(end_tokens(self.tokenizer, self.model))
+        if self.turns > 1 and (feedback := self._feedback()) is not None:
+            trainer.play(Turns(self.turns, feedback))
         bonus = config.entropy_coef != 0 or config.use_adaptive_entropy
         add_label_head(trainer.model, temperature=trainer.temperature, differentiable_entropy=bonus)
         if trainer.beta:

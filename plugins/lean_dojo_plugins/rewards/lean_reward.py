@@ -22,6 +22,8 @@ from lean_dojo_v2.lean.pool.shared import shared_engines
 
 ENVIRONMENT_HITS = "lean/environment_hits"
 """The metric that says which share of the headers the engines of this process had loaded."""
+CALLS, SECONDS = "lean/calls", "lean/seconds"
+"""Metrics: requests to the engines of this process for a completion, and how long they worked."""
 
 
 def _paths(projects: Mapping[str, str | Path]) -> dict[str, Path]:
@@ -74,6 +76,7 @@ class LeanReward(ABC):
         )
         self._judge = CachedJudge(self._engines, self.cache_size, type(self).judge)
         self._tally = UnparsedTally(self.name, self.wanted)
+        self._spent = environment_counts()
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the settings; engines and judgements belong to their process."""
@@ -112,8 +115,14 @@ class LeanReward(ABC):
         if log_metric is not None and questions:
             for name, share in self._metrics(questions, judgements).items():
                 log_metric(name, share)
-            hit_rate = (environment_counts() - before).hit_rate
-            if hit_rate is not None:
+            now = environment_counts()
+            since = (
+                now - self._spent
+            )  # some were asked before this call: completions that had ended
+            self._spent = now
+            log_metric(CALLS, since.requests / len(questions))
+            log_metric(SECONDS, since.seconds / len(questions))
+            if (hit_rate := (now - before).hit_rate) is not None:
                 log_metric(ENVIRONMENT_HITS, hit_rate)
         return [self.score(judgement) for judgement in judgements]
 

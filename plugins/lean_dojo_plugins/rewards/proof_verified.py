@@ -15,6 +15,10 @@ from lean_dojo_plugins.rewards.replay import Judgement
 from lean_dojo_plugins.rewards.whole_proofs import ProofJudgement, judge_proofs, theorem_of
 from lean_dojo_v2.lean.verify.outcomes import Verdict
 
+SHOWN = 500
+"""Characters of an error that a model is told."""
+AGAIN = "Write the whole proof again."
+
 
 @attrs.define(eq=False, slots=False)
 class ProofVerified(LeanReward):
@@ -58,6 +62,19 @@ class ProofVerified(LeanReward):
         rows = rows_of({**columns, "problem": list(problem)}, len(texts))
         return [
             (theorem_of(row, self.projects), text) for row, text in zip(rows, texts, strict=True)
+        ]
+
+    def feedback(self, completions: Sequence[Any], **columns: Any) -> list[str | None]:
+        """Return what to tell a model after each completion, for another turn.
+
+        That is Lean's first error, or why the proof was refused; ``None`` where it holds, or where
+        its theorem cannot be opened.
+        """
+        return [
+            None
+            if judgement.verdict in {None, Verdict.SOLVED}
+            else f"Lean does not accept this proof:\n{judgement.detail[:SHOWN]}\n{AGAIN}"
+            for judgement in self.judgements(completions, **columns)
         ]
 
     def score(self, judgement: Judgement) -> float | None:

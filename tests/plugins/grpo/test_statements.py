@@ -118,6 +118,65 @@ def test_settings(file):
         GRPOTrainer("owner/model", "constant").train()
 
 
+class Told:
+    """A reward that wants another proof of ``a`` every time, and none of the others."""
+
+    def __call__(self, completions, full_name, **_):
+        self.rewarded = list(completions)
+        return [float(len(text)) for text in completions]
+
+    def feedback(self, completions, full_name, **_):
+        told = [f"{name} is not proved" if name == "a" else None for name in full_name]
+        self.asked = [*getattr(self, "asked", []), list(full_name)]
+        return told
+
+
+def test_what_is_wrong_comes_back_as_the_next_message(file, tiny_model, tmp_path):
+    reward = Told()
+    trainer = GRPOTrainer(
+        tiny_model, reward, tmp_path / "out", batch_size=4, turns=3, device="cpu",
+        statements={"source": file, "check": False},
+        trainer_args={"num_generations": 2, "max_completion_length": 6, "max_steps": 1},
+    )  # fmt: skip
+    seen = []
+    build = trainer.build_step_trainer
+
+    def watched(dataset, step):
+        built = build(dataset, step)
+        built.eos_token_ids = list(range(0, 5000, 2))  # turns do end
+        built.generation_kwargs["eos_token_id"] = built.eos_token_ids
+        built.generation_config.eos_token_id = built.eos_token_ids
+        scored = built._generate_and_score_completions
+        built._generate_and_score_completions = lambda rows: seen.append(scored(rows)) or seen[-1]
+        built.played = built.turns
+        seen.append(built)
+        return built
+
+    trainer.build_step_trainer = watched
+    trainer.train()
+    built, output = seen[:2]
+    assert reward.asked[0] == ["a", "a", "b", "b"] or reward.asked[0] == ["b", "b", "a", "a"]
+    talks = built.turns.played
+    assert {one.turns for one in talks if one.row["full_name"] == "b"} == {1}
+    longest = max(talks, key=lambda one: one.turns)
+    assert longest.turns > 1
+    text = trainer.tokenizer.decode(longest.completion)
+    assert text.count("a is not proved") == longest.turns - 1
+    told = [token for token, own in zip(longest.completion, longest.mask, strict=True) if not own]
+    assert "a is not proved" in trainer.tokenizer.decode(told)
+    mask = output["tool_mask"]
+    assert int((mask == 0).sum()) == sum(one.mask.count(0) for one in talks)
+    assert reward.rewarded == [one.last for one in talks]
+    [row] = [row for row in metrics.read(tmp_path / "out") if "turns/mean" in row]
+    assert row["turns/mean"] == sum(one.turns for one in talks) / 4
+
+
+def test_turns_need_a_reward_that_says_what_is_wrong(file):
+    for options in ({"statements": file}, {}):
+        with pytest.raises(ConfigError, match="turns above 1 need statements, and a reward that"):
+            GRPOTrainer("owner/model", "constant", turns=2, **options)
+
+
 def test_it_trains_on_a_file_alone(file, tiny_model, tmp_path, capsys):
     code = main([
         "train", "grpo", "--set", f"model_name={tiny_model}", "--set", f"statements={file}",

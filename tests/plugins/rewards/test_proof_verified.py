@@ -49,6 +49,19 @@ def test_what_pays(reward):
     assert logged["lean/verified"] == pytest.approx(4 / len(TABLE))
     assert logged["lean/refused/sorry"] == logged["lean/refused/cites-itself"]
     assert logged["lean/unopened"] == 0
+    assert logged["lean/calls"] > 0 < logged["lean/seconds"]
+    assert score(reward, [completion for completion, _ in TABLE])[1]["lean/calls"] == 0  # known
+
+
+def test_what_is_wrong_is_said_for_another_turn(reward):
+    given = {"problem": [STATEMENT] * 3, "full_name": ["both"] * 3}
+    holds, wrong, cheats = reward.feedback(["exact ⟨hp, hq⟩", "exact ⟨hp, hp⟩", "sorry"], **given)
+    assert holds is None
+    assert wrong.startswith("Lean does not accept this proof:\n")
+    assert "Type mismatch" in wrong or "type mismatch" in wrong
+    assert "sorry" in cheats
+    given["header"] = ["import Nowhere\n\n"] * 3
+    assert reward.feedback(["rfl"] * 3, **given) == [None] * 3
 
 
 def test_a_changed_statement_earns_nothing(reward):

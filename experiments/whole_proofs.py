@@ -1,0 +1,129 @@
+"""Whether practice on whole proofs teaches.
+
+    python experiments/whole_proofs.py FOLDER [--seeds 0 1 2] [--steps 150] [--attempts 16]
+        [--engines 1] [--limit N] [--report]
+
+Every stage is a public command; a killed run goes on with the same command, and calls with other
+seeds may run side by side. Budgets are counted: samples, and a Lean call for each distinct one.
+From the model that ships, on the sample's 305 held-out and ``sorry`` theorems:
+
+| arm | learns |
+|---|---|
+| quarter | ``sft`` on the whole human proofs of a quarter of the training theorems |
+| practice | ``expert-iteration`` with ``whole_proof``: that quarter, and what its model proves |
+| | of the others, in ``--attempts`` samples each |
+| control | the same, but what is practised on is false: the quarter, in as many steps |
+
+Each is measured by ``bench sample --whole-proof --attempts 8``; a theorem counts as proved if one
+of the 8 proofs holds. ``report.md`` has the exact paired test of each seed, and a permutation test
+over all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from arms import OUTCOMES, bench_folder, measured, report, table, write_outcomes
+from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
+from lean_dojo_v2.benchmarks.attempts import AttemptFolder
+from lean_dojo_v2.benchmarks.summary import read_report
+from lean_dojo_v2.prover.shipped import SHIPPED
+from lean_dojo_v2.sample import SAMPLE_PROJECTS
+from learning import FALSE, QUARTER, Laboratory, write_rows
+from stages import claimed, command, say
+
+ARMS = ("quarter", "control", "practice")
+COMPARISONS = (("practice", "quarter"), ("practice", "control"), ("control", "quarter"))
+MEASURED = 8
+"""Proofs of each theorem that a model is measured by."""
+TOKENS = 128
+"""Longest proof."""
+
+
+class WholeProofs(Laboratory):
+    """One folder, one seed; models that write whole proofs."""
+
+    def fine_tune(
+        self, arm: str, trainer: str, database: Path, steps: int, **settings: Any
+    ) -> Path:
+        """Train on whole proofs: with sft, or after practice."""
+        settings = {"model_name": self.options.base, "batch_size": 16, "lr": 1e-3,
+                    "prompt_weight": 0.25, **settings}  # fmt: skip
+        optimiser = {"optim": "muon", "weight_decay": 0.1, "max_steps": steps, "warmup_steps": 0.05}
+        words = ("--formatter", "whole-proof")
+        return self.train(arm, trainer, database, settings, optimiser, *words)
+
+    def measure(self, arm: str, model: Path | str, benchmark: str) -> None:
+        """Let a model write proofs of the theorems of a benchmark, once."""
+        run = bench_folder(self.folder, arm, self.seed)
+        command(
+            "bench", benchmark, "--model", model, "--whole-proof", "--attempts", str(MEASURED),
+            "--no-automation", "--prover-set", f"max_proof_tokens={TOKENS}",
+            "--seed", str(1000 * self.seed), "-j", str(self.options.engines), "-o", run,
+            *(["-n", str(self.options.limit)] if self.options.limit else []),
+            done=run.with_suffix(".measured"),
+        )  # fmt: skip
+
+    def run(self) -> None:
+        """Train and measure all arms."""
+        nothing = self.folder / "false.jsonl"
+        write_rows(nothing, [FALSE])
+        self.practise("practice", "hidden", attempts=self.options.attempts)
+        self.practise("control", str(nothing))
+
+    def practise(self, arm: str, problems: str, **settings: Any) -> None:
+        """Practise with the model of the quarter, and learn in the same number of steps."""
+        if self.options.limit:
+            settings = {"problems_per_round": self.options.limit, **settings}
+        model = self.fine_tune(
+            arm, "expert-iteration", self.sample(), self.options.steps * len(SAMPLE_PROJECTS),
+            search_model=self.quarter(), human_share=QUARTER, problems=json.dumps([problems]),
+            rounds=self.options.rounds, whole_proof="true", max_proof_tokens=TOKENS,
+            **self.lean(), **settings,
+        )  # fmt: skip
+        self.measure(arm, model, "sample")
+
+
+def spent(folder: Path) -> str:
+    """Say what each measurement spent, and what one proof of each theorem finds."""
+    lines = ["", "| run | pass@1 | pass@8 | samples | Lean calls |", "|---|---|---|---|---|"]
+    for done in sorted((folder / "bench").glob("*.measured")):
+        found = read_report(AttemptFolder(done.with_suffix(""))).prover
+        first, last = found.pass_at[1], found.pass_at[MEASURED]
+        lines.append(f"| {done.stem} | {first} | {last} | {found.samples} | {found.lean_calls} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Run what is not done, and report what is."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--steps", type=int, default=150, help="of training, at each repository")
+    parser.add_argument("--attempts", type=int, default=16, help="samples a problem and round")
+    parser.add_argument("--rounds", type=int, default=1, help="of expert iteration")
+    parser.add_argument("--base", default=SHIPPED, help="model that all start from")
+    parser.add_argument("--limit", type=int, help="theorems and problems at most")
+    parser.add_argument("--engines", type=int, default=1)
+    parser.add_argument("--report", action="store_true", help="only report what is there")
+    options = claimed(parser)
+    folder = options.folder
+    for seed in [] if options.report else options.seeds:
+        say(f"seed {seed}")
+        WholeProofs(folder, seed, options).run()
+    every = measured(folder)
+    write_outcomes(folder / OUTCOMES, every)
+    found = report(every, ARMS, COMPARISONS)
+    atomic_write_bytes(folder / "report.json", orjson.dumps(found, option=orjson.OPT_INDENT_2))
+    text = table(found) + spent(folder)
+    atomic_write_text(folder / "report.md", text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
