@@ -25,6 +25,9 @@ TACTICS = (
 SUGGESTIONS = tuple(Suggestion(text, -0.7 * (rank + 1)) for rank, text in enumerate(TACTICS))
 """The same with log-probabilities, which only rank: each next tactic is half as probable."""
 
+CLOSING = SUGGESTIONS[: len(CLOSERS)]
+"""What stands beside a model: it makes simpler goals itself, and automation closes them."""
+
 
 class AutomationProver(BaseProver):
     """Proves with ``rfl``, ``simp_all``, ``omega``, ``decide``, ``grind`` and short combinations.

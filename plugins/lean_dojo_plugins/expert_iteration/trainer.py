@@ -150,7 +150,9 @@ class ExpertIterationTrainer(SFTTrainer):
     )
     temperature: float = setting(1.0, "Sampling temperature.", fields.positive)
     automation: bool = setting(
-        False, "Also try, at every state, what Lean's own automation tries, and learn its proofs."
+        False,
+        "Also try, at every state, the tactics with which Lean's own automation closes goals, and "
+        "learn its proofs.",
     )
     skip_after: int = setting(
         2,

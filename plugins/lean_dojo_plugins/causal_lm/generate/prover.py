@@ -10,7 +10,7 @@ import attrs
 from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.prover.automation import SUGGESTIONS
+from lean_dojo_v2.prover.automation import CLOSING
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.completions import name_of, statement_of, unfenced
 from lean_dojo_v2.prover.suggestion import Suggestion
@@ -37,8 +37,9 @@ class HFProver(BaseProver):
         seed: Seed of the sampling, in place of ``config``'s.
         max_length: Longest prompt and tactic together, in tokens; by default the training's, which
             stands beside a model of ``SFTTrainer`` or ``GRPOTrainer``, else 2048.
-        automation: Also try, at every state, what Lean's own automation tries; these tactics come
-            on top of the samples.
+        automation: Also try, at every state, the tactics with which Lean's own automation closes
+            goals: ``rfl``, ``simp_all``, ``omega``, ``decide``, ``grind``. They come on top of the
+            samples.
         max_proof_tokens: Longest proof that is written in one go, in tokens; at most half of
             ``max_length``.
 
@@ -76,7 +77,7 @@ class HFProver(BaseProver):
             temperature=temperature,
             max_new_tokens=max_new_tokens,
             seed=self.settings.seed,
-            beside=SUGGESTIONS if automation else (),
+            beside=CLOSING if automation else (),
         )
 
     @property
