@@ -70,7 +70,7 @@ def test_either_engine_answers_and_has_the_projects_modules(engine, tmp_path, mo
     answers = io.BytesIO()
     serve([module], project=project, engine=engine, requests=io.BytesIO(request), answers=answers)
     ready, line = answers.getvalue().decode().splitlines()
-    assert (ready, json.loads(line)["kind"]) == ("ready.", "theorem")
+    assert (ready, json.loads(line)["isUnsafe"]) == ("ready.", False)
 
 
 @pytest.mark.parametrize("cmd", ["goal.tactic", "stat"])
