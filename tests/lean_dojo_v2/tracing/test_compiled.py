@@ -131,6 +131,9 @@ def test_what_is_compiled_is_as_if_it_were_elaborated(
     assert [problem.text for problem in compiled[2].problems] == ["3", "{ x := 1, y := 2 }", RESTS]
     assert set(in_memory[2].in_memory) == {"Lib.A", "Lib.B"}
     assert "Foo.wrong" in compiled[2].uses["Foo.twice"]
+    with Server(engine="embedded", project_path=folder, timeout=300) as another:
+        first = elaborate(another, workspace.files["Lib.C"], 300, keep=folder)
+    assert attrs.asdict(first) == attrs.asdict(compiled[2])
 
 
 @pytest.mark.slow

@@ -56,14 +56,18 @@ private def refuseWithoutRoom : DojoM Unit := do
   if (memory.lookup "wasm_mb").any (· > maxMegabytes) then
     refuse "memory" s!"this engine has imported {maxMegabytes} MB of modules; start another"
 
-/-- Imports compiled modules; `initialise` runs before the extensions read their parts of them. -/
-def loadModules (imports : Array Import) (initialise : Environment → DojoM Unit := fun _ => return ()) :
+/--
+Imports compiled modules; `initialise` runs before the extensions read their parts of them, and says whether it registered
+something. Lean hands their parts to the extensions that it knows when it imports, so then it imports once more.
+-/
+def loadModules (imports : Array Import) (initialise : Environment → DojoM Bool := fun _ => return false) :
     DojoM Environment := do
   refuseWithoutRoom
   let host := (← read).host
-  let bare ← (Lean.importModules imports {} (trustLevel := 0) (loadExts := host.initialises) : IO Environment)
-  let bare ← (host.imported bare : IO Environment)
-  initialise bare
+  let load : IO Environment := do
+    host.imported (← Lean.importModules imports {} (trustLevel := 0) (loadExts := host.initialises))
+  let mut bare ← load
+  if ← initialise bare then bare ← load
   host.extended bare
 
 /-- The environment that is kept under a key, or else is loaded now and kept. -/

@@ -139,14 +139,16 @@ extension has imported may be a thing that they register.
 private def importBeside (project : System.FilePath) (imports : Array Name) (own : Array Module) (stamps : String) :
     DojoM Environment := do
   let session ← read
-  let initialiseOwn (bare : Environment) : DojoM Unit := do
-    if session.host.initialises then return
+  let initialiseOwn (bare : Environment) : DojoM Bool := do
+    if session.host.initialises then return false
+    let mut registered := false
     for module in own do
       if ← mustInitialise module.name then
         let index := bare.allImportedModuleNames.findIdx? (· == module.name)
         if let some data := index.bind fun i => bare.header.moduleData[i]? then
-          discard <| initialise module.name bare (declaredInitialisers bare data)
+          if ← initialise module.name bare (declaredInitialisers bare data) then registered := true
       initialised module.name
+    return registered
   kept s!"{imports} {stamps}" (withProject project (loadModules (imports.map ({ module := · })) initialiseOwn))
 
 /-- The environment of some imports. With `compiled`, the project's modules come compiled where all of them are. -/
