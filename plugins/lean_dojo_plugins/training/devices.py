@@ -31,6 +31,8 @@ class Device:
 def choose_device(name: str = "auto") -> Device:
     """Choose the device and precision from what the machine has.
 
+    On CUDA it also turns off cuDNN's attention for the process; PyTorch's other kernels stay.
+
     Args:
         name: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``. ``"auto"`` uses a GPU if there is
             one, unless ``accelerate launch --cpu`` (``ACCELERATE_USE_CPU``) says otherwise.
@@ -48,6 +50,9 @@ def choose_device(name: str = "auto") -> Device:
     if kind != "cpu" and kind != _accelerator():
         raise UsageError(f"device {name!r} is not available here; use 'auto' or 'cpu'")
     if kind == "cuda":
+        # cuDNN plans anew for every shape, for 8 to 12 ms, and the rows of a batch set its shape:
+        # that was two thirds of each step on an H100 (docs/scale.md).
+        torch.backends.cuda.enable_cudnn_sdp(False)
         return Device(name, torch.cuda.is_bf16_supported())
     return Device(name, kind == "cpu" and cpu_has_bf16())
 
