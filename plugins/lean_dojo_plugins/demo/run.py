@@ -1,9 +1,10 @@
 """The whole story on a machine with nothing, told in public commands.
 
 A model that ships proves a goal; the sample is traced; the model learns some of its proofs, then
-practises on statements without proofs; after each stage held-out theorems are tried. Each command
-is printed before it runs, and can be typed by anybody. A killed demo goes on where it was, for each
-of its commands does.
+practises on statements without proofs. Held-out theorems are tried by Lean's own automation alone,
+and after each stage by the model with automation beside it, as a user would: each prover may spend
+as many Lean calls on a theorem as the others. Each command is printed before it runs, and can be
+typed by anybody. A killed demo goes on where it was, for each of its commands does.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from lean_dojo_plugins.demo.settings import DemoSettings
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.attempts import AttemptFolder
 from lean_dojo_v2.benchmarks.runner import engines_kept
-from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, Summary
+from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, read_report
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 from lean_dojo_v2.paths import RAID_VARIABLE, safe_name
 from lean_dojo_v2.prover.shipped import SHIPPED, shipped_model
@@ -83,18 +84,17 @@ class Demo:
                 self._trace()
             with self._stage("automation", "What Lean's own automation proves"):
                 self._measure(AUTOMATION, "--prover", AUTOMATION)
-            with self._stage("prove", "What the shipped model proves"):
-                self._measure(SHIPPED, "--model", SHIPPED, "--compare", self._bench(AUTOMATION))
+            with self._stage("prove", "What the shipped model adds to it"):
+                self._measure(SHIPPED, "--model", SHIPPED)
             with self._stage("sft", f"Learn {self.settings.human_share:.0%} of the proofs"):
                 self._train(SFT)
-            with self._stage("prove sft", "What it proves after sft"):
-                self._measure(SFT, "--model", self.folder / SFT, "--compare", self._bench(SHIPPED))
+            with self._stage("prove sft", "What it adds after sft"):
+                self._measure(SFT, "--model", self.folder / SFT)
             with self._stage("practice", "Practise on statements, without their proofs"):
                 self._practise()
-            with self._stage("prove practice", "What it proves after practice"):
-                run, model = self._bench(PRACTICE), self.folder / PRACTICE
-                before = ("--compare", self._bench(SFT), "--save-tree", run / "trees")
-                self._measure(PRACTICE, "--model", model, *before)
+            with self._stage("prove practice", "What it adds after practice"):
+                trees = ("--save-tree", self._bench(PRACTICE) / "trees")
+                self._measure(PRACTICE, "--model", self.folder / PRACTICE, *trees)
         self._keep_largest_trees()
         return self._summarise()
 
@@ -127,17 +127,22 @@ class Demo:
         return self.folder / "bench" / stage
 
     def _measure(self, stage: str, *who: object) -> None:
-        """Let a prover try the held-out theorems; automation tries all that it knows, once."""
+        """Let a prover try the held-out theorems until its Lean calls are spent.
+
+        Automation tries all that it knows at every state; a model draws again and again, beside it.
+        """
         sizes = self.settings
-        limits: tuple[object, ...] = ("--samples", 64, "--expansions", 1)
+        how: tuple[object, ...] = ("--samples", 64)
         if stage != AUTOMATION:
-            limits = (
-                "--samples", sizes.samples, "--expansions", sizes.expansions,
-                "--visits", sizes.visits, "--no-automation",
+            how = (
+                "--prover-set", "automation=true", "--samples", sizes.samples,
+                "--visits", sizes.lean_calls, "--no-automation",
+                "--compare", self._bench(AUTOMATION),
             )  # fmt: skip
         self._command(
-            "bench", "held-out", *who, "--database", self.database, "-n", sizes.theorems, *limits,
-            "--seed", sizes.seed, "-j", sizes.engines, "-o", self._bench(stage),
+            "bench", "held-out", *who, "--database", self.database, "-n", sizes.theorems,
+            "--lean-calls", sizes.lean_calls, *how, "--seed", sizes.seed, "-j", sizes.engines,
+            "-o", self._bench(stage),
         )  # fmt: skip
 
     def _train(self, trainer: str, *more: str) -> None:
@@ -189,9 +194,12 @@ class Demo:
 
     def _summarise(self) -> list[DemoStage]:
         found = []
+        alone = AttemptFolder(self._bench(AUTOMATION))
         for stage in (AUTOMATION, SHIPPED, SFT, PRACTICE):
-            made = Summary.of(AttemptFolder(self._bench(stage)).attempts(PROVER))
-            found.append(DemoStage(stage, made.proved, made.seconds))
+            run = AttemptFolder(self._bench(stage))
+            report = read_report(run, None if stage == AUTOMATION else alone)
+            gain = None if report.compared is None else report.compared.counts
+            found.append(DemoStage(stage, report.prover.proved, report.prover.seconds, gain))
         data = {
             "stages": [stage.row() for stage in found],
             "seconds": self.seconds,
@@ -199,7 +207,7 @@ class Demo:
         }
         content = orjson.dumps(data, option=orjson.OPT_INDENT_2)
         atomic_write_bytes(self.folder / SUMMARY_FILE, content)
-        save(draw(found), self.folder / FILE)
+        save(draw(found, self.settings.lean_calls), self.folder / FILE)
         return found
 
     @contextmanager

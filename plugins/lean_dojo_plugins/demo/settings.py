@@ -12,10 +12,11 @@ class DemoSettings:
     """Sizes of the demo.
 
     Attributes:
-        theorems: Held-out theorems that every model tries, chosen by a hash of their names.
+        theorems: Held-out theorems that every prover tries, chosen by a hash of their names.
+        lean_calls: Lean calls that a prover may spend on each of them.
         samples: Tactics sampled per state.
-        expansions: States expanded for a theorem at most.
-        visits: How often a state may be expanded.
+        expansions: States expanded for a problem of practice at most.
+        visits: How often a state may be expanded there.
         human_share: Share of the training theorems whose human proofs are learned.
         problems: Statements to practise on.
         steps: Optimiser steps of each training.
@@ -26,6 +27,7 @@ class DemoSettings:
     """
 
     theorems: int = 60
+    lean_calls: int = 32
     samples: int = 8
     expansions: int = 6
     visits: int = 2
@@ -40,4 +42,4 @@ class DemoSettings:
     @classmethod
     def quick(cls) -> Self:
         """Return sizes that show every stage in two minutes, with hardly a gain."""
-        return cls(theorems=12, expansions=4, problems=20, steps=20, engines=1)
+        return cls(theorems=12, lean_calls=32, expansions=4, problems=20, steps=20, engines=1)

@@ -12,7 +12,7 @@ from lean_dojo_plugins.demo.ladder import DemoStage, draw
 from lean_dojo_plugins.demo.run import Demo
 from lean_dojo_plugins.demo.settings import DemoSettings
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
-from lean_dojo_v2.benchmarks.statistics import Share
+from lean_dojo_v2.benchmarks.statistics import Comparison, Share
 
 
 def test_the_folder_of_another_demo_is_refused(
@@ -64,11 +64,22 @@ def test_the_largest_trees_of_proofs_are_kept(tmp_path: Path) -> None:
 
 
 def test_the_ladder_shows_each_share_with_its_interval() -> None:
-    stages = [DemoStage("automation", Share.of(3, 12), 1.0), DemoStage("sft", Share.of(6, 12), 2.0)]
+    gain = Comparison.of(
+        [(True, False)] * 4 + [(False, True)] + [(True, True)] * 2 + [(False, False)] * 5
+    )
+    stages = [
+        DemoStage("automation", Share.of(3, 12), 1.0),
+        DemoStage("sft", Share.of(6, 12), 2.0, gain),
+    ]
     assert stages[1].row()["proved"] == {"held-out": 6}
-    figure = draw(stages)
+    assert stages[1].headline == (
+        "sft adds to automation: 4 theorems gained, 1 lost "
+        "(+25.0 points, 95 % interval -18.0..+41.2; p = 0.375)"
+    )
+    figure = draw(stages, 32)
     [axes] = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["automation", "sft"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["automation", "with sft"]
+    assert "+4 −1, p = 0.38" in [text.get_text() for text in axes.texts]
     assert [bar.get_width() for bar in axes.patches] == [3, 6]
     [ends] = axes.containers[3].lines[2]
     assert ends.get_segments()[0][:, 0] == pytest.approx([12 * 0.2538, 12 * 0.7462], abs=0.01)
