@@ -142,9 +142,11 @@ def trace(
         emit_json({"database": str(database), **counts})
     else:
         note(
-            f"{traced.name} at {traced.commit[:12]}: {counts['theorems']} theorems "
-            f"({counts['sorry']} sorry), {counts['tactics']} tactics, "
-            f"{counts['premises']} premises in {counts['files']} files → {database}"
+            f"{traced.name} at {traced.commit[:12]}: "
+            f"{counted(counts['theorems'], 'theorem', 'theorems')} ({counts['sorry']} sorry), "
+            f"{counted(counts['tactics'], 'tactic', 'tactics')}, "
+            f"{counted(counts['premises'], 'premise', 'premises')} in "
+            f"{counted(counts['files'], 'file', 'files')} → {database}"
         )
 
 
@@ -245,11 +247,12 @@ def _beside(counts: dict[str, Any]) -> Iterator[str]:
         yield f"left out {share:.1%} of the proofs ({number}): {reasons}"
     if steps := counts["tactics_left_out"]:
         reasons = ", ".join(f"{count} {reason}" for reason, count in steps.items())
-        yield f"{sum(steps.values())} tactics are no steps of a proof: {reasons}"
+        number = counted(sum(steps.values()), "tactic", "tactics")
+        yield f"{number} left out, not steps of a proof: {reasons}"
     if unknown := counts["tactics_without_digest"]:
         yield (
-            f"{unknown} tactics have no digest of their state, which the engine does not give: a "
-            "reward compares it by its text"
+            f"{counted(unknown, 'tactic', 'tactics')} without a digest of the state, which the "
+            "engine does not give: rewards compare states by their text"
         )
 
 

@@ -156,4 +156,4 @@ def test_the_summary_says_it(
         "example 1, instance 1, lemma' 1, mkBy 1; they are training data" in said
     )
     assert "left out 33.3% of the proofs (4): 1 made by a macro" in said
-    assert "1 theorems (0 sorry), 1 tactics" in said
+    assert "1 theorem (0 sorry), 1 tactic, " in said

@@ -107,7 +107,7 @@ def test_the_trace_says_which_tactics_are_no_steps(few, few_theorems, tmp_path, 
     assert counts["tactics_left_out"]["of a statement"] == 3
     assert counts["tactics_without_digest"] == 0
     number = sum(counts["tactics_left_out"].values())
-    assert f"{number} tactics are no steps of a proof: " in printed.err
+    assert f"{number} tactics left out, not steps of a proof: " in printed.err
     assert "3 of a statement" in printed.err
 
 
