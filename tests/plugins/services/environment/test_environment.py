@@ -38,7 +38,7 @@ RIGHT = {
     "header": BEFORE,
     "formal_statement": "theorem right (n : Nat) (p : Prop) (hp : p) : n + 0 = n ∧ p := by",
 }
-MINIF2F = Path(__file__).parents[2] / "data" / "minif2f.jsonl"
+MINIF2F = Path(__file__).parents[3] / "data" / "minif2f.jsonl"
 
 
 def engines() -> list[psutil.Process]:
