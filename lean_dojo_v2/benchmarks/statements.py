@@ -18,6 +18,7 @@ from lean_dojo_v2.wording import counted
 
 _NAME = re.compile(r"[^\W\d][\w']*")
 _BRACKETS = frozenset("({⦃[")
+_CLOSING = frozenset(")}⦄]")
 _BINDERS = frozenset({"∀", "∃", "∃!", "fun", "λ", "∑", "∏"})
 
 
@@ -153,6 +154,8 @@ def said(statement: str) -> str:
     '( #1 : Nat ) : #1 = #1'
     >>> said("theorem d : ∀ x y, x < y → ∃ z, x.z < z :=")
     ': ∀ #1 #2 , #1 < #2 → ∃ #3 , #1.z < #3'
+    >>> said("theorem e (y : ℝ) : (sin y : ℝ) ≤ 1 :=")
+    '( #1 : ℝ ) : ( sin #1 : ℝ ) ≤ 1'
     """
     words = [token.text for token in code_tokens(statement)]
     start = next((i + 2 for i, word in enumerate(words) if word in {"theorem", "lemma"}), 0)
@@ -173,9 +176,14 @@ def said(statement: str) -> str:
 
 def _bound(words: list[str]) -> Iterator[str]:
     """Yield the names that binders introduce, in the order of the text."""
+    goes_on = 0  # where a bracket belongs to the binder before it: ∀ x (h : p)
     for place, word in enumerate(words):
         if word not in _BRACKETS and word not in _BINDERS:
             continue
+        before = words[place - 1] if place else ""
+        begins = place in {0, goes_on} or before in _CLOSING or before in _BINDERS
+        if word == "(" and not begins:
+            continue  # a term with its type
         names = []
         for following in words[place + 1 :]:
             if not _NAME.fullmatch(following):
@@ -184,6 +192,7 @@ def _bound(words: list[str]) -> Iterator[str]:
         else:
             following = ""
         if word in _BINDERS or following == ":":
+            goes_on = place + 1 + len(names)
             yield from names
 
 
