@@ -90,6 +90,11 @@ class Summary:
         )
 
 
+def _most(attempts: Sequence[Attempt]) -> int:
+    """Count the attempts at each theorem that a run was to make."""
+    return max((one.number + 1 for one in attempts), default=0)
+
+
 def _share(found: Any) -> Share:
     values = list(found)
     return Share.of(sum(values), len(values))
@@ -113,6 +118,8 @@ class Compared:
 
     Attributes:
         run: The other run's folder.
+        attempts: Attempts at each theorem that are compared: the first ones, as many as the run
+            with fewer has made.
         differences: Settings other than the prover's that differ there, by their dotted names.
         theorems: Theorems that both tried.
         counts: Which proved what; ``first`` is this run.
@@ -121,6 +128,7 @@ class Compared:
     """
 
     run: str
+    attempts: int
     differences: tuple[str, ...]
     theorems: int
     counts: Comparison
@@ -178,11 +186,16 @@ def read_report(folder: AttemptFolder, other: AttemptFolder | None = None) -> Re
 
 
 def _compare(folder: AttemptFolder, other: AttemptFolder) -> Compared:
-    mine, theirs = proved_by(folder.attempts(PROVER)), proved_by(other.attempts(PROVER))
+    first, second = folder.attempts(PROVER), other.attempts(PROVER)
+    fewest = min(_most(first), _most(second))  # more attempts prove more, whoever makes them
+    mine, theirs = (
+        proved_by([one for one in made if one.number < fewest]) for made in (first, second)
+    )
     names = [name for name in mine if name in theirs]
     here, there = ({**one.asked(), "prover": None} for one in (folder, other))
     return Compared(
         run=str(other.path),
+        attempts=fewest,
         differences=tuple(differences(here, there)),
         theorems=len(names),
         counts=Comparison.of((mine[name], theirs[name]) for name in names),

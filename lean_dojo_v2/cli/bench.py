@@ -307,8 +307,10 @@ def _warnings(summary: Summary) -> list[str]:
 
 def _comparison(compared: Compared) -> list[str]:
     counts = compared.counts
+    theorems = counted(compared.theorems, "theorem", "theorems")
+    attempts = counted(compared.attempts, "attempt", "attempts")
     lines = [
-        f"compared with {compared.run}, on {counted(compared.theorems, 'theorem', 'theorems')}:",
+        f"compared with {compared.run}, on {theorems} with {attempts} each:",
         (
             f"  both {counts.both}, only here {counts.only_first}, only there "
             f"{counts.only_second}: {counts.gain} (exact paired test)"

@@ -184,6 +184,10 @@ def test_two_runs_are_compared_theorem_by_theorem(bench, prover, tmp_path):
     assert compared.theorems == 3
     assert (compared.gained, compared.lost) == (("doubled",), ("wrong",))
     assert (compared.counts.both, compared.counts.neither, compared.counts.p) == (1, 0, 1.0)
+    later = attrs.evolve(bench.folder.attempts(PROVER)[0], name="doubled", number=1, success=True)
+    other.append(PROVER, later)  # the other run tried twice, so its second attempts do not count
+    again = read_report(bench.folder, other).compared
+    assert (again.attempts, again.gained) == (1, ("doubled",))
 
 
 def test_a_folder_is_of_one_run(tmp_path):
