@@ -12,6 +12,7 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.jsonl import columns_of, statement_from, strictly
 from lean_dojo_v2.benchmarks.statements import Statement
+from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS
 
 
 @attrs.frozen
@@ -51,7 +52,24 @@ class HubBenchmark:
 
     def statements(self) -> Iterator[Statement | UsageError]:
         """Yield each row's theorem, or what is wrong with the row."""
-        part, rows = self._rows()
+        found = self._loaded()
+        part = self._source[1]
+        if not part:
+            part = "train" if "train" in found or len(found) != 1 else next(iter(found))
+        if part not in found:
+            there = ", ".join(found)
+            raise UsageError(f"hub:{self.dataset} has no split {part!r}; it has {there}")
+        for row in self._read(part, found[part]):
+            if isinstance(row, UsageError) or self.split in {None, row.problem.split}:
+                yield row
+
+    def held_out(self) -> Iterator[Statement | UsageError]:
+        """Yield the same of all its splits that nobody trains on."""
+        for part, rows in self._loaded().items():
+            if part in HELD_OUT_SPLITS:
+                yield from self._read(part, rows)
+
+    def _read(self, part: str, rows: Any) -> Iterator[Statement | UsageError]:
         for number, row in enumerate(rows):
             try:
                 found = statement_from(row, self.project, self.columns)
@@ -60,26 +78,18 @@ class HubBenchmark:
                 continue
             if found.problem.split is None:
                 found = attrs.evolve(found, problem=attrs.evolve(found.problem, split=part))
-            if self.split in {None, found.problem.split}:
-                yield found
+            yield found
 
     @property
     def _source(self) -> tuple[str, str]:
         name, _, part = self.dataset.partition(":")
         return name, part
 
-    def _rows(self) -> tuple[str, Any]:
-        """Load the data set; give the name of its split, and its rows."""
+    def _loaded(self) -> Mapping[str, Any]:
+        """Load the data set: its splits, each with its rows."""
         import datasets
 
-        name, part = self._source
         try:
-            found = datasets.load_dataset(name, self.config)
+            return dict(datasets.load_dataset(self._source[0], self.config))
         except Exception as error:  # of its network, its files, its loader
             raise UsageError(f"hub:{self.dataset}: {type(error).__name__}: {error}") from error
-        if not part:
-            part = "train" if "train" in found or len(found) != 1 else next(iter(found))
-        if part not in found:
-            there = ", ".join(found)
-            raise UsageError(f"hub:{self.dataset} has no split {part!r}; it has {there}")
-        return part, found[part]

@@ -20,7 +20,7 @@ from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.jsonl import columns_of
 from lean_dojo_v2.benchmarks.named import benchmark_named
 from lean_dojo_v2.benchmarks.source import problem_of, project_of
-from lean_dojo_v2.benchmarks.statements import Examined, Statement, examine
+from lean_dojo_v2.benchmarks.statements import Examined, LeftOut, Statement, examine
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError, LeanError
@@ -66,18 +66,23 @@ class StatementSource:
 
         Raises:
             UsageError: If there is no such set.
-            EmptyDatasetError: If nothing is left to train on.
+            EmptyDatasetError: If nothing is left to train on, or a set that is held out has no
+                theorem that can be read.
         """
         settings: dict[str, Any] = {"columns": self.columns} if self.columns else {}
         if self.project is not None:
             settings["project"] = self.project
-        secret = [one for name in self.held_out for one in _rows(name)]
-        texts = [one.problem.statement for one in secret if isinstance(one, Statement)]
-        found = examine(_rows(self.source, settings), texts)
+        made = _made(self.source, settings)
+        secret, notes = _held_out_beside(made), []
+        for name in self.held_out:
+            texts, note = _held_out(name)
+            secret += texts
+            notes += [note] if note else []
+        found = examine(_rows(made), secret)
         if not found.problems:
             lines = "; ".join(found.lines()[1:]) or "it has no statements"
             raise EmptyDatasetError(f"there is nothing to train on: {lines}", path=self.source)
-        return Statements(self.source, found, self.check)
+        return Statements(self.source, found, self.check, tuple(notes))
 
 
 def statements_of(
@@ -102,16 +107,41 @@ def statements_of(
     return StatementSource(**value)
 
 
-def _rows(
-    source: str, settings: Mapping[str, Any] | None = None
-) -> Iterable[Statement | UsageError]:
-    """Read a set row by row, if its benchmark can; of another one every theorem is a row."""
+def _made(source: str, settings: Mapping[str, Any] | None = None) -> Any:
     name, meant = benchmark_named(source)
-    made = registry.benchmarks[name].create(**meant, **(settings or {}))
-    if (read := getattr(made, "statements", None)) is not None:
+    return registry.benchmarks[name].create(**meant, **(settings or {}))
+
+
+def _rows(benchmark: Any) -> Iterable[Statement | UsageError]:
+    """Read a set row by row, if its benchmark can; of another one every theorem is a row."""
+    if (read := getattr(benchmark, "statements", None)) is not None:
         yield from read()
     else:
-        yield from map(Statement, made.problems())
+        yield from map(Statement, benchmark.problems())
+
+
+def _held_out_beside(benchmark: Any) -> list[str]:
+    """Return the statements of a set's own held-out splits, where it reads one split alone."""
+    read = getattr(benchmark, "held_out", tuple)
+    return [row.problem.statement for row in read() if isinstance(row, Statement)]
+
+
+def _held_out(source: str) -> tuple[list[str], str]:
+    """Return the statements of a set that is held out, and what of it cannot be read, if any.
+
+    Raises:
+        EmptyDatasetError: If none can be read: all of them might be trained on.
+    """
+    rows = list(_rows(_made(source)))
+    unread = [str(row) for row in rows if isinstance(row, UsageError)]
+    if len(unread) == len(rows):
+        why = unread[0] if unread else "it is empty"
+        raise EmptyDatasetError(f"held_out: there is nothing that can be read: {why}", path=source)
+    texts = [row.problem.statement for row in rows if isinstance(row, Statement)]
+    if not unread:
+        return texts, ""
+    share = f"held out {len(texts)} of {counted(len(rows), 'row', 'rows')}"
+    return texts, f"{source}: {share}; the others are {LeftOut.UNREADABLE}, such as {unread[0]}"
 
 
 @attrs.frozen
@@ -122,11 +152,13 @@ class Statements:
         url: Where they come from.
         examined: What is left of the set, and what is not.
         check: Whether Lean is to elaborate each before anything is trained.
+        notes: What of sets that are held out cannot be read.
     """
 
     url: str
     examined: Examined = attrs.field(repr=False)
     check: bool = True
+    notes: tuple[str, ...] = ()
 
     @property
     def problems(self) -> tuple[BenchmarkProblem, ...]:
@@ -174,6 +206,8 @@ class Statements:
         """Say on standard error what is trained on, and what was left out."""
         for line in self.examined.lines():
             print(f"{self.url}: {line}", file=sys.stderr)
+        for line in self.notes:
+            print(line, file=sys.stderr)
 
     def elaborated(self, folder: Path) -> Statements:
         """Leave out what Lean does not elaborate, if that is to be checked, and say how many.

@@ -75,6 +75,22 @@ def test_a_held_out_set_and_other_columns(tmp_path):
         statements_of({"source": "x", "columns": {"goal": "y"}})
 
 
+def test_what_is_held_out_and_cannot_be_read_is_said(file, tmp_path, capsys):
+    secret = tmp_path / "secret.jsonl"
+    rows = [{"formal_statement": "theorem s (k : Nat) : k + 0 = k :="}, {"goal": "1 = 1"}]
+    secret.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = StatementSource(file, held_out=str(secret)).read()
+    assert [one.full_name for one in found.problems] == ["b"]
+    found.say()
+    assert (
+        "secret.jsonl: held out 1 of 2 rows; the others are no theorem that can be read, such"
+        in capsys.readouterr().err
+    )
+    secret.write_text(json.dumps(rows[1]))
+    with pytest.raises(EmptyDatasetError, match=r"held_out: there is nothing that can be read"):
+        StatementSource(file, held_out=str(secret)).read()
+
+
 def test_a_data_set_of_the_hub(tmp_path):
     """A folder that `datasets` loads as it loads a name of the hub."""
     folder = tmp_path / "few"
@@ -87,6 +103,11 @@ def test_a_data_set_of_the_hub(tmp_path):
     with pytest.raises(EmptyDatasetError, match="of held-out splits, such as b"):
         StatementSource(f"hub:{folder}:test").read()
     assert HubBenchmark(f"{folder}:test").problems()[0].full_name == "b"
+    row = {"formal_statement": "theorem other_name : 2 = 2 := sorry"}
+    with (folder / "train.jsonl").open("a") as stream:
+        stream.write(json.dumps({"uuid": "y", **row}) + "\n")
+    found = StatementSource(f"hub:{folder}").read().examined
+    assert found.lines()[1].endswith("saying what a held-out one says, such as other_name")
     with pytest.raises(UsageError, match="has no split 'dev'; it has train, test"):
         HubBenchmark(f"{folder}:dev").problems()
     with pytest.raises(UsageError, match="hub:nobody/nothing: "):
