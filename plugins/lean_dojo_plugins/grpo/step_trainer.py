@@ -15,6 +15,7 @@ from trl.trainer import grpo_trainer as trl_grpo
 from trl.trainer.callbacks import SyncRefModelCallback
 from trl.trainer.utils import add_fused_lm_head
 
+from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.model.attention import why_not_shared
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head, restore_forward
 from lean_dojo_plugins.grpo.applied import Applied
@@ -77,7 +78,20 @@ class StepTrainer(trl_grpo.GRPOTrainer):
             self.add_callback(SyncRefModelCallback(prepared, self.accelerator))
 
     def play(self, turns: Turns) -> None:
-        """Have conversations played."""
+        """Have conversations played.
+
+        Raises:
+            ConfigError: If processes generate together: their conversations end at different turns.
+        """
+        args: Any = self.args
+        sharded = self.accelerator.state.deepspeed_plugin
+        together = self.is_fsdp_enabled or (sharded is not None and sharded.zero_stage == 3)
+        on_server = self.use_vllm and args.vllm_mode == "server"
+        if self.accelerator.num_processes > 1 and (together or on_server):
+            raise ConfigError(
+                "turns above 1 need processes that generate on their own: leave out FSDP, "
+                "DeepSpeed ZeRO-3 and a server of vLLM, or start a single process"
+            )
         self.turns = turns
         self.rollout_func = cast("Any", turns)
 

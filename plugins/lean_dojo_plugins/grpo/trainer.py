@@ -34,6 +34,7 @@ from lean_dojo_plugins.rewards.resolve import resolve_rewards
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.data import formatted_rows
 from lean_dojo_plugins.training.data_fraction import HumanShare
+from lean_dojo_plugins.training.devices import PATIENCE
 from lean_dojo_plugins.training.fields import about, setting
 from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
@@ -220,7 +221,9 @@ class GRPOTrainer(CausalTrainer):
         data_path = data_path or merged_data_dir()
         if self.statements is not None:
             self._set = self._source_of_statements().read()
-            if PartialState().is_main_process:
+            # The others wait while one has Lean elaborate the statements.
+            on_cpu = self.chosen_device.name == "cpu"
+            if PartialState(cpu=on_cpu, timeout=PATIENCE).is_main_process:
                 self._set.say()
             stands_in: Any = self._set
             super().train([stands_in], stands_in, Path(data_path) / "statements")

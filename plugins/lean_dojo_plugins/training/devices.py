@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 
 import attrs
 import torch
 
 from lean_dojo_core.errors import UsageError
+
+PATIENCE = timedelta(days=30)
+"""How long processes wait for one that Lean keeps at work, where that may take hours."""
 
 
 @attrs.frozen
