@@ -259,7 +259,7 @@ class Rounds:
         row = {
             "round": number,
             "model": Path(self.trainer.searching_model()).name,
-            "problems": len(self.practice.problems),
+            "problems": len(self._problems),
             "tried": self._tried,
             "proved": len(proved),
             "new": len(new),
@@ -280,7 +280,7 @@ class Rounds:
             atomic_write_bytes(file, lines)
         _say(
             f"round {number}: {len(proved)} of {self._tried} problems proved, {len(new)} for the "
-            f"first time; {len(found)} of {len(self.practice.problems)} so far"
+            f"first time; {len(found)} of {len(self._problems)} so far"
         )
         if clock:
             what = counted(clock, "problem", "problems")

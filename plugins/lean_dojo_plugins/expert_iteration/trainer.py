@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,6 +26,7 @@ from lean_dojo_plugins.expert_iteration.rounds import BATCH, Rounds
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.data import checked_repositories
+from lean_dojo_plugins.training.devices import PATIENCE
 from lean_dojo_plugins.training.fields import about, setting
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_plugins.training.learner import CurriculumStep
@@ -46,8 +46,6 @@ from lean_dojo_v2.runs.processes import Process, processes_here
 
 BASE, LAST = "base", "last"
 TACTICS, WHOLE_PROOFS = "tactic-chat", "whole-proof"
-_PATIENCE = timedelta(days=30)
-"""How long processes wait for the one whose searches take longest."""
 
 
 def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
@@ -260,27 +258,30 @@ class ExpertIterationTrainer(SFTTrainer):
         """
         data_path = Path(data_path or merged_data_dir())
         rounds = self._rounds(repos, database, data_path)
-        processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=_PATIENCE)
+        processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=PATIENCE)
         count = processes.num_processes
         rounds.process = Process(processes.process_index, count, processes_here(count))
         self._trained_on = data_path
         self._anew = self.start_from == BASE
         steps: list[Any] = rounds.steps(self.rounds)
         stands_in: Any = rounds  # for the database
+        data = rounds.folder / "rounds" / "data"
         try:
             with run_lock(self.output_dir, processes):
                 if processes.is_main_process:
                     rounds.begin()
-                data = rounds.folder / "rounds" / "data"
-                Loop(
+                loop = Loop(
                     self, steps, stands_in, data, noun=("round", "rounds"), make_ready=rounds.search
-                ).run()
-        except EmptyDatasetError as error:
-            raise EmptyDatasetError(
-                f"no proof was found in {self.rounds} rounds over {len(rounds.practice.problems)} "
-                "problems, and there is no human proof to learn; start with a model that proves "
-                "something (search_model), or raise expansions or human_share"
-            ) from error
+                )
+                try:
+                    loop.run()
+                except EmptyDatasetError as error:
+                    raise EmptyDatasetError(
+                        f"no proof was found in {self.rounds} rounds over "
+                        f"{len(rounds.practice.problems)} problems, and there is no human proof to "
+                        "learn; start with a model that proves something (search_model), or raise "
+                        "expansions or human_share"
+                    ) from error
         except BaseException:
             self.forget_model()
             raise

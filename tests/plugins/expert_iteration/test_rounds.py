@@ -218,6 +218,14 @@ def test_from_the_base_anew_or_on(practise, tmp_path):
     assert not torch.equal(*(weights[name]["model.norm.weight"] for name in ("anew", "on")))
 
 
+def test_a_set_that_lean_does_not_elaborate(practise, tmp_path):
+    file = tmp_path / "set.jsonl"
+    row = {"name": "no", "formal_statement": "theorem no : NoSuch.thing = 1 := by"}
+    file.write_text(json.dumps(row))
+    with pytest.raises(EmptyDatasetError, match="Lean elaborates none of them; no: "):
+        practise(rounds=1, whole_proof=True, statements=file, database=None)
+
+
 def test_nothing_found_and_nothing_human(practise):
     with pytest.raises(EmptyDatasetError, match="no proof was found in 1 rounds over 2 problems"):
         practise(rounds=1, human_share=0.0, problems="sorry", expansions=1, samples=1, skip_after=0,
