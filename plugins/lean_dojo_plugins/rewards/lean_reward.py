@@ -15,7 +15,7 @@ from lean_dojo_plugins.rewards.judging import CachedJudge, Question
 from lean_dojo_plugins.rewards.replay import Judgement
 from lean_dojo_plugins.rewards.shares import shares
 from lean_dojo_plugins.rewards.tally import UnparsedTally
-from lean_dojo_v2.lean.client.environments import environment_counts
+from lean_dojo_v2.lean.client.environments import EnvironmentCounts, environment_counts
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.pool.shared import shared_engines
@@ -76,7 +76,7 @@ class LeanReward(ABC):
         )
         self._judge = CachedJudge(self._engines, self.cache_size, type(self).judge)
         self._tally = UnparsedTally(self.name, self.wanted)
-        self._spent = environment_counts()
+        self._spent: EnvironmentCounts | None = None  # before the last batch
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the settings; engines and judgements belong to their process."""
@@ -116,10 +116,7 @@ class LeanReward(ABC):
             for name, share in self._metrics(questions, judgements).items():
                 log_metric(name, share)
             now = environment_counts()
-            since = (
-                now - self._spent
-            )  # some were asked before this call: completions that had ended
-            self._spent = now
+            since, self._spent = now - (self._spent or before), now
             log_metric(CALLS, since.requests / len(questions))
             log_metric(SECONDS, since.seconds / len(questions))
             if (hit_rate := (now - before).hit_rate) is not None:
@@ -129,6 +126,7 @@ class LeanReward(ABC):
     def judgements(self, completions: Sequence[Any], **columns: Any) -> list[Judgement]:
         """Return what Lean said of each completion, for listings; it raises as a call does."""
         questions = self._questions(completions, columns.pop("problem", None), columns)
+        self._spent = self._spent or environment_counts()
         return self._judge.judgements(questions, self.timeout)
 
     @abstractmethod

@@ -13,6 +13,7 @@ from lean_dojo_plugins.rewards.adapter import completion_texts
 from lean_dojo_plugins.rewards.judging import Question
 from lean_dojo_plugins.rewards.lean_reward import LeanReward, rows_of
 from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, judge, spec_of, warm_up
+from lean_dojo_v2.lean.client.environments import environment_counts
 from lean_dojo_v2.prover.completions import answer_of
 
 
@@ -94,6 +95,7 @@ class PantographVerified(LeanReward):
         """
         specs = self._specs(problem or (), columns)
         self._look_at_engines(specs)
+        self._spent = self._spent or environment_counts()
         for spec in dict.fromkeys(specs):
             self._engines.submit(spec.project, warm_up, spec, header=spec.header, owner=spec.owner)
 
