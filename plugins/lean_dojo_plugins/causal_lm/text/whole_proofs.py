@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from lean_dojo_core import Message, Row, Theorem, contains_sorry, remove_marks
+from lean_dojo_core import Message, Row, Theorem, TracedTactic, contains_sorry, remove_marks
 from lean_dojo_core.records import NO_GOALS
 from lean_dojo_v2.prover.completions import whole_proof_prompt
 
@@ -15,9 +15,9 @@ def proof_text(theorem: Theorem) -> str | None:
 
     A tactic that stands inside another one comes with it: the next of the block is the first that
     begins at the state that the last one left. Exported data does not say where tactics stand, so
-    the lines of a tactic after its first are indented by two columns.
+    the lines of a tactic after its first are indented by two columns. A proof that is one step from
+    the statement was written in one go, and stays as it is.
 
-    >>> from lean_dojo_core import TracedTactic
     >>> steps = (
     ...     TracedTactic("constructor", "⊢ p ∧ q", "⊢ p\n\n⊢ q"),
     ...     TracedTactic("all_goals\n      simp", "⊢ p\n\n⊢ q", "no goals"),
@@ -26,6 +26,9 @@ def proof_text(theorem: Theorem) -> str | None:
     >>> proof_text(Theorem("t", "A.lean", (1, 1), (2, 8), "u", "c", traced_tactics=steps))
     'constructor\nall_goals\n  simp'
     """
+    match theorem.traced_tactics:
+        case (TracedTactic(state_before=theorem.theorem_statement, tactic=whole),):
+            return None if contains_sorry(whole) else whole
     lines: list[str] = []
     last, reached = "", None
     for tactic in theorem.traced_tactics:
