@@ -1,4 +1,4 @@
-"""Every error that a user may see, under one base class.
+"""The base class of every error that a user may see, and the errors of the plugin contract.
 
 A message says *what* went wrong, *where* (file, line, key, plugin) and *what to do*.
 The command line prints the message alone and exits with the class's ``exit_code``:

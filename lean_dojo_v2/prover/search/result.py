@@ -39,8 +39,9 @@ class SearchResult:
         expansions: States whose tactics were generated.
         samples: Tactics that were suggested for them; proofs that were written in one go.
         lean_calls: Questions to Lean: opening the statement, each tactic tried, each comparison of
-            a reached state with those seen before, each check of a finished proof. What a lost
-            engine makes to be asked again does not count, so a busy machine counts the same.
+            a reached state with those seen before, each check of a finished proof. What is
+            asked again, for a lost engine or a state that one no longer holds, does not count, so a
+            busy machine counts the same.
         refused_proofs: Finished-looking proofs that the final check refused.
         ended_by_clock: How often the seconds of a limit ended something: a tactic, the check of a
             proof, the search. Above 0, a faster machine may give another result.
