@@ -20,6 +20,7 @@ import attrs
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.pool.ray import started_ray
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import PROGRESS_VARIABLE, AnyProver, BaseProver
@@ -29,7 +30,7 @@ from lean_dojo_v2.runs.so_far import at_work
 from lean_dojo_v2.wording import counted
 
 TRIES = 3
-"""How often a theorem is searched whose actor is lost each time."""
+"""How often a theorem is searched whose actor is lost each time, and an actor is started."""
 
 MakesProver: TypeAlias = Callable[[ProverConfig], AnyProver]
 
@@ -100,6 +101,7 @@ class ClusterProver:
 
         Raises:
             GeneratorError: If a model does not answer at all, or not any more.
+            EngineUnavailableError: If actors end as they start.
         """
         size = min(2 * self.settings.batch_size, -(-len(problems) // len(self._slots)))
         batches = [range(start, start + size) for start in range(0, len(problems), size)]
@@ -180,16 +182,22 @@ class _Slot:
     over: bool = False
 
     def serve(self, ray: Any, todo: SimpleQueue[_Work | None], heard: SimpleQueue[_Heard]) -> None:
-        """Have the actor work until there is nothing more; replace it if it is lost."""
-        self.over = False
+        """Have the actor work until there is nothing more; replace it if it is lost.
+
+        Where none starts, as on a node that lacks this package, that is heard as an error.
+        """
+        self.over, failures = False, 0
         while not self.over:
             try:
                 if self.actor is None:
                     self.placed, self.actor = False, self.start()
                 ray.get(self.actor.ready.remote())  # work is taken only when there is room for it
-                self.placed = True
-            except ray.exceptions.RayError:
-                self.actor = None
+                self.placed, failures = True, 0
+            except ray.exceptions.RayError as error:
+                self.actor, failures = None, failures + 1
+                if failures == TRIES and not self.over:
+                    heard.put(_Heard(error=_does_not_start(error)))
+                    return
                 continue
             while (work := todo.get()) is not None:
                 if not self._search(ray, work, heard):
@@ -225,6 +233,13 @@ class _Slot:
         self.over = True
         if self.actor is not None and (kill or not self.placed) and ray.is_initialized():
             ray.kill(self.actor)
+
+
+def _does_not_start(error: Exception) -> EngineUnavailableError:
+    return EngineUnavailableError(
+        f"no actor starts on the Ray cluster, whose nodes all need this package; after {TRIES} "
+        f"tries: {error}"
+    )
 
 
 class ProverActor:

@@ -7,6 +7,7 @@ import pytest
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import AutomationProver
 from lean_dojo_v2.prover.problem import GoalProblem
@@ -70,6 +71,21 @@ def test_two_nodes_find_what_one_machine_finds_also_when_one_is_lost(cluster, he
         assert index not in again
         again[index] = result
     assert [shown(again[index]) for index in range(len(GOALS))] == [shown(one) for one in here]
+
+
+class Unplaced:
+    """What no node can load."""
+
+    def __reduce__(self):
+        return (__import__, ("no_such_package",))
+
+
+def test_an_actor_that_never_starts_is_said(cluster):
+    from lean_dojo_v2.prover.cluster import ClusterProver
+
+    prover = ClusterProver(Unplaced(), LIMITS)
+    with pytest.raises(EngineUnavailableError, match=r"(?s)all need this package.*no_such_package"):
+        dict(prover.search_many(GOALS[:1], [Server(start=False)]))
 
 
 class Broken(AutomationProver):
