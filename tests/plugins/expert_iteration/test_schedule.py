@@ -6,6 +6,7 @@ import pytest
 
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_plugins.causal_lm.text.whole_proofs import proof_text
 from lean_dojo_plugins.expert_iteration.proofs import FoundProof, ProofFile, chosen
 from lean_dojo_plugins.expert_iteration.schedule import Schedule
 from lean_dojo_plugins.expert_iteration.trainer import ExpertIterationTrainer
@@ -46,6 +47,13 @@ def proof(problem: str, *steps: tuple[str, str]) -> FoundProof:
     text = "\n".join(tactic for _, tactic in steps)
     full = [(state, tactic, "after") for state, tactic in steps]
     return FoundProof(problem, 1, problem, "u", "c", "A.lean", (1, 1), (2, 2), "s :=", text, full)
+
+
+def test_a_proof_written_in_one_go_is_learned_as_it_is():
+    text = "exact foo (by simp\n              rfl)"
+    found = proof("a", ("s", text))
+    assert proof_text(found.theorem([found.in_one_go])) == text
+    assert proof_text(found.theorem(found.tactics)) is None  # it does not end there
 
 
 def test_short_proofs_and_every_pair_once(tmp_path):
