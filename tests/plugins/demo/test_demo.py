@@ -74,7 +74,7 @@ def test_the_ladder_shows_each_share_with_its_interval() -> None:
     assert stages[1].row()["proved"] == {"held-out": 6}
     assert stages[1].headline == (
         "sft adds to automation: 4 theorems gained, 1 lost "
-        "(+25.0 points, 95 % interval -18.0..+41.2; p = 0.375)"
+        "(+25.0 points, 95 % interval -12.5..+54.4; p = 0.375)"
     )
     figure = draw(stages, 32)
     [axes] = figure.axes
