@@ -84,8 +84,10 @@ class WholeProofs:
                     except LeanError as error:
                         reason = Failure.CANNOT_OPEN
                         yield number, _failed(problems[number].name, reason, str(error))
+                if not asked:
+                    continue
                 numbers = [number for number, _ in asked]
-                at_work(f"proofs of {', '.join(problems[number].name for number in numbers[:1])}")
+                at_work(f"writing whole proofs, {start} of {len(problems)} written")
                 began = time.monotonic()
                 try:
                     texts = self._written([problems[n].name for n in numbers], asked)
@@ -93,7 +95,7 @@ class WholeProofs:
                 except GeneratorError as error:
                     patience.failed(error)
                     texts = [error] * len(asked)
-                writing = (time.monotonic() - began) / max(1, len(asked))
+                writing = (time.monotonic() - began) / len(asked)
                 found = threads.map(check, [problems[n] for n in numbers], texts)
                 for number, result in zip(numbers, found, strict=True):
                     yield number, attrs.evolve(result, seconds=result.seconds + writing)

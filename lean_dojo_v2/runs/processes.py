@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import attrs
 
@@ -24,14 +24,6 @@ class Process:
     index: int = 0
     count: int = 1
     here: int = 1
-
-    @classmethod
-    def of_environment(cls) -> Self:
-        """Read what ``torchrun`` told this process; alone if there is nothing."""
-        rank, size = (
-            int(os.environ.get(name) or one) for name, one in (("RANK", 0), ("WORLD_SIZE", 1))
-        )
-        return cls(rank, size, processes_here(size))
 
     @property
     def leads(self) -> bool:

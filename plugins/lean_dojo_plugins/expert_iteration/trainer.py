@@ -205,6 +205,8 @@ class ExpertIterationTrainer(SFTTrainer):
                 f"problems: {HIDDEN!r} are the training theorems whose human proofs are not "
                 f"learned, and with human_share=1 all are; lower human_share, or name {TRAINING!r}"
             )
+        if self.statements is not None and self.problems != (TRAINING, SORRY):
+            raise ConfigError("statements take the place of problems: name one of them")
         if not self.problems:
             raise ConfigError(f"problems: name at least one source, such as {TRAINING!r}")
         if self.look_back:
@@ -336,7 +338,7 @@ class ExpertIterationTrainer(SFTTrainer):
             self.searching_model(),
             device=self.device,
             config=self.search_limits(),
-            # That of whole proofs asks a model of tactics, too, which need not be warned of.
+            # The model that searches first may be one of tactics: no reason for a warning.
             formatter=None if self.formatter == WHOLE_PROOFS else self.formatter,
             max_length=self.max_length,
             automation=self.automation,

@@ -34,7 +34,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
     ``rewards/NAME/applied``: the share of completions that it gave a number. Rewards that can use
     them get two hints: ``warm_up`` with the batch's columns before its completions are generated,
     and ``prefetch`` with completions as soon as they have ended, the last ones before any reward
-    runs. Lean verification opens the states at the one and checks the tactics at the other.
+    runs. Lean verification opens the states on the first and checks the tactics on the second.
     """
 
     batch_rows: Sequence[dict[str, Any]] = ()
@@ -218,7 +218,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         return scores
 
     def has_ended(self, ids: Sequence[int]) -> bool:
-        """Whether a completion is a tactic; search drops one that did not end, so rewards do."""
+        """Whether a completion ended; search drops one that did not, and so do rewards."""
         longest = self.max_completion_length
         return longest is None or len(ids) < longest or ids[-1] in self.eos_token_ids
 

@@ -101,7 +101,7 @@ class Loop:
         return PartialState(cpu=self.trainer.chosen_device.name == "cpu")
 
     def run(self) -> None:
-        """CurriculumProgress the curriculum.
+        """Run the curriculum.
 
         Raises:
             UsageError: If ``output_dir`` holds another run.

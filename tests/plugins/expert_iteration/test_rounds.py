@@ -156,6 +156,8 @@ def test_a_set_of_statements_without_a_database(practise, tmp_path, capsys):
         practise(whole_proof=True, formatter="tactic-chat-renamed")
     with pytest.raises(UsageError, match="or on statements"):
         practise(database=None)
+    with pytest.raises(ConfigError, match="statements take the place of problems"):
+        practise(statements=file, problems="sorry")
 
 
 @pytest.mark.slow
