@@ -40,6 +40,11 @@ class ProverChoice:
     external: str | None = option(
         metavar="MODEL", help="Model behind an OpenAI-compatible endpoint."
     )
+    endpoint: str | None = option(
+        metavar="URL",
+        help="OpenAI-compatible server of --model (vLLM, SGLang, llama.cpp), for example "
+        "http://localhost:8000/v1; without it the model runs in the process.",
+    )
     formatter: str | None = option(
         metavar="NAME",
         shell_complete=complete_formatter,
@@ -169,6 +174,7 @@ class ProverChoice:
             ("use_lora", self.lora or None, "--lora"),
             ("formatter", self.formatter, "--formatter"),
             ("device", self.device, "--device"),
+            ("endpoint", self.endpoint, "--endpoint"),
         ]
         return [one for one in settings if one[1] is not None]
 
@@ -194,7 +200,8 @@ class ClusterChoice(ProverChoice):
             return super().make(config)
         from lean_dojo_v2.prover.cluster import ClusterProver
 
-        on_gpu = self.own_model is not None and self.device != "cpu"
+        here = self.own_model is not None and self.endpoint is None
+        on_gpu = here and self.device != "cpu"
         return ClusterProver(attrs.evolve(self, ray=False).make, config, on_gpu=on_gpu)
 
 

@@ -398,8 +398,8 @@ class ProverConfig:
 
     use_vllm: bool = _field(
         False,
-        "Kept from 1.x; true is refused: serve the model with `vllm serve` and prove with "
-        "ExternalProver.",
+        "Kept from 1.x; true is refused: serve the model with `vllm serve` and give its address "
+        "to HFProver (`endpoint`).",
         shapes_result=False,
     )
     num_workers: int = _field(

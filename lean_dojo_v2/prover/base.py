@@ -48,7 +48,7 @@ class BaseProver(ABC):
         if config is not None and config.use_vllm:
             raise UsageError(
                 "use_vllm: no prover starts vLLM itself; serve the model with `vllm serve` and "
-                "prove with ExternalProver (OPENAI_BASE_URL names the server)"
+                "give HFProver its address (endpoint; --endpoint on the command line)"
             )
         self.settings = config or ProverConfig()
         self.theorem: Theorem | SourceTheorem | None = None

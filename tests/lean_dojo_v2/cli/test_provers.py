@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.provers import ProverChoice
 from lean_dojo_v2.prover import shipped
 
@@ -46,6 +47,14 @@ def test_the_model_that_ships_proves_where_nobody_is_named(package: Path) -> Non
     assert "automation" not in alone.described()
     by_name = ProverChoice(model="shipped")
     assert (by_name.own_model, by_name.label) == (str(folder), "shipped")
+
+
+def test_a_model_may_be_on_a_server(package: Path) -> None:
+    choice = ProverChoice(model="mine", endpoint="http://host/v1")
+    assert choice.resolved()[1] == {"ckpt_path": "mine", "endpoint": "http://host/v1"}
+    assert choice.described()["endpoint"] == "http://host/v1"
+    with pytest.raises(UsageError, match="prover 'automation' has no setting for --endpoint"):
+        ProverChoice(endpoint="http://host/v1").resolved()
 
 
 @pytest.mark.parametrize(

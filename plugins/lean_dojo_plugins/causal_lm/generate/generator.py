@@ -161,9 +161,11 @@ class CausalTacticGenerator:
             formatter = DEFAULT_FORMATTER if recorded is None else _recorded(recorded, model_path)
         elif recorded is not None:
             _warn_of_another(formatter, recorded, model_path)
-        chosen = choose_device(device)
-        model = load_for_inference(model_path, chosen)
+        model = self._load(model_path, device)
         self.attach(model, load_tokenizer(model_path), formatter, max_length, batch_tokens)
+
+    def _load(self, model_path: str | Path, device: str) -> PreTrainedModel:
+        return load_for_inference(model_path, choose_device(device))
 
     @classmethod
     def from_model(
@@ -200,8 +202,8 @@ class CausalTacticGenerator:
         context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         self.max_length = min((n for n in (max_length, context) if n), default=MAX_LENGTH)
         self.batch_tokens = batch_tokens
-        self.ends = torch.tensor(end_tokens(tokenizer, model), device=model.device)
-        self.turn_ends = torch.tensor(turn_end_tokens(tokenizer, model), device=model.device)
+        self.ends = torch.tensor(end_tokens(tokenizer, model))
+        self.turn_ends = torch.tensor(turn_end_tokens(tokenizer, model))
 
     def generate(
         self,
@@ -255,17 +257,14 @@ class CausalTacticGenerator:
             for goal, texts in zip(goals, given, strict=True)
         ]
 
-        def complete(batch: list[int]) -> list[list[Sample]]:
-            ids = [prompts[index] for index in batch]
-            if beam and samples > 1:
-                return self._beams(ids, samples, max_new_tokens)
-            chosen = [own_seeds[index] for index in batch]  # a search with one beam is greedy
-            draws = uniforms(chosen, samples, max_new_tokens, self.model.device)
-            choice = _Choice(0.0 if beam else temperature, top_p, draws, self.ends)
-            return self._sample(ids, samples, choice, max_new_tokens)
-
-        found = self._completed(prompts, samples, max_new_tokens, complete)
-        lines = [[(self._line(tokens), score) for tokens, score in each] for each in found]
+        if beam and samples > 1:
+            found = self._beams(prompts, samples, max_new_tokens)
+        else:  # a search with one beam is greedy
+            chosen = 0.0 if beam else temperature
+            found = self.complete(
+                prompts, samples, max_new_tokens, temperature=chosen, top_p=top_p, seeds=own_seeds
+            )
+        lines = [[(text.partition("\n")[0].strip(), score) for text, score in e] for e in found]
         return [_distinct(each) for each in lines] if merge else lines
 
     def write_proofs(
@@ -294,14 +293,45 @@ class CausalTacticGenerator:
             for one in statements
         ]
 
-        def complete(batch: list[int]) -> list[list[Sample]]:
-            chosen = [own_seeds[index] for index in batch]
-            draws = uniforms(chosen, 1, max_new_tokens, self.model.device)
-            choice = _Choice(temperature, 1.0, draws, self.turn_ends)
-            return self._sample([prompts[index] for index in batch], 1, choice, max_new_tokens)
+        found = self.complete(
+            prompts, 1, max_new_tokens, temperature=temperature, seeds=own_seeds, whole=True
+        )
+        return [text for [(text, _)] in found]
 
-        found = self._completed(prompts, 1, max_new_tokens, complete)
-        return [self._text(tokens) for [(tokens, _)] in found]
+    def complete(
+        self,
+        prompts: Sequence[list[int]],
+        samples: int,
+        max_new_tokens: int,
+        *,
+        temperature: float,
+        top_p: float = 1.0,
+        seeds: Sequence[int],
+        whole: bool = False,
+    ) -> list[list[Suggestion]]:
+        """Complete prompts of token ids.
+
+        Args:
+            prompts: One or more.
+            samples: Completions of each.
+            max_new_tokens: Longest completion; one that does not end by then is empty text.
+            temperature: Of sampling; 0 takes the most probable token at each place.
+            top_p: Sample from the smallest set of tokens with that probability.
+            seeds: One for each prompt.
+            whole: Go on to the end of the turn, not only to the end of the line.
+
+        Returns:
+            For each prompt its completions as drawn, with the end of what ends a line.
+        """
+
+        def write(batch: list[int]) -> list[list[Sample]]:
+            chosen, device = [seeds[index] for index in batch], self.model.device
+            draws = uniforms(chosen, samples, max_new_tokens, device)
+            ends = (self.turn_ends if whole else self.ends).to(device)
+            choice = _Choice(temperature, top_p, draws, ends)
+            return self._sample([prompts[i] for i in batch], samples, choice, max_new_tokens)
+
+        return self._completed(prompts, samples, max_new_tokens, write)
 
     def _proof_prompt(self, statement: str) -> list[Message]:
         if getattr(self.formatter, "whole_proof", False):
@@ -313,16 +343,16 @@ class CausalTacticGenerator:
         prompts: Sequence[list[int]],
         samples: int,
         max_new_tokens: int,
-        complete: Callable[[list[int]], list[list[Sample]]],
-    ) -> list[list[Sample]]:
+        write: Callable[[list[int]], list[list[Sample]]],
+    ) -> list[list[Suggestion]]:
         """Complete prompts batch by batch, with dropout off; gives them in their order."""
-        results: list[list[Sample]] = [[] for _ in prompts]
+        results: list[list[Suggestion]] = [[] for _ in prompts]
         training = self.model.training
         self.model.train(False)
         try:
             for batch in self._batches(prompts, samples, max_new_tokens):
-                for index, found in zip(batch, complete(batch), strict=True):
-                    results[index] = found
+                for index, found in zip(batch, write(batch), strict=True):
+                    results[index] = [(self._text(tokens), score) for tokens, score in found]
         finally:
             self.model.train(training)
         return results
@@ -372,7 +402,8 @@ class CausalTacticGenerator:
         except AttributeError as error:  # linear attention, and other states of their own
             raise UsageError(
                 f"{type(self.model).__name__} keeps a state that transformers cannot repeat for "
-                "several samples; serve the model with `vllm serve` and use ExternalProver"
+                "several samples; serve the model, for example with `vllm serve`, and name "
+                "the server with --endpoint"
             ) from error
         with one_token_at_a_time(self.model):
             scored = self._go_on(
@@ -437,8 +468,16 @@ class CausalTacticGenerator:
             for tokens, total, over in zip(texts, totals.tolist(), ended.tolist(), strict=True)
         ]
 
-    @torch.inference_mode()
     def _beams(
+        self, prompts: Sequence[list[int]], beams: int, max_new_tokens: int
+    ) -> list[list[Suggestion]]:
+        def write(batch: list[int]) -> list[list[Sample]]:
+            return self._search_beams([prompts[index] for index in batch], beams, max_new_tokens)
+
+        return self._completed(prompts, beams, max_new_tokens, write)
+
+    @torch.inference_mode()
+    def _search_beams(
         self, prompts: Sequence[list[int]], beams: int, max_new_tokens: int
     ) -> list[list[Sample]]:
         ids, mask = self._pad(prompts)
@@ -460,9 +499,8 @@ class CausalTacticGenerator:
         )
         rows = output.sequences[:, ids.shape[1] :].tolist()
         scores = output.sequences_scores.tolist()
-        ends = set(self.ends.tolist())
         scored = [
-            (tokens if ends.intersection(tokens) else [], score)
+            (tokens[: _length(tokens, self.ends.tolist())], score)
             for tokens, score in zip(rows, scores, strict=True)
         ]
         return list(chunks(scored, beams))
@@ -476,14 +514,13 @@ class CausalTacticGenerator:
         device = self.model.device
         return torch.tensor(ids, device=device), torch.tensor(mask, device=device)
 
-    def _line(self, tokens: list[int]) -> str:
-        """Return the first line of what the tokens say, up to the first that ends a tactic."""
-        ends = set(self.ends.tolist())
-        stop = next((i for i, token in enumerate(tokens) if token in ends), len(tokens))
-        return self._text(tokens[: stop + 1]).partition("\n")[0].strip()
-
     def _text(self, tokens: list[int]) -> str:
         return cast("str", self.tokenizer.decode(tokens, skip_special_tokens=True))
+
+
+def _length(tokens: Sequence[int], ends: Sequence[int]) -> int:
+    """Count the tokens up to and with the first that ends them; 0 if none does."""
+    return next((place for place, token in enumerate(tokens, 1) if token in ends), 0)
 
 
 def _seeds(seed: int | None, count: int) -> list[int]:

@@ -9,6 +9,7 @@ import attrs
 
 from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
+from lean_dojo_plugins.causal_lm.generate.served import ServedTacticGenerator
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.automation import CLOSING
 from lean_dojo_v2.prover.base import BaseProver
@@ -29,6 +30,9 @@ class HFProver(BaseProver):
         ckpt_path: The trainer's ``output_dir``, or any causal language model.
         use_lora: Whether it must be a LoRA adapter, which is loaded onto its base model.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        endpoint: Base address of an OpenAI-compatible server that serves this very model, such as
+            ``http://localhost:8000/v1``; then only tokenizer and configuration are loaded here.
+        served_name: What that server calls the model, if it serves several.
         config: Limits of the search.
         formatter: Dataset formatter that the model was trained with; by default the one that the
             training recorded beside the model, else ``tactic-chat``. Another one is warned of.
@@ -44,7 +48,8 @@ class HFProver(BaseProver):
             ``max_length``.
 
     Raises:
-        UsageError: If there is no model at that path, or ``config`` asks for vLLM.
+        UsageError: If there is no model at that path, no server at ``endpoint``, or ``config``
+            asks for vLLM.
         CheckpointError: If ``use_lora`` is set and it is not an adapter.
     """
 
@@ -62,14 +67,25 @@ class HFProver(BaseProver):
         max_length: int | None = None,
         automation: bool = False,
         max_proof_tokens: int = WHOLE_PROOF_TOKENS,
+        endpoint: str | None = None,
+        served_name: str | None = None,
     ) -> None:
         super().__init__(config)
         if seed is not None:
             self.settings = attrs.evolve(self.settings, seed=seed)
         if config is not None and config.temperature is not None:
             temperature = config.temperature
-        self.tactics = CausalTacticGenerator(
-            ckpt_path, use_lora, device, formatter, max_length=max_length
+        self.tactics = (
+            CausalTacticGenerator(ckpt_path, use_lora, device, formatter, max_length=max_length)
+            if endpoint is None
+            else ServedTacticGenerator(
+                ckpt_path,
+                endpoint,
+                use_lora,
+                formatter,
+                max_length=max_length,
+                served_name=served_name,
+            )
         )
         self._temperature, self._proof_tokens = temperature, max_proof_tokens
         self._sampler = Sampler(

@@ -9,6 +9,7 @@ base under a LoRA adapter is held in bfloat16 there.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -17,6 +18,7 @@ import torch
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
+    GenerationConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
@@ -142,6 +144,25 @@ def load_for_inference(name: str | Path, device: Device) -> PreTrainedModel:
     """
     model: torch.nn.Module = _load_merged(resolve_model(name), device.frozen_dtype)
     return cast("PreTrainedModel", model.to(device.name).eval())
+
+
+def load_outline(name: str | Path) -> PreTrainedModel:
+    """Make a model without its weights, for what its configuration tells.
+
+    Raises:
+        UsageError: If there is no model at that path.
+        TrainingError: If the hub does not give it, or it cannot be read.
+        CheckpointError: If an adapter's base is not there any more.
+    """
+    source = resolve_model(name)
+    folder, gguf = _gguf(base_of_adapter(source) if is_adapter(source) else source)
+    options = {"gguf_file": gguf} if gguf else {}
+    config = fetch(AutoConfig.from_pretrained, folder, what="model", **options)
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
+    with suppress(OSError):  # not every model has its own
+        model.generation_config = GenerationConfig.from_pretrained(folder)
+    return model  # type: ignore[no-any-return]
 
 
 def _load_merged(source: str, dtype: torch.dtype) -> PreTrainedModel:

@@ -1,0 +1,239 @@
+"""The same tactics from a server that holds the model: vLLM, SGLang, llama.cpp.
+
+Prompts are made here, by the model's own tokenizer and chat template, and sent as token ids to the
+server's OpenAI-compatible *completions* endpoint. What comes back is read as from the model in the
+process: up to the token that ends the tactic, its log-probability summed over all of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from lean_dojo_core import DatasetFormatter
+from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, Suggestion
+from lean_dojo_plugins.causal_lm.model.loading import load_outline
+from lean_dojo_v2.prover.external import EndpointError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+WORKERS = 32
+"""Requests at a time, one for each goal; the server batches them."""
+
+_NO_KEY = "none"
+_SECONDS_TO_GREET = 10.0
+_SEEDS = 2**31
+"""llama.cpp takes no larger ones."""
+
+_AS_IT_IS: dict[str, Any] = {
+    # A server may have other defaults, some from the model's generation_config.json.
+    "top_k": -1,
+    "min_p": 0.0,
+    "repetition_penalty": 1.0,
+    # vLLM and SGLang then leave the text of the token that ends it in place.
+    "include_stop_str_in_output": True,
+    "no_stop_trim": True,
+    # vLLM then says which tokens it wrote; llama.cpp always does.
+    "return_token_ids": True,
+}
+
+
+@attrs.frozen
+class _Written:
+    """What a server says of one completion: its text, and of each token text and logarithm.
+
+    ``ids`` is empty where the server does not tell the tokens' numbers.
+    """
+
+    text: str
+    tokens: Sequence[str]
+    logprobs: Sequence[float]
+    ids: Sequence[int]
+    finished: bool
+
+    @classmethod
+    def of(cls, choice: dict[str, Any]) -> _Written:
+        """Read a choice; llama.cpp tells its tokens in the form of chat completions."""
+        told = choice.get("logprobs") or {}
+        if content := told.get("content"):
+            tokens, logprobs = [t["token"] for t in content], [t["logprob"] for t in content]
+            ids = [t["id"] for t in content if "id" in t]
+        else:
+            tokens, logprobs = told.get("tokens") or [], told.get("token_logprobs") or []
+            ids = choice.get("token_ids") or []
+        finished = choice.get("finish_reason") == "stop"
+        return cls(choice.get("text") or "", tokens, logprobs, ids, finished)
+
+
+class ServedTacticGenerator(CausalTacticGenerator):
+    """Suggests tactics as :class:`CausalTacticGenerator` does; a server computes them.
+
+    Seeds go to the server, which draws its own numbers from them: its samples are others than those
+    of the model in the process, of the same distribution. ``OPENAI_API_KEY`` is sent if it is set.
+
+    Args:
+        model_path: The model that is served: a folder or hub id, of which only the configuration,
+            the tokenizer, and what its training recorded, are read.
+        endpoint: Base address of the server's API, such as ``http://localhost:8000/v1``.
+        use_lora: Whether ``model_path`` must be an adapter.
+        formatter: As of :class:`CausalTacticGenerator`.
+        max_length: As of :class:`CausalTacticGenerator`.
+        served_name: What the server calls the model; by default the one that it serves, or, of
+            several, the one of ``model_path``.
+        timeout: Seconds that one request may take.
+        max_retries: How often a request is repeated that failed for a passing reason.
+
+    Raises:
+        UsageError: If no server answers there, it has no such model, or ``model_path`` has none.
+        CheckpointError: If ``use_lora`` is set and it is not an adapter.
+    """
+
+    def __init__(
+        self,
+        model_path: str | Path,
+        endpoint: str,
+        use_lora: bool = False,
+        formatter: str | DatasetFormatter | None = None,
+        *,
+        max_length: int | None = None,
+        served_name: str | None = None,
+        timeout: float = 600.0,
+        max_retries: int = 5,
+    ) -> None:
+        import openai
+
+        super().__init__(model_path, use_lora, "cpu", formatter, max_length=max_length)
+        self.endpoint = endpoint
+        self._client = openai.OpenAI(
+            api_key=os.environ.get("OPENAI_API_KEY") or _NO_KEY,
+            base_url=endpoint,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        self.served_name = self._served(served_name, str(model_path))
+
+    def _load(self, model_path: str | Path, device: str) -> PreTrainedModel:  # noqa: ARG002
+        return load_outline(model_path)
+
+    def _served(self, wanted: str | None, model: str) -> str:
+        """Ask what the server serves, and find the model in it."""
+        import openai
+
+        client = self._client.with_options(timeout=_SECONDS_TO_GREET, max_retries=0)
+        try:
+            names = [one.id for one in client.models.list()]
+        except (openai.OpenAIError, ValueError) as error:  # ValueError: what came was not JSON
+            raise UsageError(
+                f"{self.endpoint}: no server of models answers there "
+                f"({type(error).__name__}: {str(error).rstrip('.')}); start one, for example with "
+                f"`vllm serve {model}`, and give the address of its API, which ends in /v1"
+            ) from error
+        if wanted is None and len(names) == 1:
+            return names[0]
+        for name in (wanted,) if wanted is not None else (model, Path(model).name):
+            if name in names:
+                return name
+        raise UsageError(
+            f"{self.endpoint} does not serve {wanted or model} but {', '.join(names) or 'nothing'};"
+            " name one of them with --prover-set served_name=NAME"
+        )
+
+    def complete(
+        self,
+        prompts: Sequence[list[int]],
+        samples: int,
+        max_new_tokens: int,
+        *,
+        temperature: float,
+        top_p: float = 1.0,
+        seeds: Sequence[int],
+        whole: bool = False,
+    ) -> list[list[Suggestion]]:
+        """Have prompts completed, a request each; see :meth:`CausalTacticGenerator.complete`.
+
+        Raises:
+            EndpointError: If the server fails for good.
+            UsageError: If it tells no log-probabilities, or its tokens are others.
+        """
+        ends = (self.turn_ends if whole else self.ends).tolist()
+        options = {
+            "max_tokens": max_new_tokens,
+            "temperature": temperature,
+            "top_p": top_p,
+            "logprobs": 1,
+            "extra_body": {**_AS_IT_IS, "stop_token_ids": ends},
+        }
+
+        def ask(prompt: list[int], seed: int) -> list[Suggestion]:
+            found: list[Suggestion] = []
+            while len(found) < samples:  # some servers write one at a time, whatever n is
+                missing = samples - len(found)
+                own = (seed + len(found)) % _SEEDS
+                choices = self._request(prompt, n=missing, seed=own, **options)
+                found += [self._read(_Written.of(one), set(ends), whole) for one in choices]
+            return found[:samples]
+
+        with ThreadPoolExecutor(WORKERS) as threads:
+            return list(threads.map(ask, prompts, seeds))
+
+    def _request(self, prompt: list[int], **options: Any) -> list[dict[str, Any]]:
+        """Ask once; give the choices, at least one."""
+        import openai
+
+        try:
+            answer = self._client.completions.create(
+                model=self.served_name, prompt=prompt, **options
+            )
+        except (openai.OpenAIError, ValueError) as error:
+            raise EndpointError(
+                f"model {self.served_name!r} at {self.endpoint}: {type(error).__name__}: "
+                f"{str(error).rstrip('.')}"
+            ) from error
+        if not answer.choices:
+            raise EndpointError(f"model {self.served_name!r} at {self.endpoint} gave no completion")
+        if answer.usage is not None and answer.usage.prompt_tokens != len(prompt):
+            raise UsageError(
+                f"{self.endpoint} read {answer.usage.prompt_tokens} tokens of a prompt that has "
+                f"{len(prompt)}; the server must take prompts as token ids and add nothing"
+            )
+        return [choice.to_dict() for choice in answer.choices]
+
+    def _read(self, written: _Written, ends: set[int], whole: bool) -> Suggestion:
+        """Return a completion up to the first token that ends it, and its log-probability."""
+        if not written.logprobs:
+            raise UsageError(
+                f"{self.endpoint} tells no log-probabilities, which a search needs; serve the "
+                "model with a server that does, such as vLLM, SGLang or llama.cpp"
+            )
+        if written.ids and not _same(self._text(list(written.ids)), written.text):
+            raise UsageError(
+                f"{self.endpoint} writes tokens that the tokenizer of "
+                f"{self.tokenizer.name_or_path} reads otherwise; name the model that the server "
+                "serves with --model"
+            )
+        length = len(written.logprobs) if written.finished else 0
+        for place, token in enumerate(written.tokens):
+            by_id = place < len(written.ids) and written.ids[place] in ends
+            if by_id or (not whole and "\n" in token):
+                length = place + 1
+                break
+        total = sum(written.logprobs[:length])
+        if not length:
+            return "", total
+        return self._text(list(written.ids[:length])) if written.ids else written.text, total
+
+    def _beams(self, *_: Any, **__: Any) -> list[list[Suggestion]]:
+        raise UsageError("a server samples; beam search takes the model in the process")
+
+
+def _same(ours: str, theirs: str) -> bool:
+    """Whether texts agree as far as the shorter one goes, up to spaces and broken characters."""
+    pairs = zip("".join(ours.split()), "".join(theirs.split()), strict=False)
+    return all(left == right or "\ufffd" in {left, right} for left, right in pairs)
