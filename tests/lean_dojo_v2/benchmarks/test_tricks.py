@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from native_lean import use_toolchain
 
 from lean_dojo_v2.lean.client.server import Server
 
@@ -30,8 +31,14 @@ def test_there_are_many_of_every_kind(tricks: ModuleType) -> None:
 
 
 @pytest.mark.slow
-def test_only_this_library_accepts_none(tricks: ModuleType, fresh_engine: Server) -> None:
-    rows = tricks.scoreboard(fresh_engine, tricks.read_tricks())
+@pytest.mark.parametrize("host", ["embedded", "native"])
+def test_only_this_library_accepts_none(
+    host: str, tricks: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if host == "native":
+        use_toolchain(tmp_path, monkeypatch)
+    with Server(engine=host, timeout=60) as server:
+        rows = tricks.scoreboard(server, tricks.read_tricks())
     assert [row["name"] for row in rows if row["lean-dojo"]] == []
     for check in set(tricks.CHECKS) - {"lean-dojo"}:
         assert any(row[check] for row in rows), f"{check} is fooled by no trick"

@@ -10,6 +10,7 @@ import psutil
 import pytest
 from hostile import BOMBS, CHEATS, EFFECTS, ENDLESS, FILE, PROGRAMS
 from kept_engines import KeptEngines
+from native_lean import use_toolchain
 
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_v2.lean.client.server import Server
@@ -27,9 +28,19 @@ from lean_dojo_v2.lean.verify.tactics import (
 )
 
 
-@pytest.fixture(scope="module")
-def lair(tmp_path_factory: pytest.TempPathFactory, kept_engines: KeptEngines) -> Iterator[Path]:
-    """A project, a current folder, a home and a folder for temporary files, all watched."""
+@pytest.fixture(
+    scope="module",
+    params=["embedded", pytest.param("native", marks=pytest.mark.slow)],
+)
+def lair(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    kept_engines: KeptEngines,
+) -> Iterator[Path]:
+    """A project, a current folder, a home and a folder for temporary files, all watched.
+
+    Either host judges there; the native one has a Lean of tests/native_lean.py.
+    """
     launch = ensure_installed()
     assert launch
     root = tmp_path_factory.mktemp("lair")
@@ -38,6 +49,9 @@ def lair(tmp_path_factory: pytest.TempPathFactory, kept_engines: KeptEngines) ->
     (root / "project" / "Lair.lean").write_text(FILE)
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     with pytest.MonkeyPatch.context() as patch:
+        if request.param == "native":
+            use_toolchain(tmp_path_factory.mktemp("toolchain"), patch)
+        patch.setenv("LEAN_DOJO_ENGINE", request.param)
         patch.setenv("XDG_CACHE_HOME", cache)
         patch.setenv("HOME", str(root / "home"))
         patch.setenv("TMPDIR", str(root / "tmp"))
@@ -52,7 +66,7 @@ def lair(tmp_path_factory: pytest.TempPathFactory, kept_engines: KeptEngines) ->
 
 @pytest.fixture(scope="module")
 def server(lair: Path) -> Iterator[Server]:
-    with Server(engine="embedded", project_path=lair / "project", timeout=60) as made:
+    with Server(project_path=lair / "project", timeout=60) as made:
         yield made
 
 
