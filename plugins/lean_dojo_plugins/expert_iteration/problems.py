@@ -82,6 +82,8 @@ def gather(
         if (spoken := said(theorem.theorem_statement or ""))
     }
     found = [one for source in sources for one in _of(source, repositories, projects, human_share)]
+    held_out = [one.statement for one in found if one.split in HELD_OUT_SPLITS]
+    secret.update(filter(None, map(said, held_out)))
     kept: list[BenchmarkProblem] = []
     left_out: list[str] = []
     for one in found:

@@ -36,6 +36,7 @@ def test_what_is_held_out_is_no_problem(database, tmp_path):
             "formal_statement": "@[simp] private lemma copy (n : Nat)\n (h:n=2) : -- so\n n+1 = 3 := by",
         },
         {"name": "secret", "formal_statement": "theorem secret : 1 = 1", "split": "test"},
+        {"name": "same", "formal_statement": "theorem same : 1 = 1 := by"},
     ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = gather(["training", "sorry", str(file)], database.repositories, {})
@@ -45,12 +46,13 @@ def test_what_is_held_out_is_no_problem(database, tmp_path):
     # Tiny.self_imp and Tiny.or_left of the training split say what theorems of val say.
     assert set(found.left_out) == {
         "Tiny.self_imp", "Tiny.or_left", "Tiny.gap_pair", "gap_chain", "copy", "secret",
+        "same",
     }  # fmt: skip
     assert all(one.theorem is None or not one.theorem.traced_tactics for one in found.problems)
     with pytest.raises(EmptyDatasetError, match="nothing to practise on"):
         gather(["training"], [], {})
     alone = gather([str(file)], [], {}, others=database.repositories)  # another call's repository
-    assert set(alone.left_out) == {"copy", "secret"}
+    assert set(alone.left_out) == {"copy", "secret", "same"}
 
 
 def test_what_is_hidden_is_what_is_not_learned(database):
