@@ -23,7 +23,12 @@ from lean_dojo_v2.benchmarks.source import problem_of, project_of
 from lean_dojo_v2.benchmarks.statements import Examined, LeftOut, Statement, examine
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError, LeanError
+from lean_dojo_v2.lean.errors import (
+    EngineKilledError,
+    EngineLostError,
+    EngineUnavailableError,
+    LeanError,
+)
 from lean_dojo_v2.lean.pool.shared import shared_engines
 from lean_dojo_v2.prover.completions import with_context
 from lean_dojo_v2.runs.files import append_lines, read_lines
@@ -267,8 +272,8 @@ def elaborate(problems: Sequence[BenchmarkProblem], file: Path) -> list[tuple[st
 def _error(server: Server, problem: BenchmarkProblem, project: Path | None) -> str:
     try:
         problem_of(problem, project).open(server)
-    except EngineLostError:
-        raise  # the pool tries once more
+    except (EngineLostError, EngineUnavailableError):
+        raise  # the pool tries once more; without an engine nothing is said of a statement
     except LeanError as error:
         return str(error) or "no reason"
     return ""

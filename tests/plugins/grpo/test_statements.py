@@ -16,6 +16,7 @@ from lean_dojo_plugins.training.hub_set import HubBenchmark
 from lean_dojo_plugins.training.statements import STATEMENT_COLUMNS, StatementSource, statements_of
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.errors import EmptyDatasetError
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.runs import metrics
 
 ROWS = [
@@ -126,6 +127,15 @@ def test_what_lean_does_not_elaborate_is_left_out_once(file, tmp_path, capsys, m
     monkeypatch.setattr(statements, "shared_engines", None)  # nothing is asked again
     assert found.elaborated(tmp_path) == kept
     assert attrs.evolve(found, check=False).elaborated(tmp_path).problems == found.problems
+
+
+def test_without_an_engine_nothing_is_left_out(file, tmp_path, monkeypatch):
+    monkeypatch.setenv("LEAN_DOJO_ENGINE", "native")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(EngineUnavailableError):
+        StatementSource(file).read().elaborated(tmp_path / "out")
+    assert not (tmp_path / "out" / "statements.jsonl").exists()
 
 
 def test_settings(file):
