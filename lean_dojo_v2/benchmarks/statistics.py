@@ -81,8 +81,9 @@ class Estimate:
     def of(cls, shares: Sequence[float]) -> Estimate:
         """Average shares, each of one theorem; the interval is about theorems as a sample.
 
-        It is Wilson's, for as many theorems as would scatter so much were each proved or not
-        (Korn & Graubard 1998); where each is, that of :class:`Share`.
+        It is Wilson's, for as many theorems as would scatter so much were each proved or not, and
+        fewer where that scatter is itself estimated from few (Korn & Graubard 1998); where each is
+        proved or not, that of :class:`Share`.
 
         >>> print(Estimate.of([1.0] * 7 + [0.0] * 3), "|", Share.of(7, 10))
         70.0 % (39.7..89.2) | 7 of 10 (70.0 %, 95 % interval 39.7..89.2)
@@ -93,7 +94,12 @@ class Estimate:
         mean = fmean(shares)
         if (spread := pvariance(shares, mean)) > 0:
             count *= mean * (1 - mean) / spread
-        squared = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) ** 2
+        quantile = (1 + CONFIDENCE) / 2
+        squared = NormalDist().inv_cdf(quantile) ** 2
+        if any(0 < share < 1 for share in shares) and len(shares) > 1:
+            from scipy.special import stdtrit
+
+            count *= squared / float(stdtrit(len(shares) - 1, quantile)) ** 2
         middle = (mean + squared / (2 * count)) / (1 + squared / count)
         half = math.sqrt(squared * (mean * (1 - mean) + squared / (4 * count)) / count)
         half /= 1 + squared / count
