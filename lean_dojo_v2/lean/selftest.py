@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 import attrs
+import orjson
 
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_v2.lean.client.server import Server
@@ -114,7 +114,7 @@ def _traces(server: Server) -> bool:
 
 def _compiles(server: Server) -> bool:
     found = server.ask("dojo.compile", {"file": TEXT, "module": "T"})
-    return len(base64.b64decode(found["olean"])) > 100
+    return len(orjson.loads(found["olean"])) > 100
 
 
 def _opens(server: Server) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.lean.client.server import Server
@@ -81,4 +82,4 @@ def _keep(answer: Mapping[str, Any], file: SourceFile, folder: Path) -> None:
     """Put a compiled module beside its source; there is none if an import was not compiled."""
     if "olean" in answer:
         path = folder / module_path(file.module).with_suffix(".olean")
-        atomic_write_bytes(path, base64.b64decode(answer["olean"]))
+        atomic_write_bytes(path, bytes(orjson.loads(answer["olean"])))
