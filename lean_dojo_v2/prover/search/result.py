@@ -9,6 +9,7 @@ import attrs
 
 from lean_dojo_core.notebook import table
 from lean_dojo_v2.prover.search.tree import SearchTree
+from lean_dojo_v2.wording import counted
 
 
 class Failure(StrEnum):
@@ -66,7 +67,10 @@ class SearchResult:
 
     def __str__(self) -> str:
         """Say in one line what came out."""
-        cost = f"{self.expansions} expansions, {self.lean_calls} Lean calls, {self.seconds:.1f} s"
+        cost = (
+            f"{counted(self.expansions, 'expansion', 'expansions')}, "
+            f"{counted(self.lean_calls, 'Lean call', 'Lean calls')}, {self.seconds:.1f} s"
+        )
         if self.success:
             return f"{self.name}: proved ({cost})"
         why = ": ".join(part for part in (self.reason, self.detail) if part)
