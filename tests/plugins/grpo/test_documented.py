@@ -194,7 +194,8 @@ def test_the_verified_reward_by_name_and_its_evaluation(traced_barn, model):
     total = found["reward/pantograph-verified"] + 0.1 * found["reward/length-penalised"]
     assert found["reward"] == pytest.approx(total)
     again = trainer.evaluate("raid/data/merged", "train", limit=2, samples=3)
-    assert again == found, "samples are seeded"
+    took = {"lean/calls": 0.0, "lean/seconds": 0.0}  # less, for what Lean has already opened
+    assert again.metrics | took == found.metrics | took, "samples are seeded"
     trainer.rewards[0].function.close()
 
 
