@@ -52,7 +52,7 @@ lint: $(STAMP) ## ruff, mypy --strict, import layers.
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-base-model: $(STAMP) ## Make the model that ships anew: mine Lean's library, train, practise, measure (an hour and a half on 2 cores; goes on where it stopped).
+base-model: $(STAMP) ## Rebuild the shipped model: mine Lean's library, train, self-train, measure (1.5 hours on 2 cores; resumes after a stop).
 	$(BIN)/lean-dojo lean install
 	$(BIN)/python experiments/base_model.py --modules 400 --ship
 

@@ -1,8 +1,8 @@
-"""Make the model that ships: mine Lean's library, fine-tune, practise, measure, write it down.
+"""Make the model that ships: mine Lean's library, fine-tune, self-train, measure, write it down.
 
     python experiments/base_model.py [--output base-model] [--modules N] [--theorems 30]
                                     [--untried 60]
-                                    [--steps 1200] [--rounds 1] [--practice-steps 300] [--ship]
+                                    [--steps 1200] [--rounds 1] [--round-steps 300] [--ship]
                                     [--benchmarks core-library sample] [--limit N] …
 
 Every stage is a public command, or the miner of ``mining``; each goes on where it was
@@ -50,7 +50,7 @@ SEED = 0
 LIMITS = ["--samples", "16", "--expansions", "16", "--visits", "2", "--seed", str(SEED)]
 """What every model may spend on a theorem when it is measured."""
 PRACTICE = {"samples": 8, "expansions": 8, "heartbeats": 5000}
-"""What practice may spend on a statement."""
+"""Limits of a search in self-training."""
 
 SHIPPED = Path(__file__).resolve().parents[1] / "plugins" / "lean_dojo_plugins" / "base_model"
 WEIGHTS = "model.safetensors"
@@ -69,7 +69,7 @@ as a whole: {proofs} proofs, {pairs} distinct pairs of state and tactic. Left ou
 the benchmark `core-library`, and all that states the same as a theorem of the sample.
 
 **Training.** From random weights: `sft`, {steps} steps of 16 examples with renamed
-variables.{practice}
+variables.{self_training}
 
 **Measured** with `lean-dojo bench`: at most {samples} tactics at each of {expansions} states,
 {heartbeats} heartbeats a tactic; 95 % intervals (Wilson). Where no prover is named, both prove
@@ -102,7 +102,7 @@ def mine(folder: Path, options: argparse.Namespace) -> list[Mined]:
 
 
 def write_data(folder: Path, mined: list[Mined]) -> None:
-    """Write the database of proofs, the statements that were tried, and those to practise on."""
+    """Write the database of proofs, the statements that were tried, and those for self-training."""
     database = folder / "database.json"
     if not database.exists():
         DynamicDatabase(database).add_repository(repository(mined, f"{datetime.now(UTC):%F}"))
@@ -136,17 +136,17 @@ def build(folder: Path, mined: list[Mined], options: argparse.Namespace) -> Path
 
 
 def train(folder: Path, model: Path, options: argparse.Namespace) -> Path:
-    """Fine-tune, then practise; give the last model's folder."""
+    """Fine-tune, then self-train; give the last model's folder."""
     sft = folder / "sft"
     _train(folder, "sft", {"model_name": model, "lr": options.lr}, options.steps)
     if not options.rounds:
         return sft
     given = {
-        "model_name": sft, "lr": options.practice_lr, "rounds": options.rounds,
+        "model_name": sft, "lr": options.round_lr, "rounds": options.rounds,
         "problems": json.dumps([str(folder / "problems.jsonl")]), "engines": options.engines,
-        "problems_per_round": options.practice, "automation": "true", **PRACTICE,
+        "problems_per_round": options.problems, "automation": "true", **PRACTICE,
     }  # fmt: skip
-    return _train(folder, "expert-iteration", given, options.practice_steps)
+    return _train(folder, "expert-iteration", given, options.round_steps)
 
 
 def _train(folder: Path, trainer: str, given: dict[str, object], steps: int) -> Path:
@@ -196,8 +196,8 @@ def facts(mined: list[Mined], options: argparse.Namespace) -> dict[str, object]:
         "steps": options.steps,
         "rounds": options.rounds,
         "untried": stated[UNTRIED],
-        "practised": min(options.rounds * options.practice, stated[UNTRIED]),  # new ones first
-        "practice_steps": options.practice_steps if options.rounds else 0,
+        "searched": min(options.rounds * options.problems, stated[UNTRIED]),  # new ones first
+        "round_steps": options.round_steps if options.rounds else 0,
         "seed": SEED,
     }
 
@@ -235,12 +235,12 @@ def card(figures: Mapping[str, Any]) -> str:
         **data,
         **limits,
         table="\n".join(rows),
-        practice=""
+        self_training=""
         if not data["rounds"]
         else f" Then {counted(data['rounds'], 'round', 'rounds')} of `expert-iteration`, with "
-        f"{data['practice_steps']} steps in each: the model and Lean's automation beside it tried "
-        f"{data['practised']} of {data['untried']} other statements of these modules and proved "
-        f"{data['practice_proved']}.",
+        f"{data['round_steps']} steps in each: the model and Lean's automation beside it tried "
+        f"{data['searched']} of {data['untried']} other statements of these modules and proved "
+        f"{data['round_proved']}.",
     )
 
 
@@ -283,14 +283,14 @@ def main() -> None:
     parser.add_argument("--modules", type=int, help="mine so many modules at most")
     parser.add_argument("--theorems", type=int, default=30, help="theorems of a module at most")
     parser.add_argument(
-        "--untried", type=int, default=60, help="further theorems of a module to practise on"
+        "--untried", type=int, default=60, help="further theorems of a module, for self-training"
     )
     parser.add_argument("--steps", type=int, default=1200, help="optimiser steps of sft")
     parser.add_argument("--lr", type=float, default=1.5e-3, help="of sft")
     parser.add_argument("--rounds", type=int, default=1, help="rounds of expert iteration")
-    parser.add_argument("--practice", type=int, default=1000, help="problems of a round")
-    parser.add_argument("--practice-steps", type=int, default=300, help="steps of each round")
-    parser.add_argument("--practice-lr", type=float, default=1e-3, help="of each round")
+    parser.add_argument("--problems", type=int, default=1000, help="problems of a round")
+    parser.add_argument("--round-steps", type=int, default=300, help="steps of each round")
+    parser.add_argument("--round-lr", type=float, default=1e-3, help="of each round")
     parser.add_argument("--limit", type=int, help="theorems of a benchmark at most")
     parser.add_argument("--benchmarks", nargs="+", default=["core-library", "sample"])
     parser.add_argument("--width", type=int, default=256)
@@ -307,7 +307,7 @@ def main() -> None:
     found = facts(mined, options)
     if options.rounds and not found["untried"]:
         raise SystemExit(
-            f"{folder / 'mined.jsonl'} holds nothing untried to practise on; use another --output, "
+            f"{folder / 'mined.jsonl'} holds no untried statement; use another --output, "
             "or --rounds 0"
         )
     say(f"data: {json.dumps(found)}")
@@ -315,7 +315,7 @@ def main() -> None:
     model = train(folder, build(folder, mined, options), options)
     if options.rounds:
         *_, last = read_lines(model / "rounds.jsonl")
-        found["practice_proved"] = last["proved_so_far"]
+        found["round_proved"] = last["proved_so_far"]
     figures = {"data": found, "benchmarks": measure(folder, model, options)}
     atomic_write_bytes(folder / "figures.json", orjson.dumps(figures, option=orjson.OPT_INDENT_2))
     print(card(figures))

@@ -1,10 +1,10 @@
-"""The whole story on a machine with nothing, told in public commands.
+"""The demo: the whole pipeline in public commands.
 
 A model that ships proves a goal; the sample is traced; the model learns some of its proofs, then
-practises on statements without proofs. Held-out theorems are tried by Lean's own automation alone,
-and after each stage by the model with automation beside it, as a user would: each prover may spend
-as many Lean calls on a theorem as the others. Each command is printed before it runs, and can be
-typed by anybody. A killed demo goes on where it was, for each of its commands does.
+searches for proofs of other statements and learns those it finds. Held-out theorems are tried by
+Lean's own automation alone and, after each stage, by the model with automation beside it; every
+prover may spend the same number of Lean calls on a theorem. Each command is printed before it runs.
+A killed demo resumes where it was, as each of its commands does.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ GOAL = "∀ p q : Prop, p ∧ q → q ∧ p"
 SUMMARY_FILE = "summary.json"
 MARK_FILE = ".demo.json"
 """Says which demo a folder holds, so that it goes on with that one and no other."""
-SFT, PRACTICE = "sft", "expert-iteration"
+SFT, EXPERT = "sft", "expert-iteration"
 """What is trained, by its trainer."""
 TREES = 3
 """Search trees that are kept: the largest that ended in a proof."""
@@ -90,11 +90,11 @@ class Demo:
                 self._train(SFT)
             with self._stage("prove sft", "What it adds after sft"):
                 self._measure(SFT, "--model", self.folder / SFT)
-            with self._stage("practice", "Practise on statements, without their proofs"):
-                self._practise()
-            with self._stage("prove practice", "What it adds after practice"):
-                trees = ("--save-tree", self._bench(PRACTICE) / "trees")
-                self._measure(PRACTICE, "--model", self.folder / PRACTICE, *trees)
+            with self._stage("self-training", "Search for further proofs, and learn those"):
+                self._self_train()
+            with self._stage("prove self-training", "What it adds after self-training"):
+                trees = ("--save-tree", self._bench(EXPERT) / "trees")
+                self._measure(EXPERT, "--model", self.folder / EXPERT, *trees)
         self._keep_largest_trees()
         return self._summarise()
 
@@ -162,14 +162,14 @@ class Demo:
             *(word for key, value in given.items() for word in ("--set", f"{key}={value}")), *more,
         )  # fmt: skip
 
-    def _practise(self) -> None:
+    def _self_train(self) -> None:
         sizes = self.settings
         given = {
             "search_model": self.folder / SFT, "problems": '["hidden"]', "rounds": 1,
             "problems_per_round": sizes.problems, "samples": sizes.samples,
             "expansions": sizes.expansions, "visits": sizes.visits, "engines": sizes.engines,
         }  # fmt: skip
-        self._train(PRACTICE, *(w for k, v in given.items() for w in ("--set", f"{k}={v}")))
+        self._train(EXPERT, *(w for k, v in given.items() for w in ("--set", f"{k}={v}")))
 
     # --- what is shown --------------------------------------------------------------------------
 
@@ -183,7 +183,7 @@ class Demo:
 
     def _keep_largest_trees(self) -> None:
         """Keep the trees that are worth looking at."""
-        folder = self._bench(PRACTICE) / "trees"
+        folder = self._bench(EXPERT) / "trees"
         tried = AttemptFolder(folder.parent).attempts(PROVER)
         proved = {safe_name(one.name) for one in tried if one.success}
         proofs = [file for file in folder.rglob("*.json") if file.stem in proved]
@@ -195,7 +195,7 @@ class Demo:
     def _summarise(self) -> list[DemoStage]:
         found = []
         alone = AttemptFolder(self._bench(AUTOMATION))
-        for stage in (AUTOMATION, SHIPPED, SFT, PRACTICE):
+        for stage in (AUTOMATION, SHIPPED, SFT, EXPERT):
             run = AttemptFolder(self._bench(stage))
             report = read_report(run, None if stage == AUTOMATION else alone)
             gain = None if report.compared is None else report.compared.counts

@@ -15,10 +15,10 @@ class DemoSettings:
         theorems: Held-out theorems that every prover tries, chosen by a hash of their names.
         lean_calls: Lean calls that a prover may spend on each of them.
         samples: Tactics sampled per state.
-        expansions: States expanded for a problem of practice at most.
-        visits: How often a state may be expanded there.
+        expansions: Maximum number of states expanded per problem in self-training.
+        visits: How often a state may be expanded in self-training.
         human_share: Share of the training theorems whose human proofs are learned.
-        problems: Statements to practise on.
+        problems: Statements to search in self-training.
         steps: Optimiser steps of each training.
         batch: Examples a step.
         lr: Peak learning rate.

@@ -1,4 +1,4 @@
-"""What is practised on: theorems without their proofs, and none that is held out."""
+"""Problems for self-training: theorems without their proofs, none of them held out."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMED = frozenset({TRAINING, HIDDEN, SORRY})
 
 
 @attrs.frozen
-class Practice:
+class ProblemSet:
     """The problems of a run.
 
     Attributes:
@@ -58,7 +58,7 @@ def gather(
     others: Iterable[Repository] = (),
     *,
     human_share: float = 1.0,
-) -> Practice:
+) -> ProblemSet:
     """Collect problems.
 
     Args:
@@ -66,7 +66,7 @@ def gather(
         repositories: The traced repositories.
         projects: Folders of repositories by address; another one is taken from where it was
             traced, or cloned.
-        others: Repositories that are not practised on, and whose held-out theorems are none either.
+        others: Further repositories, whose held-out theorems are left out, too.
         human_share: Share of the training theorems whose human proofs are not ``"hidden"``.
 
     Raises:
@@ -93,10 +93,9 @@ def gather(
             kept.append(one)
     if not kept:
         raise EmptyDatasetError(
-            f"there is nothing to practise on: {', '.join(sources)} has no theorem that is not "
-            "held out"
+            f"there are no problems: {', '.join(sources)} has no theorem that is not held out"
         )
-    return Practice(tuple(distinctly_named(kept)), tuple(left_out))
+    return ProblemSet(tuple(distinctly_named(kept)), tuple(left_out))
 
 
 def _of(

@@ -25,7 +25,7 @@ from tqdm import tqdm
 from lean_dojo_core import Prover
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem, Theorem
-from lean_dojo_plugins.expert_iteration.problems import Practice
+from lean_dojo_plugins.expert_iteration.problems import ProblemSet
 from lean_dojo_plugins.expert_iteration.proofs import (
     FoundProof,
     NegativeFile,
@@ -65,7 +65,7 @@ BATCH = 12
 """Problems that are searched together."""
 
 
-class Practises(Learner, Protocol):
+class SelfTrainer(Learner, Protocol):
     """The trainer as its rounds see it: its settings, and what it searches with."""
 
     human_share: float
@@ -97,7 +97,7 @@ class Round:
 
     Attributes:
         url: ``"round-1"``, ``"round-2"``, …
-        commit: Digest of all that the run practises on.
+        commit: Digest of the problems of the run.
     """
 
     url: str
@@ -111,11 +111,11 @@ class Rounds:
     The database itself takes the proofs of ``sorry`` theorems; human data goes to ``data_path``.
     """
 
-    trainer: Practises
+    trainer: SelfTrainer
     repositories: Sequence[Repository]
     database: DynamicDatabase | None
     data_path: Path
-    practice: Practice
+    problem_set: ProblemSet
     process: Process = attrs.field(factory=Process)
 
     def __attrs_post_init__(self) -> None:
@@ -144,7 +144,7 @@ class Rounds:
             shutil.rmtree(self.folder / "rounds", ignore_errors=True)
             for name in (PROOFS, NEGATIVES, ROUNDS):
                 (self.folder / name).unlink(missing_ok=True)
-        mine = {**self.trainer.settings(), "practised theorems": self.practice.digest}
+        mine = {**self.trainer.settings(), "problem set": self.problem_set.digest}
         kind = type(self.trainer)
         if file.exists():
             before = RunState(kind.__name__, json.loads(file.read_text()))
@@ -158,25 +158,27 @@ class Rounds:
             if self.trainer.resume:
                 self.trainer.run_state()  # refuses the run of another trainer
             atomic_write_text(file, json.dumps(mine, indent=2) + "\n")
-        if self.practice.statements is not None:
-            self.practice.statements.say()
+        if self.problem_set.statements is not None:
+            self.problem_set.statements.say()
             _ = self._problems  # what one process finds out, the others read
-        if out := len(self.practice.left_out):
+        if out := len(self.problem_set.left_out):
             _say(
-                f"practising on {counted(len(self.practice.problems), 'problem', 'problems')}; "
-                f"{counted(out, 'theorem', 'theorems')} left out, held out or saying what a "
-                "held-out theorem says"
+                f"{counted(len(self.problem_set.problems), 'problem', 'problems')}; "
+                f"{counted(out, 'theorem', 'theorems')} left out: held out, or stating the same as "
+                "a held-out theorem"
             )
 
     @cached_property
     def _problems(self) -> Sequence[BenchmarkProblem]:
-        """The problems that Lean elaborates, where that is to be checked."""
-        found = self.practice.statements
-        return self.practice.problems if found is None else found.elaborated(self.folder).problems
+        """The problems; of a set of statements, those that Lean elaborates."""
+        found = self.problem_set.statements
+        if found is None:
+            return self.problem_set.problems
+        return found.elaborated(self.folder).problems
 
     def steps(self, count: int) -> list[Round]:
         """Return the rounds as steps of a curriculum."""
-        return [Round(f"round-{number}", self.practice.digest) for number in range(1, count + 1)]
+        return [Round(f"round-{number}", self.problem_set.digest) for number in range(1, count + 1)]
 
     def export_merged_data(self, repositories: Sequence[Round], output_path: Path) -> None:
         """Note what all found in the last of these rounds, and write what is learned."""

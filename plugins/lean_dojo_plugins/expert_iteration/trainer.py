@@ -19,7 +19,7 @@ from lean_dojo_plugins.expert_iteration.problems import (
     NAMED,
     SORRY,
     TRAINING,
-    Practice,
+    ProblemSet,
     gather,
 )
 from lean_dojo_plugins.expert_iteration.rounds import BATCH, Rounds
@@ -54,7 +54,7 @@ def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
 
 @attrs.define(slots=False, eq=False, kw_only=True)
 class ExpertIterationTrainer(SFTTrainer):
-    """Practises on theorems without looking at their proofs, and learns what it proved.
+    """Trains a model on its own proofs, which it finds without seeing human ones.
 
     A round searches proofs of the problems with the model of the round before, has Lean check each
     as a whole, mixes the states and tactics of the distinct proofs with human ones, and fine-tunes
@@ -83,7 +83,7 @@ class ExpertIterationTrainer(SFTTrainer):
         default=(TRAINING, SORRY),
         converter=_texts,
         metadata=about(
-            "What to practise on: 'training' (the training split, without its proofs), 'hidden' "
+            "Sources of problems: 'training' (the training split, without its proofs), 'hidden' "
             "(those of it whose human proofs human_share leaves out), 'sorry', or JSONL files in "
             "miniF2F's format."
         ),
@@ -92,7 +92,7 @@ class ExpertIterationTrainer(SFTTrainer):
         default=None,
         converter=statements_of,
         metadata=about(
-            "Practise on these statements instead of a database's theorems: a JSONL file, "
+            "Statements to use as problems instead of a database's theorems: a JSONL file, "
             "hub:OWNER/NAME[:SPLIT], or the name of a benchmark; or a mapping with source, "
             "project, columns, held_out, check."
         ),
@@ -229,7 +229,7 @@ class ExpertIterationTrainer(SFTTrainer):
 
     @property
     def own_data(self) -> str | None:
-        """What it practises on without a database."""
+        """The source of the statements, if any is set."""
         return None if self.statements is None else self._source_of_statements().source
 
     def _source_of_statements(self) -> StatementSource:
@@ -253,7 +253,7 @@ class ExpertIterationTrainer(SFTTrainer):
             data_path: Folder for the exported human data.
 
         Raises:
-            EmptyDatasetError: If there is nothing to practise on, or nothing was proved and no
+            EmptyDatasetError: If there are no problems, or nothing was proved and no
                 human data is learned.
             UsageError: If ``output_dir`` holds another run.
             GeneratorError: If the model does not answer at all, or not any more.
@@ -280,9 +280,9 @@ class ExpertIterationTrainer(SFTTrainer):
                 except EmptyDatasetError as error:
                     raise EmptyDatasetError(
                         f"no proof was found in {self.rounds} rounds over "
-                        f"{len(rounds.practice.problems)} problems, and there is no human proof to "
-                        "learn; start with a model that proves something (search_model), or raise "
-                        "expansions or human_share"
+                        f"{len(rounds.problem_set.problems)} problems, and there is no human proof "
+                        "to learn; start with a model that proves something (search_model), or "
+                        "raise expansions or human_share"
                     ) from error
         except BaseException:
             self.forget_model()
@@ -293,24 +293,22 @@ class ExpertIterationTrainer(SFTTrainer):
     def _rounds(
         self, repos: Sequence[Repository] | None, database: Database | None, data_path: Path
     ) -> Rounds:
-        """Collect what is practised on; a ``UsageError`` if there is neither database nor set."""
+        """Collect the problems; raise ``UsageError`` without a database or statements."""
         if self.statements is not None:
             found = self._source_of_statements().read()
             self.preflight()
             own = data_path / "statements"
-            return Rounds(self, (), None, own, Practice(found.problems, (), found))
+            return Rounds(self, (), None, own, ProblemSet(found.problems, (), found))
         if repos is None or database is None:
-            raise UsageError(
-                "expert-iteration practises on repositories of a database, or on statements"
-            )
+            raise UsageError("expert-iteration needs repositories of a database, or statements")
         repos = checked_repositories(repos, database)
         self.preflight()
         traced = cast("DynamicDatabase", database)  # which alone holds theorems without proofs
         known = [_known(traced, repo) for repo in repos]
-        practice = gather(
+        problem_set = gather(
             self.problems, known, self.projects, traced.repositories, human_share=self.human_share
         )
-        return Rounds(self, known, traced, data_path, practice)
+        return Rounds(self, known, traced, data_path, problem_set)
 
     def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> Any:
         """Build TRL's trainer for one round, around the model that the round starts from."""

@@ -35,7 +35,7 @@ LONGER = {
 """Settings that a run may go on with at a higher value, and the transformers trainer's for them."""
 _OTHER_FLAGS = {
     "data": "the data (--database, --repo; of progress data_path)",
-    "practised theorems": "the theorems (--database, --repo)",
+    "problem set": "the theorems (--database, --repo)",
     "reward_func": "the rewards (--reward)",
 }
 """What a run must have as before that ``--set`` does not give, and the flags that do."""

@@ -16,7 +16,7 @@ from mining.play import MinedStep
 
 SCRIPT = Path(__file__).parents[3] / "experiments" / "base_model.py"
 SIZES = {
-    "steps": 2, "rounds": 1, "practice-steps": 2, "limit": 1, "width": 32, "layers": 1,
+    "steps": 2, "rounds": 1, "round-steps": 2, "limit": 1, "width": 32, "layers": 1,
     "vocabulary": 300, "engines": 1, "benchmarks": "sample",
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A traced project to practise on, and a trainer whose searches follow a table."""
+"""A traced project to search, and a trainer whose searches follow a table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def database(tmp_path: Path, tiny_database: Path) -> DynamicDatabase:
 
 
 @pytest.fixture
-def practise(
+def self_train(
     tmp_path: Path,
     tiny_model: Path,
     tiny_repository: tuple[Path, str],

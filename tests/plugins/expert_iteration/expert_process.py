@@ -1,4 +1,4 @@
-"""Practises with scripted tactics, in a process of its own or in the test's; dies where it is told.
+"""Self-trains with scripted tactics, in a process of its own or in the test's; dies where it is told.
 
 Run by ``runpy.run_path`` in a forked process, or by ``torchrun``; takes its orders from the JSON
 file named in ``LEAN_DOJO_TEST_ORDERS``. Of several processes the last one dies.

@@ -1,4 +1,4 @@
-"""Rounds of search and training: what is practised on, found, learned and written down."""
+"""Rounds of search and training: what is searched, found, learned and written down."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_what_is_held_out_is_no_problem(database, tmp_path):
         "same",
     }  # fmt: skip
     assert all(one.theorem is None or not one.theorem.traced_tactics for one in found.problems)
-    with pytest.raises(EmptyDatasetError, match="nothing to practise on"):
+    with pytest.raises(EmptyDatasetError, match="there are no problems: training has"):
         gather(["training"], [], {})
     alone = gather([str(file)], [], {}, others=database.repositories)  # another call's repository
     assert set(alone.left_out) == {"copy", "secret", "same"}
@@ -73,9 +73,9 @@ def test_what_is_hidden_is_what_is_not_learned(database):
     assert set() < found[1] == every - shown < every
 
 
-def test_a_run(practise, tmp_path, database, capsys, monkeypatch):
+def test_a_run(self_train, tmp_path, database, capsys, monkeypatch):
     monkeypatch.setenv(PROGRESS_VARIABLE, "no-such-model")  # guides no search of a training
-    trainer = practise(rounds=2, keep_trees=True)
+    trainer = self_train(rounds=2, keep_trees=True)
     output = tmp_path / "out"
     first, second = lines(output / "rounds.jsonl")
     assert (first["tried"], first["proved"], first["new"]) == (6, 4, 4)
@@ -83,7 +83,7 @@ def test_a_run(practise, tmp_path, database, capsys, monkeypatch):
     assert second["distinct_proofs"] == 4  # found twice, learned once
     assert trainer.searched == [trainer.model_name, trainer.output_dir]
     said = capsys.readouterr().err
-    assert "practising on 6 problems; 4 theorems left out, held out or saying" in said
+    assert "6 problems; 4 theorems left out" in said
     assert "round 1: 4 of 6 problems proved, 4 for the first time" in said
 
     proofs = {row["problem"]: row for row in lines(output / "proofs.jsonl")}
@@ -118,8 +118,8 @@ def test_a_run(practise, tmp_path, database, capsys, monkeypatch):
     assert trainer.evaluate(tmp_path / "out-data", "val").examples > 0
 
 
-def test_whole_proofs_are_sampled_and_learned_as_a_whole(practise, tmp_path, database, capsys):
-    practise(rounds=1, whole_proof=True, attempts=12, human_share=0.5)
+def test_whole_proofs_are_sampled_and_learned_as_a_whole(self_train, tmp_path, database, capsys):
+    self_train(rounds=1, whole_proof=True, attempts=12, human_share=0.5)
     [row] = lines(tmp_path / "out" / "rounds.jsonl")
     assert (row["tried"], row["samples"], row["expansions"]) == (6, 72, 0)
     assert 6 < row["lean_calls"] <= 24  # four proofs are written, each is checked once
@@ -139,7 +139,7 @@ def test_whole_proofs_are_sampled_and_learned_as_a_whole(practise, tmp_path, dat
     assert state["settings"]["formatter"] == "whole-proof"
 
 
-def test_a_set_of_statements_without_a_database(practise, tmp_path, capsys):
+def test_a_set_of_statements_without_a_database(self_train, tmp_path, capsys):
     file = tmp_path / "set.jsonl"
     rows = [
         {"name": "one", "formal_statement": "theorem one : two = 2 := by", "header": "def two := 2\n"},
@@ -147,7 +147,7 @@ def test_a_set_of_statements_without_a_database(practise, tmp_path, capsys):
         {"name": "held", "formal_statement": "theorem held : 1 = 1 := by sorry", "split": "test"},
     ]  # fmt: skip
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    practise(rounds=1, whole_proof=True, attempts=16, statements=file, database=None)
+    self_train(rounds=1, whole_proof=True, attempts=16, statements=file, database=None)
     assert "2 statements of 3" in capsys.readouterr().err
     proof, *_ = lines(tmp_path / "out" / "proofs.jsonl")
     assert (proof["problem"], proof["proof"]) == ("one", "rfl")
@@ -155,18 +155,18 @@ def test_a_set_of_statements_without_a_database(practise, tmp_path, capsys):
     [row] = WholeProof().rows(learned)
     assert row["prompt"][-1]["content"] == "def two := 2\n\ntheorem one : two = 2 :="
     with pytest.raises(ConfigError, match="is one of tactics"):
-        practise(whole_proof=True, formatter="tactic-chat-renamed")
-    with pytest.raises(UsageError, match="or on statements"):
-        practise(database=None)
+        self_train(whole_proof=True, formatter="tactic-chat-renamed")
+    with pytest.raises(UsageError, match="or statements"):
+        self_train(database=None)
     with pytest.raises(ConfigError, match="statements take the place of problems"):
-        practise(statements=file, problems="sorry")
+        self_train(statements=file, problems="sorry")
 
 
 @pytest.mark.slow
-def test_more_rounds_go_on_and_skip_what_is_always_proved(practise, tmp_path, capsys):
-    practise(rounds=2, human_share=0.0)
+def test_more_rounds_go_on_and_skip_what_is_always_proved(self_train, tmp_path, capsys):
+    self_train(rounds=2, human_share=0.0)
     capsys.readouterr()
-    trainer = practise(rounds=3, human_share=0.0)
+    trainer = self_train(rounds=3, human_share=0.0)
     assert "going on after 2 rounds" in capsys.readouterr().err
     assert trainer.searched == [trainer.output_dir]
     *_, third = lines(tmp_path / "out" / "rounds.jsonl")
@@ -175,33 +175,33 @@ def test_more_rounds_go_on_and_skip_what_is_always_proved(practise, tmp_path, ca
     assert [step["url"] for step in state["finished"]] == ["round-1", "round-2", "round-3"]
     assert {step["rows"] for step in state["finished"]} == {7}
     with pytest.raises(UsageError, match=r"other settings: samples was 16 and is 8"):
-        practise(rounds=3, human_share=0.0, samples=8)
-    with pytest.raises(UsageError, match="practised theorems"):
-        practise(rounds=3, human_share=0.0, problems="training")
+        self_train(rounds=3, human_share=0.0, samples=8)
+    with pytest.raises(UsageError, match="problem set"):
+        self_train(rounds=3, human_share=0.0, problems="training")
     with pytest.raises(UsageError, match="raise rounds instead"):
-        practise(rounds=3, human_share=0.0, epochs_per_repo=3)
-    practise(rounds=1, human_share=0.0, samples=8, resume=False)
+        self_train(rounds=3, human_share=0.0, epochs_per_repo=3)
+    self_train(rounds=1, human_share=0.0, samples=8, resume=False)
     assert len(lines(tmp_path / "out" / "rounds.jsonl")) == 1
 
 
-def test_the_run_of_another_trainer_is_left_alone(practise, tmp_path):
+def test_the_run_of_another_trainer_is_left_alone(self_train, tmp_path):
     folder = RunFolder(tmp_path / "out")
     state = RunState("SFTTrainer", {}, [FinishedStep("u", "c", 1, 1, "")])
     folder.path.mkdir()
     folder.save(state)
     before = sorted(folder.path.rglob("*"))
     with pytest.raises(UsageError, match="SFTTrainer"):
-        practise()
+        self_train()
     assert sorted(folder.path.rglob("[!.]*")) == before  # and the lock
 
 
 @pytest.mark.slow
-def test_from_the_base_anew_or_on(practise, tmp_path):
+def test_from_the_base_anew_or_on(self_train, tmp_path):
     weights = {}
     for name, start, rounds in (
         ("one", "base", 1), ("anew", "base", 2), ("on", "last", 2),
     ):  # fmt: skip
-        practise(name, start_from=start, rounds=rounds, problems="training")
+        self_train(name, start_from=start, rounds=rounds, problems="training")
         weights[name] = load_file(tmp_path / name / "model.safetensors")
     steps = {
         name: [
@@ -222,15 +222,15 @@ def test_from_the_base_anew_or_on(practise, tmp_path):
     assert not torch.equal(*(weights[name]["model.norm.weight"] for name in ("anew", "on")))
 
 
-def test_a_set_that_lean_does_not_elaborate(practise, tmp_path):
+def test_a_set_that_lean_does_not_elaborate(self_train, tmp_path):
     file = tmp_path / "set.jsonl"
     row = {"name": "no", "formal_statement": "theorem no : NoSuch.thing = 1 := by"}
     file.write_text(json.dumps(row))
     with pytest.raises(EmptyDatasetError, match="Lean elaborates none of them; no: "):
-        practise(rounds=1, whole_proof=True, statements=file, database=None)
+        self_train(rounds=1, whole_proof=True, statements=file, database=None)
 
 
-def test_nothing_found_and_nothing_human(practise):
+def test_nothing_found_and_nothing_human(self_train):
     with pytest.raises(EmptyDatasetError, match="no proof was found in 1 rounds over 2 problems"):
-        practise(rounds=1, human_share=0.0, problems="sorry", expansions=1, samples=1, skip_after=0,
+        self_train(rounds=1, human_share=0.0, problems="sorry", expansions=1, samples=1, skip_after=0,
                  heartbeats=1)  # fmt: skip
