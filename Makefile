@@ -43,7 +43,7 @@ test-slow: $(STAMP) ## Run the slow tests alone.
 
 test-all: test test-slow ## Run all tests.
 
-house: $(STAMP) ## Print the rooms: lines, floors, circles of imports.
+house: $(STAMP) ## Print lines of code, layers and import cycles.
 	$(BIN)/python experiments/house.py
 
 lint: $(STAMP) ## ruff, mypy --strict, import layers.

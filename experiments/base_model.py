@@ -1,4 +1,4 @@
-"""Make the model that ships: mine Lean's library, fine-tune, self-train, measure, write it down.
+"""Make the shipped model: mine Lean's library, fine-tune, self-train, measure, write it down.
 
     python experiments/base_model.py [--output base-model] [--modules N] [--theorems 30]
                                     [--untried 60]
@@ -56,7 +56,7 @@ SHIPPED = Path(__file__).resolve().parents[1] / "plugins" / "lean_dojo_plugins" 
 WEIGHTS = "model.safetensors"
 MOST_BYTES = 12_000_000
 CARD = """\
-# The model that ships
+# The shipped model
 
 A Llama of random weights that learned to prove from Lean's own library alone; made by
 `make base-model`, seed {seed}. It writes the next tactic at a goal, for `lean-dojo prove`.

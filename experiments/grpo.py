@@ -2,7 +2,7 @@
 
     python experiments/grpo.py [--steps 60] [--seed 0] [--output-dir benchmark-grpo]
 
-From the model that ships, or the one that ``--model`` names:
+From the shipped model, or the one that ``--model`` names:
 
 - *learning*: GRPO with the verified reward, and with a constant one; the share of sampled tactics
   that Lean verifies at held-out goals, before and after, and a picture of the run

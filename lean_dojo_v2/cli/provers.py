@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEFAULT = "automation"
 """The prover that is there without any model."""
 LANGUAGE_MODEL = "hf"
-"""What proves with --model, or with the model that ships."""
+"""What proves with --model, or with the shipped model."""
 
 
 @attrs.frozen(kw_only=True)
@@ -34,7 +34,7 @@ class ProverChoice:
         metavar="MODEL",
         shell_complete=complete_path,
         help="Model trained by sft, expert-iteration or grpo: a folder or hub id (default: "
-        "`shipped`, the model that ships with LeanDojo, if there is one).",
+        "`shipped`, the shipped model with LeanDojo, if there is one).",
     )
     lora: bool = option(is_flag=True, help="The model must be a LoRA adapter.")
     external: str | None = option(
@@ -93,7 +93,7 @@ class ProverChoice:
 
     @property
     def is_default_model(self) -> bool:
-        """Whether the model that ships proves since nobody was named."""
+        """Whether the shipped model proves since nobody was named."""
         return not self.is_given and self.own_model is not None
 
     @property

@@ -1,4 +1,4 @@
-"""The model that ships with the package; it proves when no model is named."""
+"""The shipped model with the package; it proves when no model is named."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from lean_dojo_v2.cli.waiting import long_command
 @json_option
 @long_command()
 def demo(output_dir: Path, quick: bool, as_json: bool) -> None:
-    """Prove with the model that ships, trace Lean, train, and prove more than automation does.
+    """Prove with the shipped model, trace Lean, train, and prove more than automation does.
 
     Takes about 5 minutes on 2 cores and needs neither a GPU nor a model hub. Every command that it
     runs is printed; every proof that it counts is checked by Lean.

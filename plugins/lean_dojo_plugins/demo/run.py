@@ -1,6 +1,6 @@
 """The demo: the whole pipeline in public commands.
 
-A model that ships proves a goal; the sample is traced; the model learns some of its proofs, then
+The shipped model proves a goal; the sample is traced; the model learns some of its proofs, then
 searches for proofs of other statements and learns those it finds. Held-out theorems are tried by
 Lean's own automation alone and, after each stage, by the model with automation beside it; every
 prover may spend the same number of Lean calls on a theorem. Each command is printed before it runs.
@@ -146,7 +146,7 @@ class Demo:
         )  # fmt: skip
 
     def _train(self, trainer: str, *more: str) -> None:
-        """Fine-tune the model that ships."""
+        """Fine-tune the shipped model."""
         sizes = self.settings
         given = {
             "model_name": SHIPPED, "output_dir": self.folder / trainer, "seed": sizes.seed,

@@ -31,7 +31,7 @@ def looks_like_path(name: str) -> bool:
 def resolve_model(name: str | Path) -> str:
     """Return the local folder or file that a name means, or the hub id as it is.
 
-    ``shipped`` is the model that ships.
+    ``shipped`` is the shipped model.
 
     Raises:
         UsageError: If it can only be a path and nothing is there.
