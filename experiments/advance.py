@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import Any
 
 from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
-from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, judge, spec_of
+from lean_dojo_plugins.rewards.replay import StateSpec, judge, spec_of
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.sample import sample_database_path, sample_project_path
 
 TIMEOUT = 30.0
@@ -102,7 +102,7 @@ class Judge:
         self.seconds = 0.0
         self._said = time.monotonic()
 
-    def __call__(self, spec: StateSpec, tactics: Sequence[str]) -> list[Judgement]:
+    def __call__(self, spec: StateSpec, tactics: Sequence[str]) -> list[TacticOutcome]:
         server = self.servers.get(spec.project)
         if server is None:
             server = CountingServer(engine="embedded", project_path=spec.project, timeout=60)
@@ -140,7 +140,7 @@ def human_steps(judge: Judge, rows: Mapping[StateSpec, str], verbose: bool) -> d
     for done, spec in enumerate(in_file_order(list(rows)), 1):
         judge.tell("human steps", done, len(rows))
         [found] = judge(spec, [rows[spec]])
-        verdicts[str(found.verdict or "unopened")] += 1
+        verdicts[str(found.verdict)] += 1
         if found.verdict not in PAID:
             assert spec.replay is not None
             unpaid.append(f"{spec.replay.full_name}: {rows[spec]}: {found.detail}")
@@ -170,7 +170,7 @@ def groups(
         judge.tell("groups", done, len(specs))
         group = [*dict.fromkeys([rows[spec], *GROUP])][:8]
         count += len(group)
-        verdicts.update(str(found.verdict or "unopened") for found in judge(spec, group))
+        verdicts.update(str(found.verdict) for found in judge(spec, group))
     return {
         "completions": count,
         "lean_calls_per_completion": (judge.calls - calls) / count,

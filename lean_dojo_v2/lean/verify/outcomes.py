@@ -7,7 +7,7 @@ from enum import StrEnum
 import attrs
 
 from lean_dojo_v2.lean.client.records import GoalState
-from lean_dojo_v2.lean.verify.screening import Refusal
+from lean_dojo_v2.lean.verify.screening import Reason, Refusal
 
 
 class Verdict(StrEnum):
@@ -21,6 +21,7 @@ class Verdict(StrEnum):
         UNPARSED: The text is not exactly one tactic.
         REFUSED: It cheats.
         TIMED_OUT: It took too long, or its engine died over it.
+        UNOPENED: The state cannot be opened, so nothing is known of it.
     """
 
     SOLVED = "solved"
@@ -30,11 +31,12 @@ class Verdict(StrEnum):
     UNPARSED = "unparsed"
     REFUSED = "refused"
     TIMED_OUT = "timed_out"
+    UNOPENED = "unopened"
 
 
 @attrs.frozen
 class TacticOutcome:
-    """The judgement of one tactic at one state.
+    """The judgement of one tactic, or of a block of them, at one state.
 
     Attributes:
         verdict: What became of it.
@@ -42,6 +44,8 @@ class TacticOutcome:
         detail: What Lean said, or why it was refused.
         refusal: What was wrong with its text, for ``REFUSED`` and some of ``UNPARSED``.
         engine_died: For ``TIMED_OUT``: the engine died by itself; it may work on another one.
+        fallback: Why the state is not known to be the very one that was traced.
+        progress: Of a whole proof: the share of its lines before Lean's first error, from 0 to 1.
     """
 
     verdict: Verdict
@@ -49,6 +53,13 @@ class TacticOutcome:
     detail: str = ""
     refusal: Refusal | None = None
     engine_died: bool = False
+    fallback: str | None = None
+    progress: float = 0.0
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why it was refused."""
+        return None if self.refusal is None else self.refusal.reason
 
     @property
     def advances(self) -> bool:

@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from lean_dojo_plugins.rewards.replay import Judgement
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
 from lean_dojo_v2.lean.pool.shared import SharedEngines
 from lean_dojo_v2.lean.verify.kept import Kept
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 
 
 class Spec(Protocol):
@@ -38,11 +38,11 @@ class Spec(Protocol):
 
 Question: TypeAlias = tuple[Any, str]
 """A :class:`Spec`, and the completion to judge there."""
-Request: TypeAlias = tuple[list[str], Future[list[Judgement]]]
+Request: TypeAlias = tuple[list[str], Future[list[TacticOutcome]]]
 """Completions to judge at one place, and the promise of their judgements."""
-JudgeFunction: TypeAlias = Callable[[Server, Any, tuple[str, ...], float], list[Judgement]]
+JudgeFunction: TypeAlias = Callable[[Server, Any, tuple[str, ...], float], list[TacticOutcome]]
 """Judges several completions at one place on an engine, with a limit in seconds for each."""
-Answer: TypeAlias = Judgement | tuple[Future[list[Judgement]], int]
+Answer: TypeAlias = TacticOutcome | tuple[Future[list[TacticOutcome]], int]
 """A judgement, or where among the answers to come it is going to be."""
 
 
@@ -58,11 +58,11 @@ class CachedJudge:
     def __init__(self, engines: SharedEngines, kept: int, judge: JudgeFunction) -> None:
         self._engines = engines
         self._function = judge
-        self._known: Kept[Judgement] = Kept(kept)
-        self._pending: dict[Question, tuple[Future[list[Judgement]], int]] = {}
+        self._known: Kept[TacticOutcome] = Kept(kept)
+        self._pending: dict[Question, tuple[Future[list[TacticOutcome]], int]] = {}
         self._lock = threading.Lock()
 
-    def judgements(self, questions: Sequence[Question], timeout: float) -> list[Judgement]:
+    def judgements(self, questions: Sequence[Question], timeout: float) -> list[TacticOutcome]:
         """Return the judgement of each question; waits for Lean, ``timeout`` seconds for each.
 
         Raises:
@@ -121,8 +121,8 @@ class CachedJudge:
         self,
         spec: Spec,
         tactics: Sequence[str],
-        promise: Future[list[Judgement]],
-        asked: Future[list[Judgement]],
+        promise: Future[list[TacticOutcome]],
+        asked: Future[list[TacticOutcome]],
     ) -> None:
         """Keep what a request found, and pass it on."""
         try:
@@ -144,14 +144,16 @@ class CachedJudge:
                 del self._pending[spec, tactic]
 
 
-def _settled(answer: Answer) -> Judgement:
+def _settled(answer: Answer) -> TacticOutcome:
     """Wait for a judgement; a state that cost every engine its life cannot be judged."""
-    if isinstance(answer, Judgement):
+    if isinstance(answer, TacticOutcome):
         return answer
     future, index = answer
     try:
         return future.result()[index]
     except (EngineLostError, EngineKilledError) as error:
-        return Judgement(None, detail=str(error))
+        return TacticOutcome(Verdict.UNOPENED, detail=str(error))
     except CancelledError:
-        return Judgement(None, detail="the engines were closed before this was checked")
+        return TacticOutcome(
+            Verdict.UNOPENED, detail="the engines were closed before this was checked"
+        )

@@ -12,13 +12,13 @@ import attrs
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import Scores
 from lean_dojo_plugins.rewards.judging import CachedJudge, Question
-from lean_dojo_plugins.rewards.replay import Judgement
 from lean_dojo_plugins.rewards.shares import shares
 from lean_dojo_plugins.rewards.tally import UnparsedTally
 from lean_dojo_v2.lean.client.environments import EnvironmentCounts, environment_counts
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.pool.shared import shared_engines
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome
 
 ENVIRONMENT_HITS = "lean/environment_hits"
 """The metric that says which share of the headers the engines of this process had loaded."""
@@ -43,7 +43,7 @@ class LeanReward(ABC):
     """As messages call it."""
     wanted: ClassVar[str]
     """What a completion is to be."""
-    judge: ClassVar[staticmethod[[Server, Any, tuple[str, ...], float], list[Judgement]]]
+    judge: ClassVar[staticmethod[[Server, Any, tuple[str, ...], float], list[TacticOutcome]]]
     """Judges completions on an engine."""
 
     timeout: float = attrs.field(
@@ -123,14 +123,14 @@ class LeanReward(ABC):
                 log_metric(ENVIRONMENT_HITS, hit_rate)
         return [self.score(judgement) for judgement in judgements]
 
-    def judgements(self, completions: Sequence[Any], **columns: Any) -> list[Judgement]:
+    def judgements(self, completions: Sequence[Any], **columns: Any) -> list[TacticOutcome]:
         """Return what Lean said of each completion, for listings; it raises as a call does."""
         questions = self._questions(completions, columns.pop("problem", None), columns)
         self._spent = self._spent or environment_counts()
         return self._judge.judgements(questions, self.timeout)
 
     @abstractmethod
-    def score(self, judgement: Judgement) -> float | None:
+    def score(self, judgement: TacticOutcome) -> float | None:
         """Return the reward of a judgement."""
 
     @abstractmethod
@@ -146,7 +146,7 @@ class LeanReward(ABC):
     def _metrics(
         self,
         questions: Sequence[Question],  # noqa: ARG002 - for subclasses
-        judgements: Sequence[Judgement],
+        judgements: Sequence[TacticOutcome],
     ) -> dict[str, float]:
         """Return what is logged of a batch."""
         return shares(judgements)

@@ -11,9 +11,8 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import completion_texts
 from lean_dojo_plugins.rewards.judging import Question
 from lean_dojo_plugins.rewards.lean_reward import LeanReward, rows_of
-from lean_dojo_plugins.rewards.replay import Judgement
-from lean_dojo_plugins.rewards.whole_proofs import ProofJudgement, judge_proofs, theorem_of
-from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_plugins.rewards.whole_proofs import judge_proofs, theorem_of
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 
 SHOWN = 500
 """Characters of an error that a model is told."""
@@ -72,15 +71,13 @@ class ProofVerified(LeanReward):
         """
         return [
             None
-            if judgement.verdict in {None, Verdict.SOLVED}
+            if judgement.verdict in {Verdict.UNOPENED, Verdict.SOLVED}
             else f"Lean does not accept this proof:\n{judgement.detail[:SHOWN]}\n{AGAIN}"
             for judgement in self.judgements(completions, **columns)
         ]
 
-    def score(self, judgement: Judgement) -> float | None:
+    def score(self, judgement: TacticOutcome) -> float | None:
         """Return the reward of a judgement."""
-        if judgement.verdict is None:
+        if judgement.verdict is Verdict.UNOPENED:
             return None
-        if judgement.verdict is Verdict.SOLVED:
-            return 1.0
-        return self.dense * judgement.progress if isinstance(judgement, ProofJudgement) else 0.0
+        return 1.0 if judgement.verdict is Verdict.SOLVED else self.dense * judgement.progress

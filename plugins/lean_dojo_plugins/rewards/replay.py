@@ -24,9 +24,8 @@ from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.lean.verify.advance import judge_step
 from lean_dojo_v2.lean.verify.digests import kept
 from lean_dojo_v2.lean.verify.goal_text import GoalTextError, reads_as
-from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.points import ProofPoint, goal_point, theorem_point
-from lean_dojo_v2.lean.verify.screening import Reason
 from lean_dojo_v2.tracing import LeanGitRepo
 
 _log = logging.getLogger(__name__)
@@ -239,26 +238,9 @@ def _checkout(url: str, commit: str) -> Path | None:
         return None
 
 
-@attrs.frozen
-class Judgement:
-    """The outcome of one tactic at one state.
-
-    Attributes:
-        verdict: The verdict; ``None`` if the state cannot be opened.
-        reason: Why it was refused, for a refusal.
-        detail: What Lean said.
-        fallback: Why the state is not known to be the very one that was traced.
-    """
-
-    verdict: Verdict | None
-    reason: Reason | None = None
-    detail: str = ""
-    fallback: Fallback | None = None
-
-
 def judge(
     server: Server, spec: StateSpec, tactics: tuple[str, ...], timeout: float
-) -> list[Judgement]:
+) -> list[TacticOutcome]:
     """Check several tactics at one state, opening it as seldom as possible.
 
     Lean may take ``timeout`` seconds for each. A tactic that kills two engines is judged so; the
@@ -269,7 +251,7 @@ def judge(
     """
     point: ProofPoint | None = None
     fallback: Fallback | None = None
-    found: list[Judgement] = []
+    found: list[TacticOutcome] = []
     again = False
     while len(found) < len(tactics):
         if point is None or not server.holds(point.state):
@@ -280,14 +262,15 @@ def judge(
             except LeanError as error:
                 left = len(tactics) - len(found)
                 why = error.why if isinstance(error, _UnopenedError) else Fallback.NO_REPLAY
-                return found + [Judgement(None, detail=str(error), fallback=why)] * left
+                lost = TacticOutcome(Verdict.UNOPENED, detail=str(error), fallback=why)
+                return found + [lost] * left
         outcome = judge_step(server, point, tactics[len(found)], timeout=timeout)
         if outcome.engine_died and not again:  # perhaps by no fault of the tactic's
             again = True
             continue
         again = False
-        reason = None if outcome.refusal is None else outcome.refusal.reason
-        found.append(Judgement(outcome.verdict, reason, outcome.detail, fallback))
+        # An outcome that is kept must not hold on to its state in the engine.
+        found.append(attrs.evolve(outcome, state=None, fallback=fallback))
     return found
 
 

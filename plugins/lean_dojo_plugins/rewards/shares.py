@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from lean_dojo_plugins.rewards.replay import Fallback, Judgement
-from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_plugins.rewards.replay import Fallback
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.screening import MALFORMED, Reason
 
 NOT_A_TACTIC = "not-a-tactic"
@@ -23,7 +23,7 @@ _NAMES = (
 )
 
 
-def shares(judgements: Sequence[Judgement]) -> dict[str, float]:
+def shares(judgements: Sequence[TacticOutcome]) -> dict[str, float]:
     """Return the shares of a batch that are logged, always under the same names.
 
     A name that is absent from some batches would be averaged over the others only.
@@ -39,8 +39,8 @@ def shares(judgements: Sequence[Judgement]) -> dict[str, float]:
         be the very one that was traced, and ``lean/fallback/REASON`` and ``lean/unopened/REASON``
         (:class:`.replay.Fallback`).
 
-    >>> found = shares([Judgement(Verdict.SOLVED), Judgement(Verdict.REFUSED, Reason.SORRY)])
-    >>> found["lean/verified"], found["lean/refused/sorry"], found["lean/refused/axiom"]
+    >>> found = shares([TacticOutcome(Verdict.SOLVED), TacticOutcome(Verdict.UNPROVEN)])
+    >>> found["lean/verified"], found["lean/unproven"], found["lean/refused/sorry"]
     (0.5, 0.5, 0.0)
     """
     counts = Counter(name for judgement in judgements for name in _counted(judgement))
@@ -48,22 +48,16 @@ def shares(judgements: Sequence[Judgement]) -> dict[str, float]:
     return {name: counts[name] / total for name in _NAMES}
 
 
-def _counted(judgement: Judgement) -> tuple[str, ...]:
+def _counted(judgement: TacticOutcome) -> tuple[str, ...]:
     """Name the shares that a completion counts in."""
-    kind = "lean/unopened" if judgement.verdict is None else "lean/fallback"
-    why = judgement.fallback
-    return (*_ended(judgement), *(() if why is None else (kind, f"{kind}/{why}")))
-
-
-def _ended(judgement: Judgement) -> tuple[str, ...]:
-    match judgement.verdict:
-        case None:  # an engine that is lost says no more
-            return ("lean/unopened",) if judgement.fallback is None else ()
-        case Verdict.SOLVED:
-            return "lean/verified", "lean/solved"
-        case Verdict.ADVANCED:
-            return ("lean/verified",)
-        case Verdict.UNPARSED | Verdict.REFUSED as verdict:
-            return f"lean/{verdict}", f"lean/{verdict}/{judgement.reason or NOT_A_TACTIC}"
-        case other:
-            return (f"lean/{other}",)
+    verdict, why = judgement.verdict, judgement.fallback
+    names = [f"lean/{verdict}"]  # of these, "advanced" is no metric of its own
+    if judgement.advances:
+        names.append("lean/verified")
+    if verdict in {Verdict.UNPARSED, Verdict.REFUSED}:
+        names.append(f"lean/{verdict}/{judgement.reason or NOT_A_TACTIC}")
+    if why is not None and verdict is Verdict.UNOPENED:
+        names.append(f"lean/unopened/{why}")
+    elif why is not None:
+        names += ["lean/fallback", f"lean/fallback/{why}"]
+    return tuple(names)

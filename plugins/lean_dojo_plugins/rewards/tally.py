@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lean_dojo_plugins.rewards.judging import Question
-from lean_dojo_plugins.rewards.replay import Fallback, Judgement
+from lean_dojo_plugins.rewards.replay import Fallback
 from lean_dojo_plugins.rewards.shares import NOT_A_TACTIC
-from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 
 _log = logging.getLogger(__name__)
 SHOWN = 200
 """Characters of an example that are shown."""
-_MEANS = {
+_MEANS: dict[str, str] = {
     Fallback.NO_DIGEST: "the data has no digest of the state, so the replayed one is compared by "
     "its text",
     Fallback.NO_PLACE: "the row does not say in which theorem its state is, so it is opened from "
@@ -47,10 +47,10 @@ class UnparsedTally:
         self._total = 0
         self._next = 0
         self._unparsed: Counter[str] = Counter()
-        self._said: set[Fallback | None] = set()
+        self._said: set[str | None] = set()
         self._lock = threading.Lock()
 
-    def count(self, questions: Sequence[Question], judgements: Sequence[Judgement]) -> None:
+    def count(self, questions: Sequence[Question], judgements: Sequence[TacticOutcome]) -> None:
         """Count a batch, and say what there is to say."""
         with self._lock:
             self._total += len(judgements)
@@ -59,7 +59,7 @@ class UnparsedTally:
                 if judgement.verdict is Verdict.UNPARSED:
                     self._unparsed[str(judgement.reason or NOT_A_TACTIC)] += 1
                     example = example or text
-                exact = judgement.fallback is None and judgement.verdict is not None
+                exact = judgement.fallback is None and judgement.verdict is not Verdict.UNOPENED
                 if not exact and judgement.fallback not in self._said:
                     self._said.add(judgement.fallback)
                     self._say_unopened(judgement, spec.goal)
@@ -75,13 +75,13 @@ class UnparsedTally:
                     example[:SHOWN],
                 )
 
-    def _say_unopened(self, judgement: Judgement, goal: str) -> None:
+    def _say_unopened(self, judgement: TacticOutcome, goal: str) -> None:
         why, fails = judgement.fallback, judgement.detail
         if why is None:
             count, means = "lean/unopened", "the reward does not apply"
         else:
-            count, means = f"lean/fallback/{why.value}", _MEANS[why]
-            fails = f"that fails: {fails}" if judgement.verdict is None else ""
+            count, means = f"lean/fallback/{why}", _MEANS[why]
+            fails = f"that fails: {fails}" if judgement.verdict is Verdict.UNOPENED else ""
         _log.warning(
             "%s: %s (%s counts these), first for %r%s",
             self._name,

@@ -12,8 +12,9 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import completion_texts
 from lean_dojo_plugins.rewards.judging import Question
 from lean_dojo_plugins.rewards.lean_reward import LeanReward, rows_of
-from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, judge, spec_of, warm_up
+from lean_dojo_plugins.rewards.replay import StateSpec, judge, spec_of, warm_up
 from lean_dojo_v2.lean.client.environments import environment_counts
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.prover.completions import answer_of
 
 
@@ -99,14 +100,14 @@ class PantographVerified(LeanReward):
         for spec in dict.fromkeys(specs):
             self._engines.submit(spec.project, warm_up, spec, header=spec.header, owner=spec.owner)
 
-    def score(self, judgement: Judgement) -> float | None:
+    def score(self, judgement: TacticOutcome) -> float | None:
         """Return the reward of a judgement."""
-        if judgement.verdict is None:
+        if judgement.verdict is Verdict.UNOPENED:
             return None
-        return float(getattr(self, judgement.verdict.value))
+        return float(getattr(self, judgement.verdict))
 
     def _metrics(
-        self, questions: Sequence[Question], judgements: Sequence[Judgement]
+        self, questions: Sequence[Question], judgements: Sequence[TacticOutcome]
     ) -> dict[str, float]:
         unverified = sum(bool(self._unverified[spec.project]) for spec, _ in questions)
         return {

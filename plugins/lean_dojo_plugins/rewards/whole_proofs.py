@@ -9,12 +9,12 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.records import BenchmarkProblem, Position
-from lean_dojo_plugins.rewards.replay import Judgement, position_of, project_of_row
+from lean_dojo_plugins.rewards.replay import position_of, project_of_row
 from lean_dojo_v2.benchmarks import problem_of
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
-from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, Verdict
+from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.proofs import check_proof
 from lean_dojo_v2.prover.completions import proof_of
 
@@ -97,56 +97,45 @@ def theorem_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> TheoremS
     return TheoremSpec(name, statement, folder, place=(str(row["file_path"]), start, end))
 
 
-@attrs.frozen
-class ProofJudgement(Judgement):
-    """The outcome of a whole proof.
-
-    Attributes:
-        progress: Share of the proof's lines that come before Lean's first error, from 0 to 1.
-    """
-
-    progress: float = 0.0
-
-
 def judge_proofs(
     server: Server, spec: TheoremSpec, completions: tuple[str, ...], timeout: float
-) -> list[Judgement]:
+) -> list[TacticOutcome]:
     """Verify several proofs of one theorem in full; Lean may take ``timeout`` seconds for each."""
     try:
         source = spec.source()
         _ = source.head  # where there is none, no proof can follow
     except LeanError as error:
-        return [Judgement(None, detail=str(error))] * len(completions)
+        return [TacticOutcome(Verdict.UNOPENED, detail=str(error))] * len(completions)
     return [_judge_proof(server, source, text, timeout) for text in completions]
 
 
 def _judge_proof(
     server: Server, source: SourceTheorem, completion: str, timeout: float
-) -> Judgement:
+) -> TacticOutcome:
     proof = proof_of(completion, source.full_name)
     if not proof.strip():
-        return Judgement(Verdict.UNPARSED, detail="the completion holds no proof")
+        return TacticOutcome(Verdict.UNPARSED, detail="the completion holds no proof")
     for again in (True, False):
         try:
             return _judgement(source, proof, check_proof(server, source, proof, timeout=timeout))
         except EngineLostError as error:
             if not again:
-                return Judgement(Verdict.TIMED_OUT, detail=str(error))
+                return TacticOutcome(Verdict.TIMED_OUT, detail=str(error))
         except EngineUnavailableError:
             raise
         except LeanError as error:
-            return Judgement(None, detail=str(error))
+            return TacticOutcome(Verdict.UNOPENED, detail=str(error))
     raise AssertionError  # both tries return or raise
 
 
-def _judgement(source: SourceTheorem, proof: str, outcome: ProofOutcome) -> Judgement:
+def _judgement(source: SourceTheorem, proof: str, outcome: ProofOutcome) -> TacticOutcome:
     if outcome.valid:
-        return ProofJudgement(Verdict.SOLVED, progress=1.0)
+        return TacticOutcome(Verdict.SOLVED, progress=1.0)
     if outcome.refusal is not None:
-        return Judgement(Verdict.REFUSED, outcome.refusal.reason, outcome.detail)
+        return TacticOutcome(Verdict.REFUSED, detail=outcome.detail, refusal=outcome.refusal)
     if outcome.error_line is None:
-        return Judgement(Verdict.UNPARSED, detail=outcome.detail)
+        return TacticOutcome(Verdict.UNPARSED, detail=outcome.detail)
     lines = proof.strip("\n").count("\n") + 1
     first = source.before.count("\n") + source.head.count("\n") + 2  # that of the proof
     held = min(max(outcome.error_line - first, 0), lines)
-    return ProofJudgement(Verdict.FAILED, detail=outcome.detail, progress=held / lines)
+    return TacticOutcome(Verdict.FAILED, detail=outcome.detail, progress=held / lines)

@@ -12,10 +12,10 @@ import pytest
 
 from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
-from lean_dojo_plugins.rewards.replay import Fallback, Judgement
+from lean_dojo_plugins.rewards.replay import Fallback
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_v2.cli import main
-from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.screening import Reason
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 from lean_dojo_v2.tracing.tracer import ERRORS_KEY
@@ -49,7 +49,7 @@ def theorems(folder: Path) -> list[Theorem]:
 
 def judged(
     reward: PantographVerified, rows: list[dict[str, Any]], folder: Path
-) -> list[tuple[dict[str, Any], Judgement]]:
+) -> list[tuple[dict[str, Any], TacticOutcome]]:
     """Ask what each row's own tactic is worth."""
     reward.projects = {URL: folder}
     columns = {name: [row[name] for row in rows] for name in rows[0] if name != "prompt"}
@@ -57,7 +57,7 @@ def judged(
     return list(zip(rows, found, strict=True))
 
 
-def not_paid(found: list[tuple[dict[str, Any], Judgement]]) -> dict[tuple[str, str], Any]:
+def not_paid(found: list[tuple[dict[str, Any], TacticOutcome]]) -> dict[tuple[str, str], Any]:
     return {
         (row["full_name"], row["tactic"]): (one.verdict, one.reason)
         for row, one in found
@@ -126,7 +126,7 @@ def test_fallbacks_are_counted_and_logged_with_their_reason(reward, few, few_the
     assert [one.fallback for _, one in found] == list(states)
     # for the others there is only the text, and `Good` is not in the library
     assert [one.verdict for _, one in found[:2]] == [Verdict.SOLVED] * 2
-    assert [one.verdict for _, one in found[2:]] == [None] * 4
+    assert [one.verdict for _, one in found[2:]] == [Verdict.UNOPENED] * 4
     logged: dict[str, float] = {}
     columns = {name: [each[name] for each in states.values()] for name in row if name != "prompt"}
     reward([row["tactic"]] * len(states), log_metric=logged.__setitem__, **columns)

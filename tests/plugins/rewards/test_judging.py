@@ -9,11 +9,11 @@ import pytest
 
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_plugins.rewards.judging import CachedJudge
-from lean_dojo_plugins.rewards.replay import Judgement, StateSpec, judge as judge_steps
+from lean_dojo_plugins.rewards.replay import StateSpec, judge as judge_steps
 from lean_dojo_v2.lean.errors import EngineKilledError
-from lean_dojo_v2.lean.verify.tactics import Verdict
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 
-SOLVED, FAILED = Judgement(Verdict.SOLVED), Judgement(Verdict.FAILED)
+SOLVED, FAILED = TacticOutcome(Verdict.SOLVED), TacticOutcome(Verdict.FAILED)
 HERE, THERE = StateSpec("⊢ here"), StateSpec("⊢ there", Path("elsewhere"))
 
 
@@ -99,7 +99,7 @@ def test_lost_engines_leave_no_judgement(desk, loss):
     judge = CachedJudge(desk, 10, judge_steps)
     desk.error = loss
     [judged] = judge.judgements([(HERE, "a")], timeout=1)
-    assert judged.verdict is None
+    assert judged.verdict is Verdict.UNOPENED
     assert judged.detail == (str(loss) or "the engines were closed before this was checked")
 
 

@@ -198,7 +198,7 @@ def test_a_place_where_nothing_is_open_is_passed_over(shared_project: Path):
     assert judged.verdict is Verdict.SOLVED
     # It stands nowhere any more; `double` means something in its file alone.
     [judged] = reward.judgements(["rfl"], **row("farm", problem="⊢ double 2 = 4", **place))
-    assert judged.verdict is None
+    assert judged.verdict is Verdict.UNOPENED
     assert "trace it again" in judged.detail
     reward.close()
 
