@@ -27,8 +27,7 @@ def sample_and_score(
 ) -> dict[str, float]:
     """Sample tactics at the goals of rows and score every one, equal ones as often as they come.
 
-    A reward that can begin early works while further tactics are sampled. A tactic that does not
-    end by ``max_new_tokens`` scores as empty text.
+    A tactic that does not end by ``max_new_tokens`` scores as empty text.
 
     Returns:
         ``reward``, the mean over the samples of the weighted sum; ``reward/NAME``, the mean of each
@@ -47,8 +46,6 @@ def sample_and_score(
         )  # fmt: skip
         texts = [text for suggestions in found for text, _ in suggestions]
         completions = [[{"role": "assistant", "content": text}] for text in texts]
-        for reward in rewards:
-            reward.prefetch(completions, **columns)
         batches.append((completions, columns))
     return _scored(rewards, batches)
 

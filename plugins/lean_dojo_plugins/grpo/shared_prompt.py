@@ -13,7 +13,8 @@ The prompt's last token is repeated, since it is what the first token of each co
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -23,7 +24,6 @@ from transformers import PreTrainedModel
 
 from lean_dojo_plugins.causal_lm.generate.cache import make_roomy, one_token_at_a_time
 from lean_dojo_plugins.causal_lm.model.base import base_of
-from lean_dojo_plugins.grpo.finished import generating_by
 
 IGNORED = -100
 
@@ -128,9 +128,11 @@ def score(model: Any, groups: Groups) -> tuple[torch.Tensor, torch.Tensor]:
     return groups.spread(outputs.log_probs), groups.spread(outputs.entropy)
 
 
-def prompts_read_once(model: PreTrainedModel) -> AbstractContextManager[None]:
+@contextmanager
+def prompts_read_once(model: PreTrainedModel) -> Iterator[None]:
     """Have ``model.generate`` read each distinct prompt once in a ``with`` block."""
     generate: Any = model.generate
+    own = vars(model).get("generate")
 
     def after_reading(
         *, input_ids: torch.Tensor, attention_mask: torch.Tensor, **options: Any
@@ -153,4 +155,11 @@ def prompts_read_once(model: PreTrainedModel) -> AbstractContextManager[None]:
         with one_token_at_a_time(base_of(model)):
             return generate(**given, past_key_values=cache)
 
-    return generating_by(model, after_reading)
+    policy: Any = model
+    policy.generate = after_reading  # TRL gives no way to it
+    try:
+        yield
+    finally:
+        del policy.generate
+        if own is not None:
+            policy.generate = own

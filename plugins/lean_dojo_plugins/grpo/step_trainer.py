@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from typing import Any, cast
 
 import torch
@@ -19,7 +19,6 @@ from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.model.attention import why_not_shared
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head, restore_forward
 from lean_dojo_plugins.grpo.applied import Applied
-from lean_dojo_plugins.grpo.finished import FinishedRows, watched
 from lean_dojo_plugins.grpo.shared_prompt import pack, prompts_read_once, score
 from lean_dojo_plugins.grpo.turns import Turns
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
@@ -31,10 +30,9 @@ class StepTrainer(trl_grpo.GRPOTrainer):
     """One curriculum step's trainer.
 
     Logs ``time/generation`` and ``time/reward``: seconds per generation batch, and for every reward
-    ``rewards/NAME/applied``: the share of completions that it gave a number. Rewards that can use
-    them get two hints: ``warm_up`` with the batch's columns before its completions are generated,
-    and ``prefetch`` with completions as soon as they have ended, the last ones before any reward
-    runs. Lean verification opens the states on the first and checks the tactics on the second.
+    ``rewards/NAME/applied``: the share of completions that it gave a number. A reward that has
+    ``warm_up`` gets the batch's columns before its completions are generated: Lean verification
+    opens the states meanwhile.
     """
 
     batch_rows: Sequence[dict[str, Any]] = ()
@@ -125,8 +123,9 @@ class StepTrainer(trl_grpo.GRPOTrainer):
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
         self.batch_rows = inputs
-        for reward in self._adapted():
-            reward.warm_up(**_columns(inputs))
+        for reward in self.reward_funcs:
+            if isinstance(reward, AdaptedReward):
+                reward.warm_up(**_columns(inputs))
         return super()._generate_and_score_completions(inputs)
 
     def _generate(self, prompts: list[Any]) -> Any:
@@ -136,25 +135,11 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         return result
 
     def _generate_single_turn(self, prompt_ids: list[Any], *args: Any, **kwargs: Any) -> Any:
-        early = [reward for reward in self._adapted() if reward.takes_hints]
-        in_order = len(prompt_ids) == len(self.batch_rows)
         generate: Any = super()._generate_single_turn
-        if self.use_vllm or self.use_transformers_continuous_batching:
-            return generate(prompt_ids, *args, **kwargs)
-
-        def report(indices: Sequence[int], texts: Sequence[str]) -> None:
-            columns = _columns([self.batch_rows[index] for index in indices])
-            completions = [[{"role": "assistant", "content": text}] for text in texts]
-            for reward in early:
-                reward.prefetch(completions, **columns)
-
+        elsewhere = self.use_vllm or self.use_transformers_continuous_batching
         model = self.accelerator.unwrap_model(self.model_wrapped)
-        with ExitStack() as stack:
-            if self.shares_prompts:
-                stack.enter_context(prompts_read_once(model))
-            if early and in_order:
-                watcher = FinishedRows(self._tokenizer, self.eos_token_ids, report)
-                stack.enter_context(watched(model, watcher))
+        shares = self.shares_prompts and not elsewhere
+        with prompts_read_once(model) if shares else nullcontext():
             return generate(prompt_ids, *args, **kwargs)
 
     def _get_per_token_logps_and_entropies(self, *inputs: Any, **options: Any) -> Any:
@@ -198,8 +183,6 @@ class StepTrainer(trl_grpo.GRPOTrainer):
                 completion if self.has_ended(ids) else _saying("", completion)
                 for completion, ids in zip(completions, completion_ids_list, strict=True)
             ]
-        for reward in self._adapted():
-            reward.prefetch(completions, **_columns(inputs))
         scores: torch.Tensor = super()._calculate_rewards(
             inputs, prompts, completions, completion_ids_list
         )
@@ -221,9 +204,6 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         """Whether a completion ended; search drops one that did not, and so do rewards."""
         longest = self.max_completion_length
         return longest is None or len(ids) < longest or ids[-1] in self.eos_token_ids
-
-    def _adapted(self) -> list[AdaptedReward]:
-        return [reward for reward in self.reward_funcs if isinstance(reward, AdaptedReward)]
 
     @property
     def _phase(self) -> str:

@@ -144,11 +144,6 @@ class AdaptedReward:
         own = [name for name in required_parameters(self.function) if name not in given]
         return tuple(dict.fromkeys((*self.columns, *own)))
 
-    @property
-    def takes_hints(self) -> bool:
-        """Whether the reward can begin with completions before it is called."""
-        return callable(getattr(self.function, "prefetch", None))
-
     def warm_up(self, **columns: Any) -> None:
         """Tell a reward that has a ``warm_up`` method which rows come next.
 
@@ -158,18 +153,17 @@ class AdaptedReward:
         Raises:
             RewardError: If that method raises.
         """
-        self._hint("warm_up", columns)
-
-    def prefetch(self, completions: Sequence[Any], **columns: Any) -> None:
-        """Let a reward that has a ``prefetch`` method begin early.
-
-        May come several times, with parts of a batch as they end, and once with all of it; the
-        call itself, with all of it, follows.
-
-        Raises:
-            RewardError: If that method raises.
-        """
-        self._hint("prefetch", {"completions": self._items(completions), **columns})
+        method = getattr(self.function, "warm_up", None)
+        if method is None:
+            return
+        try:
+            self._run(lambda: method(**columns), ())
+        except RewardError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise RewardError(
+                f"{self._who()} raised {type(error).__name__} in warm_up: {error}"
+            ) from error
 
     def _run(self, call: Callable[[], Any], items: Sequence[Any]) -> Any:
         """Call the reward within its time, and refuse what it breaks."""
@@ -182,19 +176,6 @@ class AdaptedReward:
             ) from error
         except PluginError as error:
             raise RewardError(str(error)) from error
-
-    def _hint(self, name: str, arguments: dict[str, Any]) -> None:
-        method = getattr(self.function, name, None)
-        if method is None:
-            return
-        try:
-            self._run(lambda: method(**arguments), arguments.get("completions", ()))
-        except RewardError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise RewardError(
-                f"{self._who()} raised {type(error).__name__} in {name}: {error}"
-            ) from error
 
     def _items(self, completions: Sequence[Any]) -> list[Any]:
         return as_messages(completions) if self.messages else completion_texts(completions)

@@ -77,17 +77,6 @@ class PantographVerified(LeanReward):
         super()._start(imports or self.imports)
         self._unverified: dict[Path | None, tuple[str, ...]] = {}
 
-    def prefetch(
-        self, completions: Sequence[Any], problem: Sequence[str] | None = None, **columns: Any
-    ) -> None:
-        """Let the engines begin with a batch that is going to be scored.
-
-        Raises:
-            UsageError: If there is no column ``problem``.
-            EngineUnavailableError: If no Lean engine can serve this.
-        """
-        self._judge.ask(self._questions(completions, problem, columns), self.timeout)
-
     def warm_up(self, problem: Sequence[str] | None = None, **columns: Any) -> None:
         """Let the engines load what these states need, while tactics for them are still written.
 

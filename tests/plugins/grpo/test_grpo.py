@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -196,45 +195,6 @@ def test_completions_end_with_their_line(train, tiny_model):
     hot = {"max_steps": 3, "temperature": 5.0, "max_completion_length": TACTIC_TOKENS}
     train(reward, trainer_args=hot)
     assert any(ended_by_newline)
-
-
-class Early:
-    """A reward that can begin early; notes what it was told, and when."""
-
-    __name__ = "early"
-
-    def __init__(self):
-        self.told: list[list[tuple[str, str]]] = []
-        self.before_the_last: list[int] = []
-
-    def prefetch(self, completions, problem, **columns):
-        self.told.append(list(zip(problem, completions, strict=True)))
-
-    def __call__(self, completions, problem, **columns):
-        *early, everything = self.told
-        self.told = []
-        assert everything == list(zip(problem, completions, strict=True))
-        handed_over = [pair for batch in early for pair in batch]
-        assert not Counter(handed_over) - Counter(everything), "only what is scored then"
-        self.before_the_last.append(sum(len(batch) for batch in early[:-1]))
-        self.ended = len(handed_over)
-        return [0.0] * len(completions)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "lora",
-    [None, LoraConfig(r=2, target_modules=["q_proj"])],
-)
-def test_completions_are_handed_over_as_they_end(train, lora):
-    early = Early()
-    # A hotter policy ends its completions at different lengths, and some not at all.
-    args = {"temperature": 5.0, "max_completion_length": TACTIC_TOKENS}
-    trainer = train(early, lora_config=lora, trainer_args=args)
-    assert len(early.before_the_last) == 2
-    assert sum(early.before_the_last) > 0
-    assert 0 < early.ended <= 8
-    assert "generate" not in vars(trainer.model)
 
 
 @pytest.mark.slow

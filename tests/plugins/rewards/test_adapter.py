@@ -227,16 +227,16 @@ def test_a_reward_that_hangs_is_given_up_within_half_an_hour_unless_it_says_othe
         adapt(hangs, timeout=0.1)(["simp"])
 
 
-def test_hints_have_the_same_limit():
-    class Hints:
+def test_warming_up_has_the_same_limit():
+    class Slow:
         def __call__(self, completions, **_):
             return [1.0] * len(completions)
 
-        def prefetch(self, completions, **_):
+        def warm_up(self, **_):
             time.sleep(60)
 
     with pytest.raises(RewardError, match=r"'slow' has run for more than 0\.1 s"):
-        adapt(Hints(), name="slow", timeout=0.1).prefetch(["simp"])
+        adapt(Slow(), name="slow", timeout=0.1).warm_up()
 
 
 def test_an_interrupt_of_the_user_stays_one():

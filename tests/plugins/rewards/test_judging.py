@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_plugins.rewards.judging import CachedJudge
 from lean_dojo_plugins.rewards.replay import StateSpec, judge as judge_steps
 from lean_dojo_v2.lean.errors import EngineKilledError
@@ -18,22 +17,21 @@ HERE, THERE = StateSpec("⊢ here"), StateSpec("⊢ there", Path("elsewhere"))
 
 
 class Desk:
-    """Takes requests and leaves the answers to the test, unless all of them fail."""
+    """Answers every tactic, unless all requests fail."""
 
     def __init__(self):
         self.requests: list[tuple[StateSpec, tuple[str, ...]]] = []
-        self.futures: list[Future] = []
-        self.refuses: Path | None = None
+        self.answers = {"a": SOLVED, "b": FAILED, "c": FAILED}
         self.error: BaseException | None = None
 
     def submit(self, project, fn, spec, tactics, timeout, **labels):
-        if self.refuses and project == self.refuses:
-            raise LeanDojoError("no engine there")
         self.requests.append((spec, tactics))
-        self.futures.append(Future())
-        if self.error is not None:
-            self.futures[-1].set_exception(self.error)
-        return self.futures[-1]
+        future: Future = Future()
+        if self.error is None:
+            future.set_result([self.answers[tactic] for tactic in tactics])
+        else:
+            future.set_exception(self.error)
+        return future
 
 
 @pytest.fixture
@@ -41,46 +39,12 @@ def desk():
     return Desk()
 
 
-def test_one_request_a_state_and_none_for_what_is_known_or_under_way(desk):
+def test_one_request_a_state_and_none_for_what_is_known(desk):
     judge = CachedJudge(desk, 10, judge_steps)
-    judge.ask([(HERE, "a"), (HERE, "b"), (HERE, "a")], timeout=1)
-    judge.ask([(HERE, "b"), (HERE, "c")], timeout=1)
-    assert desk.requests == [(HERE, ("a", "b")), (HERE, ("c",))]
-    desk.futures[0].set_result([SOLVED, FAILED])
-    desk.futures[1].set_result([FAILED])
-    assert judge.judgements([(HERE, "b"), (HERE, "a")], timeout=1) == [FAILED, SOLVED]
-    assert len(desk.requests) == 2
-
-
-def test_a_request_that_cannot_be_made_leaves_the_others_alone(desk):
-    judge = CachedJudge(desk, 10, judge_steps)
-    desk.refuses = THERE.project
-    with pytest.raises(LeanDojoError, match="no engine there"):
-        judge.ask([(HERE, "a"), (THERE, "b"), (HERE, "c")], timeout=1)
-    desk.refuses = None
-    # The first one is under way, and counts when it is answered; the other is asked again.
-    desk.futures[0].set_result([SOLVED, FAILED])
-    assert judge.judgements([(HERE, "a"), (HERE, "c")], timeout=1) == [SOLVED, FAILED]
-    judge.ask([(THERE, "b")], timeout=1)
-    assert desk.requests == [(HERE, ("a", "c")), (THERE, ("b",))]
-
-
-def test_whoever_waits_for_a_request_that_was_not_made_is_told(desk):
-    """A second thread asks what the first one is about to fail to send."""
-    judge = CachedJudge(desk, 10, judge_steps)
-    second = []
-
-    class Refusing(Desk):
-        def submit(self, *args, **labels):
-            second.append(judge.ask([(HERE, "a")], timeout=1)[HERE, "a"])
-            raise LeanDojoError("no engine here")
-
-    judge._engines = Refusing()
-    with pytest.raises(LeanDojoError):
-        judge.ask([(HERE, "a")], timeout=1)
-    [(promise, _)] = second
-    with pytest.raises(LeanDojoError, match="no engine here"):
-        promise.result()
+    asked = [(HERE, "a"), (HERE, "b"), (HERE, "a"), (THERE, "a")]
+    assert judge.judgements(asked, timeout=1) == [SOLVED, FAILED, SOLVED, SOLVED]
+    assert judge.judgements([(HERE, "b"), (HERE, "c")], timeout=1) == [FAILED, FAILED]
+    assert desk.requests == [(HERE, ("a", "b")), (THERE, ("a",)), (HERE, ("c",))]
 
 
 def test_a_failed_request_is_not_remembered(desk):
@@ -89,8 +53,6 @@ def test_a_failed_request_is_not_remembered(desk):
     with pytest.raises(ValueError, match="a defect"):
         judge.judgements([(HERE, "a")], timeout=1)
     desk.error = None
-    judge.ask([(HERE, "a")], timeout=1)
-    desk.futures[1].set_result([SOLVED])
     assert judge.judgements([(HERE, "a")], timeout=1) == [SOLVED]
 
 
@@ -105,8 +67,8 @@ def test_lost_engines_leave_no_judgement(desk, loss):
 
 def test_old_judgements_make_room(desk):
     judge = CachedJudge(desk, 1, judge_steps)
-    judge.ask([(HERE, "a"), (HERE, "b")], timeout=1)
-    desk.futures[0].set_result([SOLVED, FAILED])
+    judge.judgements([(HERE, "a"), (HERE, "b")], timeout=1)
     assert judge.judgements([(HERE, "b")], timeout=1) == [FAILED]
-    judge.ask([(HERE, "a")], timeout=1)
+    assert len(desk.requests) == 1
+    assert judge.judgements([(HERE, "a")], timeout=1) == [SOLVED]
     assert len(desk.requests) == 2

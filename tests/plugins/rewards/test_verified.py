@@ -130,7 +130,6 @@ def test_equal_pairs_are_checked_once(reward, monkeypatch):
     )
     reward = sharing(reward)
     batch = ["constructor", "skip", "constructor", "constructor"]
-    reward.prefetch(batch, problem=[GOAL] * 4)
     assert reward(batch, problem=[GOAL] * 4) == [0.0, 0.0, 0.0, 0.0]
     assert reward(["skip"], problem=[GOAL]) == [0.0]
     [(spec, tactics)] = requests
