@@ -11,9 +11,6 @@ namespace Dojo
 
 open Lean Elab
 
-/-- So many imported environments are kept. -/
-def maxEnvironments : Nat := 8
-
 /-- Looks in a cache; what is found becomes the most recently used. -/
 def Imported.find? (cache : IO.Ref (Array Imported)) (key : String) : BaseIO (Option Environment) := do
   let all ← cache.get
@@ -57,15 +54,15 @@ private def refuseWithoutRoom : DojoM Unit := do
     refuse "memory" s!"this engine has imported {maxMegabytes} MB of modules; start another"
 
 /--
-Imports compiled modules; `initialise` runs before the extensions read their parts of them, and says whether it registered
-something. Lean hands their parts to the extensions that it knows when it imports, so then it imports once more.
+Imports compiled modules; see `Host.importModules`. `initialise` runs before the extensions read their parts of them, and
+says whether it registered something. Lean hands their parts to the extensions that it knows when it imports, so then it
+imports once more.
 -/
-def loadModules (imports : Array Import) (initialise : Environment → DojoM Bool := fun _ => return false) :
+def loadModules (imports library : Array Import) (initialise : Environment → DojoM Bool := fun _ => return false) :
     DojoM Environment := do
   refuseWithoutRoom
   let host := (← read).host
-  let load : IO Environment := do
-    host.imported (← Lean.importModules imports {} (trustLevel := 0) (loadExts := host.initialises))
+  let load : IO Environment := host.importModules imports library
   let mut bare ← load
   if ← initialise bare then bare ← load
   host.extended bare
@@ -78,7 +75,7 @@ def kept (key : String) (load : DojoM Environment) : DojoM Environment := do
     return env
   let env ← load
   session.misses.modify (· + 1)
-  Imported.keep session.environments maxEnvironments key env
+  Imported.keep session.environments session.host.maxEnvironments key env
   return env
 
 /-- The environment of compiled modules. -/
@@ -86,6 +83,6 @@ def importModules (imports : Array Import) : DojoM Environment :=
   kept (keyOf imports) do
     for one in imports do
       unless ← (isCompiled one.module : IO Bool) do unknownModule one.module
-    loadModules imports
+    loadModules imports imports
 
 end Dojo

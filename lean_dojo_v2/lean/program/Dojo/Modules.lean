@@ -136,20 +136,22 @@ private def stamps? (project : System.FilePath) (own : Array Module) : IO (Optio
 The environment of modules some of which lie compiled beside their sources. Their initialisers come first, for what an
 extension has imported may be a thing that they register.
 -/
-private def importBeside (project : System.FilePath) (imports : Array Name) (own : Array Module) (stamps : String) :
+private def importBeside (project : System.FilePath) (imports : Array Name) (plan : ModulePlan) (stamps : String) :
     DojoM Environment := do
   let session ← read
   let initialiseOwn (bare : Environment) : DojoM Bool := do
     if session.host.initialises then return false
     let mut registered := false
-    for module in own do
+    for module in plan.own do
       if ← mustInitialise module.name then
         let index := bare.allImportedModuleNames.findIdx? (· == module.name)
         if let some data := index.bind fun i => bare.header.moduleData[i]? then
           if ← initialise module.name bare (declaredInitialisers bare data) then registered := true
       initialised module.name
     return registered
-  kept s!"{imports} {stamps}" (withProject project (loadModules (imports.map ({ module := · })) initialiseOwn))
+  let asImports (names : Array Name) : Array Import := names.map ({ module := · })
+  kept s!"{imports} {stamps}" <| withProject project do
+    loadModules (asImports imports) (asImports plan.library) initialiseOwn
 
 /-- The environment of some imports. With `compiled`, the project's modules come compiled where all of them are. -/
 def baseOf (imports : Array Name) (compiled := false) : DojoM Base := do
@@ -157,7 +159,7 @@ def baseOf (imports : Array Name) (compiled := false) : DojoM Base := do
   if compiled && !plan.own.isEmpty then
     if let some project := (← read).project? then
       if let some stamps ← (stamps? project plan.own : IO (Option String)) then
-        let env ← importBeside project imports plan.own stamps
+        let env ← importBeside project imports plan stamps
         return { env, library := env, isImported := true }
   let library ← importModules (plan.library.map ({ module := · }))
   let mut env := library

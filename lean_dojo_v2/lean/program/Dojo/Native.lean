@@ -18,7 +18,7 @@ def nativeHost : IO Host := do
   /- Counts orders: a watch whose order is over does nothing. -/
   let order ← IO.mkRef 0
   return {
-    imported := fun env => return env
+    importModules := fun imports _ => Lean.importModules imports {} (trustLevel := 0) (loadExts := true)
     arm := fun token milliseconds => do
       let mine ← order.modifyGet fun n => (n + 1, n + 1)
       discard <| IO.asTask (prio := .dedicated) do
@@ -30,6 +30,7 @@ def nativeHost : IO Host := do
     asImported := fun env => return env
     extended := fun env => return env
     ranProgram := return false
+    maxEnvironments := 8
     initialises := true
   }
 

@@ -28,8 +28,11 @@ structure Settings where
 
 /-- What the program needs of whoever runs it. -/
 structure Host where
-  /-- Called for each environment that was imported, before anything is elaborated in it. -/
-  imported : Environment → IO Environment
+  /--
+  Imports compiled modules. The second argument names those of them, or of what they import, that stay the same as long
+  as the process lives: they may be read once for all environments.
+  -/
+  importModules : Array Import → Array Import → IO Environment
   /-- Sets a token when some milliseconds have passed, unless `disarm` comes first. -/
   arm : IO.CancelToken → Nat → IO Unit
   disarm : IO Unit
@@ -46,9 +49,11 @@ structure Host where
   extended : Environment → IO Environment
   /-- Whether it has seen that a program of a text ran. A host that sees nothing of the kind says no. -/
   ranProgram : IO Bool
+  /-- So many imported environments are kept. -/
+  maxEnvironments : Nat
   /--
   Whether `importModules` does all that there is to do. If not, modules are imported without their extensions; then
-  comes `imported`, then their `initialize` commands run, then comes `extended`.
+  their `initialize` commands run, then comes `extended`.
   -/
   initialises : Bool
 

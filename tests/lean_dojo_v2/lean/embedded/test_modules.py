@@ -91,3 +91,15 @@ def test_initializers_that_fail_are_said(lean: Any, project: Path) -> None:
             answer = lean("dojo.trace", file=f"import {module}\n")
             assert answer["error"] == "import"
             assert answer["desc"] == f"{module}: its initializers fail: {why}"
+
+
+def test_the_library_is_read_once_for_all_environments(own_lean: Any) -> None:
+    def megabytes() -> int:  # a native Lean gives no number: it maps the files
+        return own_lean("dojo.memory").get("wasm_mb", 0)
+
+    own_lean("frontend.process", file="import Lean", readHeader=True)
+    before = megabytes()
+    headers = ("Lean.Elab.Tactic", "Lean.Meta.Basic", "Lean.Elab.Command", "Lean.Parser.Term")
+    for module in headers:
+        assert "error" not in own_lean("frontend.process", file=f"import {module}", readHeader=True)
+    assert megabytes() - before < 50 * len(headers), "each alone has 100 MB of modules and more"

@@ -2,8 +2,8 @@
 /** Compiles the program: its text on stdin, the bytes of its .olean file on stdout, messages on stderr. */
 
 const fs = require('node:fs');
-const { extended, indexed } = require('./environments.js');
-const { constantOf, importModules } = require('./imports.js');
+const { extended } = require('./environments.js');
+const { constantOf, createImporter } = require('./imports.js');
 const { writeAll } = require('./output.js');
 
 /** Where the compiled module is written, in Lean's own file system, which is memory. */
@@ -25,8 +25,7 @@ function compile(rt, module) {
     const parsed = rt.io('l_Lean_Parser_parseHeader', input);
     const [parser, log] = [0, 1].map((i) => rt.field(rt.field(parsed, 1), i));
     const header = rt.call('l_Lean_Elab_headerToImports', rt.field(parsed, 0), rt.YES);
-    const imports = rt.arrayItems(header).map((item) => rt.moduleText(rt.field(item, 0)));
-    const library = extended(rt, indexed(rt, importModules(rt, imports)));
+    const library = extended(rt, createImporter(rt)(header, rt.array([])));
     const { ok, env } = elaborate(rt, { input, parser, log, library, module });
     if (ok) {
       rt.perform2(constantOf(rt, env, 'Dojo.ship'), env, rt.string(TARGET));

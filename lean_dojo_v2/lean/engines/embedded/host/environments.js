@@ -82,4 +82,4 @@ function asImported(rt, env) {
   return rt.withFields(env, { [ENVIRONMENT.asyncConstants]: rt.withFields(known, parts) });
 }
 
-module.exports = { indexed, extended, grown, asImported };
+module.exports = { indexed, whileImporting, extended, grown, asImported };

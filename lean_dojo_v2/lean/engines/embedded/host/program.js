@@ -2,13 +2,15 @@
 /** The program inside Lean: its compiled modules, what it is given of the host, and the function that answers a line. */
 
 const fs = require('node:fs');
-const { asImported, extended, grown, indexed } = require('./environments.js');
-const { constantOf, importModules } = require('./imports.js');
+const { asImported, extended, grown } = require('./environments.js');
+const { artifactOf, constantOf, createImporter, importsOf } = require('./imports.js');
 const { watchInterpreter } = require('./interpreter.js');
 const { createTimeout } = require('./timeout.js');
 
 /** The program as a module of Lean, and where Lean reads it from. */
 const [MODULE, FILE] = ['Dojo', '/program.olean'];
+/** Environments that the program keeps: all that there is room for, since none is ever freed here. */
+const MAX_ENVIRONMENTS = 64;
 const MEBIBYTE = 1024 * 1024;
 /**
  * @param {object} rt the runtime
@@ -19,12 +21,13 @@ const MEBIBYTE = 1024 * 1024;
 function loadProgram(rt, { program, project, words }) {
   return rt.scope(() => {
     rt.module.FS.writeFile(FILE, fs.readFileSync(program));
-    const env = indexed(rt, importModules(rt, [MODULE], { [MODULE]: FILE }));
+    const importModules = createImporter(rt);
+    const env = importModules(importsOf(rt, [MODULE]), rt.array([]), artifactOf(rt, MODULE, FILE));
     rt.module.FS.unlink(FILE);
     const [start, serve] = ['Dojo.start', 'Dojo.serve'].map((name) => constantOf(rt, env, name));
     const place = project === undefined ? [] : [`--project=${project}`];
     const args = rt.list([...place, ...words].map(rt.string));
-    const session = rt.keep(rt.perform2(start, createHost(rt, watchInterpreter(rt, env)), args));
+    const session = rt.keep(rt.perform2(start, createHost(rt, importModules, watchInterpreter(rt, env)), args));
     return (read, say) =>
       rt.scope(() => {
         const reader = rt.closureMaker(1, () => ok(rt, rt.string(read())))();
@@ -38,10 +41,10 @@ function loadProgram(rt, { program, project, words }) {
 const ok = (rt, value = rt.UNIT) => rt.constructor(0, [value]);
 
 /** Lean's structure `Dojo.Host`, kept for good. */
-function createHost(rt, ranProgram) {
+function createHost(rt, importModules, ranProgram) {
   const timeout = createTimeout(rt);
   const actions = [
-    [2, (env) => ok(rt, indexed(rt, env))],
+    [3, (imports, library) => ok(rt, importModules(imports, library))],
     [3, (token, milliseconds) => ok(rt, timeout.arm(token, rt.unbox(milliseconds)))],
     [1, () => ok(rt, timeout.disarm())],
     [1, () => ok(rt, memory(rt))],
@@ -52,7 +55,7 @@ function createHost(rt, ranProgram) {
   ];
   const closures = actions.map(([arity, body]) => rt.closureMaker(arity, body)());
   const runsInitializers = 0;
-  return rt.keep(rt.constructor(0, closures, [runsInitializers]));
+  return rt.keep(rt.constructor(0, [...closures, rt.box(MAX_ENVIRONMENTS)], [runsInitializers]));
 }
 
 function memory(rt) {
