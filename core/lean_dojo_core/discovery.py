@@ -1,7 +1,7 @@
 """Find installed plugins and ask each for its offers; a broken one is reported, not fatal.
 
-pluggy's own ``load_setuptools_entrypoints`` isolates nothing: the first plugin that fails to import
-takes the host down, and a raising hook aborts the whole call. So entry points are loaded and hook
+pluggy's own ``load_setuptools_entrypoints`` isolates nothing: a plugin that fails to import takes
+the host down, and a hook that raises aborts the whole call. So entry points are loaded and hook
 implementations are called one by one here, and every failure ends in a :class:`PluginInfo`.
 """
 
@@ -141,7 +141,7 @@ def _candidates() -> Iterator[PluginInfo]:
 def _installed() -> Iterator[PluginInfo]:
     """List the installed plugins."""
     for point in points():
-        # Of a distribution that is half deleted the metadata are gone.
+        # A half-deleted distribution has no metadata.
         name = point.distribution or point.value.partition(".")[0]
         yield PluginInfo(
             name=f"{name}:{point.name}",
@@ -164,7 +164,7 @@ def _folded(names: Iterable[str]) -> set[str]:
 
 
 def _unmet_requirement(info: PluginInfo, host: str) -> str | None:
-    """Say why the host's version does not satisfy what the distribution requires of it."""
+    """Return why the host's version does not satisfy the distribution's requirement."""
     try:
         required = host_requirements(info.distribution)
     except ValueError as error:
@@ -208,21 +208,21 @@ def import_target(value: str) -> Any:
 
 @contextmanager
 def _deprecations_named(info: PluginInfo) -> Iterator[None]:
-    """Say once, with the plugin's name, that it uses something that will go."""
+    """Warn once, with the plugin's name, about deprecated features that it uses."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    told: dict[str | tuple[str, type[Warning], int], int] = {}  # as a module's __warningregistry__
+    seen: dict[str | tuple[str, type[Warning], int], int] = {}  # as a module's __warningregistry__
     for warning in caught:
         message, category = warning.message, warning.category
         if issubclass(category, (DeprecationWarning, PendingDeprecationWarning)):
             category = PluginDeprecationWarning
             message = category(f"plugin {info.name} {info.version}: {message}")
-        warnings.warn_explicit(message, category, warning.filename, warning.lineno, registry=told)
+        warnings.warn_explicit(message, category, warning.filename, warning.lineno, registry=seen)
 
 
 def _other_api(manifest: object) -> str | None:
-    """Say why a manifest's ``LEAN_DOJO_API_VERSION`` is not served by this host."""
+    """Return why this host does not support a manifest's ``LEAN_DOJO_API_VERSION``."""
     ours = hookspecs.API_VERSION
     stated = getattr(manifest, "LEAN_DOJO_API_VERSION", None) or ours[0]
     match = re.fullmatch(r"(\d+)(?:\.(\d+))?", str(stated))
@@ -238,7 +238,7 @@ def _other_api(manifest: object) -> str | None:
 
 
 def _offered(manifest: object, info: PluginInfo) -> Iterator[PluginSpec]:
-    """Call a manifest's hooks, kind by kind, and check what they give."""
+    """Call a manifest's hooks, kind by kind, and check their descriptors."""
     manager = _manager()
     try:
         manager.register(manifest, name=info.name)
@@ -268,7 +268,7 @@ def _manager() -> pluggy.PluginManager:
 
 def _descriptors(caller: pluggy.HookCaller, spec: type[PluginSpec]) -> Iterator[PluginSpec]:
     if any(one.wrapper or one.hookwrapper for one in caller.get_hookimpls()):
-        raise PluginError(f"{caller.name} is a wrapper; these hooks only give descriptors")
+        raise PluginError(f"{caller.name} is a wrapper; these hooks only yield descriptors")
     try:
         given = [one if isinstance(one, Iterable) else (one,) for one in caller()]
         items = list(itertools.chain.from_iterable(given))

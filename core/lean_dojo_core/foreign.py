@@ -1,8 +1,8 @@
-"""Other people's code in this process: what it must leave as it is, and who is running now.
+"""Containment of third-party code, and a record of whose code is running.
 
-A plugin or reward may do anything that Python can. What it changes for everybody without meaning to
-is put back here, or is an error with its name: the current folder, the standard streams, ``json``
-and the built-in functions, which everything else relies on.
+A plugin or reward may do anything that Python can. Accidental changes to global state (the current
+folder, the standard streams, ``json``, built-in functions) are undone here, or reported as errors
+that name the culprit.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from typing import Any
 from lean_dojo_core.errors import PluginError
 
 SAY_AFTER = 10.0
-"""Seconds that a plugin may take to load before it is said."""
+"""Seconds of loading after which a notice is printed."""
 LOADING = 60.0
-"""Seconds that a plugin may take to load; it fails then, where the system has an alarm."""
+"""Seconds after which loading a plugin fails, on systems with ``SIGALRM``."""
 
 board: Any = None
-"""Where the process that watches this one reads who is running; made by the command line."""
+"""File in which the watching process reads whose code is running; set by the command line."""
 
 _KEPT = (builtins, json)
 _STREAMS = (0, 1, 2)
@@ -34,14 +34,14 @@ _STREAMS = (0, 1, 2)
 
 @contextmanager
 def contained(who: str) -> Iterator[None]:
-    """Run code of others: put the current folder back, and refuse what it has broken.
+    """Run third-party code, and undo what it has changed globally.
 
     Args:
         who: Whose code it is, for messages: ``"plugin my-plugin:main"``.
 
     Raises:
         PluginError: If it has closed a standard stream, or replaced a function of ``json`` or of
-            Python itself. Both are put back first.
+            Python itself. Both are restored first.
     """
     folder = _folder()
     names = [dict(vars(module)) for module in _KEPT]
@@ -61,11 +61,11 @@ def contained(who: str) -> Iterator[None]:
 
 @contextmanager
 def loading(who: str) -> Iterator[None]:
-    """The same for what is imported, which may take a minute at most.
+    """Contain an import, and limit its duration.
 
     Raises:
         PluginError: See :func:`contained`.
-        TimeoutError: If it takes longer. In other threads than the main one, nothing is stopped.
+        TimeoutError: If it takes longer than :data:`LOADING`; enforced in the main thread only.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if (
@@ -108,7 +108,7 @@ def _announce(who: str) -> None:
 
 
 def _replaced(names: list[dict[str, Any]]) -> list[str]:
-    """Put back what was replaced in the modules, and name it."""
+    """Restore functions that were replaced in the modules, and return their names."""
     found = []
     for module, before in zip(_KEPT, names, strict=True):
         for name, value in before.items():
@@ -125,7 +125,7 @@ def _copy(number: int) -> int | None:
 
 
 def _closed(copies: list[int | None], objects: tuple[Any, Any, Any]) -> list[str]:
-    """Open standard streams again that were closed, and name them."""
+    """Reopen closed standard streams, and return their names."""
     found = []
     for number, copy, stream in zip(_STREAMS, copies, objects, strict=True):
         if copy is None:

@@ -34,8 +34,8 @@ class Point(NamedTuple):
 def points() -> Iterator[Point]:
     """List the entry points of plugins; the first of equal distributions on the path wins.
 
-    They are read from the folders on the path: ``importlib.metadata`` takes as long to import as
-    all the rest of the program, and is asked only where there is another way of installing.
+    They are read from the folders on the path: importing ``importlib.metadata`` takes as long as
+    the rest of the program, so it is used only with other kinds of path entries or finders.
     """
     others = sum(hasattr(finder, "find_distributions") for finder in sys.meta_path) > 1
     if others or any(map(os.path.isfile, sys.path)):  # a zip
@@ -76,7 +76,7 @@ def _text(folder: str, name: str) -> str:
 
 
 def host_requirements(distribution: str) -> list[Requirement]:
-    """Return what a distribution requires of the host here, extras excluded.
+    """Return a distribution's requirements on the host that apply here, without extras.
 
     Args:
         distribution: Its name; one that is not installed, such as a file, requires nothing.

@@ -25,10 +25,10 @@ def folder() -> Path:
 
 
 def disabled() -> list[str]:
-    """Return what the user has disabled; there is one name a line.
+    """Return the plugins that the user has disabled, one name per line.
 
     Raises:
-        OSError: If the list cannot be read: to go on without it would load what it disables.
+        OSError: If the list cannot be read; ignoring it would load disabled plugins.
     """
     file = folder() / DISABLED
     return file.read_text(encoding="utf-8", errors="replace").split() if file.exists() else []
@@ -44,7 +44,7 @@ def files() -> list[Path]:
 
 
 def _look() -> None:
-    """Have the import system look where the files are now."""
+    """Point the import system at the current plugin folders."""
     places = [str(folder()), os.environ.get(FOLDER_VARIABLE, "")]
     __path__[:] = [place for place in places if place]
 

@@ -1,4 +1,4 @@
-"""How records look in a notebook: a small table for ``_repr_html_``."""
+"""HTML tables for records in notebooks (``_repr_html_``)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _CELL = 'style="text-align: left; vertical-align: top; white-space: pre-wrap"'
 def table(
     title: str, rows: Iterable[Sequence[object]], columns: Sequence[str] = (), note: str = ""
 ) -> str:
-    """Write a table as HTML, everything in it escaped.
+    """Return a table as HTML, with all text escaped.
 
     Args:
-        title: What stands above it.
+        title: Heading of the table.
         rows: The cells of each row.
-        columns: Headings of the columns; none if not given.
-        note: What stands below it.
+        columns: Headings of the columns, if any.
+        note: Text below the table.
 
     >>> table("a<b", [["x", 1]])
     '<div><b>a&lt;b</b><table><tr><td ...>x</td><td ...>1</td></tr></table></div>'

@@ -1,4 +1,4 @@
-"""What a descriptor's target must be, and what it may expect of the host's objects."""
+"""Protocols of plugin objects, and of the host objects that they receive."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ class Database(Protocol):
         """
 
     def record_proof(self, theorem: Theorem, tactics: Iterable[TracedTactic | str] = ()) -> Theorem:
-        """Record the proof of a ``sorry`` theorem, which Lean has confirmed as a whole."""
+        """Record a fully verified proof of a ``sorry`` theorem."""
 
 
 @runtime_checkable
 class Trainer(Protocol):
     """A training objective.
 
-    The constructor's parameters are the trainer's settings; ``lean-dojo show NAME`` lists them. A
-    trainer that is an attrs class gets help texts from the fields' ``metadata["help"]``. What else
-    it may have, commands ask for: see ``lean_dojo_v2.plugin_host.optional_protocols``.
+    The constructor's parameters are the trainer's settings; ``lean-dojo show NAME`` lists them. For
+    an attrs class, help texts come from the fields' ``metadata["help"]``. Optional methods are
+    described in ``lean_dojo_v2.plugin_host.optional_protocols``.
     """
 
     @property
@@ -87,9 +87,9 @@ class Trainer(Protocol):
 class DatasetFormatter(Protocol):
     """Turns traced theorems into rows, and a goal into the prompt of the same text.
 
-    A formatter whose completions are whole proofs says so by ``whole_proof = True``; its prompts
-    are of statements. One that gives several rows per tactic may have ``evaluate_with``, the name
-    of another formatter. Trainers then measure on the rows of that one.
+    A formatter whose completions are whole proofs sets ``whole_proof = True``; its prompts are for
+    statements. A formatter that yields several rows per tactic may set ``evaluate_with`` to the
+    name of another formatter, on whose rows trainers then evaluate.
     """
 
     columns: tuple[str, ...]
@@ -101,11 +101,11 @@ class DatasetFormatter(Protocol):
     def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:
         """Return the conversation that asks for the next tactic at ``goal``.
 
-        Must be the very text that ``rows`` trains on, so that proving and training agree.
+        Must be exactly the text of ``rows``, so that proving and training agree.
 
         Args:
             goal: The state as Lean prints it, without marks.
-            premises: Texts of retrieved premises; a formatter that has no place for them
+            premises: Texts of retrieved premises; a formatter that does not use them
                 ignores them.
         """
 
@@ -132,17 +132,18 @@ class RewardFunction(Protocol):
 class Callback(Protocol):
     """Methods ``on_…`` that a trainer calls; all are optional, and every setting has a default.
 
-    They are some of those of ``transformers.TrainerCallback``, for ``retrieval`` of
-    ``pytorch_lightning.Callback``; it need not derive from it. ``grpo`` adds ``on_rewards_scored``.
+    They are methods of ``transformers.TrainerCallback``, or for ``retrieval`` of
+    ``pytorch_lightning.Callback``; deriving from either is optional. ``grpo`` adds
+    ``on_rewards_scored``.
     """
 
 
 @runtime_checkable
 class Prover(Protocol[ProblemT_contra, ServerT_contra, ResultT_co]):
-    """Finds proofs; a proof counts only after Lean has checked it as a whole.
+    """Finds proofs, which count only after full verification.
 
     Problems, servers and results are those of ``lean_dojo_v2.prover``, whose ``BaseProver`` needs
-    only a generator of tactics.
+    only a tactic generator.
     """
 
     def search_many(

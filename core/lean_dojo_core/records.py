@@ -1,4 +1,4 @@
-"""Records of traced Lean code: what every dataset formatter reads.
+"""Records of traced Lean code, the input of dataset formatters.
 
 Positions are ``(line, column)``, both 1-based, as LeanDojo counts them; an end position is
 exclusive. Records of traced code are immutable and hashable, so that they can be keys.
@@ -24,7 +24,7 @@ _STATES = re.compile(rf"(?:@\[.*?\]\s*|(?:{_MODIFIER})\s+)*?(?:theorem|lemma)\s"
 MARK_OPEN = "<a>"
 MARK_CLOSE = "</a>"
 NO_GOALS = "no goals"
-"""What Lean prints for a state in which nothing is left to prove."""
+"""Lean's text for a state without goals."""
 
 
 def remove_marks(text: str) -> str:
@@ -73,14 +73,13 @@ class TracedTactic:
         tactic: The text of the tactic.
         state_before: The goals before it.
         state_after: The goals after it; ``"no goals"`` when it finished the proof.
-        annotated: The text with its premises wrapped in ``<a>…</a>``; equal to ``tactic`` where
-            nothing is annotated.
+        annotated: The text with its premises wrapped in ``<a>…</a>``; equal to ``tactic`` if
+            there are none.
         premises: The premises, in the order of their marks.
-        start: Where the tactic starts in its file, if the tracer said so.
-        end: Where it ends, if the tracer said so.
-        digest: Digest of the first goal before it, as the engine that traced it gives it: equal for
-            goals that are the same terms, however Lean prints them; ``None`` if the tracer did not
-            say.
+        start: Where the tactic starts in its file, if recorded.
+        end: Where it ends, if recorded.
+        digest: Digest of the first goal before it, computed by the tracing engine: equal for goals
+            that are the same terms, however Lean prints them; ``None`` if not recorded.
     """
 
     tactic: str
@@ -107,8 +106,8 @@ class Theorem:
         url: The repository.
         commit: The repository's commit.
         theorem_statement: Source text of the statement, up to and with ``:=``; ``None`` if the
-            data does not say (files of LeanDojo 1.x).
-            A proof that stands elsewhere than in a theorem has the text of its declaration here:
+            data does not contain it (files of LeanDojo 1.x).
+            A proof outside a theorem has the text of its declaration here:
             ``def f (h : p) : q :=``, ``example : p :=``.
         traced_tactics: The proof, in order; empty for a term-mode proof.
         difficulty_rating: ``exp(number of tactics)``; ``inf`` with a ``sorry``; ``None``
@@ -127,7 +126,7 @@ class Theorem:
 
     @property
     def identity(self) -> tuple[str, str, str, Position, Position]:
-        """What makes two records the same theorem: (url, file_path, full_name, start, end)."""
+        """Key that identifies a theorem: (url, file_path, full_name, start, end)."""
         return (self.url, self.file_path, self.full_name, self.start, self.end)
 
     def _repr_html_(self) -> str:
@@ -144,9 +143,9 @@ class Theorem:
 
     @property
     def is_problem(self) -> bool:
-        """Whether it is a theorem, whose proof Lean can be asked to judge.
+        """Whether it is a theorem, whose proof Lean can verify.
 
-        What stands elsewhere (a ``def``, an ``example``) is to be learned from, and no more.
+        Proofs elsewhere (in a ``def``, an ``example``) are training data only.
 
         >>> Theorem("f", "A.lean", (1, 1), (2, 2), "", "", "@[simp] def f : Fin 2 :=").is_problem
         False
@@ -191,18 +190,18 @@ class PremiseFile:
 
 @attrs.frozen(kw_only=True)
 class BenchmarkProblem:
-    """One theorem of a benchmark, and where it is to be proved.
+    """One theorem of a benchmark, with its context.
 
-    It either stands in a repository (``theorem``) or brings the text before it (``header``).
+    The context is either its repository (``theorem``) or the text before it (``header``).
 
     Attributes:
         full_name: Its name, unique in the benchmark.
         statement: Source text of the declaration up to and with ``:=``.
-        header: What comes before it in a file of its own: imports, ``open``, definitions.
-        theorem: The traced theorem, for one of a repository; its proof is not shown to anybody.
-        project: Folder of the Lean project that it needs; for one of a repository, of the
-            repository's files at its commit (``None``: they are cloned).
-        split: ``"test"``, ``"valid"``, … where the benchmark says so.
+        header: Text before it in a file of its own: imports, ``open``, definitions.
+        theorem: The traced theorem, if it is in a repository; its proof is never shown.
+        project: Folder of the Lean project that it needs; for a repository's theorem, the folder of
+            its files at that commit (``None``: they are cloned).
+        split: ``"test"``, ``"valid"``, … if the benchmark has splits.
     """
 
     full_name: str
@@ -215,13 +214,13 @@ class BenchmarkProblem:
 
 @attrs.frozen(kw_only=True)
 class Evaluation:
-    """What a trainer measured on data that it did not train on.
+    """A trainer's measurements on data that it was not trained on.
 
     Attributes:
         metrics: Each number by its name, for example ``{"loss": 0.45, "exact_match": 0.31}``.
         examples: How many tactics, goals or theorems were measured.
-        split: The split that they are of.
-        model: What was measured: a folder, a checkpoint or a hub id.
+        split: The split that was measured.
+        model: The model that was measured: a folder, a checkpoint or a hub id.
 
     >>> print(Evaluation(metrics={"loss": 0.45}, examples=12, model="outputs-sft"))
     loss 0.45 (12 examples of val, outputs-sft)

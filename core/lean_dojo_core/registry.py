@@ -1,7 +1,7 @@
 """Look plugins up by name.
 
-One registry a kind (``trainers``, ``reward_functions``, …), filled from the installed plugins when
-first used:
+One registry per kind (``trainers``, ``reward_functions``, …), filled from the installed plugins
+when first used:
 
 >>> from lean_dojo_core import registry
 >>> "sft" in registry.trainers
@@ -9,7 +9,7 @@ True
 >>> registry.trainers["SFT"]                   # case and '_' do not matter
 <trainer 'sft' of lean-dojo-v2 ...>
 
-Looking up and listing imports no learning library; :meth:`Entry.load` does, when asked.
+Looking up and listing imports no learning library; only :meth:`Entry.load` does.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Entry(Generic[SpecT, ObjectT]):
         return cast("ObjectT", target)
 
     def _contained(self) -> AbstractContextManager[None]:
-        """Keep what a third party's code changes for everybody away from everybody."""
+        """Contain changes that third-party code makes to global state."""
         if self.plugin.builtin:
             return nullcontext()
         return contained(f"{self.spec.kind} {self.name!r} of {self.distribution}")
@@ -158,9 +158,9 @@ class Entry(Generic[SpecT, ObjectT]):
 
 
 def not_loaded() -> str:
-    """Say in one sentence which installed plugins are not active; empty if all are.
+    """Return a sentence naming the installed plugins that are not active; empty if all are.
 
-    For messages about a name that was not found: one of these may offer it.
+    Messages about unknown names include it, since one of these may offer the name.
     """
     idle = [info for info in current().plugins if info.status != "active"]
     if not idle:
@@ -275,7 +275,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
 
 _discovered: Discovery | None = None
 _discovering = False
-# Reentrant: another thread waits for the first; a manifest that comes back is told so.
+# Reentrant: other threads wait; a manifest that uses the registries gets an error.
 _lock = threading.RLock()
 
 
@@ -355,6 +355,6 @@ REGISTRIES: dict[str, Registry[Any, Any]] = {
 
 
 def __dir__() -> list[str]:
-    """List what users need of this module, and no more."""
+    """List the public names."""
     plurals = [one._spec.plural() for one in REGISTRIES.values()]  # noqa: SLF001 - of this module
     return [*plurals, "current", "refresh", "builtin"]

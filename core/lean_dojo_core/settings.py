@@ -27,7 +27,7 @@ class Setting:
         type_text: Its type as text, for people.
         resolved: Whether ``annotation`` is what the author wrote.
         default: Its default value; ``attrs.NOTHING`` if it is required.
-        help: What it does, in words; empty if the author did not say.
+        help: Help text; empty if the author gave none.
     """
 
     name: str
@@ -73,7 +73,7 @@ def settings_of(target: Any) -> tuple[Setting, ...]:
         if field is None:
             written, default, text = parameter.annotation, parameter.default, ""
             default = attrs.NOTHING if default is inspect.Parameter.empty else default
-        else:  # what attrs' __init__ says is that of the field's converter
+        else:  # attrs annotates __init__ with the converter's type
             name, written, default = field.name, field.type, field.default
             text = str(field.metadata.get("help", ""))
             if isinstance(default, attrs.Factory) and not default.takes_self:  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
 """Descriptors, which a plugin's hook returns instead of the object itself.
 
 A descriptor is a light, frozen record; its ``target`` is imported only when somebody loads it,
-so that listing every plugin costs no import of a learning library. What is known of a kind of
-plugin, for all code that deals with kinds, are class variables of its descriptor.
+so that listing every plugin costs no import of a learning library. The facts about a kind of
+plugin are class variables of its descriptor.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lean_dojo_core.errors import InvalidSpecError
 
 
 def _text(accepts: Callable[[str], object], advice: str) -> Callable[..., None]:
-    """Make a validator of a text, or of each text of a tuple."""
+    """Make a validator for a text, or for each text of a tuple."""
 
     def check(spec: PluginSpec, attribute: attrs.Attribute[Any], value: object) -> None:
         for text in value if isinstance(value, tuple) else (value,):
@@ -71,7 +71,7 @@ class PluginSpec:
     scaffold: ClassVar[str]
     """What ``lean-dojo plugins new`` calls the kind; also the folder of its templates."""
     protocol: ClassVar[type]
-    """What a target is, or makes."""
+    """Protocol of the target, or of its instances."""
     is_class: ClassVar[bool] = False
     """Whether a target must be a class, whose constructor's parameters are the settings."""
     gives_rows: ClassVar[bool] = False
@@ -100,7 +100,7 @@ class PluginSpec:
 
     @classmethod
     def problem_with(cls, target: Any) -> str | None:
-        """Say what is wrong with a target; ``None`` if it is fine.
+        """Return what is wrong with a target; ``None`` if nothing is.
 
         It, or an instance of it if it is a class, must have all methods of the protocol.
         """
@@ -130,7 +130,7 @@ class TrainerSpec(PluginSpec):
 
     Attributes:
         required_columns: Columns that its dataset formatter must give; empty if it needs none.
-        default_formatter: Name of the formatter it uses unless told otherwise; ``None`` if it
+        default_formatter: Name of the formatter that it uses by default; ``None`` if it
             reads its data in another way.
         prover: Name of the prover that proves with what it trained; ``None`` if none does.
     """
@@ -172,7 +172,7 @@ class RewardFunctionSpec(PluginSpec):
 
     Attributes:
         required_columns: Dataset columns that it reads from its keyword arguments.
-        needs_lean: Whether it talks to a Lean engine.
+        needs_lean: Whether it needs a Lean engine.
     """
 
     kind: ClassVar = "reward-function"
@@ -185,7 +185,7 @@ class RewardFunctionSpec(PluginSpec):
 
 @attrs.frozen(kw_only=True)
 class CallbackSpec(PluginSpec):
-    """Describes a callback: a class whose instances a trainer notifies of its steps."""
+    """Describes a callback: a class whose instances receive a trainer's events."""
 
     kind: ClassVar = "callback"
     scaffold: ClassVar = "callback"
@@ -195,7 +195,7 @@ class CallbackSpec(PluginSpec):
 
 @attrs.frozen(kw_only=True)
 class ProverSpec(PluginSpec):
-    """Describes a prover: a class whose instances find proofs, which Lean then checks as a whole.
+    """Describes a prover: a class whose instances find proofs, which Lean then verifies in full.
 
     The constructor takes the limits of the search as ``config``; its other parameters are the
     settings.
@@ -215,7 +215,7 @@ class ProverSpec(PluginSpec):
 
 @attrs.frozen(kw_only=True)
 class BenchmarkSpec(PluginSpec):
-    """Describes a benchmark: a class whose instances give theorems, and where they stand."""
+    """Describes a benchmark: a class whose instances provide theorems to prove."""
 
     kind: ClassVar = "benchmark"
     scaffold: ClassVar = "benchmark"

@@ -1,6 +1,6 @@
 """Conformance checks: subclass a suite in your tests, or run ``lean-dojo plugins check``.
 
-A suite is a class of pytest tests that needs to know one thing, the name under which the object is
+A suite is a class of pytest tests that needs one thing, the name under which the object is
 registered::
 
     from lean_dojo_core.testing import ManifestSuite, RewardFunctionSuite
@@ -12,7 +12,7 @@ registered::
         name = "shortness"
 
 Override ``make`` where the object needs options. Every failure says what to change. pytest is not
-needed to run them: :func:`run_suite` and :func:`check_distribution` give the findings as records.
+needed to run them: :func:`run_suite` and :func:`check_distribution` return the findings as records.
 """
 
 import lazy_loader

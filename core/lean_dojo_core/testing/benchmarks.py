@@ -21,7 +21,7 @@ class BenchmarkSuite(ClassSuite):
         return list(self.subject.problems())
 
     def test_has_a_name(self) -> None:
-        """It has a name, which results are listed under."""
+        """It has a name, under which results are listed."""
         name = getattr(self.subject, "name", None)
         assert isinstance(name, str), f"its name is {name!r}; give it an attribute `name`, a text"
         assert name.strip(), "its name is empty"
@@ -61,5 +61,5 @@ class BenchmarkSuite(ClassSuite):
         """The problems are the same every time, also from a fresh object."""
         first = self.problems()
         assert self.problems() == first == list(self.make().problems()), (
-            "it gave other problems the second time; make their choice and order deterministic"
+            "it gave different problems the second time; make their choice and order deterministic"
         )

@@ -94,15 +94,15 @@ class DatasetFormatterSuite(DescribedSuite):
     def test_is_deterministic(self) -> None:
         """The same theorem gives the same rows, also from a fresh formatter."""
         assert self.rows() == self.rows() == self.rows(formatter=self.make()), (
-            "the same theorems gave other rows the second time, or to a fresh formatter; seed what "
-            "is random by the theorem, and keep no state between theorems"
+            "the same theorems gave different rows the second time, or with a fresh one; seed "
+            "randomness by the theorem, and keep no state between theorems"
         )
 
     def test_pickles(self) -> None:
         """It can be pickled, for worker processes."""
         with explained("it cannot be pickled", "define it at module level"):
             copied = pickle.loads(pickle.dumps(self.subject))  # noqa: S301 - our own bytes
-        assert self.rows(formatter=copied) == self.rows(), "its unpickled copy gives other rows"
+        assert self.rows(formatter=copied) == self.rows(), "its unpickled copy gives different rows"
 
     def test_leaves_its_rows_alone(self) -> None:
         """A caller may change a row without changing the next one."""
@@ -134,9 +134,8 @@ class DatasetFormatterSuite(DescribedSuite):
     def test_prompt_is_the_text_of_training(self) -> None:
         """Rows use exactly the conversation that ``prompt`` gives at proof time.
 
-        Of a formatter that multiplies its rows (``evaluate_with``) some rows have goals of their
-        own; they ask with the same conversation around them. One of whole proofs asks with the
-        statement.
+        A formatter that multiplies its rows (``evaluate_with``) may change the goals, but not the
+        conversation around them. A formatter of whole proofs prompts with the statement.
         """
         multiplies = getattr(self.subject, "evaluate_with", None) is not None
         for theorem in self.theorems():
@@ -156,7 +155,7 @@ class DatasetFormatterSuite(DescribedSuite):
 
 
 def _without_goal(messages: Any) -> Any:
-    """Return a conversation without what its last message says."""
+    """Return a conversation without the content of its last message."""
     return [*messages[:-1], {**messages[-1], "content": ""}]
 
 

@@ -1,4 +1,4 @@
-"""Check a distribution: its manifests and descriptors, and all that they offer."""
+"""Checks of a distribution: manifests, descriptors and the objects they offer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEAVY = (
     "accelerate", "datasets", "jax", "numpy", "pandas", "peft", "pytorch_lightning", "ray",
     "tokenizers", "torch", "transformers", "trl", "vllm",
 )  # fmt: skip
-"""What a manifest must not import: every listing would wait for it."""
+"""Libraries that a manifest must not import, since every listing would wait for them."""
 
 SUMMARY_LENGTH = 80
 
@@ -37,10 +37,10 @@ class ManifestSuite(Suite):
     """
 
     distribution: ClassVar[str] = ""
-    without_instance = ("test_every_plugin_is_active", "test_targets_load")  # all that a file has
+    without_instance = ("test_every_plugin_is_active", "test_targets_load")  # for single files
 
     def plugins(self) -> list[PluginInfo]:
-        """Return the distribution's plugins, which are what is tested."""
+        """Return the distribution's plugins, which are tested."""
         assert self.distribution, f"set `distribution` in {type(self).__name__}"
         wanted = normalise(self.distribution)
         found = [
@@ -121,15 +121,15 @@ class ManifestSuite(Suite):
 def check_distribution(distribution: str, guard: Guard | None = None) -> Iterator[Finding]:
     """Run every check that needs no help from the author.
 
-    Objects are made without options; where nobody but the author can make one (a trainer, whatever
-    has required settings) only the class is looked at.
+    Objects are made without options; if that is impossible (a trainer, an object with required
+    settings), only the class is checked.
 
     Args:
         distribution: Its name as pip knows it; a file's name for a plugin that is one file.
         guard: Runs each check; it may give up on an object.
 
     Yields:
-        One finding per check as soon as it is known, the manifest's first.
+        One finding per check, the manifest's first.
     """
     manifest = type("M", (ManifestSuite,), {"distribution": distribution, "name": distribution})
     yield from iter_suite(manifest, instance=not distribution.endswith(".py"), guard=guard)

@@ -31,7 +31,7 @@ class ProverSuite(ClassSuite):
         return super().can_make(target) and all(e.spec.model_setting is None for e in entries)
 
     def test_takes_the_limits_of_the_search(self) -> None:
-        """``config`` holds them, whatever else the prover takes."""
+        """The constructor takes them as ``config``."""
         names = {setting.name for setting in settings_of(self.target)}
         assert "config" in names, (
             "its constructor takes no `config`; add config: ProverConfig | None = None (of "

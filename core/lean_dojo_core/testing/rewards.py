@@ -22,7 +22,7 @@ class RewardFunctionSuite(DescribedSuite):
     """Checks of a reward function.
 
     Set ``name``; override ``make`` if it needs options, and ``columns`` if it reads columns of its
-    own. A function that keeps a memory (a novelty bonus) is welcome: two fresh ones must agree.
+    own. A reward may keep state (a novelty bonus), but two fresh ones must agree.
     """
 
     _registry = registry.reward_functions
@@ -69,7 +69,7 @@ class RewardFunctionSuite(DescribedSuite):
         )
 
     def test_gives_its_engines_back(self) -> None:
-        """A Lean engine takes a gigabyte: what asks Lean can be told that it is not needed."""
+        """A reward that uses Lean has ``close()``, since an engine takes a gigabyte."""
         if not self.name or not self.entry.spec.needs_lean:
             return
         fresh = self.make()

@@ -77,4 +77,4 @@ ODD_COMPLETIONS: tuple[str, ...] = (
     "𝔸 ⊢ «a b» \x00 \ud7ff", "exact (((((((((", "simp " * 5_000,
     "end\naxiom oops : False\ntheorem t : False := oops",
 )  # fmt: skip
-"""What models really write."""
+"""Completions as models write them."""

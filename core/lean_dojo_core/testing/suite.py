@@ -35,7 +35,7 @@ class Suite:
 
     Attributes:
         name: Short or qualified name under which the object is registered.
-        without_instance: Tests that need no object, so that they run where nobody can make one.
+        without_instance: Tests that need no object.
     """
 
     name: ClassVar[str] = ""
@@ -73,11 +73,11 @@ class Suite:
 
 
 class DescribedSuite(Suite):
-    """Checks of a kind that ``lean-dojo show`` describes in the words of its author."""
+    """Checks of a kind that ``lean-dojo show`` describes by its docstring."""
 
     @property
     def described(self) -> Any:
-        """What should have a docstring: the object, or its class."""
+        """The object, or its class, that must have a docstring."""
         subject = self.subject
         return subject if inspect.isclass(subject) or inspect.isroutine(subject) else type(subject)
 
@@ -163,8 +163,8 @@ def explained(what: str, advice: str) -> Iterator[None]:
 
 
 Guard: TypeAlias = Callable[[str, Callable[[], str | None]], str | None]
-"""Runs one check, given what it is called, and gives its problem. Its ``TimeoutError`` ends the
-checks of that object: what does not come back once would not for the next."""
+"""Runs one check, given its name, and returns its problem. A ``TimeoutError`` ends the checks of
+that object, since the next ones would hang, too."""
 
 
 def run_suite(
