@@ -1,7 +1,7 @@
-"""What other code may import; everything else in ``lean_dojo_plugins`` is private.
+"""Public API of ``lean_dojo_plugins``; everything else in it is private.
 
-Versioned with the plugin contract: what stands here stays, with its arguments, until the contract's
-major version changes. Names are imported when they are used.
+Versioned with the plugin contract: names and arguments are stable until the contract's major
+version changes. Names are imported on first use.
 
 >>> from lean_dojo_plugins import api
 >>> api.__api_version__

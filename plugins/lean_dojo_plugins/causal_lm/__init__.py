@@ -1,1 +1,1 @@
-"""What trainers and provers of causal language models share."""
+"""Code shared by trainers and provers of causal language models."""

@@ -1,4 +1,4 @@
-"""How well a model knows held-out tactics: the loss on them, and how many it gives exactly."""
+"""Evaluation on held-out tactics: loss, and exact match of the greedy tactic."""
 
 from __future__ import annotations
 

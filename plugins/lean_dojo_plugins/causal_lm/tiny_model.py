@@ -1,9 +1,9 @@
-"""Build a language model of a few million parameters on the spot, without any download.
+"""Build a small language model with random weights, without any download.
 
 A byte-level BPE tokenizer is trained on the texts at hand and a Llama model is initialised at
-random for its vocabulary. Trained for a minute or two, such a model has learned one library's ways
-of proving, and nothing else: it shows and tests the whole path from traced data to checked proofs,
-where a real project starts from a pretrained model.
+random for its vocabulary. Trained for a minute or two, such a model learns one library's ways of
+proving and nothing else. It is for tests and demonstrations of the whole pipeline; a real project
+starts from a pretrained model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The loop that trainers of causal language models share.
+"""Base class of trainers of causal language models.
 
 Repositories come one after another; each step trains on the merged data of all so far, for one
 trainer run, and ends with the model and tokenizer saved. A trainer derives from
@@ -85,7 +85,7 @@ class CausalTrainer:
     ``trainer_args`` is checked against it, and :meth:`step_config` makes an object of it.
     """
     fixed_args: ClassVar[Mapping[str, str]] = FIXED
-    """Settings that ``trainer_args`` may not give, each with the reason."""
+    """Settings that ``trainer_args`` may not contain, each with the reason."""
     required_columns: ClassVar[tuple[str, ...]] = ("prompt",)
     """Columns that the formatter's rows must have."""
 
@@ -95,8 +95,8 @@ class CausalTrainer:
         kw_only=False,
         metadata=about("Model to start from: a folder or a Hugging Face hub id."),
     )
-    # GRPO's second parameter: type checkers that follow dataclasses (pyright) keep a field where
-    # its first declaration stands. Here it is nobody's setting.
+    # GRPO's second parameter, not a setting here: type checkers that follow dataclasses (pyright)
+    # keep the position of a field's first declaration.
     reward_func: Any = attrs.field(default=None, init=False, repr=False, kw_only=False)
     output_dir: str = attrs.field(
         default="outputs",
@@ -179,7 +179,7 @@ class CausalTrainer:
             )
         check_values(self.trainer_args, on_cpu=choose_device(self.device).name == "cpu")
         self.make_formatter()
-        if not trained_settings(Path(self.output_dir)):  # a finished run needs its start no more
+        if not trained_settings(Path(self.output_dir)):  # a finished run no longer needs its start
             check_model_name(self.model_name)
 
     def preflight(self) -> None:
@@ -187,7 +187,7 @@ class CausalTrainer:
 
         Raises:
             UsageError: If the model is not there, or ``output_dir`` cannot be written.
-            ConfigError: If a setting names what is not installed, or does not fit another one.
+            ConfigError: If a setting names something not installed, or conflicts with another one.
             TrainingError: If the tokenizer cannot be loaded, or renders no prompt of the formatter.
         """
         trial = self.step_config(CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1))
@@ -198,7 +198,7 @@ class CausalTrainer:
         if self.lora_config is not None:
             check_lora(self.model_name, self.lora_config)
 
-    # --- what a subclass gives ------------------------------------------------------------------
+    # --- for subclasses to define ---------------------------------------------------------------
 
     def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Turn the formatter's rows into those of the training dataset, as a stream.
@@ -217,7 +217,7 @@ class CausalTrainer:
 
         Args:
             dataset: The rows of :meth:`prepare_rows`.
-            step: Which step it is; :meth:`step_config` makes its configuration.
+            step: The step; :meth:`step_config` makes its configuration.
 
         Raises:
             TypeError: If the subclass does not define it.
@@ -227,7 +227,7 @@ class CausalTrainer:
     def finish_step(self) -> None:
         """Run after each step, on the main process; does nothing by default."""
 
-    # --- what a subclass uses -------------------------------------------------------------------
+    # --- for subclasses to use ------------------------------------------------------------------
 
     @property
     def model(self) -> PreTrainedModel:
@@ -280,9 +280,9 @@ class CausalTrainer:
         return made
 
     def evaluation_formatter(self) -> DatasetFormatter:
-        """Load the formatter whose rows have human tactics: the trainer's own if it gives them.
+        """Load the formatter for evaluation: the trainer's own, unless that names another one.
 
-        One that multiplies its rows may name another one to measure with, in ``evaluate_with``.
+        A formatter that multiplies its rows names it in ``evaluate_with``.
         """
         own = self.make_formatter()
         other = getattr(own, "evaluate_with", None)
@@ -310,7 +310,7 @@ class CausalTrainer:
             "logging_first_step": True,
             "save_strategy": "steps",
             "save_steps": 500,
-            "save_total_limit": 2,  # the one before stays until the new one is whole
+            "save_total_limit": 2,  # keep the previous one until the new one is complete
             "disable_tqdm": not sys.stderr.isatty(),
             "dataloader_pin_memory": not on_cpu,
             **under_new_names(self.trainer_args),
@@ -335,7 +335,7 @@ class CausalTrainer:
             raise ConfigError(f"trainer_args: {error}") from error
 
     def _other_class(self) -> str:
-        """Say how a subclass names the configuration of the trainer that it builds."""
+        """Explain how a subclass names the configuration class of its trainer."""
         name = type(self).__name__
         return (
             f"Set {name}.config_class to the configuration class of the trainer that "
@@ -344,7 +344,7 @@ class CausalTrainer:
         )
 
     def settings(self) -> dict[str, Any]:
-        """Return all settings that affect the result; a run goes on only with the same."""
+        """Return all settings that affect the result; a run resumes only with the same."""
         return plain_settings(self)
 
     def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
@@ -365,9 +365,9 @@ class CausalTrainer:
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
         """Train on the repositories in their order, each time on the merged data of all so far.
 
-        After every repository the model (or adapter) and tokenizer are in ``output_dir``. A run
-        that was interrupted goes on when called again: after the last finished repository, and
-        inside a repository from its last checkpoint.
+        After every repository the model (or adapter) and tokenizer are in ``output_dir``. Call it
+        again to resume an interrupted run: after the last finished repository, and inside a
+        repository from its last checkpoint.
 
         Args:
             repos: Repositories with ``url`` and ``commit``.
@@ -386,7 +386,7 @@ class CausalTrainer:
             with run_lock(self.output_dir, loop.processes):
                 loop.run()
         except BaseException:
-            self.forget_model()  # half trained; the next call starts from what is on disk
+            self.forget_model()  # half trained; the next call starts from the disk
             raise
 
     def fit(
@@ -412,7 +412,7 @@ class CausalTrainer:
         for callback in (*callbacks, *resolve_callbacks(self.callbacks)):
             fitter.add_callback(callback)
         fitter.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-        # Training turns the cache off in the configuration, and generation would then go without.
+        # Training turns the cache off in the configuration; generation needs it.
         self.model.config.use_cache = use_cache
         fitter.save_model(str(target))
         restore_forward(self.model)
@@ -421,7 +421,7 @@ class CausalTrainer:
         return int(fitter.state.global_step)
 
     def _built(self, dataset: Dataset, step: CurriculumStep) -> transformers.Trainer:
-        """Build the step's trainer; settings that only the library itself can judge end here."""
+        """Build the step's trainer, and report settings that only the library can judge."""
         try:
             return self.build_step_trainer(dataset, step)
         except AttributeError as error:
@@ -455,7 +455,7 @@ class CausalTrainer:
         self._model = None
 
     def _source(self) -> str:
-        """Where the model is; ``train`` with ``resume=False`` has made ``output_dir`` empty."""
+        """Return where the model is; ``train`` with ``resume=False`` has emptied ``output_dir``."""
         state = self.run_state() if self.resume else RunFolder(Path(self.output_dir)).load()
         return self.output_dir if state is not None and state.finished else self.model_name
 
@@ -465,10 +465,10 @@ class CausalTrainer:
         """Measure the model on held-out tactics.
 
         Before training, this measures the start model; after it, or in a later process with the
-        same ``output_dir``, the trained one, even with ``resume=False``. Standard error says which.
+        same ``output_dir``, the trained one, even with ``resume=False``. A message names the model.
 
         Args:
-            data_path: Folder of merged data, or a split's file; by default what this object
+            data_path: Folder of merged data, or a split's file; by default the data this object
                 trained on, or ``$RAID_DIR/data/merged``.
             split: ``"val"``, ``"test"`` or ``"train"``.
             limit: Take only this many tactics, from the start.
@@ -511,7 +511,7 @@ class CausalTrainer:
         }
 
     def run_state(self) -> RunState | None:
-        """Read what a run in ``output_dir`` has finished; ``None`` if there is no run.
+        """Read the state of a run in ``output_dir``; ``None`` if there is none.
 
         Raises:
             UsageError: If that run had other settings.

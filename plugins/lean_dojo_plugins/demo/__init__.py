@@ -1,1 +1,1 @@
-"""The demo: the whole story on the shipped sample, in public commands."""
+"""The demo: the whole pipeline on the shipped sample."""

@@ -1,4 +1,4 @@
-"""``lean-dojo demo``: the whole story on the shipped sample."""
+"""``lean-dojo demo``: the whole pipeline on the shipped sample."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lean_dojo_v2.cli.waiting import long_command
     "output_dir",
     **NEW_FOLDER,
     default=Path("demo-output"),
-    help="Folder for all output; a stopped demo goes on there (default: demo-output).",
+    help="Folder for all output; a stopped demo resumes there (default: demo-output).",
 )
 @click.option(
     "--quick", is_flag=True, help="Run every stage with smaller sizes; expect little gain."
@@ -38,7 +38,7 @@ def demo(output_dir: Path, quick: bool, as_json: bool) -> None:
     from lean_dojo_plugins.demo.settings import DemoSettings
     from lean_dojo_plugins.services.report.page import write_report
 
-    with redirect_stdout(sys.stderr):  # what the commands print is a message here
+    with redirect_stdout(sys.stderr):  # the commands' output is only informative here
         stages = Demo(output_dir, DemoSettings.quick() if quick else DemoSettings()).run()
         report = write_report(output_dir)
     if as_json:

@@ -1,4 +1,4 @@
-"""The ladder of the demo: what each prover proves, with its interval, and its picture."""
+"""Results of the demo: what each prover proves, with intervals, and their chart."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FILE = "ladder.svg"
 
 @attrs.frozen
 class DemoStage:
-    """What one prover proves of the held-out theorems.
+    """One prover's results on the held-out theorems.
 
     Attributes:
         stage: Its name; all but the first are models with automation beside them.
-        share: What it proved.
-        seconds: Of search, in all.
-        gain: The same beside automation alone; ``None`` for automation.
+        share: Its share of theorems proved.
+        seconds: Seconds of search, in all.
+        gain: Its comparison with automation alone; ``None`` for automation.
     """
 
     stage: str
@@ -34,7 +34,7 @@ class DemoStage:
 
     @property
     def headline(self) -> str:
-        """Say what the model adds to automation."""
+        """Describe what the model adds to automation."""
         assert self.gain is not None
         return (
             f"{self.stage} adds to automation: {self.gain.only_first} theorems gained, "
@@ -42,7 +42,7 @@ class DemoStage:
         )
 
     def row(self) -> dict[str, Any]:
-        """Return it as the report reads it."""
+        """Return it as a row of the report."""
         return {
             "stage": self.stage,
             "proved": {"held-out": self.share.proved},

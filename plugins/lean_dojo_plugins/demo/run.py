@@ -37,16 +37,16 @@ from lean_dojo_v2.sample import SAMPLE_URLS, sample_project_path
 GOAL = "∀ p q : Prop, p ∧ q → q ∧ p"
 SUMMARY_FILE = "summary.json"
 MARK_FILE = ".demo.json"
-"""Says which demo a folder holds, so that it goes on with that one and no other."""
+"""Records which demo a folder holds, so that only that one resumes."""
 SFT, EXPERT = "sft", "expert-iteration"
-"""What is trained, by its trainer."""
+"""The trained models, named after their trainers."""
 TREES = 3
-"""Search trees that are kept: the largest that ended in a proof."""
+"""Number of search trees kept: the largest with a proof."""
 
 
 @attrs.define
 class Demo:
-    """Runs the demo, and keeps the seconds that each stage took in this process."""
+    """Runs the demo, and records the seconds of each stage."""
 
     output_dir: Path
     settings: DemoSettings
@@ -54,7 +54,7 @@ class Demo:
 
     @property
     def folder(self) -> Path:
-        """Where everything goes; absolute, since trainers know their models by their paths."""
+        """The output folder; absolute, since trainers identify models by path."""
         return self.output_dir.absolute()
 
     @property
@@ -99,7 +99,7 @@ class Demo:
         return self._summarise()
 
     def _claim_folder(self) -> None:
-        """Note whose results the folder holds: those of another demo are not to be mixed in."""
+        """Record the demo's settings in the folder; refuse the folder of another demo."""
         mark = self.folder / MARK_FILE
         mine = orjson.dumps({**attrs.asdict(self.settings), "folder": str(self.folder)})
         if not mark.exists() and not self.database.exists():
@@ -113,7 +113,7 @@ class Demo:
     # --- stages ---------------------------------------------------------------------------------
 
     def _trace(self) -> None:
-        if self.database.exists():  # it is written whole
+        if self.database.exists():  # written atomically
             return
         project = self.folder / "project"
         if not project.exists():
@@ -129,7 +129,7 @@ class Demo:
     def _measure(self, stage: str, *who: object) -> None:
         """Let a prover try the held-out theorems until its Lean calls are spent.
 
-        Automation tries all that it knows at every state; a model draws again and again, beside it.
+        Automation tries all its tactics at every state; a model samples repeatedly, beside it.
         """
         sizes = self.settings
         how: tuple[object, ...] = ("--samples", 64)
@@ -171,10 +171,10 @@ class Demo:
         }  # fmt: skip
         self._train(EXPERT, *(w for k, v in given.items() for w in ("--set", f"{k}={v}")))
 
-    # --- what is shown --------------------------------------------------------------------------
+    # --- output ---------------------------------------------------------------------------------
 
     def _command(self, *words: object) -> None:
-        """Say a command as one would type it, and run it in this process."""
+        """Print a command as one would type it, and run it in this process."""
         from lean_dojo_v2.cli import cli
 
         typed = [str(word) for word in words]
@@ -182,7 +182,7 @@ class Demo:
         cli.main(typed, prog_name="lean-dojo", standalone_mode=False)
 
     def _keep_largest_trees(self) -> None:
-        """Keep the trees that are worth looking at."""
+        """Keep the largest trees of proofs."""
         folder = self._bench(EXPERT) / "trees"
         tried = AttemptFolder(folder.parent).attempts(PROVER)
         proved = {safe_name(one.name) for one in tried if one.success}

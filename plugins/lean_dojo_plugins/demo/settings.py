@@ -1,4 +1,4 @@
-"""What the demo does, in numbers; `--quick` is the same story with smaller ones."""
+"""Sizes of the demo; `--quick` uses smaller ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DemoSettings:
         human_share: Share of the training theorems whose human proofs are learned.
         problems: Statements to search in self-training.
         steps: Optimiser steps of each training.
-        batch: Examples a step.
+        batch: Examples per step.
         lr: Peak learning rate.
         engines: Lean engines.
         seed: Seed of everything.
@@ -41,5 +41,5 @@ class DemoSettings:
 
     @classmethod
     def quick(cls) -> Self:
-        """Return sizes that show every stage in two minutes, with hardly a gain."""
+        """Return sizes that run every stage in two minutes, with little gain."""
         return cls(theorems=12, lean_calls=32, expansions=4, problems=20, steps=20, engines=1)

@@ -1,1 +1,1 @@
-"""Expert iteration: search, keep what Lean confirms, learn from it, search again."""
+"""Expert iteration: search, keep verified proofs, train on them, search again."""

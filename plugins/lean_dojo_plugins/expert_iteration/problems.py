@@ -25,7 +25,7 @@ from lean_dojo_v2.errors import EmptyDatasetError
 
 TRAINING, HIDDEN, SORRY = "training", "hidden", "sorry"
 NAMED = frozenset({TRAINING, HIDDEN, SORRY})
-"""Sources that are no files."""
+"""Sources other than files."""
 
 
 @attrs.frozen
@@ -34,8 +34,8 @@ class ProblemSet:
 
     Attributes:
         problems: The problems; their names differ.
-        left_out: Names of theorems that are held out, or state what a held-out theorem states.
-        statements: The set that they are of, which says itself what it leaves out.
+        left_out: Names of theorems that are held out, or state the same as a held-out theorem.
+        statements: The set of statements from which they come, if any.
     """
 
     problems: tuple[BenchmarkProblem, ...]
@@ -44,7 +44,7 @@ class ProblemSet:
 
     @property
     def digest(self) -> str:
-        """A text that is another one for other problems."""
+        """Hash of the problems."""
         digest = sha256()
         for one in self.problems:
             digest.update(f"{one.full_name}\0{one.header}\0{one.statement}\0".encode())
@@ -64,15 +64,15 @@ def gather(
     Args:
         sources: ``"training"``, ``"hidden"``, ``"sorry"``, and JSONL files in miniF2F's format.
         repositories: The traced repositories.
-        projects: Folders of repositories by address; another one is taken from where it was
-            traced, or cloned.
+        projects: Folders of repositories by address; others are looked up where they were traced,
+            or cloned.
         others: Further repositories, whose held-out theorems are left out, too.
         human_share: Share of the training theorems whose human proofs are not ``"hidden"``.
 
     Raises:
         EmptyDatasetError: If there are none.
         UsageError: If a file is missing.
-        DataError: If a line of a file is no theorem.
+        DataError: If a line of a file is not a theorem.
     """
     secret = {
         spoken

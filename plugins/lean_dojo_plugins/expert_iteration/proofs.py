@@ -1,4 +1,4 @@
-"""The proofs that a run has found, each with the states that its tactics were played at."""
+"""The proofs found by a run, with the states of their tactics."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _steps(value: Iterable[Sequence[str]]) -> tuple[ProofStep, ...]:
 
 @attrs.frozen
 class FoundProof:
-    """A proof that Lean confirmed as a whole.
+    """A fully verified proof.
 
     Attributes:
         problem: Name of the problem.
@@ -54,8 +54,8 @@ class FoundProof:
         end: Where it ends.
         statement: Its statement, up to and with ``:=``, as a model reads it.
         proof: The tactic block.
-        steps: The state before each tactic, the tactic, and the state after it; none of a proof
-            that was written in one go.
+        steps: The state before each tactic, the tactic, and the state after it; empty for a proof
+            written in one go.
     """
 
     problem: str
@@ -72,7 +72,7 @@ class FoundProof:
 
     @classmethod
     def of(cls, problem: BenchmarkProblem, round_: int, result: SearchResult) -> FoundProof:
-        """Record what a search has proved."""
+        """Make a record of a search's proof."""
         assert result.proof is not None
         theorem = problem.theorem
         return cls(
@@ -99,11 +99,11 @@ class FoundProof:
 
     @property
     def in_one_go(self) -> TracedTactic:
-        """The proof as one step from its statement, which is learned as a whole."""
+        """The proof as a single step from its statement."""
         return TracedTactic(self.proof, self.statement, NO_GOALS)
 
     def lesson(self, whole: bool) -> tuple[TracedTactic, ...]:
-        """Return what is learned of it: its steps, or the whole."""
+        """Return its training examples: its steps, or the whole proof."""
         return (self.in_one_go,) if whole else self.tactics
 
     def theorem(self, steps: Sequence[TracedTactic]) -> Theorem:
@@ -128,7 +128,7 @@ class ProofFile:
         """Return the distinct proofs of each problem that the first rounds found, oldest first.
 
         Raises:
-            DataError: If a line is no such proof.
+            DataError: If a line is malformed.
         """
         found: dict[str, dict[str, FoundProof]] = defaultdict(dict)
         read = read_records(self.path, FoundProof, "a proof of a run") if self.path.exists() else ()
@@ -161,11 +161,11 @@ def chosen(
     *,
     whole: bool = False,
 ) -> Iterator[Theorem]:
-    """Choose what is learned: of each problem its shortest proofs, and every pair once.
+    """Choose training data: the shortest proofs of each problem, and every pair once.
 
     Args:
         found: The proofs of each problem.
-        limit: Proofs of one problem at most; ``None`` for all.
+        limit: Maximum number of proofs per problem; ``None`` for all.
         known: Pairs that are learned anyway, whose steps are left out.
         whole: Learn each proof as a whole, not its steps.
     """
@@ -193,7 +193,7 @@ def pairs_of(theorem: Theorem, *, whole: bool = False) -> Iterator[Pair]:
 
 
 def negatives(problem: str, round_: int, tree: SearchTree) -> Iterator[dict[str, Any]]:
-    """Give, at every state of the proof, the tactics that did not lead to it.
+    """Yield the tactics at the states of a proof that did not lead to it.
 
     Yields:
         ``problem``, ``round``, ``state``, ``chosen`` (the proof's tactic), ``rejected``, and

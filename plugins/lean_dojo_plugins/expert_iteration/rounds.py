@@ -1,10 +1,10 @@
-"""The rounds of a run: each searches, and gives what there is to learn from then on.
+"""The rounds of a run: each searches, then exports the training data found so far.
 
-Every process searches its share of a round's problems. All append to the same files; which process
-found what shows nowhere, for the seeds of a search are those of its theorem.
+Every process searches its share of a round's problems and appends to the same files. Results do not
+depend on which process finds them, since a search's seeds follow from its theorem.
 
-To the training loop a round is what a repository is to other trainers: a step of its curriculum.
-So its checkpoints, its logs and what a killed run goes on with are those of every trainer.
+To the training loop a round is what a repository is to other trainers: a stage of the curriculum.
+So checkpoints, logs and resuming work as in every trainer.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ PROOFS, NEGATIVES, ROUNDS = "proofs.jsonl", "negatives.jsonl", "rounds.jsonl"
 WHO = "prover"
 """Name of the file of attempts in a round's folder."""
 BATCH = 12
-"""Problems that are searched together."""
+"""Number of problems searched together."""
 
 
 class SelfTrainer(Learner, Protocol):
-    """The trainer as its rounds see it: its settings, and what it searches with."""
+    """The parts of the trainer that its rounds use: settings, prover and engines."""
 
     human_share: float
     proofs_per_theorem: int | None
@@ -79,13 +79,13 @@ class SelfTrainer(Learner, Protocol):
     whole_proof: bool
 
     def run_state(self) -> RunState | None:
-        """Read what a run in ``output_dir`` has finished, which must be one of the same trainer."""
+        """Read the state of a run in ``output_dir``, which must be of the same trainer."""
 
     def searching_model(self) -> str:
-        """Return the model that searches now."""
+        """Return the model to search with now."""
 
     def make_prover(self) -> BaseProver:
-        """Load the prover that searches now."""
+        """Load the prover to search with now."""
 
     def open_engine(self, project: Path | None) -> AbstractContextManager[Server]:
         """Open an engine for a Lean project; ``None`` for Lean alone."""
@@ -93,7 +93,7 @@ class SelfTrainer(Learner, Protocol):
 
 @attrs.frozen
 class Round:
-    """A step of the curriculum, as the training loop knows repositories.
+    """A round in the place of a repository of the curriculum.
 
     Attributes:
         url: ``"round-1"``, ``"round-2"``, …
@@ -106,9 +106,9 @@ class Round:
 
 @attrs.define(slots=False, eq=False)
 class Rounds:
-    """Searches its share, and exports what all found: to the training loop, the database.
+    """Searches, and exports the proofs found; takes the database's place in the training loop.
 
-    The database itself takes the proofs of ``sorry`` theorems; human data goes to ``data_path``.
+    The database itself records proofs of ``sorry`` theorems; human data goes to ``data_path``.
     """
 
     trainer: SelfTrainer
@@ -133,7 +133,7 @@ class Rounds:
     # --- the run --------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Note what is asked, or see that it was the same before.
+        """Record the run's settings, or check that they are those of the run to resume.
 
         Raises:
             UsageError: If ``output_dir`` holds a run of other settings or problems, or of shorter
@@ -160,7 +160,7 @@ class Rounds:
             atomic_write_text(file, json.dumps(mine, indent=2) + "\n")
         if self.problem_set.statements is not None:
             self.problem_set.statements.say()
-            _ = self._problems  # what one process finds out, the others read
+            _ = self._problems  # one process checks, the others read its results
         if out := len(self.problem_set.left_out):
             _say(
                 f"{counted(len(self.problem_set.problems), 'problem', 'problems')}; "
@@ -181,7 +181,7 @@ class Rounds:
         return [Round(f"round-{number}", self.problem_set.digest) for number in range(1, count + 1)]
 
     def export_merged_data(self, repositories: Sequence[Round], output_path: Path) -> None:
-        """Note what all found in the last of these rounds, and write what is learned."""
+        """Log the results of the last of these rounds, and write the training data."""
         number = len(repositories)
         self._note(number)
         self._write_data(number, output_path)
@@ -189,7 +189,7 @@ class Rounds:
     # --- search ---------------------------------------------------------------------------------
 
     def search(self, step: CurriculumStep) -> None:
-        """Search this process's share of a round's problems, as far as it is not done."""
+        """Search the rest of this process's share of a round's problems."""
         number, trainer = step.index + 1, self.trainer
         past = [self._attempts(before).attempts(WHO) for before in range(1, number)]
         schedule = Schedule(trainer.skip_after, trainer.problems_per_round)
@@ -223,7 +223,7 @@ class Rounds:
         return AttemptFolder(self.folder / "rounds" / str(number))
 
     def _provers(self) -> Any:
-        """Return what makes the prover of an attempt; the model is loaded once."""
+        """Return the factory of an attempt's prover; the model is loaded once."""
         prover = self.trainer.make_prover()
 
         def with_seed(seed: int) -> Prover[Any, Any, Any]:
@@ -233,7 +233,7 @@ class Rounds:
         return sampling(with_seed) if self.trainer.whole_proof else with_seed
 
     def _keep(self, number: int, problem: BenchmarkProblem, result: SearchResult) -> None:
-        """Write a proof down: before its attempt is, so that no kill loses it."""
+        """Write a proof to disk before its attempt, so that no kill loses it."""
         if not result.success:
             return
         found = FoundProof.of(problem, number, result)
@@ -249,10 +249,10 @@ class Rounds:
         try:
             self.database.record_proof(theorem, found.tactics or result.tactics or ())
         except NotInDatabaseError:
-            return  # an agent that works on this database was faster; its proof stays
+            return  # another process recorded a proof first; keep that one
 
     def _note(self, number: int) -> None:
-        """Add a round's line to ``rounds.jsonl``, and say it."""
+        """Append a round's line to ``rounds.jsonl``, and print it."""
         attempts = self._attempts(number).attempts(WHO)
         found = self.proofs.read(number)
         proved = {one.name for one in attempts if one.success}
@@ -288,7 +288,7 @@ class Rounds:
             what = counted(clock, "problem", "problems")
             _say(f"round {number}: a time limit, not a counted one, ended work on {what}")
 
-    # --- what is learned -------------------------------------------------------------------------
+    # --- training data ---------------------------------------------------------------------------
 
     def _write_data(self, number: int, output_path: Path) -> None:
         found = self.proofs.read(number)
@@ -331,7 +331,7 @@ class Rounds:
         found = {
             theorem.identity
             for repository in self.repositories
-            # Proved ones last: one that is proved meanwhile is passed over in neither.
+            # Proved ones last, so that a theorem proved meanwhile is not skipped.
             for name in ("sorry_theorems_unproved", "sorry_theorems_proved")
             for theorem in repository.iter_list(name)
         }

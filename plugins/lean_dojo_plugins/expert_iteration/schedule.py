@@ -1,4 +1,4 @@
-"""Which problems a round tries: what is always proved is left, what was not is come back to."""
+"""Choice of a round's problems: drop the easy ones, retry the others."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Schedule:
     """The difficulty schedule.
 
     Attributes:
-        skip_after: A problem that every attempt proved in so many rounds, one after the other, is
-            not tried again; 0: it is tried in every round.
-        problems_per_round: Problems of a round at most; those tried least often go first.
+        skip_after: Consecutive rounds in which every attempt must prove a problem before it is
+            dropped; 0: never.
+        problems_per_round: Maximum number of problems per round; those tried least often go first.
     """
 
     skip_after: int
@@ -27,7 +27,7 @@ class Schedule:
     def choose(
         self, problems: Sequence[BenchmarkProblem], past: Sequence[Sequence[Attempt]]
     ) -> list[BenchmarkProblem]:
-        """Choose the problems of the next round, in their order, by the attempts of each before."""
+        """Choose the problems of the next round in order, given the attempts of earlier rounds."""
         history = _history(past)
         left = [one for one in problems if not self._is_easy(history.get(one.full_name, []))]
         if self.problems_per_round is None or len(left) <= self.problems_per_round:
@@ -47,7 +47,7 @@ class Schedule:
 
 
 def _history(past: Sequence[Sequence[Attempt]]) -> Mapping[str, list[bool]]:
-    """Give, for every problem, whether all attempts of each round that tried it proved it."""
+    """Return for every problem, per round that tried it, whether all attempts proved it."""
     history: dict[str, list[bool]] = {}
     for attempts in past:
         proved: dict[str, bool] = {}

@@ -56,10 +56,10 @@ def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
 class ExpertIterationTrainer(SFTTrainer):
     """Trains a model on its own proofs, which it finds without seeing human ones.
 
-    A round searches proofs of the problems with the model of the round before, has Lean check each
-    as a whole, mixes the states and tactics of the distinct proofs with human ones, and fine-tunes
-    on them as ``sft`` does; the model lands in ``output_dir``. Nothing that is held out is a
-    problem, and no human proof of a problem is read for it.
+    A round searches for proofs of the problems with the previous round's model, has Lean verify
+    each in full, mixes the states and tactics of the distinct proofs with human ones, and
+    fine-tunes on them as ``sft`` does; the model is saved in ``output_dir``. Nothing held out is a
+    problem, and human proofs of problems are not used for the search.
 
     Expert iteration (Anthony et al. 2017, arXiv:1705.08439) for theorem proving is that of GPT-f
     (Polu & Sutskever 2020, arXiv:2009.03393; Polu et al. 2022, arXiv:2202.01344). HTPS (Lample et
@@ -71,8 +71,8 @@ class ExpertIterationTrainer(SFTTrainer):
     Each of several processes searches its share of the problems, with engines of its own; what is
     found and learned does not depend on how many there are.
 
-    A killed run goes on: in the search after the last attempt, in the training from its last
-    checkpoint. With more ``rounds`` it goes on after the last one.
+    A killed run resumes: a search after its last attempt, training from its last checkpoint. With
+    more ``rounds``, a finished run continues.
 
     >>> ExpertIterationTrainer("owner/model", start_from="middle")
     Traceback (most recent call last):
@@ -99,22 +99,22 @@ class ExpertIterationTrainer(SFTTrainer):
     )
     whole_proof: bool = setting(
         False,
-        "Have the model write whole proofs instead of searching, one an attempt, and learn them "
-        "as a whole.",
+        "Let the model write whole proofs instead of searching, one per attempt, and learn them "
+        "whole.",
     )
     max_proof_tokens: int = setting(
         512, "Longest proof written in one go, in tokens.", fields.positive_int
     )
     rounds: int = setting(
         3,
-        "Rounds of search and training; raise it to go on with a finished run.",
+        "Rounds of search and training; raise it to continue a finished run.",
         fields.positive_int,
         shapes_result=False,
     )
     start_from: str = setting(
         BASE,
-        "Each round trains the start model anew on all proofs found ('base'), or goes on with the "
-        "model of the last round ('last').",
+        "Each round trains the start model anew on all proofs found ('base'), or continues from "
+        "the model of the last round ('last').",
         fields.must_be(f"{BASE!r} or {LAST!r}", lambda value: value in {BASE, LAST}),
     )
     search_model: str | None = attrs.field(
@@ -191,8 +191,8 @@ class ExpertIterationTrainer(SFTTrainer):
         super().__attrs_post_init__()
         if self.whole_proof and not getattr(self.make_formatter(), "whole_proof", False):
             raise ConfigError(
-                f"whole_proof: the dataset formatter {self.formatter!r} is one of tactics; leave "
-                "it out, or name one of whole proofs"
+                f"whole_proof: the dataset formatter {self.formatter!r} is for tactics; leave "
+                "it out, or name one for whole proofs"
             )
         for source in self.problems:
             if source not in NAMED and Path(source).suffix != ".jsonl":
@@ -256,7 +256,7 @@ class ExpertIterationTrainer(SFTTrainer):
             EmptyDatasetError: If there are no problems, or nothing was proved and no
                 human data is learned.
             UsageError: If ``output_dir`` holds another run.
-            GeneratorError: If the model does not answer at all, or not any more.
+            GeneratorError: If the model's generator fails.
         """
         data_path = Path(data_path or merged_data_dir())
         rounds = self._rounds(repos, database, data_path)
@@ -266,7 +266,7 @@ class ExpertIterationTrainer(SFTTrainer):
         self._trained_on = data_path
         self._anew = self.start_from == BASE
         steps: list[Any] = rounds.steps(self.rounds)
-        stands_in: Any = rounds  # for the database
+        stands_in: Any = rounds  # in the database's place
         data = rounds.folder / "rounds" / "data"
         try:
             with run_lock(self.output_dir, processes):
@@ -303,7 +303,7 @@ class ExpertIterationTrainer(SFTTrainer):
             raise UsageError("expert-iteration needs repositories of a database, or statements")
         repos = checked_repositories(repos, database)
         self.preflight()
-        traced = cast("DynamicDatabase", database)  # which alone holds theorems without proofs
+        traced = cast("DynamicDatabase", database)  # only this class holds theorems without proofs
         known = [_known(traced, repo) for repo in repos]
         problem_set = gather(
             self.problems, known, self.projects, traced.repositories, human_share=self.human_share
@@ -324,19 +324,19 @@ class ExpertIterationTrainer(SFTTrainer):
         self._used = False
 
     def searching_model(self) -> str:
-        """Return the model that searches now: the last round's, or the first one's."""
+        """Return the model to search with now: the last round's, or the first one's."""
         state = RunFolder(Path(self.output_dir)).load()
         if state is not None and state.finished:
             return self.output_dir
         return self.search_model or self.model_name
 
     def make_prover(self) -> HFProver:
-        """Load the prover that searches now."""
+        """Load the prover to search with now."""
         return HFProver(
             self.searching_model(),
             device=self.device,
             config=self.search_limits(),
-            # The model that searches first may be one of tactics: no reason for a warning.
+            # The first model may have been trained on tactics; that deserves no warning.
             formatter=None if self.formatter == WHOLE_PROOFS else self.formatter,
             max_length=self.max_length,
             automation=self.automation,

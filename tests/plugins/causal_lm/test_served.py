@@ -117,7 +117,7 @@ def test_a_prover_searches_with_it(server, tiny_model, engine):
 
 
 def test_no_server(tiny_model):
-    with pytest.raises(UsageError, match=r"no server of models answers.*vllm serve"):
+    with pytest.raises(UsageError, match=r"no model server answers.*vllm serve"):
         ServedTacticGenerator(tiny_model, "http://127.0.0.1:1/v1")
 
 
@@ -134,7 +134,7 @@ def test_another_model(server, tiny_model):
 
 def test_no_log_probabilities(server, there):
     server.form = "mute"
-    with pytest.raises(UsageError, match="tells no log-probabilities"):
+    with pytest.raises(UsageError, match="returns no log-probabilities"):
         there.generate(GOALS, max_new_tokens=2)
 
 

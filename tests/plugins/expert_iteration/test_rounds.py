@@ -154,7 +154,7 @@ def test_a_set_of_statements_without_a_database(self_train, tmp_path, capsys):
     [learned] = read_theorems(tmp_path / "out" / "rounds" / "data" / "random" / "train.json")
     [row] = WholeProof().rows(learned)
     assert row["prompt"][-1]["content"] == "def two := 2\n\ntheorem one : two = 2 :="
-    with pytest.raises(ConfigError, match="is one of tactics"):
+    with pytest.raises(ConfigError, match="is for tactics"):
         self_train(whole_proof=True, formatter="tactic-chat-renamed")
     with pytest.raises(UsageError, match="or statements"):
         self_train(database=None)

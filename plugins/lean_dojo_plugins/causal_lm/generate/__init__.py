@@ -1,1 +1,1 @@
-"""Tactics out of a causal language model, and the prover that asks for them."""
+"""Tactic generation with a causal language model, and its prover."""

@@ -1,9 +1,9 @@
-"""Write many short completions at once, fast: a cache with room, attention for one token.
+"""Fast generation of many short completions: a preallocated cache, attention for one token.
 
 transformers' dynamic cache copies every key and value at every token, because a tensor cannot grow.
-Here a layer takes room for some tokens at a time and writes into it; attention sees a view of what
-is filled. And on a CPU, torch's fused attention takes most of the time when each sample asks about
-one new token; plain products are faster there (``experiments/search.py`` measures the whole).
+Here a layer allocates room for several tokens at a time and writes into it; attention sees a view
+of the filled part. On a CPU, torch's fused attention dominates when each sample has a single new
+query token; plain products are faster there (``experiments/search.py`` measures it).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from transformers import Cache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer
 
 ROOM = 32
-"""Tokens that room is taken for at a time."""
+"""Tokens allocated at a time."""
 
 
 class RoomyLayer(DynamicLayer):  # type: ignore[no-untyped-call]
-    """A dynamic layer that copies its keys and values once in :data:`ROOM` tokens."""
+    """A dynamic layer that copies its keys and values once per :data:`ROOM` tokens."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -30,7 +30,7 @@ class RoomyLayer(DynamicLayer):  # type: ignore[no-untyped-call]
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Append the states of new tokens, ``(batch, heads, tokens, size)`` each; give all."""
+        """Append the states of new tokens, ``(batch, heads, tokens, size)`` each; return all."""
         if self.keys is None or self.values is None or self.get_seq_length() == 0:
             return super().update(key_states, value_states, *args, **kwargs)
         self.keys = self._appended(0, self.keys, key_states)
@@ -51,7 +51,7 @@ class RoomyLayer(DynamicLayer):  # type: ignore[no-untyped-call]
 
 
 def make_roomy(cache: Cache) -> None:
-    """Give a cache's plain dynamic layers room; others (sliding windows, …) stay as they are."""
+    """Preallocate a cache's plain dynamic layers; others (sliding windows, …) are unchanged."""
     for index, layer in enumerate(cache.layers):
         if type(layer) is DynamicLayer and layer.keys is not None and layer.values is not None:
             roomy = RoomyLayer()
@@ -61,7 +61,7 @@ def make_roomy(cache: Cache) -> None:
 
 @contextmanager
 def one_token_at_a_time(model: PreTrainedModel) -> Iterator[None]:
-    """Have a model on a CPU attend with plain products while it writes token after token."""
+    """Make a model on a CPU attend with plain products during token-by-token generation."""
     usual = model.config._attn_implementation  # noqa: SLF001 - transformers has no other name
     if model.device.type != "cpu" or usual != "sdpa":
         yield

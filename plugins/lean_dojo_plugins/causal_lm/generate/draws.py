@@ -1,4 +1,4 @@
-"""Random draws that depend on a goal's own seed, not on what else is in the batch."""
+"""Random draws that depend on a goal's own seed, not on the rest of the batch."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ def uniforms(seeds: Sequence[int], samples: int, tokens: int, device: torch.devi
 
     Args:
         seeds: One for each goal.
-        samples: Samples a goal.
-        tokens: Tokens of a sample at most.
-        device: Where the numbers are used; they are drawn on the CPU, the same for all devices.
+        samples: Samples per goal.
+        tokens: Maximum number of tokens per sample.
+        device: Device of the result; numbers are drawn on the CPU, so they are the same on all
+            devices.
 
     Returns:
         ``(goals * samples, tokens)`` numbers in [0, 1), a goal's samples together.

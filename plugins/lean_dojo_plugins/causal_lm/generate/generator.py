@@ -39,14 +39,14 @@ from lean_dojo_v2.prover.completions import whole_proof_prompt
 log = logging.getLogger(__name__)
 
 KEPT_SHARE = 0.75
-"""Samples that have ended are computed until no more than this share of the batch goes on: to drop
-them copies the cache."""
+"""Finished samples stay in the batch until at most this share is unfinished, since dropping them
+copies the cache."""
 
 DEFAULT_FORMATTER = "tactic-chat"
-"""Prompts a model whose folder does not say how it was trained."""
+"""Formatter for a model whose folder does not record its training."""
 
 MAX_LENGTH = 2048
-"""Longest prompt and tactic, in tokens, of a model whose folder does not say how it was trained."""
+"""Longest prompt and tactic, in tokens, for a model whose folder does not record its training."""
 
 Suggestion: TypeAlias = tuple[str, float]
 """A tactic and its log-probability (natural, summed over its tokens and its end)."""
@@ -65,11 +65,11 @@ class _Choice:
     ends: torch.Tensor
 
     def of(self, log_probs: torch.Tensor, samples: torch.Tensor, step: int) -> torch.Tensor:
-        """Choose one token a row.
+        """Choose one token per row.
 
         Args:
             log_probs: ``(rows, vocabulary)``.
-            samples: ``(rows,)`` the sample that each row goes on with.
+            samples: ``(rows,)`` the sample that each row continues.
             step: Which token of the samples it is, from 0.
         """
         if self.temperature == 0:
@@ -84,7 +84,7 @@ class _Choice:
 
 
 def _warn_of_another(given: str | DatasetFormatter, recorded: str, model: str | Path) -> None:
-    """Say that a model is not asked as it was trained; formatters may share their prompt."""
+    """Warn if a model is prompted otherwise than in training; formatters may share their prompt."""
     if given == recorded:
         return
     made, other = _made(given), registry.dataset_formatters.get(recorded)
@@ -115,7 +115,7 @@ def _recorded(name: str, model: str | Path) -> DatasetFormatter:
     except UnknownNameError as error:
         raise UnknownNameError(
             f"{model} was trained with the formatter {name!r} (its training_state.json says so), "
-            f"which is not here: {error} Install the plugin that brings it, or name another one "
+            f"which is not installed: {error} Install its plugin, or name another formatter "
             "with --formatter (in Python: formatter=…), with which the model may prove less."
         ) from error
 
@@ -127,10 +127,10 @@ class CausalTacticGenerator:
         model_path: A folder or hub id; a folder with a LoRA adapter is loaded onto its base.
         use_lora: Whether ``model_path`` must be an adapter.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
-        formatter: Name of the dataset formatter that the model was trained with, or one itself; by
-            default the one that the training recorded beside the model, else ``tactic-chat``.
+        formatter: Dataset formatter that the model was trained with, or its name; by default the
+            one recorded beside the model, else ``tactic-chat``.
         max_length: Longest prompt and tactic together, in tokens; longer goals are shortened. By
-            default the training's, which stands beside a model of ``sft`` or ``grpo``; else 2048.
+            default the training's, recorded beside the model; else 2048.
         batch_tokens: About how many tokens go through the model at once; bounds memory.
 
     Raises:
@@ -277,7 +277,7 @@ class CausalTacticGenerator:
     ) -> list[str]:
         """Write one whole proof of each statement, to the end of the model's turn.
 
-        A model whose formatter is one of whole proofs is asked as in its training.
+        A model whose formatter is for whole proofs is prompted as in its training.
 
         Args:
             statements: Source text of the theorems up to and with ``:=``.
@@ -318,10 +318,10 @@ class CausalTacticGenerator:
             temperature: Of sampling; 0 takes the most probable token at each place.
             top_p: Sample from the smallest set of tokens with that probability.
             seeds: One for each prompt.
-            whole: Go on to the end of the turn, not only to the end of the line.
+            whole: Continue to the end of the turn, not only to the end of the line.
 
         Returns:
-            For each prompt its completions as drawn, with the end of what ends a line.
+            For each prompt its completions as drawn, including the end token.
         """
 
         def write(batch: list[int]) -> list[list[Sample]]:
@@ -399,7 +399,7 @@ class CausalTacticGenerator:
         try:
             if samples > 1:
                 output.past_key_values.batch_repeat_interleave(samples)
-        except AttributeError as error:  # linear attention, and other states of their own
+        except AttributeError as error:  # linear attention and other recurrent states
             raise UsageError(
                 f"{type(self.model).__name__} keeps a state that transformers cannot repeat for "
                 "several samples; serve the model, for example with `vllm serve`, and name "
@@ -524,14 +524,14 @@ def _length(tokens: Sequence[int], ends: Sequence[int]) -> int:
 
 
 def _seeds(seed: int | None, count: int) -> list[int]:
-    """Return seeds of goals that follow from one; from none, new ones each time."""
+    """Derive the goals' seeds from one seed; without it, draw new ones each time."""
     generator = torch.Generator()
     generator.manual_seed(secrets.randbits(63) if seed is None else seed)
     return [int(one) for one in torch.randint(2**62, (count,), generator=generator)]
 
 
 def turn_end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> list[int]:
-    """Return the tokens that end what a model says: end of sequence, end of turn."""
+    """Return the tokens that end a model's turn: end of sequence, end of turn."""
     ends: set[int] = set()
     for value in (tokenizer.eos_token_id, model.generation_config.eos_token_id):
         ends.update(value if isinstance(value, list) else [] if value is None else [value])

@@ -32,18 +32,18 @@ class HFProver(BaseProver):
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
         endpoint: Base address of an OpenAI-compatible server that serves this very model, such as
             ``http://localhost:8000/v1``; then only tokenizer and configuration are loaded here.
-        served_name: What that server calls the model, if it serves several.
+        served_name: The model's name on that server, if it serves several.
         config: Limits of the search.
-        formatter: Dataset formatter that the model was trained with; by default the one that the
-            training recorded beside the model, else ``tactic-chat``. Another one is warned of.
+        formatter: Dataset formatter that the model was trained with; by default the one
+            recorded beside the model, else ``tactic-chat``. Another one gives a warning.
         temperature: Sampling temperature, unless ``config`` names one.
         max_new_tokens: Longest tactic, in tokens; at most half of ``max_length``.
         seed: Seed of the sampling, in place of ``config``'s.
-        max_length: Longest prompt and tactic together, in tokens; by default the training's, which
-            stands beside a model of ``SFTTrainer`` or ``GRPOTrainer``, else 2048.
+        max_length: Longest prompt and tactic together, in tokens; by default the training's,
+            recorded beside the model; else 2048.
         automation: Also try, at every state, the tactics with which Lean's own automation closes
-            goals: ``rfl``, ``simp_all``, ``omega``, ``decide``, ``grind``. They come on top of the
-            samples.
+            goals: ``rfl``, ``simp_all``, ``omega``, ``decide``, ``grind``. They are tried in
+            addition to the samples.
         max_proof_tokens: Longest proof that is written in one go, in tokens; at most half of
             ``max_length``.
 
@@ -118,7 +118,7 @@ class HFProver(BaseProver):
 def write_proof(
     tactics: CausalTacticGenerator, theorem: Theorem | str, longest: int = WHOLE_PROOF_TOKENS
 ) -> str:
-    """Have a causal model write a complete proof, the most probable token at each step.
+    """Generate a complete proof greedily.
 
     Raises:
         UsageError: If a traced theorem has no statement.
@@ -129,14 +129,14 @@ def write_proof(
 
 
 class Sampler:
-    """A tactic generator as the search asks it: samples, as records.
+    """Adapts a tactic generator to the search: samples as records.
 
     Args:
         tactics: The generator.
         temperature: Sampling temperature.
         max_new_tokens: Longest tactic, in tokens; at most half of the generator's ``max_length``.
-        seed: Seed of the first batch that brings no seeds; others draw on from it.
-        beside: What is proposed at every state, besides the samples.
+        seed: Seed of the first batch without seeds; later ones continue its sequence.
+        beside: Suggestions added at every state.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class Sampler:
             seed=self._seed,
             seeds=seeds,
         )
-        # Another batch changes the last digits; what is equal up to them stays equal.
+        # Batching changes the last digits; round, so that equal probabilities stay equal.
         return [
             [*(Suggestion(tactic, round(logprob, 4)) for tactic, logprob in each), *self._beside]
             for each in found

@@ -1,8 +1,8 @@
-"""The same tactics from a server that holds the model: vLLM, SGLang, llama.cpp.
+"""Tactic generation by a model server: vLLM, SGLang, llama.cpp.
 
 Prompts are made here, by the model's own tokenizer and chat template, and sent as token ids to the
-server's OpenAI-compatible *completions* endpoint. What comes back is read as from the model in the
-process: up to the token that ends the tactic, its log-probability summed over all of them.
+server's OpenAI-compatible *completions* endpoint. Completions are read as for a local model: up to
+the token that ends the tactic, with the log-probability summed over all of them.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 WORKERS = 32
-"""Requests at a time, one for each goal; the server batches them."""
+"""Concurrent requests, one for each goal; the server batches them."""
 
 _NO_KEY = "none"
 _SECONDS_TO_GREET = 10.0
 _SEEDS = 2**31
-"""llama.cpp takes no larger ones."""
+"""Largest seed that llama.cpp accepts."""
 
 _AS_IT_IS: dict[str, Any] = {
     # A server may have other defaults, some from the model's generation_config.json.
@@ -47,9 +47,9 @@ _AS_IT_IS: dict[str, Any] = {
 
 @attrs.frozen
 class _Written:
-    """What a server says of one completion: its text, and of each token text and logarithm.
+    """A completion from a server: its text, and the text and log-probability of each token.
 
-    ``ids`` is empty where the server does not tell the tokens' numbers.
+    ``ids`` is empty if the server does not return token ids.
     """
 
     text: str
@@ -60,7 +60,7 @@ class _Written:
 
     @classmethod
     def of(cls, choice: dict[str, Any]) -> _Written:
-        """Read a choice; llama.cpp tells its tokens in the form of chat completions."""
+        """Read a choice; llama.cpp lists its tokens in the format of chat completions."""
         told = choice.get("logprobs") or {}
         if content := told.get("content"):
             tokens, logprobs = [t["token"] for t in content], [t["logprob"] for t in content]
@@ -73,22 +73,22 @@ class _Written:
 
 
 class ServedTacticGenerator(CausalTacticGenerator):
-    """Suggests tactics as :class:`CausalTacticGenerator` does; a server computes them.
+    """Suggests tactics as :class:`CausalTacticGenerator` does, computed by a server.
 
-    Seeds go to the server, which draws its own numbers from them: its samples are others than those
-    of the model in the process, of the same distribution. ``OPENAI_API_KEY`` is sent if it is set.
+    Seeds are sent to the server: its samples differ from a local model's, but have the same
+    distribution. ``OPENAI_API_KEY`` is sent if it is set.
 
     Args:
-        model_path: The model that is served: a folder or hub id, of which only the configuration,
-            the tokenizer, and what its training recorded, are read.
+        model_path: The served model: a folder or hub id, of which only the configuration, the
+            tokenizer and the training record are read.
         endpoint: Base address of the server's API, such as ``http://localhost:8000/v1``.
         use_lora: Whether ``model_path`` must be an adapter.
         formatter: As of :class:`CausalTacticGenerator`.
         max_length: As of :class:`CausalTacticGenerator`.
-        served_name: What the server calls the model; by default the one that it serves, or, of
-            several, the one of ``model_path``.
+        served_name: The model's name on the server; by default its only model, or among several,
+            the one named ``model_path``.
         timeout: Seconds that one request may take.
-        max_retries: How often a request is repeated that failed for a passing reason.
+        max_retries: Retries of a request after a transient failure.
 
     Raises:
         UsageError: If no server answers there, it has no such model, or ``model_path`` has none.
@@ -123,7 +123,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
         return load_outline(model_path)
 
     def _served(self, wanted: str | None, model: str) -> str:
-        """Ask what the server serves, and find the model in it."""
+        """Find the model among those that the server lists."""
         import openai
 
         client = self._client.with_options(timeout=_SECONDS_TO_GREET, max_retries=0)
@@ -131,7 +131,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
             names = [one.id for one in client.models.list()]
         except (openai.OpenAIError, ValueError) as error:  # ValueError: what came was not JSON
             raise UsageError(
-                f"{self.endpoint}: no server of models answers there "
+                f"{self.endpoint}: no model server answers there "
                 f"({type(error).__name__}: {str(error).rstrip('.')}); start one, for example with "
                 f"`vllm serve {model}`, and give the address of its API, which ends in /v1"
             ) from error
@@ -156,11 +156,11 @@ class ServedTacticGenerator(CausalTacticGenerator):
         seeds: Sequence[int],
         whole: bool = False,
     ) -> list[list[Suggestion]]:
-        """Have prompts completed, a request each; see :meth:`CausalTacticGenerator.complete`.
+        """Complete prompts, one request each; see :meth:`CausalTacticGenerator.complete`.
 
         Raises:
-            EndpointError: If the server fails for good.
-            UsageError: If it tells no log-probabilities, or its tokens are others.
+            EndpointError: If the server keeps failing.
+            UsageError: If it returns no log-probabilities, or its tokens differ.
         """
         ends = (self.turn_ends if whole else self.ends).tolist()
         options = {
@@ -173,7 +173,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
 
         def ask(prompt: list[int], seed: int) -> list[Suggestion]:
             found: list[Suggestion] = []
-            while len(found) < samples:  # some servers write one at a time, whatever n is
+            while len(found) < samples:  # some servers ignore n
                 missing = samples - len(found)
                 own = (seed + len(found)) % _SEEDS
                 choices = self._request(prompt, n=missing, seed=own, **options)
@@ -184,7 +184,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
             return list(threads.map(ask, prompts, seeds))
 
     def _request(self, prompt: list[int], **options: Any) -> list[dict[str, Any]]:
-        """Ask once; give the choices, at least one."""
+        """Send one request; return its choices, at least one."""
         import openai
 
         try:
@@ -209,7 +209,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
         """Return a completion up to the first token that ends it, and its log-probability."""
         if not written.logprobs:
             raise UsageError(
-                f"{self.endpoint} tells no log-probabilities, which a search needs; serve the "
+                f"{self.endpoint} returns no log-probabilities, which a search needs; serve the "
                 "model with a server that does, such as vLLM, SGLang or llama.cpp"
             )
         if written.ids and not _same(self._text(list(written.ids)), written.text):
@@ -230,7 +230,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
         return self._text(list(written.ids[:length])) if written.ids else written.text, total
 
     def _beams(self, *_: Any, **__: Any) -> list[list[Suggestion]]:
-        raise UsageError("a server samples; beam search takes the model in the process")
+        raise UsageError("a server only samples; beam search needs a local model")
 
 
 def _same(ours: str, theirs: str) -> bool:

@@ -1,4 +1,4 @@
-"""Put a LoRA adapter onto a model, or say why that adapter cannot be trained."""
+"""Add a LoRA adapter to a model, or report why it cannot be trained."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
     """Wrap a model so that an adapter of that kind trains, and nothing else.
 
     Raises:
-        ConfigError: If the model has none of the modules, or the adapter would be lost: an adapter
-            of the output layer, whose weights the loss reads directly, or of embeddings that are
-            the output layer's weights, too, and cannot be merged into one of the two alone.
+        ConfigError: If the model has none of the modules, or the adapter would be lost: one on the
+            output layer, whose weights the loss reads directly, or on embeddings tied to the output
+            layer, since it cannot be merged into one of the two alone.
     """
     own = copy.deepcopy(lora)  # peft writes into the configuration that it is given
     own.task_type = own.task_type or "CAUSAL_LM"
@@ -53,7 +53,7 @@ def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
 
 
 def check_adapter(folder: str, gguf: str | None, lora: LoraConfig) -> None:
-    """Look whether an adapter fits a model, on a model without weights: nothing is loaded.
+    """Check whether an adapter fits a model, using a model without weights.
 
     Args:
         folder: Folder or hub id of the model.

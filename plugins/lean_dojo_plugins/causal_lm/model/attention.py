@@ -1,4 +1,4 @@
-"""What kind of attention a model has: whether parts of a batch can be computed once for many."""
+"""Attention kinds: whether a model allows prompts shared by several completions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lean_dojo_plugins.causal_lm.model.base import base_of
 
 FULL = "full_attention"
 MASKED = {"sdpa", "eager"}
-"""Attention that takes a mask of any shape."""
+"""Attention implementations that accept a mask of any shape."""
 
 
 def why_not_shared(model: Any) -> str | None:
-    """Say why a model cannot have prompts shared; ``None`` if it can.
+    """Return why a model does not allow shared prompts; ``None`` if it does.
 
     A mask of our own is for plain attention over the whole sequence: no sliding windows, no
     recurrent or linear layers, no attention kernel that makes its own mask.

@@ -1,4 +1,4 @@
-"""The transformers model inside whatever trains it."""
+"""The transformers model inside wrappers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Score the vocabulary only where a label is.
+"""Compute vocabulary scores only at labelled positions.
 
 In tactic data about 5 % of all tokens carry a label, yet on devices without Triton TRL projects
 every position onto the whole vocabulary. Here a hook hands the LM head the labelled positions
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def restore_forward(model: Any) -> None:
-    """Undo what trainers put over a model's ``forward`` (autocast, a fused head).
+    """Undo wrappers that trainers put around a model's ``forward`` (autocast, a fused head).
 
     Each curriculum step builds a new trainer around the same model, and each trainer wraps
     ``forward`` once more; and accelerate would leave a model that it once prepared without
@@ -137,7 +137,7 @@ def _scores(
     logits: torch.Tensor, targets: torch.Tensor, differentiable_entropy: bool
 ) -> FusedCausalLMOutput:
     """Score ``(N, vocab)`` logits of the labelled positions of ``(batch, length)`` targets."""
-    from trl.trainer.utils import FusedCausalLMOutput  # who only proves needs no TRL
+    from trl.trainer.utils import FusedCausalLMOutput  # proving needs no TRL
 
     mask = targets != -100
     chosen = targets[mask].to(logits.device)

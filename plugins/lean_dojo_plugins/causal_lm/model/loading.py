@@ -1,9 +1,9 @@
-"""Load a causal language model and its tokenizer for training, in what learns and is fast.
+"""Load a causal language model and its tokenizer for training, in suitable precision.
 
 Precision. AdamW on bfloat16 *weights* at usual learning rates hardly learns: an update is smaller
 than half the distance to the next bfloat16 number and is rounded away. So the weights that are
 trained (all of them, or the LoRA adapter) are float32, and the arithmetic runs in bfloat16
-(autocast) where the device has it: on a GPU, and on a CPU with AVX-512-bf16 or AMX. The frozen
+(autocast) on devices that support it: GPUs, and CPUs with AVX-512-bf16 or AMX. The frozen
 base under a LoRA adapter is held in bfloat16 there.
 """
 
@@ -42,7 +42,7 @@ _FIXED_BY_ADAPTER = (
 
 
 def load_tokenizer(name: str | Path) -> PreTrainedTokenizerBase:
-    """Load a tokenizer and give it what training needs: a chat template and a padding token.
+    """Load a tokenizer, and add a chat template and a padding token if it lacks them.
 
     Raises:
         UsageError: If there is none at that path.
@@ -92,7 +92,7 @@ def load_model(
 
 
 def check_lora(name: str | Path, lora: LoraConfig) -> None:
-    """Look whether a new adapter fits the model of a name, without loading it.
+    """Check whether a new adapter fits the named model, without loading it.
 
     Raises:
         UsageError: If there is no model at that path.
@@ -107,7 +107,7 @@ def check_lora(name: str | Path, lora: LoraConfig) -> None:
 
 
 def match_vocabulary(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Let a tokenizer pad with a token that the model has; what pads is never read.
+    """Let a tokenizer pad with a token that the model has; padding is never read.
 
     Raises:
         TrainingError: If a conversation needs tokens that the model does not have.
@@ -140,19 +140,19 @@ def load_for_inference(name: str | Path, device: Device) -> PreTrainedModel:
     Raises:
         UsageError: If there is no model at that path.
         TrainingError: If the hub does not give it, or it cannot be read.
-        CheckpointError: If an adapter's base is not there any more.
+        CheckpointError: If an adapter's base no longer exists.
     """
     model: torch.nn.Module = _load_merged(resolve_model(name), device.frozen_dtype)
     return cast("PreTrainedModel", model.to(device.name).eval())
 
 
 def load_outline(name: str | Path) -> PreTrainedModel:
-    """Make a model without its weights, for what its configuration tells.
+    """Make a model without weights, from its configuration.
 
     Raises:
         UsageError: If there is no model at that path.
         TrainingError: If the hub does not give it, or it cannot be read.
-        CheckpointError: If an adapter's base is not there any more.
+        CheckpointError: If an adapter's base no longer exists.
     """
     source = resolve_model(name)
     folder, gguf = _gguf(base_of_adapter(source) if is_adapter(source) else source)
@@ -190,8 +190,8 @@ def load_base(source: str, *, dtype: torch.dtype) -> PreTrainedModel:
     if gguf is None:
         return load()  # type: ignore[no-any-return]
     quantised = load(gguf_file=gguf)
-    # transformers refuses to save what came out of a GGUF file; a fresh model of the same
-    # configuration with the same weights has no such memory.
+    # transformers refuses to save a model loaded from GGUF; a fresh model of the same
+    # configuration with the same weights can be saved.
     config = AutoConfig.from_pretrained(folder, gguf_file=gguf)
     model = AutoModelForCausalLM.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]
     model.load_state_dict(quantised.state_dict())
@@ -200,7 +200,7 @@ def load_base(source: str, *, dtype: torch.dtype) -> PreTrainedModel:
 
 
 def describe_parameters(model: Any) -> str:
-    """Say how many parameters train, for people.
+    """Describe how many parameters train.
 
     >>> describe_parameters(torch.nn.Linear(10, 10))
     'trainable parameters: 110 of 110 (100.00 %)'
@@ -226,7 +226,7 @@ def base_of_adapter(folder: str) -> str:
     """Return the folder or hub id of the model that an adapter was trained on.
 
     Raises:
-        CheckpointError: If it is not there any more.
+        CheckpointError: If it no longer exists.
     """
     from peft import PeftConfig
 

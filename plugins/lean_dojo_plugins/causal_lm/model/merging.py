@@ -1,4 +1,4 @@
-"""Merge a LoRA adapter into its base model, for whoever loads plain models only."""
+"""Merge a LoRA adapter into its base model, for tools that load plain models only."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from lean_dojo_plugins.training.hub import fetch
 from lean_dojo_v2.runs.files import STATE_FILE
 
 KEPT = (STATE_FILE, "metrics.jsonl", "evaluation.json", "README.md")
-"""Files of the run that stay true of the merged model."""
+"""Files of the run that still apply to the merged model."""
 
 
 def merge_lora(adapter: Path, output: Path) -> str:
     """Merge an adapter into its base model, in a new folder that gets the tokenizer, too.
 
-    The sum is made in float32 and saved as the base is.
+    The sum is computed in float32 and saved in the base's type.
 
     Returns:
         The type of the saved weights, for example ``"bfloat16"``.
 
     Raises:
-        UsageError: If no adapter is there, or something lies at ``output``.
-        CheckpointError: If the base model is not there any more.
+        UsageError: If there is no adapter, or ``output`` exists.
+        CheckpointError: If the base model no longer exists.
         TrainingError: If the hub does not give it.
     """
     if not (adapter / ADAPTER_FILE).is_file():
@@ -63,7 +63,7 @@ def merge_lora(adapter: Path, output: Path) -> str:
 
 
 def _correct_card(card: Path) -> None:
-    """Say on the model card that it is a plain model now."""
+    """Correct the model card: it is a plain model now."""
     if card.is_file():
         text = card.read_text(encoding="utf-8")
         text = text.replace("library_name: peft", "library_name: transformers", 1)

@@ -1,4 +1,4 @@
-"""Muon for the matrices of a small model, AdamW for the rest of it.
+"""Muon for the matrices of a small model, AdamW for its other parameters.
 
 Muon (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon) makes each step of a matrix
 orthogonal; a small model learns to copy from its context in fewer steps than with AdamW alone. It
@@ -37,7 +37,7 @@ class _Float32Muon(Muon):
 def _orthogonal(
     matrix: torch.Tensor, coefficients: tuple[float, float, float], steps: int, eps: float
 ) -> torch.Tensor:
-    """Bring all singular values near 1, by iterations of Newton and Schulz."""
+    """Bring all singular values near 1, by Newton-Schulz iterations."""
     a, b, c = coefficients
     is_tall = matrix.size(0) > matrix.size(1)
     found = matrix.T if is_tall else matrix
@@ -52,7 +52,7 @@ class MuonWithAdamW(Optimizer):
     """Both optimisers as one; a scheduler sees the parameter groups of both.
 
     Args:
-        model: The model. Matrices that train, outside of its embeddings and head, get Muon.
+        model: The model. Muon trains its matrices other than embeddings and head.
         lr: Peak learning rate of both: Muon's steps are scaled to the size of AdamW's.
         weight_decay: Of the matrices.
     """
@@ -74,7 +74,7 @@ class MuonWithAdamW(Optimizer):
             self._both.append(
                 kind(matrices, lr=lr, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")
             )
-        if rest:  # of an adapter, nothing
+        if rest:  # empty for an adapter
             self._both.append(AdamW(rest, lr=lr, betas=(0.9, 0.98), weight_decay=0.0))
         super().__init__([group for one in self._both for group in one.param_groups], {})
 

@@ -1,1 +1,1 @@
-"""What a causal language model reads and learns to write."""
+"""Texts that a causal language model reads and learns to write."""

@@ -1,7 +1,7 @@
 """The prompts: one text for training and proving, as chat messages.
 
-Both built-in formatters ask with the same conversation, so a model trained by SFT or GRPO is
-prompted at proof time with the very text that it has learned from.
+Both built-in formatters use the same conversation, so a model trained by SFT or GRPO is prompted
+at proof time with exactly the text that it has learned from.
 """
 
 from __future__ import annotations
@@ -76,20 +76,20 @@ class TacticChat:
                 }
 
     def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:  # noqa: ARG002
-        """Ask for the next tactic at ``goal``; premises have no place in this text."""
+        """Ask for the next tactic at ``goal``; premises are not used."""
         return ask(goal)
 
 
 class TacticPrompt:
-    """Rows for reinforcement learning: a prompt, and what an exact replay of its state needs.
+    """Rows for reinforcement learning: a prompt, and the data to replay its state exactly.
 
     Columns: ``problem`` (the goal as text), ``prompt`` (the conversation), ``url``, ``commit``,
     ``file_path``, ``full_name``, ``start`` and ``end`` (of the theorem), ``position`` (of the
-    tactic, ``[line, column]``, or ``None`` if the trace does not say), ``digest`` (of its first
+    tactic, ``[line, column]``, or ``None`` if not recorded), ``digest`` (of its first
     goal, :attr:`lean_dojo_core.TracedTactic.digest`), ``tactic_index``
     (0-based), ``tactics_before`` (every traced tactic before it, in order) and ``tactic`` (the one
-    that the human proof uses). A proof that stands elsewhere than in a theorem gives no row, for no
-    reward can judge it.
+    that the human proof uses). A proof outside a theorem gives no row, since no reward
+    can judge it.
     """
 
     columns: tuple[str, ...] = (
@@ -109,7 +109,7 @@ class TacticPrompt:
     )
 
     def rows(self, theorem: Theorem) -> Iterator[Row]:
-        """Yield one row per state at which the human proof plays a learnable tactic."""
+        """Yield one row per state at which the human proof has a learnable tactic."""
         played: list[str] = []
         for index, tactic in enumerate(theorem.traced_tactics if theorem.is_problem else ()):
             label = label_of(tactic)
@@ -133,5 +133,5 @@ class TacticPrompt:
             played.append(remove_marks(tactic.tactic))
 
     def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:  # noqa: ARG002
-        """Ask for the next tactic at ``goal``; premises have no place in this text."""
+        """Ask for the next tactic at ``goal``; premises are not used."""
         return ask(goal)

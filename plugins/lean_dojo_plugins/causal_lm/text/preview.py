@@ -18,7 +18,7 @@ from lean_dojo_plugins.causal_lm.text.tokenisation import (
 from lean_dojo_v2.plugin_host.optional_protocols import PreviewExample, PreviewToken
 
 _INCOMPLETE = "\ufffd"
-"""What a decoder writes for the first bytes of a character of several tokens."""
+"""The decoder's output for an incomplete multi-token character."""
 
 
 def preview(
@@ -32,7 +32,7 @@ def preview(
     """Return the first examples, rendered and tokenised as for training.
 
     Rows with a ``completion`` are shown with their labels; rows of a prompt alone (GRPO) carry no
-    loss, for there the model's own samples do. An example that is longer than ``max_length`` is
+    loss, which covers the model's own samples. An example that is longer than ``max_length`` is
     shown shortened, or left out, as in training.
     """
     tokeniser = Tokeniser(tokenizer, max_length)

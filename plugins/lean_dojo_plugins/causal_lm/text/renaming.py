@@ -1,8 +1,8 @@
-"""States and tactics under other names of their variables: the same proof steps, differently spelt.
+"""Data augmentation: the same proof steps with their variables renamed.
 
-What a proof step says does not depend on whether a proposition is called ``p`` or ``q``. A model
-that has seen few theorems learns names by heart instead of where to copy them from; the same step
-under other names teaches the copying.
+A proof step does not depend on whether a proposition is called ``p`` or ``q``. A model that has
+seen few theorems memorises names instead of learning where to copy them from; renamed copies teach
+the copying.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _PROPOSITIONS = "pqrs"
 
 
 def renamed(step: StateAndTactic, copies: int, rng: random.Random) -> Iterator[StateAndTactic]:
-    r"""Yield a step under other names.
+    r"""Yield a step with renamed variables.
 
     Variables of one letter change places with others of the same type; propositions may also take
     a name that the step does not use. Hypotheses follow the variables that they are named after.
-    There are at most so many copies, fewer where there are not so many spellings.
+    There are at most ``copies``, fewer if there are not so many spellings.
 
     >>> step = ("p q : Prop\nhp : p\nhq : q\n⊢ q ∧ p", "exact ⟨hq, hp⟩")
     >>> for state, tactic in renamed(step, 1, random.Random(3)):
@@ -91,10 +91,10 @@ def _spelt(text: str, names: Mapping[str, str]) -> str:
 
 
 class RenamedTacticChat(TacticChat):
-    r"""The rows of ``tactic-chat``, each also under other names of its variables.
+    r"""The rows of ``tactic-chat``, each also with renamed variables.
 
-    For small data, and models that start from nothing: a model that was pretrained on much text has
-    learned to copy names already. The names follow from the theorem alone, so rows are repeatable.
+    For small data and models trained from scratch; a pretrained model copies names already. The
+    names depend on the theorem alone, so rows are reproducible.
 
     >>> from lean_dojo_core import TracedTactic
     >>> step = TracedTactic("exact hq", "p q : Prop\nhp : p\nhq : q\n⊢ q", "no goals")
@@ -104,13 +104,13 @@ class RenamedTacticChat(TacticChat):
     """
 
     copies: ClassVar[int] = 3
-    """Other spellings of each row, at most."""
+    """Maximum number of renamed copies per row."""
 
     evaluate_with: ClassVar[str] = "tactic-chat"
-    """Held-out tactics count once, as they were written."""
+    """Formatter for evaluation: held-out tactics count once, as written."""
 
     def rows(self, theorem: Theorem) -> Iterator[Row]:
-        """Yield each tactic that can be learned as it is, then under other names."""
+        """Yield each learnable tactic as written, then renamed."""
         rng = random.Random(f"{theorem.file_path}\n{theorem.full_name}")
         for tactic in theorem.traced_tactics:
             label = label_of(tactic)

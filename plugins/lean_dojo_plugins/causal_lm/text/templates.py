@@ -1,13 +1,13 @@
-"""Chat templates as models bring them, and what is put before those that do not fit.
+"""Chat templates of models, and fixes for those that do not fit.
 
 Training and proving render the same messages with the tokenizer's own template. Two kinds of
-templates would spoil that, and are mended when the tokenizer is loaded. The mended template is
-saved with the trained model, so every server that loads it renders the same text.
+templates would break that, and are fixed when the tokenizer is loaded. The fixed template is saved
+with the trained model, so every server that loads it renders the same text.
 
 * A template that refuses the system role (Gemma's): the system text begins the user's turn.
 * A template whose prompt is not what precedes the assistant's text in a whole conversation.
-  Those of reasoning models write ``<think>`` where the model is to go on, but a finished (empty)
-  thought, or none, before an answer. The prompt then is what precedes the answer.
+  Those of reasoning models end a prompt with ``<think>``, but put a finished (empty) thought, or
+  none, before an answer. The prompt then is the text before the answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PLAIN_TEMPLATE = (
 """Chat template for base models that come without one; saved with the tokenizer."""
 
 _ANSWER = "[the answer]"
-"""Stands for the assistant's text where a template is asked what it writes before it."""
+"""Placeholder for the assistant's text, to find what a template writes before it."""
 # An empty expression keeps Jinja from removing a newline at the template's own begin or end.
 _JOIN_SYSTEM = (
     "{% if messages[0]['role'] == 'system' and messages | length > 1 %}"
@@ -63,10 +63,10 @@ _REPLY: Message = {"role": "assistant", "content": _ANSWER}
 def render(
     tokenizer: PreTrainedTokenizerBase, conversations: Sequence[list[Message]], *, ask: bool
 ) -> list[str]:
-    """Render conversations by the chat template; with ``ask``, up to where the answer begins.
+    """Render conversations by the chat template; with ``ask``, up to the start of the answer.
 
     Raises:
-        TrainingError: If the template refuses one; says its reason.
+        TrainingError: If the template refuses one; with its reason.
     """
     try:
         texts = tokenizer.apply_chat_template(
@@ -82,11 +82,11 @@ def render(
 
 
 def mend_template(tokenizer: PreTrainedTokenizerBase) -> None:
-    """Give a tokenizer a template that fits; see the module's text. What is mended is said once.
+    """Fix a tokenizer's template if necessary (see the module's text), and report it once.
 
     Raises:
-        TrainingError: If its template can render neither form of a question and its answer, or
-            leaves out the goal or the tactic.
+        TrainingError: If its template can render neither form of a conversation, or leaves out the
+            goal or the tactic.
     """
     if tokenizer.chat_template is None:
         tokenizer.chat_template = PLAIN_TEMPLATE
@@ -118,7 +118,7 @@ def _refuses_system(tokenizer: PreTrainedTokenizerBase) -> bool:
     try:
         render(tokenizer, [_PROBE], ask=True)
     except TrainingError:
-        render(tokenizer, [_PROBE[1:]], ask=True)  # an error here is another one
+        render(tokenizer, [_PROBE[1:]], ask=True)  # raises if the reason is another
         return True
     return False
 
@@ -134,7 +134,7 @@ def _set_template(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
 
 
 def _end(text: str, other: str) -> str:
-    """Return what stands in a text after the part that it shares with another."""
+    """Return the rest of a text after its common prefix with another."""
     shared = zip(text, other, strict=False)
     same = itertools.takewhile(lambda pair: pair[0] == pair[1], shared)
     return text[sum(1 for _ in same) :]
@@ -146,5 +146,5 @@ def _say(tokenizer: PreTrainedTokenizerBase, what: str) -> None:
 
 @functools.cache
 def _say_once(text: str) -> None:
-    if os.environ.get("RANK", "0") == "0":  # of several processes, the first
+    if os.environ.get("RANK", "0") == "0":  # only the first process
         print(text, file=sys.stderr)

@@ -1,9 +1,9 @@
 """Turn chat rows into token ids and labels, and fit a prompt into a length.
 
 The labels are those that TRL gives prompt/completion rows with ``completion_only_loss=True``:
-everything from where the rendered prompt ends, the end-of-turn token included. Doing it here, in
-one batched pass, allows a goal that is too long to be shortened where it hurts least (TRL would
-cut the tactic off) and keeps TRL from writing caches.
+everything after the rendered prompt, including the end-of-turn token. Doing it here, in
+one batched pass, allows long goals to be shortened where it hurts least (TRL would truncate the
+tactic) and keeps TRL from writing caches.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Tokeniser:
     Attributes:
         tokenizer: The model's tokenizer, with a chat template.
         max_length: Longest example, in tokens; ``None`` for no limit.
-        too_long: Counts those that were longer.
+        too_long: Counter of longer ones.
     """
 
     tokenizer: PreTrainedTokenizerBase
@@ -98,7 +98,7 @@ def encode(
 ) -> list[list[int]]:
     """Render conversations by the chat template and tokenise them.
 
-    With ``ask`` they end where the assistant is to answer.
+    With ``ask`` they end where the assistant's answer begins.
 
     Raises:
         TrainingError: If the template refuses one.
@@ -114,7 +114,7 @@ def encode_prompt(
 ) -> list[int]:
     """Tokenise a prompt, its goal shortened as in training so that it fits into ``max_tokens``.
 
-    Where not even the instruction fits, the first goal alone is asked about, cut on the left.
+    If not even the instruction fits, the prompt is the first goal alone, cut on the left.
     """
     (ids,) = encode(tokenizer, [prompt], ask=True)
     if max_tokens is None or len(ids) <= max_tokens:
@@ -159,10 +159,10 @@ def labelled(prompt_ids: Sequence[int], ids: list[int]) -> TokenisedExample:
 def shorten(
     tokenizer: PreTrainedTokenizerBase, prompt: list[Message], excess: int
 ) -> list[Message] | None:
-    """Make the last message about ``excess`` tokens shorter; ``None`` if it has not that many.
+    """Make the last message about ``excess`` tokens shorter; ``None`` if it is too short for that.
 
-    Goals after the first go first (a tactic works on the first one), then hypotheses from the
-    top; what stands next to ``⊢`` stays.
+    Goals after the first are dropped first (a tactic works on the first one), then hypotheses
+    from the top; the text next to ``⊢`` is kept.
     """
     content = prompt[-1]["content"]
     goals = _goals(content)
@@ -173,7 +173,7 @@ def shorten(
         if excess >= len(ids):
             return None
         shorter = cast("str", tokenizer.decode(ids[excess:])).lstrip("\ufffd")
-        # A hypothesis cut in two is worth nothing: go on at the next whole line.
+        # Half a hypothesis is useless: continue at the next whole line.
         _, newline, rest = shorter.partition("\n")
         if newline and "⊢" in rest:
             shorter = rest
@@ -187,7 +187,7 @@ def _goals(content: str) -> list[str]:
 
 
 def _first_goals(tokenizer: PreTrainedTokenizerBase, goals: list[str], excess: int) -> str:
-    """Drop goals from the end until the excess is covered, or the first one is left alone."""
+    """Drop goals from the end until the excess is covered, or only the first one is left."""
     texts = [f"\n\n{goal}" for goal in goals[1:]]
     ids = cast("list[list[int]]", tokenizer(texts, add_special_tokens=False)["input_ids"])
     lengths = [len(each) for each in ids]

@@ -11,12 +11,12 @@ from lean_dojo_v2.prover.completions import whole_proof_prompt
 
 
 def proof_text(theorem: Theorem) -> str | None:
-    r"""Return the tactic block of a traced proof, or ``None`` if it is not known as a whole.
+    r"""Return the tactic block of a traced proof, or ``None`` if it is incomplete.
 
-    A tactic that stands inside another one comes with it: the next of the block is the first that
-    begins at the state that the last one left. Exported data does not say where tactics stand, so
-    the lines of a tactic after its first are indented by two columns. A proof that is one step from
-    the statement was written in one go, and stays as it is.
+    A nested tactic is part of the outer one: the next tactic of the block is the first that begins
+    at the state that the last one left. Exported data has no positions, so the lines of a tactic
+    after its first are indented by two columns. A proof that is one step from the statement was
+    written in one go, and is returned unchanged.
 
     >>> steps = (
     ...     TracedTactic("constructor", "⊢ p ∧ q", "⊢ p\n\n⊢ q"),
@@ -54,7 +54,7 @@ def _laid_out(tactic: str) -> list[str]:
 class WholeProof:
     """Rows of whole proofs: ``problem`` and ``prompt`` (the statement), ``completion`` (its proof).
 
-    With the columns that say where the theorem stands, the reward ``proof-verified`` verifies a
+    With the columns that locate the theorem, the reward ``proof-verified`` can verify a
     completion. A theorem without a known proof has no row for fine-tuning.
     """
 
@@ -62,7 +62,7 @@ class WholeProof:
         "problem", "prompt", "completion", "url", "commit", "file_path", "full_name", "start", "end"
     )  # fmt: skip
     whole_proof = True
-    """Completions are whole proofs: they do not end with their first line."""
+    """Completions are whole proofs, of several lines."""
 
     def rows(self, theorem: Theorem) -> Iterator[Row]:
         """Yield one row for a theorem with a statement and a proof by tactics."""
@@ -83,5 +83,5 @@ class WholeProof:
         }
 
     def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:  # noqa: ARG002
-        """Ask for a proof of the statement ``goal``; premises have no place in this text."""
+        """Ask for a proof of the statement ``goal``; premises are not used."""
         return whole_proof_prompt(goal)
