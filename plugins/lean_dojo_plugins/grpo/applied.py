@@ -1,4 +1,4 @@
-"""Whether rewards apply at all: a reward that gives ``None`` throughout teaches nothing."""
+"""Detection of rewards that never apply: ``None`` throughout teaches nothing."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import torch
 from lean_dojo_v2.errors import RewardError
 
 BATCHES = 2
-"""Batches after which a reward that has applied to nothing ends the run."""
+"""Number of batches after which a reward that never applied ends the run."""
 
 _log = logging.getLogger(__name__)
 
 
 class Applied:
-    """To how many completions each reward has applied."""
+    """Counts the completions to which each reward applied."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = list(names)

@@ -1,4 +1,4 @@
-"""The GRPO dataset as the documents describe it."""
+"""The GRPO dataset class of the documented API."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from lean_dojo_plugins.training.data import SplitDataset
 
 
 class GRPODataset(SplitDataset):
-    """Prompts out of a split file that ``export_merged_data`` wrote.
+    """Prompts from a split file written by ``export_merged_data``.
 
     Args:
         data_path: The file (``…/random/train.json``), or the folder of the merged data.
         formatter: Name of the dataset formatter (default: ``tactic-prompt``).
 
     Raises:
-        DataError: If the file is not there.
+        DataError: If the file does not exist.
     """
 
     default_formatter: ClassVar[str] = "tactic-prompt"

@@ -1,9 +1,9 @@
-"""TRL's GRPO trainer over whole proofs: it samples the steps, TRL scores and learns them.
+"""TRL's GRPO trainer over whole proofs: steps are sampled here, scored and learned by TRL.
 
 TRL sees a batch of steps, each a prompt and a completion of its own; their advantages are those of
-the proofs that they belong to. Proofs differ in length, so the batch is filled up to whole passes
-with steps that are masked out of the loss. Each of several processes plays whole groups of its own
-with engines of its own; its batch is filled up to the longest of all, since TRL gathers them.
+the proofs that they belong to. Proofs differ in length, so the batch is padded to whole passes with
+steps that are masked out of the loss. Each process plays whole groups with its own engines; its
+batch is padded to the longest of all, since TRL gathers them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _OwnedStep:
         step: The step.
         owner: Its group's and its episode's number.
         proved: Whether its episode is a proof.
-        counts: Whether it is learned from; others only fill the batch up.
+        counts: Whether it is learned from; others are padding.
     """
 
     step: PlayedStep
@@ -60,11 +60,11 @@ class _OwnedStep:
 class EpisodeTrainer(StepTrainer):
     """One curriculum step's trainer over whole proofs.
 
-    Logs ``episodes/proved`` (share of all episodes that were played), ``episodes/steps`` (of those
-    learned from, on average), ``episodes/teaching`` (share of the groups learned from in which some
-    succeed and some do not), ``episodes/replaced`` (share of the groups played that were replaced),
-    ``episodes/ended_by_clock`` (how many tactics a limit in seconds ended, not a counted one) and
-    ``time/episodes`` (seconds that playing a batch took, Lean included).
+    Logs ``episodes/proved`` (share of all episodes played), ``episodes/steps`` (mean over those
+    learned from), ``episodes/teaching`` (share of the groups learned from in which some succeed and
+    some do not), ``episodes/replaced`` (share of the groups played that were replaced),
+    ``episodes/ended_by_clock`` (tactics ended by a limit in seconds instead of a count) and
+    ``time/episodes`` (seconds to play a batch, including Lean).
     """
 
     _stage: EpisodeRunner
@@ -76,13 +76,12 @@ class EpisodeTrainer(StepTrainer):
     def play_with(
         self, stage: EpisodeRunner, formatter: DatasetFormatter, prompt_length: int | None
     ) -> None:
-        """Take what plays the episodes, which is closed when the training ends, and the prompts.
+        """Set the runner of the episodes, closed when training ends, and the prompts.
 
         Goals whose prompt is longer than ``prompt_length`` tokens are shortened.
 
         Raises:
-            ConfigError: If all processes would have to generate together, which play at their own
-                pace.
+            ConfigError: If all processes generate together, since each plays at its own pace.
         """
         together = self.use_vllm or self.is_fsdp_enabled or self.is_deepspeed_enabled
         if together and self.accelerator.num_processes > 1:
@@ -113,14 +112,14 @@ class EpisodeTrainer(StepTrainer):
             output = super()._generate_and_score_completions(rows)
         finally:
             self.rollout_func, self._batch = None, ()
-        # Of TRL's groups, which are not ours, and of its generation, which replays what was played.
+        # Metrics of TRL's groups, which are not ours, and of its generation, which is a replay.
         for name in ("frac_reward_zero_std", "time/generation"):
             self._metrics[mode].pop(name, None)
         output["advantages"] = self._advantages(batch, len(groups)).to(output["advantages"].device)
         return output
 
     def _play(self, rows: Sequence[dict[str, Any]], size: int) -> list[Group]:
-        """Play groups, and others in place of those that teach nothing."""
+        """Play groups, replacing those that teach nothing."""
         groups = self._stage.play(rows, size, self._sample_tactics)
         everything = list(groups)
         dataset: Any = self.train_dataset
@@ -155,7 +154,7 @@ class EpisodeTrainer(StepTrainer):
         return groups
 
     def _note_share(self, name: str, part: int, of: int) -> None:
-        """Note a share over what all processes played."""
+        """Log a share over all processes."""
         self._note(name, sum(self._gather([part])) / sum(self._gather([of])))
 
     def _gather(self, values: Sequence[float]) -> list[float]:
@@ -180,7 +179,7 @@ class EpisodeTrainer(StepTrainer):
         return list(zip(prompts, completions, first_lines, strict=True))
 
     def _flatten(self, groups: Sequence[Group], size: int, mode: str) -> list[_OwnedStep]:
-        """List the steps of all episodes, filled up with some of them to whole passes."""
+        """List the steps of all episodes, padded by repetition to whole passes."""
         steps = [
             _OwnedStep(step, (number, place), episode.proved)
             for number, group in enumerate(groups)
@@ -196,7 +195,7 @@ class EpisodeTrainer(StepTrainer):
         return [*steps, *(attrs.evolve(one, counts=False) for one in again)]
 
     def _recorded(self, prompts: Sequence[Any], _trainer: Any) -> dict[str, Any]:
-        """Give TRL the steps as they were sampled; what fills up is masked."""
+        """Return the sampled steps to TRL, with padding masked."""
         batch = self._batch
         assert len(prompts) == len(batch)
         return {
@@ -211,7 +210,7 @@ class EpisodeTrainer(StepTrainer):
         return self._scores
 
     def _advantages(self, batch: Sequence[_OwnedStep], groups: int) -> torch.Tensor:
-        """Compare each episode with its group; gives one number a step, 0 for what fills up.
+        """Compare each episode with its group; return one number per step, 0 for padding.
 
         An episode's return is 1 for a proof, and the mean of its steps' other rewards.
         """

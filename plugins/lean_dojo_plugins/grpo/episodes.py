@@ -1,10 +1,10 @@
-"""Whole proofs as episodes: played step by step, each step at the state that Lean gave.
+"""Whole proofs as episodes, played step by step at the states that Lean returns.
 
-For each theorem a group of proofs is played from its first goal. A proof that passes the whole
-check earns 1; other rewards are added step by step, as their mean over the proof's steps. What a
-proof earned beside its group is the advantage of all its steps (Shao et al. 2024,
-arXiv:2402.03300). A group in which all or none succeed teaches nothing and is replaced by one of
-another theorem, so many times at most (dynamic sampling; DAPO, Yu et al. 2025, arXiv:2503.14476).
+For each theorem a group of proofs is played from its first goal. A proof that passes full
+verification earns 1; other rewards add their mean over the proof's steps. A proof's advantage over
+its group is the advantage of all its steps (Shao et al. 2024, arXiv:2402.03300). A group in which
+all or none succeed teaches nothing and is replaced by one of another theorem, a limited number of
+times (dynamic sampling; DAPO, Yu et al. 2025, arXiv:2503.14476).
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def _folder(url: str, commit: str) -> Path:
 
 @attrs.frozen
 class EpisodeLimits:
-    """What an episode may spend; counts, but for the safety net.
+    """Limits of an episode: counts, and a time limit as a safety net.
 
     Attributes:
-        steps: Tactics of a proof at most.
+        steps: Maximum number of tactics per proof.
         replacements: How often the groups that teach nothing are replaced in a batch.
         heartbeats: Lean heartbeats that one tactic may use.
         tactic_seconds: Seconds that Lean may take for one tactic.
@@ -67,13 +67,13 @@ class PlayedStep:
 
 @attrs.define(eq=False)
 class Episode:
-    """One proof as it was played."""
+    """One proof attempt."""
 
     steps: list[PlayedStep] = attrs.Factory(list)
     proved: bool = False
     """Whether it ended in a proof that passed full verification."""
     over: bool = False
-    """Whether nothing more is played."""
+    """Whether it has ended."""
 
     @property
     def tactics(self) -> tuple[str, ...]:
@@ -83,12 +83,12 @@ class Episode:
 
 @attrs.define(eq=False)
 class Group:
-    """The episodes of one theorem, which has this row."""
+    """The episodes of one theorem, with its row."""
 
     row: Mapping[str, Any]
     episodes: list[Episode]
     ended_by_clock: int = 0
-    """How many of its tactics a limit in seconds ended."""
+    """Number of tactics ended by a limit in seconds."""
 
     @property
     def proved(self) -> int:
@@ -102,7 +102,7 @@ class Group:
 
 
 class _TheoremStates:
-    """One theorem in its engine: the states that its episodes have reached, by their tactics."""
+    """The states of one theorem that its episodes have reached, by their tactics."""
 
     def __init__(self, problem: TheoremProblem, server: Server, limits: EpisodeLimits) -> None:
         self._problem = problem
@@ -118,18 +118,18 @@ class _TheoremStates:
         return str(self._state(tactics))
 
     def reached(self, episode: Episode) -> str | None:
-        """Print the state that an episode reached; one that is lost for good ends the episode."""
+        """Print the state that an episode reached; if it is lost for good, end the episode."""
         try:
             return self.state(episode.tactics)
-        except LeanError:  # the engine was lost, and the way there cannot be repeated
+        except LeanError:  # the engine was lost, and its tactics cannot be replayed
             episode.over = True
             return None
 
     def play(self, episode: Episode, step: PlayedStep) -> None:
-        """Play a step; what ends the episode, ends it."""
+        """Play a step, which may end the episode."""
         before = episode.tactics
         episode.steps.append(step)
-        if not step.tactic:  # it did not end, or is nothing
+        if not step.tactic:  # unfinished or empty
             episode.over = True
             return
         outcome = self._outcome(before, step.tactic)
@@ -151,7 +151,7 @@ class _TheoremStates:
                     heartbeats=self._limits.heartbeats,
                     timeout=self._limits.tactic_seconds,
                 )
-            except LeanError as error:  # its engine was lost, and the way there cannot be repeated
+            except LeanError as error:  # its engine was lost, and its tactics cannot be replayed
                 self._outcomes[key] = TacticOutcome(Verdict.FAILED, detail=str(error))
             found = self._outcomes[key]
             self.ended_by_clock += found.verdict is Verdict.TIMED_OUT and not found.engine_died
@@ -187,7 +187,7 @@ class _TheoremStates:
 
 
 class EpisodeRunner:
-    """Plays episodes; its engines stay open until it is closed.
+    """Plays episodes, with engines that stay open until :meth:`close`.
 
     Args:
         limits: What an episode may spend.
@@ -214,8 +214,7 @@ class EpisodeRunner:
         Rows have ``url``, ``commit``, ``file_path``, ``full_name``, ``start`` and ``end``.
 
         Returns:
-            The groups of the theorems that could be opened, and stayed so until every episode had
-            begun.
+            The groups of the theorems that could be opened.
         """
         tables = list(self._open(rows))
         groups = [Group(row, [Episode() for _ in range(size)]) for row, _, _ in tables]
@@ -249,7 +248,7 @@ class EpisodeRunner:
 
     @staticmethod
     def _in_lanes(work: Sequence[tuple[ThreadPoolExecutor, Callable[..., Any], Any]]) -> list[Any]:
-        """Do work in the threads of its engines; gives the results in order."""
+        """Run work in the threads of its engines; return the results in order."""
         futures = [lane.submit(fn, *args) for lane, fn, args in work]
         return [future.result() for future in futures]
 

@@ -1,4 +1,4 @@
-"""What a policy's samples earn at goals it has not been trained on."""
+"""Rewards of a policy's samples at held-out goals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def sample_and_score(
     max_new_tokens: int,
     seed: int,
 ) -> dict[str, float]:
-    """Sample tactics at the goals of rows and score every one, equal ones as often as they come.
+    """Sample tactics at the goals of rows and score every sample.
 
     A tactic that does not end by ``max_new_tokens`` scores as empty text.
 

@@ -43,12 +43,12 @@ class GroupPlan:
         return self.batch_size * self.accumulation * self.processes // self.num_generations
 
     def __str__(self) -> str:
-        return self.told("completion", "prompt")
+        return self.describe("completion", "prompt")
 
-    def told(self, member: str, task: str) -> str:
-        """Say it of groups of ``member`` for each ``task``.
+    def describe(self, member: str, task: str) -> str:
+        """Describe the plan for groups of ``member`` for each ``task``.
 
-        >>> GroupPlan(8, 16, 1, 1).told("episode", "theorem")
+        >>> GroupPlan(8, 16, 1, 1).describe("episode", "theorem")
         'groups of 8 episodes, 2 theorems per optimiser step (16 episodes x 1 pass x 1 process)'
         """
         return (
@@ -108,7 +108,7 @@ def plan_groups(batch_size: int, processes: int, trainer_args: Mapping[str, Any]
 
 
 def _passes_per_generation(per_pass: int, trainer_args: Mapping[str, Any]) -> int | None:
-    """Return the backward passes that one generation feeds, where the user's settings say it."""
+    """Return the backward passes per generation, if the user's settings give it."""
     given = [name for name in _BATCH_SETTINGS[1:] if trainer_args.get(name) is not None]
     if len(given) > 1:
         raise ConfigError(f"trainer_args: give only one of {' and '.join(given)}")

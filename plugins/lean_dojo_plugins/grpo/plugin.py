@@ -26,7 +26,7 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
     yield DatasetFormatterSpec(
         name="tactic-prompt",
         target="lean_dojo_plugins.causal_lm.text.formatters:TacticPrompt",
-        summary="Prompts without an answer, with what an exact replay of their state needs.",
+        summary="Prompts without an answer, with the data to replay their states exactly.",
         columns=(
             "problem", "prompt", "url", "commit", "file_path", "full_name", "start", "end",
             "position", "digest", "tactic_index", "tactics_before", "tactic",
@@ -35,7 +35,7 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
     yield DatasetFormatterSpec(
         name="whole-proof",
         target="lean_dojo_plugins.causal_lm.text.whole_proofs:WholeProof",
-        summary="A statement and its whole proof, with what its verification needs.",
+        summary="A statement and its whole proof, with the data to verify it.",
         columns=(
             "problem", "prompt", "completion", "url", "commit", "file_path", "full_name", "start",
             "end",

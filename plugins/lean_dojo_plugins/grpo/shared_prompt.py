@@ -1,14 +1,14 @@
-"""Compute a prompt once for its group, when completions are written and when they are learned.
+"""Compute a prompt once per group, in generation and in training.
 
 GRPO samples a group of completions of each prompt, so a batch holds each prompt as often as the
 group is large, and a prompt (a proof state) is many times as long as a tactic. Here a group is one
 sequence, the prompt and then its completions one after the other; a mask lets each completion see
-the prompt and itself alone. That is the same sum in another order: values and gradients are those
-of one row a completion, but for rounding (a test compares them).
+the prompt and itself alone. Values and gradients are those of one row
+per completion, except for rounding (a test compares them).
 
     prompt without its last token │ last token, completion 1 │ last token, completion 2 │ …
 
-The prompt's last token is repeated, since it is what the first token of each completion follows.
+The prompt's last token is repeated, since the first token of each completion is predicted from it.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ class Groups:
     real: torch.Tensor
 
     def visible(self) -> torch.Tensor:
-        """Say what each token attends to, ``(prompts, 1, length, length)``.
+        """Return the attention mask, ``(prompts, 1, length, length)``.
 
-        What came before it of the prompt and of its own completion; padding sees itself, since a
-        softmax over nothing is not a number.
+        A token sees the earlier tokens of the prompt and of its own completion; padding sees
+        itself, since a softmax over nothing is NaN.
         """
         asking, seen = self.segment[:, :, None], self.segment[:, None, :]
         length = self.segment.shape[1]
@@ -64,14 +64,14 @@ class Groups:
         return (square.tril() & ((seen == 0) | same) | square.tril().triu())[:, None]
 
     def spread(self, values: torch.Tensor) -> torch.Tensor:
-        """Bring ``(prompts, length - 1)`` scores of labels back to ``(batch, completion)``."""
+        """Map ``(prompts, length - 1)`` scores of labels to ``(batch, completion)``."""
         # Column t of the scores is about the label at column t + 1.
         found = values[self.rows, self.columns - 1]
         return torch.where(self.real, found, torch.zeros_like(found))
 
 
 def pack(input_ids: torch.Tensor, attention_mask: torch.Tensor, kept: int) -> Groups | None:
-    """Pack a batch whose prompts repeat; ``None`` if none does, so nothing would be saved.
+    """Pack a batch whose prompts repeat; ``None`` if none does.
 
     Args:
         input_ids: ``(batch, length)``: prompts, padded on the left, and completions, padded on

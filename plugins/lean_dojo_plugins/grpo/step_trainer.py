@@ -1,4 +1,4 @@
-"""TRL's GRPO trainer, with tactics that end at their line and clocks on generation and rewards."""
+"""TRL's GRPO trainer, with tactics that end at their line, and timed generation and rewards."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class StepTrainer(trl_grpo.GRPOTrainer):
     """
 
     batch_rows: Sequence[dict[str, Any]] = ()
-    """The rows of the batch, each as often as it is completed."""
+    """The rows of the batch, repeated for each completion."""
     turns: Turns | None = None
-    """What plays conversations of several turns; ``None``: a completion is one turn."""
+    """Runs conversations of several turns; ``None``: a completion is one turn."""
     _applied: Applied | None = None
 
     def __init__(self, *, args: Any, share_prompts: bool = True, **options: Any) -> None:
@@ -55,7 +55,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
             log.info("each prompt is computed once per completion, not once per group: %s", reason)
 
     def refer_to(self, reference: PreTrainedModel) -> None:
-        """Measure the KL to this model, the one that the run starts from."""
+        """Measure the KL divergence from this model, where the run started."""
         restore_forward(reference)
         args: Any = self.args
         add_fused_lm_head(
@@ -76,10 +76,10 @@ class StepTrainer(trl_grpo.GRPOTrainer):
             self.add_callback(SyncRefModelCallback(prepared, self.accelerator))
 
     def play(self, turns: Turns) -> None:
-        """Have conversations played.
+        """Generate conversations instead of single turns.
 
         Raises:
-            ConfigError: If processes generate together: their conversations end at different turns.
+            ConfigError: If processes generate together, since conversations end at different turns.
         """
         args: Any = self.args
         sharded = self.accelerator.state.deepspeed_plugin
@@ -87,8 +87,8 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         on_server = self.use_vllm and args.vllm_mode == "server"
         if self.accelerator.num_processes > 1 and (together or on_server):
             raise ConfigError(
-                "turns above 1 need processes that generate on their own: leave out FSDP, "
-                "DeepSpeed ZeRO-3 and a server of vLLM, or start a single process"
+                "turns above 1 need processes that generate independently: leave out FSDP, "
+                "DeepSpeed ZeRO-3 and a vLLM server, or start a single process"
             )
         self.turns = turns
         self.rollout_func = cast("Any", turns)
@@ -99,7 +99,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         return [list(each) for each in ids]
 
     def complete(self, prompts: Sequence[list[int]], group: int) -> tuple[list[list[int]], Any]:
-        """Sample a completion of each prompt; ``group`` in a row are the same.
+        """Sample a completion of each prompt; each ``group`` consecutive prompts are equal.
 
         Returns:
             Their tokens, and log-probabilities if the sampler gives any.
@@ -174,7 +174,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         completion_ids_list: list[list[int]],
     ) -> torch.Tensor:
         start = time.perf_counter()
-        if self.turns is not None:  # the last turn is what counts
+        if self.turns is not None:  # only the last turn counts
             completions = [_saying(one.last, completions[0]) for one in self.turns.played]
             for name, value in self.turns.metrics().items():
                 self._note(name, value)

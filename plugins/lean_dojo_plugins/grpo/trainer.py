@@ -52,7 +52,7 @@ TACTIC_TOKENS, PROOF_TOKENS = 96, 512
 """Default completion lengths: of one tactic, and of a whole proof."""
 TACTIC_PROMPT, WHOLE_PROOF_FORMATTER = "tactic-prompt", "whole-proof"
 _PLACE = ("url", "commit", "file_path", "full_name", "start", "end")
-"""Columns that say where a theorem stands."""
+"""Columns that locate a theorem."""
 _PICTURES = {
     "rewards.svg": figures.rewards,
     "verified.svg": figures.verified,
@@ -68,8 +68,8 @@ class GRPOTrainer(CausalTrainer):
     the goals of ``random/train.json``, scores them with the rewards and updates the policy with
     ``trl.GRPOTrainer``; then saves model (or LoRA adapter) and tokenizer to ``output_dir``.
 
-    A completion ends with its line: a tactic is one line, and what follows would only cost time.
-    With a formatter of whole proofs, or with ``statements``, it is a whole proof.
+    A completion ends with its line, because a tactic is one line. With a formatter for whole
+    proofs, or with ``statements``, it is a whole proof.
     Prompts are shortened so that the longest completion still fits into ``max_length``; rewards
     see the whole goal.
 
@@ -84,13 +84,12 @@ class GRPOTrainer(CausalTrainer):
     config_class: ClassVar[type[TrainingArguments]] = GRPOConfig
     fixed_args: ClassVar[Mapping[str, str]] = {
         **CausalTrainer.fixed_args,
-        "reward_weights": "weights stand with their rewards: reward_func={'name': weight}",
+        "reward_weights": "weights belong to the rewards: reward_func={'name': weight}",
     }
     required_columns: ClassVar[tuple[str, ...]] = ("prompt", "problem")
 
-    # The documents put the reward second; attrs takes fields in the order in which they are
-    # written, so those after it are written again: type checkers do not follow a transformer that
-    # would put them in order.
+    # The reward is documented as the second parameter. attrs orders fields as written, so the
+    # fields after it are repeated; type checkers do not follow a field transformer.
     reward_func: Any = attrs.field(
         default=None,
         kw_only=False,
@@ -145,8 +144,8 @@ class GRPOTrainer(CausalTrainer):
     )
     turns: int = setting(
         1,
-        "Turns of the model for a statement: what Lean says of a proof comes back as the next "
-        "message, and the loss covers the model's turns only.",
+        "Turns of the model for a statement: Lean's answer to a failed proof is the next message, "
+        "and the loss covers the model's turns only.",
         fields.positive_int,
     )
     share_prompts: bool = setting(
@@ -193,11 +192,11 @@ class GRPOTrainer(CausalTrainer):
                 f"{', '.join(registry.reward_functions)}); only with episodes=true is none needed"
             )
         if self.statements is not None and self.episodes:
-            raise ConfigError("statements are proved as a whole, episodes step by step: choose one")
+            raise ConfigError("statements and episodes exclude each other: choose one")
         if self.turns > 1 and (self.statements is None or self._feedback() is None):
             raise ConfigError(
-                "turns above 1 need statements, and a reward that says what is wrong with a proof, "
-                "such as proof-verified"
+                "turns above 1 need statements, and a reward that explains what is wrong with a "
+                "proof, such as proof-verified"
             )
         plan_groups(self.batch_size, 1, self.trainer_args)
         if self.row_length is not None and self.row_length < 1:
@@ -221,7 +220,7 @@ class GRPOTrainer(CausalTrainer):
         data_path = data_path or merged_data_dir()
         if self.statements is not None:
             self._set = self._source_of_statements().read()
-            # The others wait while one has Lean elaborate the statements.
+            # The other processes wait while one has Lean elaborate the statements.
             on_cpu = self.chosen_device.name == "cpu"
             if PartialState(cpu=on_cpu, timeout=PATIENCE).is_main_process:
                 self._set.say()
@@ -229,7 +228,7 @@ class GRPOTrainer(CausalTrainer):
             super().train([stands_in], stands_in, Path(data_path) / "statements")
             return
         if repos is None or database is None:
-            raise UsageError("grpo trains on repositories of a database, or on statements")
+            raise UsageError("grpo needs repositories of a database, or statements")
         hidden: Any = database
         if self.human_share:
             hidden = HumanShare(database, self.human_share, hidden=True)
@@ -265,28 +264,28 @@ class GRPOTrainer(CausalTrainer):
 
     @property
     def own_data(self) -> str | None:
-        """What it trains on without a database."""
+        """The source of the statements, if any is set."""
         return None if self.statements is None else self._source_of_statements().source
 
     def _source_of_statements(self) -> StatementSource:
         return cast("StatementSource", self.statements)  # the converter made it
 
     def make_formatter(self) -> DatasetFormatter:
-        """Load the dataset formatter; that of statements is one of whole proofs."""
+        """Load the dataset formatter; for statements, one of whole proofs."""
         if self.statements is not None and self.formatter == TACTIC_PROMPT:
             return registry.dataset_formatters[f"lean-dojo-v2:{WHOLE_PROOF_FORMATTER}"].create()
         return super().make_formatter()
 
     @property
     def row_length(self) -> int | None:
-        """Longest prompt, in tokens: what a completion leaves of ``max_length``."""
+        """Longest prompt, in tokens: ``max_length`` less a completion."""
         if self.max_length is None:
             return None
         between = (self.turns - 1) * (FEEDBACK_TOKENS + self.completion_length)
         return self.max_length - self.completion_length - between
 
     def _feedback(self) -> Feedback | None:
-        """Return what says what is wrong with a proof: the first reward that does."""
+        """Return the feedback method of the first reward that has one."""
         found = (getattr(reward.function, "feedback", None) for reward in self._rewards)
         return next((one for one in found if one is not None), None)
 
@@ -303,7 +302,7 @@ class GRPOTrainer(CausalTrainer):
     def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Shorten prompts that are too long; an exact replay needs the other columns as they are.
 
-        TRL itself has no limit for prompts. Of episodes only the theorems are kept.
+        TRL itself has no limit for prompts. For episodes only the theorems are kept.
         """
         if self._set is not None:
             rows = self._set.elaborated(Path(self.output_dir)).rows(self.make_formatter())
@@ -316,7 +315,7 @@ class GRPOTrainer(CausalTrainer):
         if step.index == 0 and PartialState().is_main_process:
             groups = self._groups(step)
             words = ("episode", "theorem") if self.episodes else ("completion", "prompt")
-            print(f"GRPO: {groups.told(*words)}", file=sys.stderr)
+            print(f"GRPO: {groups.describe(*words)}", file=sys.stderr)
         config = self.step_config(step)
         trainer = (EpisodeTrainer if self.episodes else StepTrainer)(
             model=self.model,
@@ -341,7 +340,7 @@ class GRPOTrainer(CausalTrainer):
         return trainer
 
     def _set_reference(self, trainer: StepTrainer) -> None:
-        """Have the KL measured to the model that the whole run starts from, at each repository."""
+        """Measure the KL divergence from the model that the whole run started from."""
         policy: Any = trainer.model
         if self.lora_config is None:
             if self._reference is None:
@@ -360,7 +359,7 @@ class GRPOTrainer(CausalTrainer):
         self._reference = None
 
     def finish_step(self) -> None:
-        """Draw the rewards so far; called by the loop on the main process after each step."""
+        """Plot the rewards so far, on the main process after each step."""
         folder = Path(self.output_dir)
         rows = metrics.read(folder)
         for name, draw in _PICTURES.items():
@@ -375,7 +374,7 @@ class GRPOTrainer(CausalTrainer):
         samples: int = 4,
         temperature: float = 1.0,
     ) -> Evaluation:
-        """Measure the policy on held-out goals: the human tactics' loss, and what samples earn.
+        """Measure the policy on held-out goals: loss on human tactics, and rewards of samples.
 
         Args:
             data_path: Folder of merged data, or a split's file; by default what this object
@@ -383,7 +382,7 @@ class GRPOTrainer(CausalTrainer):
             split: ``"val"``, ``"test"`` or ``"train"``.
             limit: Take only this many goals, from the start.
             samples: Tactics to sample at each goal, scored by the trainer's rewards.
-            temperature: Of sampling; the policy itself is at 1.
+            temperature: Sampling temperature; the policy itself has 1.
 
         Returns:
             ``loss`` and ``exact_match`` as SFT's; ``reward``, the mean of the weighted sum;
@@ -415,7 +414,7 @@ class GRPOTrainer(CausalTrainer):
         return attrs.evolve(base, metrics={**base.metrics, **earned})
 
     def _groups(self, step: CurriculumStep) -> GroupPlan:
-        """Plan the groups; those of episodes are each played whole in one process."""
+        """Plan the groups; each group of episodes is played in one process."""
         count, given = step.processes, dict(self.trainer_args)
         if not self.episodes:
             return plan_groups(self.batch_size, count, given)
@@ -439,7 +438,7 @@ class GRPOTrainer(CausalTrainer):
 
 
 def _theorems(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Keep where each theorem stands, once."""
+    """Keep the location of each theorem, once."""
     for place, same in groupby(rows, lambda row: {name: row[name] for name in _PLACE}):
         row = next(same)
         yield {"prompt": row["prompt"], "problem": row["problem"], **place}
@@ -448,7 +447,7 @@ def _theorems(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def _check_rewards(
     rewards: Sequence[AdaptedReward], columns: Sequence[str], formatter: str
 ) -> None:
-    """Refuse rewards that read what the rows do not have, or whose libraries are missing."""
+    """Refuse rewards that read missing columns, or whose libraries are missing."""
     for reward in rewards:
         missing = [name for name in reward.columns_needed() if name not in columns]
         if missing:
@@ -459,7 +458,7 @@ def _check_rewards(
             )
         if not reward.messages:
             continue
-        try:  # TRL's own tell only when called that a library is missing
+        try:  # TRL's rewards report a missing library only when called
             empty: dict[str, list[Any]] = {name: [] for name in reward.columns_needed()}
             reward.function(completions=[], completion_ids=[], **empty)
         except ImportError as error:
@@ -467,7 +466,7 @@ def _check_rewards(
 
 
 def _meant_completions(reward: AdaptedReward, column: str) -> str:
-    """Say what completions are called, where a reward's first parameter may stand for them."""
+    """Return a hint if the reward's first parameter is probably meant for the completions."""
     try:
         names = list(inspect.signature(reward.function).parameters)
     except (TypeError, ValueError):  # written in C

@@ -1,4 +1,4 @@
-"""A dataset of states: lines of a JSONL file, split by theorem, tokenised once, all streamed."""
+"""The LeanProgress dataset: a JSONL file, split by theorem and tokenised as a stream."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lean_dojo_v2.lean_progress.examples import ProgressExample, read_examples
 
 @attrs.frozen(eq=False)
 class ExampleRows:
-    """Examples of a file, read whenever they are iterated over: each carries its whole prefix.
+    """Examples of a file, read on each iteration, since each carries its whole prefix.
 
     Attributes:
         path: The JSONL file.
@@ -38,7 +38,7 @@ class ExampleRows:
 
 
 class ProgressDataset:
-    """A LeanProgress dataset. Its file is read once to check it, and again when it is used.
+    """A LeanProgress dataset; its file is checked once and read again on use.
 
     Args:
         data_path: A JSONL file with ``goal``, ``tactic``, ``steps_remaining`` and, optionally,
@@ -79,15 +79,15 @@ class ProgressDataset:
     def split(self, eval_ratio: float, seed: int) -> tuple[ExampleRows, ExampleRows]:
         """Split into training and evaluation examples.
 
-        All examples of one proof go to the same side; without a theorem's name every example
-        stands for itself. At least one example is held out, and one is kept.
+        All examples of one proof go to the same side; an example without a
+        theorem's name is a group of its own. At least one example is held out, and one is kept.
 
         Args:
             eval_ratio: Share to hold out, between 0 and 1.
-            seed: Changes which.
+            seed: Seed of the split.
 
         Raises:
-            EmptyDatasetError: With fewer than two groups there is nothing to split.
+            EmptyDatasetError: With fewer than two groups.
         """
         of_each = np.fromiter(
             (
@@ -136,7 +136,7 @@ def tokenised(
 def encode(
     texts: Sequence[str], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> dict[str, list[list[int]]]:
-    """Tokenise texts; a long one loses its beginning, never the goal or candidate at its end."""
+    """Tokenise texts, cutting long ones at their beginning; goal and candidate are at the end."""
     tokenizer.truncation_side = "left"
     tokenizer.padding_side = "right"  # an encoder counts its positions from the first column
     return dict(tokenizer(list(texts), truncation=True, max_length=max_length))

@@ -24,19 +24,19 @@ from lean_dojo_v2.lean_progress.examples import progress_text
 from lean_dojo_v2.prover.suggestion import Step
 
 MAX_LENGTH = 512
-"""Tokens of an input at most, where neither the training nor the tokenizer says a limit."""
+"""Maximum input length if neither the training nor the tokenizer has a limit."""
 
-_NO_LIMIT = 1 << 20  # transformers puts 1e30 where a tokenizer says none
+_NO_LIMIT = 1 << 20  # transformers writes 1e30 if a tokenizer has none
 
 
 class ProgressModel:
     """Predicts how many steps of a proof remain, with a model of ``ProgressTrainer``.
 
-    The model's folder records the limit of tokens that it was trained with.
+    The model's folder records the input length of its training.
 
     Args:
         path: Its folder.
-        max_length: Tokens of an input at most; the training's if not given.
+        max_length: Maximum input length in tokens; default: the training's.
         batch_size: Examples per batch.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
 

@@ -1,4 +1,4 @@
-"""How far predictions are off, in numbers and as a picture."""
+"""Errors of predictions, as numbers and as a plot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The progress trainer: a model with one output, the steps of a proof that remain."""
+"""The progress trainer: a model that predicts the remaining steps of a proof."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ class ProgressTrainer:
     """Trains a model that predicts how many steps of a proof remain (LeanProgress).
 
     Batches hold examples of similar length, padded to their longest; the checkpoint with the lowest
-    mean squared error on the held-out proofs is kept. A killed run goes on from
-    its last epoch, a finished one is trained on where ``epochs`` is raised. The examples are
+    mean squared error on the held-out proofs is kept. A killed run resumes from
+    its last epoch; a finished one continues if ``epochs`` is raised. The examples are
     tokenised to disk, so memory does not grow with them.
 
     Attributes: see the fields' help texts (``lean-dojo show progress``).
@@ -105,7 +105,7 @@ class ProgressTrainer:
         UsageError: If ``model_name`` can only be a path and nothing is there.
     """
 
-    data_path: str | Path | None = setting(  # what it holds shapes the result, not where it lies
+    data_path: str | Path | None = setting(  # its content shapes the result, not its location
         None, "JSONL dataset, not needed with a database.", shapes_result=False
     )
     model_name: str = attrs.field(
@@ -155,7 +155,7 @@ class ProgressTrainer:
         **FIXED,
         "num_train_epochs": f"{_OURS} epochs",
         "learning_rate": f"{_OURS} learning_rate",
-        "save_only_model": "a killed run could not go on",
+        "save_only_model": "a killed run could not resume",
         **dict.fromkeys(("bf16", "fp16", "bf16_full_eval", "fp16_full_eval"), _PRECISION),
         **dict.fromkeys(
             (
@@ -197,8 +197,8 @@ class ProgressTrainer:
         resolve_callbacks(self.callbacks)
 
     def _require_data(self) -> None:
-        """Look whether the data that the user named are there, and of the right kind."""
-        if self.data_path is None:  # a database gives them
+        """Check that the named data exists and is of the right kind."""
+        if self.data_path is None:  # the data comes from a database
             return
         path = Path(self.data_path)
         if path.is_dir() or not path.exists():
@@ -211,7 +211,7 @@ class ProgressTrainer:
 
     @property
     def processes(self) -> PartialState:
-        """The state of the processes; asked for anew, since each trainer run resets it."""
+        """The state of the processes; read anew, since each trainer run resets it."""
         return PartialState(cpu=choose_device(self.device).name == "cpu")
 
     def train(
@@ -226,7 +226,7 @@ class ProgressTrainer:
             repos: Repositories to take proofs from; all of the database's if not given.
             database: Database of traced theorems; without one, the constructor's ``data_path`` is
                 read.
-            data_path: Folder for the dataset that is made from the database.
+            data_path: Folder for the dataset made from the database.
 
         Raises:
             UsageError: If there is neither a dataset nor a database, or the output folder holds a
@@ -247,9 +247,9 @@ class ProgressTrainer:
         """Measure the saved model.
 
         Args:
-            data_path: A JSONL file to measure on as a whole, or a folder of merged data; by default
+            data_path: A JSONL file to measure on completely, or a folder of merged data; by default
                 the training file, also in a later process.
-            split: Of the training file ``"val"``, its held-out part, or ``"train"``; ``"test"``:
+            split: ``"val"`` (the held-out part of the training file) or ``"train"``; ``"test"``:
                 the proofs of ``random/test.json`` in the folder of merged data.
 
         Returns:
@@ -339,7 +339,7 @@ class ProgressTrainer:
         database: Database | None,
         data_path: Path | str | None,
     ) -> ProgressDataset:
-        """Return the dataset, made of the database's proofs where it is not given."""
+        """Return the dataset, made from the database's proofs unless given."""
         if database is not None:
             self._export(repos, database, data_path)
         return ProgressDataset(self._dataset_file())
@@ -381,7 +381,7 @@ class ProgressTrainer:
             for repository in database.repositories
             if wanted is None or (repository.url, repository.commit) in wanted
             for theorem in repository.iter_theorems()
-            # What is held out stays so: this model is to guide the search for its proofs.
+            # Held-out theorems stay out, since this model guides the search for their proofs.
             if split_of(theorem) == "train"
             for row in formatter.rows(theorem)
         )
@@ -390,7 +390,7 @@ class ProgressTrainer:
         self.data_path = file
 
     def _open(self, folder: RunFolder, dataset: ProgressDataset) -> None:
-        """Bring the output folder into order and the data into it; for the main process only."""
+        """Prepare the output folder and its data, on the main process."""
         kept, held_out = dataset.split(self.eval_ratio, self.seed)
         settings = {**self.settings(), "data": dataset.digest}
         state = folder.begin(type(self), settings, resume=self.resume)
@@ -408,7 +408,8 @@ class ProgressTrainer:
     def _fit(self, folder: RunFolder, state: RunState, longer: Mapping[str, float]) -> None:
         """Train from the last checkpoint on and publish the best model.
 
-        A finished run that is trained longer goes on from its model, which stays if that is better.
+        A finished run that is trained longer continues from its model, which is kept if it is
+        better.
         """
         place = folder.step_folder(len(state.finished), _NAME)
         checkpoint = last_checkpoint(place, self.processes.num_processes)
@@ -477,19 +478,19 @@ class ProgressTrainer:
 
     def _load_tokenizer(self) -> PreTrainedTokenizerBase:
         tokenizer = fetch_tokenizer(resolve_model(self.model_name))
-        tokenizer.model_max_length = self.max_length  # the search reads as much, wherever it goes
+        tokenizer.model_max_length = self.max_length  # recorded for the search
         return tokenizer
 
     def _load(self, source: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
         tokenizer = self._load_tokenizer()
-        with errors_only():  # its table of weights would list our new head as missing
+        with errors_only():  # it would report our new head as missing
             model, loaded = fetch(
                 AutoModelForSequenceClassification.from_pretrained,
                 source,
                 what="model",
                 num_labels=1,
                 problem_type="regression",
-                ignore_mismatched_sizes=True,  # a classifier's head gives way to ours
+                ignore_mismatched_sizes=True,  # a classifier's head is replaced
                 output_loading_info=True,
                 dtype=torch.float32,
             )

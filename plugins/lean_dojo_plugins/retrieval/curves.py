@@ -1,4 +1,4 @@
-"""Numbers and pictures of a training beside its checkpoints."""
+"""Metrics and plots of a training, beside its checkpoints."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Curves(pl.Callback):
         self._written = 0
 
     def on_train_start(self, trainer: pl.Trainer, *_: Any) -> None:
-        """Forget what a killed run reported after the checkpoint that this one goes on from."""
+        """Drop what a killed run reported after the checkpoint that this run resumes from."""
         self._written = trainer.global_step
         if trainer.is_global_zero and (self.folder / metrics.FILE).exists():
             metrics.forget_after(self.folder, trainer.global_step)

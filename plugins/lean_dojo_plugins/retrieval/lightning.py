@@ -1,4 +1,4 @@
-"""Lightning's trainer and callbacks as a configuration asks for them."""
+"""Lightning's trainer and callbacks, built from a configuration."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lean_dojo_v2.runs.so_far import at_work
 
 @contextmanager
 def without_chatter() -> Iterator[None]:
-    """Leave out Lightning's notes about devices and add-ons, unless its logger was set up."""
+    """Silence Lightning's notes about devices and add-ons, unless its logger was set up."""
     logger = logging.getLogger("pytorch_lightning.utilities.rank_zero")
     level = logger.level
     logger.setLevel(level or logging.WARNING)
@@ -41,8 +41,8 @@ def without_chatter() -> Iterator[None]:
 class AtomicCheckpointIO(TorchCheckpointIO):
     """Writes a checkpoint beside its place and renames it there.
 
-    Lightning writes to the system's folder of temporary files and moves from there. Between file
-    systems that is a copy, and a kill leaves it cut off under the checkpoint's name.
+    Lightning writes to the system's temporary folder and moves from there. Between file systems
+    that is a copy, and a kill leaves a truncated file under the checkpoint's name.
     """
 
     def save_checkpoint(
@@ -55,7 +55,7 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
 
 class EpochBar(pl.Callback):
-    """A progress bar per epoch, on standard error and on a terminal only; elsewhere words."""
+    """A progress bar per epoch on standard error; text lines off a terminal."""
 
     def __init__(self) -> None:
         self._bar: tqdm[Any] | None = None

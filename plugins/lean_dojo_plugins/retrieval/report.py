@@ -1,4 +1,4 @@
-"""The evaluation table: what was measured, on what, and what the model had seen of it before."""
+"""The evaluation table: metrics, data, and overlap with the training data."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Row:
         method: ``dense`` or ``bm25``.
         theorems: Theorems of the split that was measured.
         theorems_seen: Of these, how many the checkpoint was trained on; ``None`` for BM25 and for
-            a model that does not say.
-        tactics: Tactics with positives: what the metrics are means over.
+            a model without a record.
+        tactics: Tactics with positives, over which the metrics are means.
         states_seen: Of their states, how many the checkpoint was trained on.
         premises: Premises of the corpus.
         scores: The metrics.
@@ -99,7 +99,7 @@ class EvaluationReport(Evaluation):
         return self.model
 
     def __getitem__(self, dataset: str) -> dict[str, dict[str, float]]:  # type: ignore[override]
-        """Return the retriever's metrics of a dataset, by split, as the documents do."""
+        """Return the retriever's metrics of a dataset, by split."""
         found = {
             row.split: row.scores.values
             for row in self.rows

@@ -1,7 +1,7 @@
-"""A run of the retrieval trainer: the record that every trainer keeps, over several checkpoints.
+"""A run of the retrieval trainer, whose record spans several checkpoints.
 
-Here every step leaves a checkpoint of its own, with what EWC remembers; and a call after a finished
-one is another run, which starts from the latest checkpoint.
+Every step leaves its own checkpoint, with EWC's state; a call after a finished run starts another
+run from the latest checkpoint.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RetrievalRun:
     Attributes:
         folder: The checkpoint folder.
         curriculum: The repositories of each step.
-        state: The record: the settings; the number of the run, its start and what was asked for;
+        state: The record: the settings; the number of the run, its start and the request;
             and for each finished repository the model of its step. One that had nothing to train on
             has none.
     """
@@ -55,7 +55,7 @@ class RetrievalRun:
         settings: dict[str, Any],
         asked_start: Path | str | None,
     ) -> RetrievalRun:
-        """Go on with the folder's run if it was the same request and is not done; else a new one.
+        """Resume the folder's run if it has the same request and is unfinished; else begin anew.
 
         Args:
             folder: The checkpoint folder.
@@ -89,7 +89,7 @@ class RetrievalRun:
 
     @property
     def number(self) -> int:
-        """The number of the run: those of a folder are counted, so that their steps differ."""
+        """The number of the run in its folder."""
         return int(self.state.run["number"])
 
     @property
@@ -121,7 +121,7 @@ class RetrievalRun:
         RunFolder(self.folder).save(self.state)
 
     def records(self, number: int, checkpoint: Path | None) -> list[FinishedStep]:
-        """Say what a step was trained on, and what it made."""
+        """Return the records of a finished step."""
         items = reached = 0
         data, model = "", None
         if checkpoint is not None:
@@ -143,7 +143,7 @@ class RetrievalRun:
         ]
 
     def _asks_for(self, settings: dict[str, Any], asked: dict[str, Any]) -> bool:
-        """Whether it is the same request; what shapes no result may have changed meanwhile."""
+        """Whether it is the same request, apart from settings that do not shape the result."""
         same = {key: self.state.run.get(key) for key in asked} == asked
         before, now = ({**DEFAULTS, **one} for one in (self.state.settings, settings))
         return same and all(before[name] == plain(now[name]) for name in DEFAULTS)

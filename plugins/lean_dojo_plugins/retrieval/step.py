@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 def only(repos: Sequence[Repository]) -> Callable[[Theorem], bool]:
-    """Keep the theorems of some repositories; what it gives can go to another process."""
+    """Return a picklable predicate for the theorems of some repositories."""
     return partial(_is_of, frozenset((str(repo.url), str(repo.commit)) for repo in repos))
 
 
@@ -46,7 +46,7 @@ def _is_of(repositories: frozenset[tuple[str, str]], theorem: Theorem) -> bool:
 
 @attrs.frozen(kw_only=True)
 class RetrievalStep:
-    """What one step is asked to do.
+    """One step of a run.
 
     Attributes:
         config: Settings.
@@ -54,7 +54,7 @@ class RetrievalStep:
         number: Its number in the run, from 0.
         data_path: Folder of the exported data.
         formatter: Name of the dataset formatter.
-        callbacks: Lightning callbacks that the user adds.
+        callbacks: Further Lightning callbacks.
         processes: The processes that train together.
     """
 
@@ -83,7 +83,7 @@ class RetrievalStep:
 
     @property
     def folder(self) -> Path:
-        """Where its checkpoints lie."""
+        """Folder of its checkpoints."""
         return lightning.step_folder(self.config, self.name)
 
 
@@ -91,7 +91,7 @@ def train_step(step: RetrievalStep, database: Database) -> Path:
     """Train one step.
 
     Returns:
-        The checkpoint that ends it: the best weights with EWC's memory.
+        Its final checkpoint: the best weights with EWC's state.
 
     Raises:
         EmptyDatasetError: If there is nothing to train on.
@@ -145,7 +145,7 @@ def _model(step: RetrievalStep, data: RetrievalDataModule) -> PremiseRetriever:
 
 
 def _fit(step: RetrievalStep, model: PremiseRetriever, data: RetrievalDataModule) -> Path:
-    """Train, and give the best checkpoint by the configured metric, else the newest."""
+    """Train, and return the best checkpoint by the configured metric, else the newest."""
     monitored = len(data.val_examples) > 0
     if not monitored:
         log.warning("no validation tactic uses a premise: checkpoints are kept by age")
@@ -222,7 +222,7 @@ def _look_back(step: RetrievalStep, data: RetrievalDataModule, finished: Path) -
 
 
 def _has_looked_back(step: RetrievalStep) -> bool:
-    """Tell whether the step has its row; a kill may have come between checkpoint and row."""
+    """Whether the step has its row; a kill may have come between checkpoint and row."""
     return any(row["after"] == _row_name(step) for row in _forgetting(step).steps)
 
 

@@ -1,4 +1,4 @@
-"""The retrieval trainer: one repository after the other, remembering the earlier ones."""
+"""The retrieval trainer: lifelong learning over repositories."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class RetrievalTrainer:
 
     @property
     def output_dir(self) -> Path:
-        """Where the checkpoints lie."""
+        """Folder of the checkpoints."""
         return self.config.get_checkpoint_dir()
 
     # --- training ------------------------------------------------------------------------------
@@ -109,18 +109,18 @@ class RetrievalTrainer:
         data_path: Path | str = DEFAULT_DATA_PATH,
         model_checkpoint_path: Path | str | None = None,
     ) -> None:
-        """Train on repositories in their order, each from the checkpoint of the one before.
+        """Train on repositories in their order, each from the previous one's checkpoint.
 
-        Killed at any moment, the same call goes on: finished repositories stay finished, and the
-        one it was at goes on from its last checkpoint. A call after a finished one starts a new
-        run from the latest checkpoint.
+        After a kill, the same call resumes: finished repositories stay finished, and the current
+        one continues from its last checkpoint. A call after a finished run starts a new run from
+        the latest checkpoint.
 
         Args:
             repos: Repositories in curriculum order; each has ``url`` and ``commit``.
             database: Has ``export_merged_data(repos, data_path)``.
             data_path: Folder for the exported data; by default ``$RAID_DIR/data/merged``.
-            model_checkpoint_path: Checkpoint to start from; default: the latest one, and where
-                there is none, ``config.model_name``.
+            model_checkpoint_path: Checkpoint to start from; default: the latest one, or
+                ``config.model_name`` if there is none.
 
         Raises:
             EmptyDatasetError: If no repository has a tactic that uses a premise.
@@ -188,14 +188,14 @@ class RetrievalTrainer:
     def find_latest_checkpoint(self) -> Path | None:
         """Return the checkpoint that was saved last, ``None`` if there is none.
 
-        A file that is cut off is passed over with a warning.
+        Truncated files are skipped with a warning.
         """
         return checkpoints.find_latest(self.output_dir)
 
     def find_best_checkpoint(self) -> Path | None:
         """Return the checkpoint with the highest validation Recall@10, ``None`` without any.
 
-        A file that is cut off is passed over with a warning.
+        Truncated files are skipped with a warning.
         """
         return checkpoints.find_best(self.output_dir)
 
@@ -218,7 +218,7 @@ class RetrievalTrainer:
             data_path: A dataset folder or a folder of such; by default the data that this object
                 trained on, or ``$RAID_DIR/data`` if it has not trained on data elsewhere.
             split: ``"test"``, ``"val"`` or ``"train"``.
-            dataset_path: Another name of ``data_path``.
+            dataset_path: Alias of ``data_path``.
 
         Returns:
             All rows; ``str()`` of it is the table.
@@ -279,7 +279,7 @@ class RetrievalTrainer:
         """Return the settings of the prover that uses the best checkpoint."""
         return {"ret_ckpt_path": str(self.find_best_checkpoint() or self.config.model_name)}
 
-    # --- what TrainingConfig reaches by name ----------------------------------------------------
+    # --- used by TrainingConfig -----------------------------------------------------------------
 
     lightning_callbacks = staticmethod(lightning.callbacks)
     lightning_trainer = staticmethod(lightning.lightning_trainer)

@@ -145,7 +145,7 @@ def test_settings(file):
     assert GRPOTrainer("owner/model", "constant").settings()["statements"] is None
     with pytest.raises(ConfigError, match="choose one"):
         GRPOTrainer("owner/model", statements=file, episodes=True)
-    with pytest.raises(UsageError, match="or on statements"):
+    with pytest.raises(UsageError, match="or statements"):
         GRPOTrainer("owner/model", "constant").train()
 
 

@@ -1,1 +1,1 @@
-"""What a retriever learns from: premises, states, batches."""
+"""Training data of a retriever: premises, states, batches."""

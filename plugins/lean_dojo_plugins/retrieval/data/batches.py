@@ -1,4 +1,4 @@
-"""Batches: which items go together, and the tensors of a batch."""
+"""Batching: the grouping of items, and the tensors of a batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lean_dojo_plugins.retrieval.data.negatives import sample_negatives
 from lean_dojo_plugins.retrieval.data.tokens import TokenStore
 
 Key: TypeAlias = tuple[int, int]
-"""(epoch, item): with the seed, all that a training item depends on."""
+"""(epoch, item): with the seed, this determines a training item."""
 
 
 class TrainBatch(TypedDict):
@@ -52,11 +52,11 @@ class EvalBatch(TypedDict):
 class TrainItems(Dataset[tuple[int, Numbers]]):
     """The training items of a split: (tactic, one positive premise), with fresh negatives.
 
-    It holds numbers only, no text, so data-loading processes stay small; and an item depends on
-    nothing but the seed and its key, so it is the same in whichever process it is made.
+    It holds numbers only, no text, so data-loading processes stay small. An item depends only on
+    the seed and its key, so it is the same in every process.
 
     Attributes:
-        visibility: Who may see what.
+        visibility: The accessible premises of each file.
         example_of: ``int64[I]``: each item's tactic.
         premise_of: ``int64[I]``: each item's positive premise.
         files: Files of the tactics.
@@ -68,7 +68,7 @@ class TrainItems(Dataset[tuple[int, Numbers]]):
         seed: Seed.
         queries: Tokens of the states.
         premises: Tokens of the premises.
-        max_length: Most tokens of a text.
+        max_length: Maximum number of tokens per text.
     """
 
     visibility: Visibility
@@ -140,12 +140,11 @@ class TrainItems(Dataset[tuple[int, Numbers]]):
 
 @attrs.define(eq=False)
 class LengthGroupedBatches:
-    """Which items form which batch: items of like length together, batches in random order.
+    """Groups items of similar length into batches, in random order.
 
     The order follows from (seed, epoch) alone. With several processes, batches are dealt out in
     turn; every process gets equally many (the first ones fill up a last incomplete round), so
-    that all take the same number of optimiser steps. (It is not the order of
-    :class:`~lean_dojo_plugins.training.batches.LengthGroups`: runs go on in the one they began in.)
+    that all take the same number of optimiser steps.
 
     Attributes:
         lengths: Length of each item's state in tokens.
@@ -154,7 +153,7 @@ class LengthGroupedBatches:
         rank: Number of this process.
         world: Number of processes.
         epoch: The epoch, set by Lightning through :meth:`set_epoch`.
-        start: Batches to pass over: what a resumed epoch has done already.
+        start: Batches to skip: those that a resumed epoch has done.
     """
 
     lengths: Numbers
@@ -170,7 +169,7 @@ class LengthGroupedBatches:
 
     @property
     def sampler(self) -> LengthGroupedBatches:
-        """Where Lightning looks for ``set_epoch``."""
+        """This object, where Lightning looks for ``set_epoch``."""
         return self
 
     def set_epoch(self, epoch: int) -> None:

@@ -1,7 +1,7 @@
-"""The corpus: every premise of the exported files, and which of them a theorem may use.
+"""The corpus: the premises of the exported files, and which of them a theorem may use.
 
-Everything is arrays and one byte buffer per text column, and what a file can see is a row of bits:
-a Mathlib-sized corpus (5,000 files, 170,000 premises) takes well under 1 GB.
+It consists of arrays and one byte buffer per text column; the files that a file imports are a bit
+row: a Mathlib-sized corpus (5,000 files, 170,000 premises) takes well under 1 GB.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def pack_position(position: Position) -> int:
 
 @attrs.frozen(eq=False)
 class Visibility:
-    """Who may see what: the small part of a corpus, which data-loading processes hold.
+    """The accessible premises of each file: the small part of a corpus, for data loaders.
 
     Premises are numbered file by file, in the order of the corpus, inside a file by position.
 
@@ -72,7 +72,7 @@ class Visibility:
         return len(self.file_starts) - 1
 
     def files_seen(self, file: int) -> Mask:
-        """Tell for each file whether ``file`` imports it, directly or not: ``bool[F]``."""
+        """Return for each file whether ``file`` imports it, directly or not: ``bool[F]``."""
         return np.unpackbits(self.reach[file], count=self.num_files).view(np.bool_)
 
     def in_file(self, file: int, before: int) -> Numbers:
@@ -82,13 +82,13 @@ class Visibility:
         return numbers
 
     def mask(self, file: int, before: int) -> Mask:
-        """Tell for each premise whether a theorem at that place may use it: ``bool[P]``."""
+        """Return for each premise whether a theorem at that place may use it: ``bool[P]``."""
         seen = np.repeat(self.files_seen(file), np.diff(self.file_starts))
         seen[self.in_file(file, before)] = True
         return seen
 
     def sees(self, file: int, before: int, premises: Numbers) -> Mask:
-        """Tell the same for some premises only: ``bool[len(premises)]``."""
+        """Like :meth:`mask`, for some premises only: ``bool[len(premises)]``."""
         files = self.file_of[premises]
         bits = self.reach[file, files >> 3] & (128 >> (files & 7))
         seen: Mask = (bits != 0) | ((files == file) & (self.ends[premises] <= before))
@@ -101,7 +101,7 @@ class Corpus:
 
     Attributes:
         paths: File paths, in the order of the corpus.
-        visibility: Who may see what.
+        visibility: The accessible premises of each file.
         names: Full names.
         codes: Source texts.
         kinds: Kinds.
@@ -123,8 +123,8 @@ class Corpus:
         """Read a ``corpus.jsonl``.
 
         Raises:
-            DataError: If it is missing, a line is bad, an import is unknown or imports form a
-                circle; names the line or the path.
+            DataError: If it is missing, a line is bad, an import is unknown or imports are
+                cyclic; names the line or the path.
         """
         if not Path(path).is_file():
             raise DataError("there is no such corpus; export the data first", path=path)
@@ -132,7 +132,7 @@ class Corpus:
 
     @classmethod
     def build(cls, files: Iterable[PremiseFile], *, source: Path | str = "corpus") -> Corpus:
-        """Build a corpus from files in any order; of two with one path the first wins.
+        """Build a corpus from files in any order; of several with the same path the first wins.
 
         Raises:
             DataError: As :meth:`read`, naming ``source``.
@@ -213,7 +213,7 @@ def _unpack(packed: int) -> Position:
 
 
 class _Parts:
-    """What a corpus is made of, taken from files that pass through one at a time."""
+    """Parts of a corpus, collected from a stream of files."""
 
     def __init__(self) -> None:
         self.imports: dict[str, tuple[str, ...]] = {}

@@ -1,4 +1,4 @@
-"""The Lightning data module: a split folder and a corpus in, loaders out."""
+"""The Lightning data module: loaders from a split folder and a corpus."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ log = logging.getLogger(__name__)
 
 
 class ResumableLoader(DataLoader[Any]):
-    """A loader that goes on in the middle of an epoch after a restart.
+    """A loader that resumes in the middle of an epoch.
 
-    Lightning keeps ``state_dict`` in its checkpoints; the batches before it are not made again.
+    Lightning keeps ``state_dict`` in its checkpoints; earlier batches are not made again.
     """
 
     _done = 0
@@ -56,7 +56,7 @@ class ResumableLoader(DataLoader[Any]):
         return {"done": self._done % max(len(self), 1)}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Go on after so many batches."""
+        """Resume after that many batches."""
         self._resume = state["done"]
 
 
@@ -72,8 +72,8 @@ class RetrievalDataModule(pl.LightningDataModule):
         tokenizer_name: The tokenizer.
         batch_size: Training items per device.
         eval_batch_size: States per validation batch.
-        max_seq_len: Most tokens of a text.
-        num_workers: Processes that make batches; never more than there are cores to spare.
+        max_seq_len: Maximum number of tokens per text.
+        num_workers: Data-loading processes; at most one per spare core.
         seed: Seed of order and negatives.
         cache_dir: Where tokens are cached; default ``raid/cache``.
         formatter: Name of the dataset formatter.
@@ -104,7 +104,7 @@ class RetrievalDataModule(pl.LightningDataModule):
         super().__init__()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the loaded data out: another process maps it from the files."""
+        """Leave out the loaded data; other processes map it from the files."""
         loaded = {field.name for field in attrs.fields(type(self)) if not field.init}
         return {name: value for name, value in vars(self).items() if name not in loaded}
 
@@ -184,7 +184,7 @@ class RetrievalDataModule(pl.LightningDataModule):
         )
 
     def val_dataloader(self) -> DataLoader[Any]:
-        """Return this process's part of the validation states; no state goes to two processes."""
+        """Return this process's share of the validation states; shares are disjoint."""
         rank = 0 if self.trainer is None else self.trainer.global_rank
         world = 1 if self.trainer is None else self.trainer.world_size
         lengths = self.val_queries.lengths
@@ -206,7 +206,7 @@ class RetrievalDataModule(pl.LightningDataModule):
 
 
 def spare_workers(wanted: int) -> int:
-    """Return the number of data-loading processes: as wanted, but one core stays for training."""
+    """Limit the number of data-loading processes, leaving one core for training."""
     spare = max((os.cpu_count() or 1) - 1, 0)
     if wanted > spare:
         log.info(

@@ -38,12 +38,13 @@ class RetrievalExamples:
     Attributes:
         states: The goal states before the tactics: the queries.
         files: ``int64[E]``: the file of each tactic's theorem.
-        befores: ``int64[E]``: packed start of the theorem; what ends before it is usable.
+        befores: ``int64[E]``: packed start of the theorem; premises that end before it are
+            accessible.
         positive_starts: ``int64[E + 1]``: where each tactic's positives start.
         positives: The positives of all tactics, premise numbers, each tactic's sorted and unique.
         keys: One 64-bit key per theorem of the split, from its file and name, whatever
             its commit: the same theorem traced again has the same key.
-        num_theorems: Theorems of the split, those without such a tactic included.
+        num_theorems: Theorems of the split, including those without such a tactic.
     """
 
     states: TextTable
@@ -66,7 +67,7 @@ class RetrievalExamples:
 
         Args:
             path: ``train.json``, ``val.json`` or ``test.json``.
-            corpus: Where its premises are.
+            corpus: Corpus of its premises.
             formatter: Gives the columns ``state`` and ``premises``.
             keep: Which theorems to take; default: all.
 
@@ -84,7 +85,7 @@ class RetrievalExamples:
         *,
         source: Path | str = "theorems",
     ) -> RetrievalExamples:
-        """Collect the examples of theorems; what lies outside the corpus is counted and logged.
+        """Collect the examples of theorems; items outside the corpus are counted and logged.
 
         Raises:
             DataError: If the formatter lacks a column.
@@ -127,7 +128,7 @@ def text_key(*parts: str) -> int:
 
 
 class _Found:
-    """What theorems give, one after the other."""
+    """Collects the examples of theorems."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.keys: list[int] = []

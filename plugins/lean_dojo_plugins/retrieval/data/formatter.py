@@ -1,4 +1,4 @@
-"""What retrieval reads from a traced theorem: states and the premises that their tactics use."""
+"""The dataset formatter of retrieval: states, and the premises that their tactics use."""
 
 from __future__ import annotations
 

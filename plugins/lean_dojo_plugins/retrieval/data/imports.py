@@ -24,19 +24,19 @@ def closure(imports: Mapping[str, Sequence[str]], source: Path | str) -> Bits:
     """Compute which files each file reaches through its imports, itself excluded.
 
     A dependency (a path below ``.lake/packages/``) that was not traced has no premises to offer:
-    such imports are passed over and said once.
+    such imports are skipped with one warning.
 
     Args:
         imports: For each of F files the paths that it imports directly.
         source: The corpus file, for errors.
 
     Returns:
-        ``uint8[F, ceil(F / 8)]``: row ``f``, unpacked, tells for each file whether ``f``
-        reaches it. 5,000 files take 3 MB.
+        ``uint8[F, ceil(F / 8)]``: row ``f``, unpacked, marks the files that ``f``
+        reaches. 5,000 files take 3 MB.
 
     Raises:
         DataError: If a file imports another path that the corpus does not have; names both. If
-            files import each other in a circle; the message shows the circle.
+            imports are cyclic; the message shows the cycle.
     """
     _check_known(imports, source)
     number = {path: index for index, path in enumerate(imports)}

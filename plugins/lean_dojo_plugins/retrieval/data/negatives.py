@@ -1,4 +1,4 @@
-"""Negative premises: some from the positive's own file, the rest from whatever else is usable."""
+"""Negative premises: some from the positive's own file, others from any accessible file."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ def sample_negatives(
     in_file: int,
     rng: np.random.Generator,
 ) -> Numbers:
-    """Draw distinct premises that the theorem may use and that are no positives of its tactic.
+    """Draw distinct premises that the theorem may use and that its tactic does not use.
 
     Args:
-        visibility: Who may see what.
+        visibility: The accessible premises of each file.
         file: The theorem's file.
         before: Packed start of the theorem.
         positive: The item's positive premise, whose file gives the hard negatives.
         positives: All positives of the tactic.
         count: How many to draw.
         in_file: How many of them from the positive's file.
-        rng: Source of chance.
+        rng: Random generator.
 
     Returns:
-        At most ``count`` premise numbers. Where one kind runs short the other fills up; where both
+        At most ``count`` premise numbers. If one kind runs short the other fills up; if both
         do, there are fewer.
     """
     home = int(visibility.file_of[positive])

@@ -1,4 +1,4 @@
-"""Many strings in one array, and the text of a premise as the encoder sees it."""
+"""Compact string tables, and the text of a premise as the encoder reads it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TextTable:
 
 
 def columns_of(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> dict[str, pa.Array]:
-    """Pack a stream of rows into one array per column; few rows are held as objects at a time."""
+    """Pack a stream of rows into one array per column, with few rows in memory as objects."""
     batches = [pa.RecordBatch.from_pylist(chunk, schema) for chunk in chunks(rows, CHUNK)]
     table = pa.Table.from_batches(batches, schema)
     return {name: table[name].combine_chunks() for name in schema.names}
@@ -45,7 +45,7 @@ def columns_of(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> dict[str, p
 
 @attrs.frozen(eq=False)
 class PremiseTexts:
-    """The texts of all premises as the encoder reads them, made anew by each iteration."""
+    """The texts of all premises as the encoder reads them, generated on each iteration."""
 
     names: TextTable
     codes: TextTable
@@ -58,7 +58,7 @@ def premise_text(full_name: str, code: str) -> str:
     """Return a premise as the encoder reads it: its code with its name marked.
 
     The rule is ReProver's (Yang et al. 2023, "LeanDojo"): the longest suffix of the full name that
-    stands in the code after white space becomes ``<a>full_name</a>``. Where the code does not say
+    occurs in the code after white space becomes ``<a>full_name</a>``. If the code does not contain
     the name (an anonymous instance), the marked name goes in front.
 
     >>> premise_text("Nat.add_comm", "theorem add_comm (a b : Nat) : a + b = b + a")

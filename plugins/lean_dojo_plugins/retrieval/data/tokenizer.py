@@ -1,4 +1,4 @@
-"""Tokenizers of the retriever: ByT5's bytes without any file, or any other by name.
+"""Tokenizers of the retriever: ByT5's, which needs no file, or any other by name.
 
 ``transformers.ByT5Tokenizer`` gives the same ids (a test compares them), but takes 20 times as long
 for texts of 50 characters and 70 times as long for texts of 500.
@@ -28,7 +28,7 @@ class ByteTokenizer:
     that spells a control token (``</s>``) stays text.
 
     Attributes:
-        fingerprint: Digest that is equal exactly where the numbers of two tokenizers are.
+        fingerprint: Digest that is equal for equal tokenizers.
         vocab_size: Numbers are below this.
 
     >>> ByteTokenizer().encode(["⊢ a"], 512)[0].tolist()
@@ -90,8 +90,8 @@ def load_tokenizer(name: str) -> Tokenizer:
     """Return the tokenizer of a model.
 
     Args:
-        name: Hub id or folder. Whatever says ByT5 in its name, or in its
-            ``tokenizer_config.json``, is bytes and needs no file.
+        name: Hub id or folder. A name or ``tokenizer_config.json`` that
+            mentions ByT5 means bytes, which need no file.
 
     Raises:
         TrainingError: If another tokenizer cannot be loaded.

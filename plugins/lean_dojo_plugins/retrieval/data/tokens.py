@@ -1,4 +1,4 @@
-"""Token stores: many encoded texts in one file, made once, mapped into memory by every process.
+"""Token stores: many encoded texts in one file, memory-mapped by every process.
 
 The file is one Arrow list array; it is read through numpy, whose rows are cut out of the map and
 padded without an object or a copy each: a batch of 64 texts takes 0.1 ms, where
@@ -26,7 +26,7 @@ Tokens: TypeAlias = npt.NDArray[Any]
 
 TEXTS_AT_ONCE = 1024
 KEPT_CACHES = 16
-"""How many token files a cache folder keeps; the least recently made go."""
+"""Number of token files that a cache folder keeps; the oldest are deleted."""
 
 
 @attrs.define(eq=False)
@@ -45,12 +45,12 @@ class TokenStore:
     def build(
         cls, texts: Iterable[str], tokenizer: Tokenizer, max_length: int, folder: Path
     ) -> TokenStore:
-        """Encode texts, or map what an earlier call with the same texts has written.
+        """Encode texts, or map the file of an earlier call with the same texts.
 
         Args:
-            texts: The texts; iterated over twice where nothing is cached, so no iterator.
+            texts: The texts; not an iterator, since they may be read twice.
             tokenizer: How to encode them.
-            max_length: Most tokens of a text, the end token included.
+            max_length: Maximum number of tokens per text, including the end token.
             folder: The cache folder. Files in it may be deleted at any time.
         """
         digest = hashlib.blake2b(digest_size=16)

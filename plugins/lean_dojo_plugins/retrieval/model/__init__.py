@@ -1,1 +1,1 @@
-"""The retriever itself: how near a premise is to a state, and what it remembers."""
+"""The retriever model, its training state and its metrics."""

@@ -1,6 +1,6 @@
-"""Checkpoints on disk: finding them, and writing the one that ends a repository.
+"""Checkpoints on disk: finding them, and writing the final one of a repository.
 
-Files that are cut off are passed over with a warning.
+Truncated files are skipped with a warning.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def find_latest(folder: Path) -> Path | None:
 def find_best(folder: Path) -> Path | None:
     """Return the checkpoint with the highest ``Recall@10_val`` in its name.
 
-    Of equals the newest. Where no name says a recall, the latest checkpoint; ``None`` without any.
+    The newest among equals. If no name has a recall, the latest checkpoint; ``None`` if there is
+    none.
     """
     scored = [
         (recall, path.stat().st_mtime_ns, path)
@@ -53,7 +54,7 @@ def find_best(folder: Path) -> Path | None:
 def is_whole(path: Path) -> bool:
     """Tell whether a checkpoint is complete, without reading its weights.
 
-    It is a zip archive, whose directory comes last: where the end is missing, so is that.
+    It is a zip archive, whose directory comes last, so a truncated file has none.
     """
     try:
         zipfile.ZipFile(path).close()
@@ -90,18 +91,18 @@ def recall_in_name(path: Path) -> float | None:
 
 
 def find_finished(folder: Path) -> Path | None:
-    """Return the checkpoint that ends a finished step's folder."""
+    """Return the final checkpoint of a finished step."""
     return max(folder.glob(f"{FINISHED}*.ckpt"), default=None)
 
 
 def load_frozen(name: Path | str, device: torch.device | str, **settings: Any) -> PremiseRetriever:
-    """Load a model to ask: a checkpoint file, or an encoder from a folder or the hub.
+    """Load a model for inference: a checkpoint file, or an encoder from a folder or the hub.
 
     Args:
-        name: The file, folder or hub id. A checkpoint knows its settings and its tokenizer; a
-            folder with a tokenizer in it is taken with that; else it is ByT5's.
+        name: The file, folder or hub id. A checkpoint records its settings and tokenizer; a
+            folder's own tokenizer is used; otherwise ByT5's.
         device: Where to put it.
-        **settings: Constructor arguments of a model that is no checkpoint.
+        **settings: Constructor arguments of a model that is not a checkpoint.
 
     Raises:
         CheckpointError: If it cannot be loaded.
@@ -132,10 +133,10 @@ def load_start(config: TrainingConfig, checkpoint: Path | None) -> PremiseRetrie
 
 
 def write_finished(folder: Path, source: Path, consolidation: Consolidation | None) -> Path:
-    """Write the checkpoint that ends a repository: no optimiser, and EWC's memory for the next one.
+    """Write the final checkpoint of a repository: without optimiser, with EWC's state.
 
-    The weights are those of ``source``, the step's best checkpoint. The file's name says the
-    validation recall where its name does.
+    The weights are those of ``source``, the step's best checkpoint. The file's name has the
+    validation recall if the name of ``source`` has.
 
     Raises:
         CheckpointError: If ``source`` cannot be read.

@@ -1,4 +1,4 @@
-"""Encode many texts: sorted by length, in batches of like size, with progress."""
+"""Encode many texts, sorted by length, in batches of similar size, with progress."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lean_dojo_plugins.retrieval.data.tokens import TokenStore
 from lean_dojo_plugins.retrieval.model.hardware import inference_autocast
 
 TOKENS_PER_BATCH = {"cuda": 1 << 17, "cpu": 1 << 13}
-"""Padded tokens of one batch: a GPU wants much at once, a CPU what its caches hold."""
+"""Padded tokens per batch: many on a GPU, as many as fit the caches on a CPU."""
 
 
 class Embedder(Protocol):
-    """What encodes token batches: the retriever."""
+    """An encoder of token batches, such as the retriever."""
 
     max_seq_len: int
 

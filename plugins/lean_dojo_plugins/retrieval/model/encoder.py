@@ -1,4 +1,4 @@
-"""The T5-type encoder: loaded strictly, whole or not at all."""
+"""Strict loading of the T5-type encoder."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def load_encoder(name: str) -> PreTrainedModel:
     """Load the encoder of a T5-type model with 32-bit weights.
 
     Args:
-        name: A hub id or a local folder; of an encoder alone, or of a whole T5, whose decoder is
-            then left out.
+        name: A hub id or a local folder; of an encoder, or of a whole T5, whose decoder is
+            then dropped.
 
     Raises:
         CheckpointError: If it cannot be found (for example without a network), is no T5-type

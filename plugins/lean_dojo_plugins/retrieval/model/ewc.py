@@ -1,4 +1,4 @@
-"""Elastic weight consolidation: what was learned before resists change where it matters.
+"""Elastic weight consolidation (EWC).
 
 Kirkpatrick et al. 2017, "Overcoming catastrophic forgetting in neural networks". Over several
 repositories the Fisher information adds up and the anchor is the latest model (Schwarz et al.
@@ -20,7 +20,7 @@ from lean_dojo_v2.errors import CheckpointError
 
 
 class Consolidated(Protocol):
-    """What the Fisher information is computed of."""
+    """A model whose Fisher information can be computed."""
 
     def named_parameters(self) -> Iterable[tuple[str, nn.Parameter]]:
         """Return the parameters."""
@@ -31,7 +31,7 @@ class Consolidated(Protocol):
 
 @attrs.frozen(eq=False)
 class Consolidation:
-    """What EWC remembers.
+    """The state of EWC.
 
     Attributes:
         fisher: Diagonal Fisher information of each parameter, of the parameter's shape.
@@ -58,12 +58,12 @@ class Consolidation:
         )
 
     def to_state(self) -> dict[str, Any]:
-        """Return what a checkpoint keeps."""
+        """Return the state for a checkpoint."""
         return {"fisher": self.fisher, "anchor": self.anchor}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], model: nn.Module) -> Consolidation:
-        """Read what :meth:`to_state` gave.
+        """Restore from :meth:`to_state`.
 
         Raises:
             CheckpointError: If it belongs to another model.
@@ -97,9 +97,9 @@ class Consolidation:
 def normalised(fisher: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Scale Fisher information to a mean of 1 over all parameters.
 
-    It is made of squared gradients of a mean squared error, which vanish as the fit improves: the
-    better a repository is learned, the less its raw information would protect it. Scaled, it says
-    which weights matter, and ``lambda_value`` alone how much they are held.
+    It consists of squared gradients of a mean squared error, which vanish as the fit improves: the
+    better a repository is learned, the less its raw information would protect it. Scaled, it ranks
+    the weights, and ``lambda_value`` alone sets the strength.
     """
     total = sum(float(value.sum()) for value in fisher.values())
     mean = total / sum(value.numel() for value in fisher.values())

@@ -1,4 +1,4 @@
-"""What this machine can do: devices and precisions, chosen so that every default works anywhere."""
+"""Choice of devices and precision, so that the defaults work on every machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def choose_hardware(config: TrainingConfig) -> dict[str, Any]:
     """Fit a configuration to this machine; every change is logged.
 
     Without a GPU, ``num_gpus`` becomes one CPU process, unless ``accelerator="cpu"`` asks for
-    several; half precision becomes bfloat16 or 32 bits, whichever the processor is good at.
+    several; half precision becomes bfloat16 or 32 bits, whichever the processor handles well.
 
     Returns:
         Arguments of ``pytorch_lightning.Trainer``: ``accelerator``, ``devices`` (processes, one
@@ -53,7 +53,7 @@ def choose_hardware(config: TrainingConfig) -> dict[str, Any]:
 
 
 def join_processes(config: TrainingConfig) -> PartialState:
-    """Join the processes that ``torchrun`` has started, so that they can wait for one another."""
+    """Join the processes started by ``torchrun``, so that they can synchronise."""
     return PartialState(cpu=not _on_gpu(config), timeout=timedelta(seconds=config.timeout_seconds))
 
 
@@ -82,6 +82,6 @@ def _precision(wanted: str, *, on_gpu: bool) -> str:
 
 
 def inference_autocast(device: torch.device) -> AbstractContextManager[Any]:
-    """Compute in bfloat16 where the device is good at it (embeddings move by some 4e-5)."""
+    """Compute in bfloat16 on devices that are fast at it (embeddings change by about 4e-5)."""
     good = torch.cuda.is_bf16_supported() if device.type == "cuda" else cpu_has_bf16()
     return torch.autocast(device.type, dtype=torch.bfloat16) if good else nullcontext()

@@ -30,7 +30,7 @@ class Scores:
 
 @attrs.define
 class Tally:
-    """Sums of per-tactic metrics; tallies of several processes add up.
+    """Sums of per-tactic metrics; those of several processes can be added.
 
     Args:
         recalls: Each k of a recall.
@@ -47,8 +47,8 @@ class Tally:
         """Count one tactic.
 
         Args:
-            retrieved: Premise numbers, best first; negative ones are no premises.
-            positives: The right ones; with none, the tactic is skipped.
+            retrieved: Premise numbers, best first; negative ones are padding.
+            positives: The correct ones; without any, the tactic is skipped.
         """
         if not len(positives):
             return

@@ -1,4 +1,4 @@
-"""The retriever: a T5 encoder as a LightningModule, with EWC and honest validation."""
+"""The retriever: a T5 encoder as a LightningModule, with EWC."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
 from lean_dojo_v2.errors import CheckpointError
 
 KIND = "lean-dojo-v2 retriever"
-"""How a checkpoint of ours says what it is."""
+"""Marks a checkpoint as a retriever's."""
 
 
 class PremiseRetriever(pl.LightningModule):
@@ -37,7 +37,7 @@ class PremiseRetriever(pl.LightningModule):
         model_name: T5-type encoder: a hub id or a local folder.
         lr: Peak learning rate.
         warmup_steps: Steps of linear warm-up, after which the rate falls as a cosine.
-        max_seq_len: Most tokens of a text.
+        max_seq_len: Maximum number of tokens per text.
         num_retrieved: Premises retrieved per state in validation.
         tokenizer_name: The tokenizer of its texts.
         gradient_checkpointing: Recompute activations: less memory, more time.
@@ -93,12 +93,12 @@ class PremiseRetriever(pl.LightningModule):
         freeze: bool = True,
         **settings: Any,
     ) -> PremiseRetriever:
-        """Load a Lightning checkpoint, all of it or nothing.
+        """Load a Lightning checkpoint, strictly.
 
         Args:
             path: The ``.ckpt`` file.
             device: Where to put the model.
-            freeze: Evaluation mode without gradients; otherwise ready to train on.
+            freeze: Evaluation mode without gradients; otherwise ready for training.
             **settings: Constructor arguments that replace those of the checkpoint.
 
         Raises:
@@ -145,7 +145,7 @@ class PremiseRetriever(pl.LightningModule):
         return functional.normalize(mean.float(), dim=1)
 
     def embed_by_length(self, ids: torch.Tensor) -> torch.Tensor:
-        """Return what :meth:`embed` gives, encoding texts of like length together.
+        """Return the result of :meth:`embed`, encoding texts of similar length together.
 
         The premises of a batch differ much in length; padding all to the longest would be most of
         the work.
@@ -200,7 +200,7 @@ class PremiseRetriever(pl.LightningModule):
         }
 
     def on_fit_start(self) -> None:
-        """Move what EWC remembers to the model's device."""
+        """Move EWC's state to the model's device."""
         if self.consolidation is not None:
             self.consolidation = self.consolidation.to(self.device)
 
@@ -256,7 +256,7 @@ class PremiseRetriever(pl.LightningModule):
     # --- checkpoints ---------------------------------------------------------------------------
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Add what is needed to load the checkpoint alone, EWC's memory and what was seen."""
+        """Add what loading needs, EWC's state and the training record."""
         checkpoint["kind"] = KIND
         settings = dict(checkpoint.get("hyper_parameters") or self.hparams)
         settings["encoder_config"] = plain_config(self.encoder)
@@ -308,7 +308,7 @@ def weighted_mse(similarity: torch.Tensor, batch: TrainBatch) -> torch.Tensor:
 
 
 def plain_config(encoder: PreTrainedModel) -> dict[str, Any]:
-    """Return an encoder's configuration as plain values, as safe loading wants them."""
+    """Return an encoder's configuration as plain values, for safe loading."""
     config = encoder.config.to_dict()
     return {
         key: value

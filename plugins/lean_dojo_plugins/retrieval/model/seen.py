@@ -1,4 +1,4 @@
-"""What a model has been trained on, so that an evaluation can say what it had seen before."""
+"""Record of a model's training data, so that evaluations can report overlap."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Seen:
         return theorems, int(np.isin(examples.state_keys(), self.states).sum())
 
     def to_state(self) -> dict[str, Any]:
-        """Return what a checkpoint keeps: plain tensors and strings."""
+        """Return plain tensors and strings for a checkpoint."""
         return {
             "theorems": torch.from_numpy(self.theorems.view(np.int64)),
             "states": torch.from_numpy(self.states.view(np.int64)),
@@ -51,7 +51,7 @@ class Seen:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any] | None) -> Seen:
-        """Read what :meth:`to_state` gave; ``None`` is a model that says nothing."""
+        """Restore from :meth:`to_state`; ``None`` for a model without a record."""
         if state is None:
             return cls()
         return cls(

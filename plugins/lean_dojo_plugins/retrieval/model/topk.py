@@ -11,15 +11,15 @@ from lean_dojo_plugins.retrieval.data.corpus import Numbers, Visibility
 QUERY_CHUNK = 256
 PREMISE_CHUNK = 8192
 WORTH_GATHERING = 0.8
-"""Below this share of usable premises, copying them out costs less than multiplying all."""
+"""Below this share of accessible premises, copying them costs less than multiplying all."""
 
 
 @attrs.frozen(eq=False)
 class UsableAt:
-    """Which premises theorems at given places may use, chunk by chunk.
+    """Accessible premises of theorems at given places, chunk by chunk.
 
     Attributes:
-        visibility: Who may see what.
+        visibility: The accessible premises of each file.
         files: ``int64[Q]``: file of each query's theorem.
         befores: ``int64[Q]``: packed start of each query's theorem.
     """

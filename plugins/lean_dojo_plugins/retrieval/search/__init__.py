@@ -1,1 +1,1 @@
-"""A trained retriever at work: index, retrieval, proving."""
+"""Use of a trained retriever: index, retrieval, proving."""

@@ -67,9 +67,9 @@ class PremiseIndex:
     def for_checkpoint(
         cls, checkpoint: Path | None, model: PremiseRetriever, corpus: Corpus
     ) -> PremiseIndex:
-        """Return the index beside a checkpoint; make and store it where it is missing or stale.
+        """Return the index beside a checkpoint; make and store it if it is missing or stale.
 
-        For a model that is no checkpoint file (``None``), nothing is stored.
+        For a model without a checkpoint file (``None``), nothing is stored.
         """
         if checkpoint is None:
             return cls.build(model, corpus)
@@ -84,7 +84,7 @@ class PremiseIndex:
         return index
 
     def save(self, path: Path) -> None:
-        """Write the index, all at once."""
+        """Write the index atomically."""
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:

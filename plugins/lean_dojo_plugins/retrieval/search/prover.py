@@ -114,7 +114,7 @@ class Premises:
 
     Attributes:
         retriever: The model with its corpus.
-        count: Premises for a goal at most.
+        count: Maximum number of premises per goal.
     """
 
     retriever: Retriever
@@ -123,8 +123,8 @@ class Premises:
     def retrieve(self, goals: Sequence[str], places: Sequence[Place | None]) -> list[list[str]]:
         """Return texts of premises; see :class:`lean_dojo_v2.prover.suggestion.PremiseSource`.
 
-        A theorem of a file that the corpus does not have may use every premise: Lean says no to
-        what is not in scope.
+        A theorem of a file outside the corpus may use every premise; Lean rejects those out of
+        scope.
         """
         known = [
             (place.file_path, place.start)
@@ -144,8 +144,8 @@ class WithPremises:
 
     Args:
         formatter: The formatter that the generator was trained with.
-        letters: Characters that the premises may have together; the best come first, the first
-            always stays.
+        letters: Maximum number of characters of all premises; the best come first, and the first
+            is always kept.
     """
 
     def __init__(self, formatter: DatasetFormatter, letters: int = 2000) -> None:

@@ -28,7 +28,7 @@ __all__ = ["Retrieved", "Retriever"]
 
 @attrs.frozen
 class Retrieved:
-    """A premise that was found.
+    """A retrieved premise.
 
     Attributes:
         premise: The premise.
@@ -53,13 +53,13 @@ class Retrieved:
 
 @attrs.frozen(eq=False)
 class Retriever:
-    """A model that is ready to be asked.
+    """A retriever with corpus and index.
 
     Attributes:
         model: The encoder, frozen.
         corpus: The premises.
         index: Their embeddings.
-        index_file: Where the index is kept; ``None`` for a model that is no checkpoint file.
+        index_file: Where the index is kept; ``None`` for a model without a checkpoint file.
     """
 
     model: PremiseRetriever
@@ -82,7 +82,7 @@ class Retriever:
             checkpoint: A Lightning checkpoint, a hub id or a local folder.
             corpus_path: The ``corpus.jsonl``.
             device: Where to compute; default: a GPU if there is one.
-            index_path: An index to use and no other.
+            index_path: An index to use instead.
 
         Raises:
             CheckpointError: If the checkpoint cannot be loaded, or ``index_path`` is not of

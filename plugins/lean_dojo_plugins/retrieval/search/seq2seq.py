@@ -30,11 +30,11 @@ class Seq2SeqGenerator:
     Args:
         name: A folder or hub id.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
-        max_length: Tokens of premises and goal together; the goal stays, then the best premises.
-        max_new_tokens: Tokens of a tactic at most.
+        max_length: Tokens of premises and goal together; the goal is kept, then the best premises.
+        max_new_tokens: Maximum number of tokens per tactic.
         temperature: Sampling temperature; 0 gives the one greedy tactic.
         batch_samples: Tactics sampled at once; bounds memory.
-        seed: Seed of batches that bring no seeds; each draws on from it.
+        seed: Seed of batches without seeds; later ones continue its sequence.
 
     Raises:
         TrainingError: If it cannot be loaded.
@@ -116,7 +116,7 @@ class Seq2SeqGenerator:
         output = self.model.generate(
             encoder_outputs=BaseModelOutput(read.repeat_interleave(samples, dim=0)),
             attention_mask=mask.repeat_interleave(samples, dim=0),
-            do_sample=False,  # the processor has drawn already
+            do_sample=False,  # the processor has already sampled
             num_beams=1,
             logits_processor=LogitsProcessorList([_Drawn(draws, self.temperature)]),
             max_new_tokens=self.max_new_tokens,
@@ -142,7 +142,7 @@ class Seq2SeqGenerator:
 
 
 class _Drawn(LogitsProcessor):
-    """Leaves of each row's scores only those of the token that its draws choose.
+    """Masks the scores of each row except for the token chosen by its draws.
 
     Args:
         draws: ``(rows, tokens)``.
