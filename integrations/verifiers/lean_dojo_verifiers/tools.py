@@ -102,7 +102,7 @@ class LeanToolset(vf.Toolset[LeanToolsetConfig, LeanState]):
         if whole["valid"]:
             return "no goals\nThe proof is finished, and full verification accepts it."
         return (
-            f"no goals\nBut the proof as a whole is not accepted: {_cut(whole['detail'])}\n"
+            f"no goals\nBut full verification refuses the proof: {_cut(whole['detail'])}\n"
             "Take tactics back with `undo`."
         )
 

@@ -1,8 +1,8 @@
-"""One adapter between a reward function and TRL.
+"""The adapter between a reward function and TRL.
 
 TRL hands message lists to the reward of a conversational prompt and expects a list of numbers back.
-The documented rewards take texts and return tensors; TRL's own take message lists. The adapter lets
-both kinds be written as their authors expect, checks what comes back and names the culprit.
+The documented rewards take texts and return tensors; TRL's own take message lists. The adapter
+supports both forms, checks the results, and names the reward and plugin in errors.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from lean_dojo_v2.plugin_host.watchdog import OutOfTimeError, said_when_slow, wa
 GIVEN = frozenset(
     ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")
 )
-"""What TRL hands to every reward besides the columns of the dataset."""
+"""Arguments that TRL passes to every reward besides the columns of the dataset."""
 
 TIMEOUT = 1800.0
-"""Seconds that a reward may take for a batch unless it says otherwise; as long as transformers'
-``ddp_timeout`` lets the processes of a run wait for each other."""
+"""Default time limit of a reward for a batch, in seconds: transformers' ``ddp_timeout``, the time
+that processes wait for each other."""
 
 Scores = list[float | None]
 """One number per completion; ``None`` where the reward does not apply."""
@@ -95,7 +95,7 @@ class AdaptedReward:
         provenance: Its origin for error messages, for example ``"my-plugin 1.2"``.
         weight: Its share in the sum of rewards.
         messages: Hand over TRL's message lists (for TRL's own rewards) instead of texts.
-        columns: Columns that it says it reads.
+        columns: Columns that it declares.
         timeout: Seconds that it may take for a batch; ``None`` for no limit. A call that does not
             return is reported after ten seconds, and then every minute.
     """
@@ -145,7 +145,7 @@ class AdaptedReward:
         return tuple(dict.fromkeys((*self.columns, *own)))
 
     def warm_up(self, **columns: Any) -> None:
-        """Tell a reward that has a ``warm_up`` method which rows come next.
+        """Call the reward's ``warm_up`` method, if any, with the next rows.
 
         Args:
             **columns: The dataset columns of the batch whose completions are yet to be written.
@@ -166,7 +166,7 @@ class AdaptedReward:
             ) from error
 
     def _run(self, call: Callable[[], Any], items: Sequence[Any]) -> Any:
-        """Call the reward within its time, and refuse what it breaks."""
+        """Call the reward within its time limit, contained."""
         try:
             with contained(self._who()):
                 return watched(call, self._who(), self.timeout)
@@ -181,11 +181,11 @@ class AdaptedReward:
         return as_messages(completions) if self.messages else completion_texts(completions)
 
     def check(self, result: Any, completions: Sequence[Any]) -> Scores:
-        """Turn a tensor, an array or a list into numbers, or say what is wrong with it.
+        """Convert a tensor, an array or a list to numbers, and check them.
 
         Args:
             result: What the function returned.
-            completions: What it was given.
+            completions: The completions it scored.
 
         Raises:
             RewardError: For a wrong shape or length, or an item that is not a number.
@@ -250,7 +250,7 @@ def _on(items: Sequence[Any]) -> str:
 
 
 class AsyncAdaptedReward(AdaptedReward):
-    """The same for an ``async`` reward; TRL runs all of these at once."""
+    """An :class:`AdaptedReward` for an ``async`` function; TRL runs these concurrently."""
 
     async def __call__(  # type: ignore[override]  # TRL awaits what is a coroutine function
         self, completions: Sequence[Any], **kwargs: Any
@@ -292,7 +292,7 @@ def required_parameters(function: Callable[..., Any]) -> list[str]:
 
 
 def why_not_called(function: Callable[..., Any]) -> str:
-    """Say why TRL, which passes ``completions`` by keyword, cannot call a reward; empty if it can.
+    """Return why TRL cannot call a reward with ``completions`` by keyword; empty if it can.
 
     >>> why_not_called(lambda c: 1)
     "its signature is (c), but its first parameter must be called 'completions', ..."
@@ -345,8 +345,8 @@ def adapt(
         name: Name in metrics; the function's own name if not given.
         provenance: Who provides it.
         weight: Its share in the sum.
-        messages: Whether it wants TRL's message lists instead of texts.
-        columns: Columns that it says it reads.
+        messages: Pass TRL's message lists instead of texts.
+        columns: Columns that it declares.
         timeout: Seconds that it may take for a batch; ``None`` for no limit.
 
     Raises:

@@ -15,8 +15,8 @@ from lean_dojo_plugins.rewards.adapter import completion_texts
 class BestTactics:
     """Prints the best-paid completion of a batch of ``grpo`` with its goal, on stderr.
 
-    It shows what a policy is being paid for, which the mean reward does not: one line as often as
-    the trainer logs (``trainer_args.logging_steps``), from the main process.
+    It shows what a policy is rewarded for: one line as often as the trainer logs
+    (``trainer_args.logging_steps``), from the main process.
     """
 
     def __init__(self) -> None:
@@ -42,12 +42,12 @@ class BestTactics:
 
         Args:
             args: The trainer's settings, with the weights of the rewards.
-            state: Where the trainer is.
+            state: The trainer's state.
             control: Ignored.
             inputs: The rows of the dataset, one per completion.
-            completions: What was sampled, as texts or messages.
+            completions: The samples, as texts or messages.
             rewards: Tensor (completions, rewards); NaN where a reward does not apply.
-            reward_names: What its columns are called.
+            reward_names: Names of its columns.
         """
         del control
         if not state.is_world_process_zero or state.global_step < self._due or not completions:

@@ -1,4 +1,4 @@
-"""``lean-dojo reward``: score completions without training, check somebody's function."""
+"""``lean-dojo reward``: score completions without training, check a reward function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask engines about tactics: each question once, and every answer kept for a while."""
+"""Judge completions on engines, each question once, with a cache of judgements."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 
 
 class Spec(Protocol):
-    """What completions are judged at: a state or a theorem; hashable, equal if it is the same."""
+    """A state or a theorem at which completions are judged; hashable, equal if it is the same."""
 
     @property
     def goal(self) -> str:
-        """What messages call it."""
+        """Its text in messages."""
 
     @property
     def project(self) -> Path | None:
@@ -31,7 +31,7 @@ class Spec(Protocol):
 
     @property
     def owner(self) -> str | None:
-        """Whose texts it has; see :meth:`.EnginePool.submit`."""
+        """The owner of its texts; see :meth:`.EnginePool.submit`."""
 
 
 Question: TypeAlias = tuple[Any, str]
@@ -44,8 +44,8 @@ class CachedJudge:
     """Judgements by state and tactic; safe to use from several threads.
 
     Args:
-        engines: Who is asked.
-        kept: Judgements that are remembered.
+        engines: The engines.
+        kept: Number of judgements in the cache.
         judge: Judges completions.
     """
 

@@ -1,4 +1,4 @@
-"""What the rewards that ask Lean share: their engines, their judgements and what they log."""
+"""Base class of rewards that use Lean: engines, judgements and metrics."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from lean_dojo_v2.lean.pool.shared import shared_engines
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome
 
 ENVIRONMENT_HITS = "lean/environment_hits"
-"""The metric that says which share of the headers the engines of this process had loaded."""
+"""Metric: share of the headers whose environment an engine of this process had loaded."""
 CALLS, SECONDS = "lean/calls", "lean/seconds"
-"""Metrics: requests to the engines of this process for a completion, and how long they worked."""
+"""Metrics: requests to the engines of this process and their working seconds, per completion."""
 
 
 def _paths(projects: Mapping[str, str | Path]) -> dict[str, Path]:
@@ -32,15 +32,15 @@ def _paths(projects: Mapping[str, str | Path]) -> dict[str, Path]:
 
 @attrs.define(eq=False, slots=False)
 class LeanReward(ABC):
-    """A reward that asks Lean about each completion once, with engines that are shared.
+    """A reward that has Lean judge each completion once, on shared engines.
 
-    Engines start when first needed, in each process, and are shared by all rewards that ask for
-    the same ones; one that dies costs its completion the reward and is replaced. Those of the last
-    ``kept_projects`` repositories stay open.
+    Engines start when first needed, in each process, and are shared by all rewards with the same
+    configuration; one that dies is replaced. Those of the last ``kept_projects`` repositories stay
+    open.
     """
 
     name: ClassVar[str]
-    """As messages call it."""
+    """Its name in messages."""
     wanted: ClassVar[str]
     """What a completion is to be."""
     judge: ClassVar[staticmethod[[Server, Any, tuple[str, ...], float], list[TacticOutcome]]]
@@ -76,7 +76,7 @@ class LeanReward(ABC):
         )
         self._judge = CachedJudge(self._engines, self.cache_size, type(self).judge)
         self._tally = UnparsedTally(self.name, self.wanted)
-        self._spent: EnvironmentCounts | None = None  # before the last batch
+        self._spent: EnvironmentCounts | None = None  # as of the previous batch
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the settings; engines and judgements belong to their process."""
@@ -137,7 +137,7 @@ class LeanReward(ABC):
     def _questions(
         self, completions: Sequence[Any], problem: Sequence[str] | None, columns: Mapping[str, Any]
     ) -> list[Question]:
-        """Say what is asked about each completion.
+        """Return the question about each completion.
 
         Raises:
             UsageError: If a column is missing.
@@ -148,7 +148,7 @@ class LeanReward(ABC):
         questions: Sequence[Question],  # noqa: ARG002 - for subclasses
         judgements: Sequence[TacticOutcome],
     ) -> dict[str, float]:
-        """Return what is logged of a batch."""
+        """Return the metrics of a batch."""
         return shares(judgements)
 
     def close(self) -> None:
@@ -157,7 +157,7 @@ class LeanReward(ABC):
 
 
 def rows_of(columns: Mapping[str, Any], length: int) -> list[dict[str, Any]]:
-    """Return each completion's row of the columns; what is no column is left out."""
+    """Return each completion's row of the columns; other arguments are left out."""
     lists = {
         name: values
         for name, values in columns.items()

@@ -1,4 +1,4 @@
-"""The length-penalised reward of the documents."""
+"""The length-penalised reward."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def _positive(instance: object, attribute: attrs.Attribute[int], value: int) -> 
 class LengthPenalised:
     """``max(0, 1 - len(tactic) / 200)``; -1 for a text that contains ``sorry`` or ``admit``.
 
-    The block is by plain substring, exactly as documented: ``my_sorry_lemma`` is blocked too.
-    Whether a tactic *works* is not asked: combine it with ``pantograph-verified``.
+    Blocked words are matched as substrings: ``my_sorry_lemma`` is blocked, too.
+    It does not check whether a tactic *works*: combine it with ``pantograph-verified``.
 
     Attributes:
         scale: Length in characters at which the reward reaches 0.

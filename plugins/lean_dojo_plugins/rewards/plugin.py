@@ -1,4 +1,4 @@
-"""Manifest of the built-in rewards, a callback that shows what they pay for, and a command."""
+"""Manifest of the built-in rewards, with a callback and a command."""
 
 from __future__ import annotations
 

@@ -15,13 +15,13 @@ from lean_dojo_plugins.rewards.whole_proofs import judge_proofs, theorem_of
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 
 SHOWN = 500
-"""Characters of an error that a model is told."""
+"""Characters of an error shown to a model."""
 AGAIN = "Write the whole proof again."
 
 
 @attrs.define(eq=False, slots=False)
 class ProofVerified(LeanReward):
-    """1 for a completion whose proof passes the full verification, else 0.
+    """1 for a completion whose proof passes full verification, else 0.
 
     A completion may hold the tactic block alone, the theorem with its proof, or text with fenced
     code, of which the last proof of the theorem counts; nothing inside ``<think>`` does. The
@@ -38,7 +38,9 @@ class ProofVerified(LeanReward):
     dense: float = attrs.field(
         default=0.0,
         converter=float,
-        metadata={"help": "Most that a failing proof may earn, by where its first error stands."},
+        metadata={
+            "help": "Maximum reward of a failing proof, scaled by the position of its first error."
+        },
     )
     name = "proof-verified"
     wanted = "a block of tactics"
@@ -64,10 +66,10 @@ class ProofVerified(LeanReward):
         ]
 
     def feedback(self, completions: Sequence[Any], **columns: Any) -> list[str | None]:
-        """Return what to tell a model after each completion, for another turn.
+        """Return the feedback on each completion, for another turn of the model.
 
-        That is Lean's first error, or why the proof was refused; ``None`` where it holds, or where
-        its theorem cannot be opened.
+        That is Lean's first error, or the reason of a refusal; ``None`` if the proof holds or its
+        theorem cannot be opened.
         """
         return [
             None

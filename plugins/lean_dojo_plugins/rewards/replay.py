@@ -1,4 +1,4 @@
-"""Which state a dataset row speaks of, and how an engine gets there."""
+"""The state of a dataset row, and its replay on an engine."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from lean_dojo_v2.tracing import LeanGitRepo
 
 _log = logging.getLogger(__name__)
 MAX_PLACES = 20
-"""Places of a proof that are tried for one state."""
+"""Maximum number of places of a proof tried for one state."""
 
 
 class Fallback(StrEnum):
-    """Why a state is not the very one that was traced, or not known to be; the values are logged.
+    """Why a state is not, or not known to be, the traced one; the values are logged.
 
     Attributes:
         NO_DIGEST: The row has no digest of its state, so the replayed one was compared by its text.
-        NO_PLACE: The row does not say in which theorem its state is.
-        NO_REPOSITORY: The folder of its repository is not there.
-        NO_REPLAY: Lean cannot get to that place of the proof.
+        NO_PLACE: The row does not name its theorem.
+        NO_REPOSITORY: The folder of its repository does not exist.
+        NO_REPLAY: Lean cannot replay the proof up to that place.
         ANOTHER_STATE: The place has another state than the traced one.
     """
 
@@ -60,12 +60,12 @@ class _UnopenedError(LeanError):
 
 
 class _AnotherStateError(LeanError):
-    """The place of a proof is there, and has another state."""
+    """The place of a proof exists, but has another state."""
 
 
 @attrs.frozen
 class Replay:
-    """What an exact replay needs besides the goal's text.
+    """Data for an exact replay.
 
     Attributes:
         url: The repository.
@@ -74,9 +74,9 @@ class Replay:
         full_name: The theorem.
         start: Where it starts.
         end: Where it ends.
-        tactic: The tactic that its own proof plays there.
-        position: Where that tactic starts, if the row says so.
-        digest: Digest of the first goal there, if the row says so.
+        tactic: The tactic of its own proof at that place.
+        position: Where that tactic starts, if recorded.
+        digest: Digest of the first goal there, if recorded.
     """
 
     url: str
@@ -96,8 +96,8 @@ class StateSpec:
 
     Attributes:
         goal: The state as Lean printed it.
-        project: The repository's folder, if it is known.
-        replay: What a replay needs; ``None`` if only the text is there.
+        project: The repository's folder, if known.
+        replay: Data for a replay; ``None`` if there is only the text.
     """
 
     goal: str
@@ -113,14 +113,14 @@ class StateSpec:
 
     @property
     def owner(self) -> str | None:
-        """Whose texts it stands in: an engine that has run their programs serves nobody else."""
+        """The owner of its texts: an engine that has run their programs serves nobody else."""
         return None if self.project is None else str(self.project)
 
     def open(self, server: Server) -> tuple[ProofPoint, Fallback | None]:
-        """Open the state: by replay where that is possible, else from its text.
+        """Open the state: by replay if possible, else from its text.
 
         Returns:
-            The point, and why it is not known to be the very state that was traced.
+            The point, and why it is not known to be the traced state.
 
         Raises:
             LeanError: If neither works.
@@ -157,8 +157,8 @@ class StateSpec:
             except RequestError as error:  # for example, no tactic is there
                 said = f" ({error})"
                 continue
-            # What counts is the state: the text of a tactic may stand in several places, also in
-            # such where nothing is open.
+            # Compare states, since a tactic's text may occur in several places, even where nothing
+            # is open.
             if self._is_at(point, replay.digest):
                 return point
             reached = True
@@ -175,7 +175,7 @@ class StateSpec:
 
 
 def _places(source: SourceTheorem, replay: Replay) -> list[Position]:
-    """Where the tactic may stand; split files do not say, so its text is looked for."""
+    """Return possible positions of the tactic; split files have none, so its text is searched."""
     if replay.position is not None:
         return [replay.position]
     return source.occurrences(replay.tactic)[:MAX_PLACES]
@@ -187,7 +187,7 @@ def spec_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> StateSpec:
     Args:
         row: Has ``problem``; with the columns of the ``tactic-prompt`` formatter, the state can be
             replayed.
-        projects: Folders of repositories by their address; others are looked for where tracing
+        projects: Folders of repositories by their address; others are looked up where tracing
             puts them.
     """
     goal = str(row["problem"])
@@ -213,18 +213,18 @@ def spec_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> StateSpec:
 
 
 def project_of_row(url: str, commit: str, projects: Mapping[str, Path]) -> Path | None:
-    """Find a repository's folder: the one that is named, or where tracing puts it."""
+    """Find a repository's folder: the one named, or where tracing puts it."""
     return projects.get(url) or _checkout(url, commit)
 
 
 def position_of(value: Any) -> Position | None:
-    """Read a line and a column from 1, as a dataset's row has them."""
+    """Read a 1-based line and column from a dataset's row."""
     return (int(value[0]), int(value[1])) if value else None
 
 
 @lru_cache(maxsize=256)
 def _checkout(url: str, commit: str) -> Path | None:
-    """Find a repository's folder; without it, goals are read from their text, and that is said."""
+    """Find a repository's folder; warn if it is missing, since goals are then read from text."""
     try:
         return LeanGitRepo(url, commit).path
     except LeanDojoError as error:
@@ -243,11 +243,11 @@ def judge(
 ) -> list[TacticOutcome]:
     """Check several tactics at one state, opening it as seldom as possible.
 
-    Lean may take ``timeout`` seconds for each. A tactic that kills two engines is judged so; the
-    next one is tried on another engine.
+    Lean has ``timeout`` seconds for each. A tactic that kills two engines is judged ``timed_out``;
+    the next one is tried on another engine.
 
     Raises:
-        EngineLostError: If the state itself cost the engine its life.
+        EngineLostError: If opening the state kills the engine.
     """
     point: ProofPoint | None = None
     fallback: Fallback | None = None
@@ -265,7 +265,7 @@ def judge(
                 lost = TacticOutcome(Verdict.UNOPENED, detail=str(error), fallback=why)
                 return found + [lost] * left
         outcome = judge_step(server, point, tactics[len(found)], timeout=timeout)
-        if outcome.engine_died and not again:  # perhaps by no fault of the tactic's
+        if outcome.engine_died and not again:  # perhaps not the tactic's fault
             again = True
             continue
         again = False
@@ -275,7 +275,7 @@ def judge(
 
 
 def warm_up(server: Server, spec: StateSpec) -> bool:
-    """Open a state and let it go, so that an engine is up and has its file's context loaded.
+    """Open a state once, so that an engine is running with its file's context loaded.
 
     Returns:
         Whether it can be opened.

@@ -138,7 +138,7 @@ def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
 
 
 def _take_timeout(name: str, target: Any, options: dict[str, Any]) -> float | None:
-    """Take the limit for a batch out of a reward's options, unless it has such a setting itself."""
+    """Pop the time limit from a reward's options, unless it has such a setting itself."""
     if inspect.isclass(target) and "timeout" in {setting.name for setting in settings_of(target)}:
         return None
     seconds = options.pop("timeout", TIMEOUT)

@@ -1,4 +1,4 @@
-"""What the verified reward logs: which share of a batch met which end, and why it was refused."""
+"""Metrics of the verified rewards: shares of verdicts and of reasons in a batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.screening import MALFORMED, Reason
 
 NOT_A_TACTIC = "not-a-tactic"
-"""The reason beside those of ``MALFORMED``: Lean's own parser refuses the text."""
+"""A reason besides those of ``MALFORMED``: Lean's own parser refuses the text."""
 
 _NAMES = (
     *("lean/verified", "lean/solved", "lean/unproven", "lean/failed", "lean/unparsed"),
@@ -29,14 +29,14 @@ def shares(judgements: Sequence[TacticOutcome]) -> dict[str, float]:
     A name that is absent from some batches would be averaged over the others only.
 
     Args:
-        judgements: What Lean said of each completion.
+        judgements: The judgement of each completion.
 
     Returns:
         ``lean/verified`` (advanced or solved), ``lean/solved``, ``lean/unproven``,
         ``lean/failed``, ``lean/unparsed``, ``lean/refused``, ``lean/timed_out`` and
         ``lean/unopened``; ``lean/refused/REASON`` and ``lean/unparsed/REASON``, which add up to
         ``lean/refused`` and ``lean/unparsed``; ``lean/fallback``, where the state is not known to
-        be the very one that was traced, and ``lean/fallback/REASON`` and ``lean/unopened/REASON``
+        be the traced one, and ``lean/fallback/REASON`` and ``lean/unopened/REASON``
         (:class:`.replay.Fallback`).
 
     >>> found = shares([TacticOutcome(Verdict.SOLVED), TacticOutcome(Verdict.UNPROVEN)])

@@ -1,4 +1,4 @@
-"""What the verified rewards say in the log: what it could not read, and where it was not exact."""
+"""Log messages of the verified rewards about unreadable completions and inexact states."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ SHOWN = 200
 _MEANS: dict[str, str] = {
     Fallback.NO_DIGEST: "the data has no digest of the state, so the replayed one is compared by "
     "its text",
-    Fallback.NO_PLACE: "the row does not say in which theorem its state is, so it is opened from "
+    Fallback.NO_PLACE: "the row does not name its theorem, so its state is opened from its text",
+    Fallback.NO_REPOSITORY: "the repository's folder does not exist, so the state is opened from "
     "its text",
-    Fallback.NO_REPOSITORY: "the repository's folder is not there, so the state is opened from its "
-    "text",
-    Fallback.NO_REPLAY: "Lean does not get to that place of the proof, so the state is opened from "
+    Fallback.NO_REPLAY: "Lean cannot replay the proof up to there, so the state is opened from "
     "its text",
     Fallback.ANOTHER_STATE: "that place of the proof has another state, so the traced one is "
     "opened from its text",
@@ -32,13 +31,13 @@ _MEANS: dict[str, str] = {
 class UnparsedTally:
     """Counts over the life of a reward; safe to use from several threads.
 
-    How many completions could not be read is said when the first one was met, and again whenever
-    the number of completions has doubled since; each kind of fallback is said once, and so is that
-    a theorem cannot be judged.
+    The number of unreadable completions is logged at the first one, and again whenever the number
+    of completions has doubled; each kind of fallback is logged once, and so is a theorem that
+    cannot be judged.
 
     Args:
         name: The reward.
-        wanted: What a completion is to be, for example ``one tactic``.
+        wanted: What a completion should be, for example ``one tactic``.
     """
 
     def __init__(self, name: str, wanted: str) -> None:

@@ -1,4 +1,4 @@
-"""The reward that asks Lean."""
+"""The reward of single tactics that Lean verifies."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ def _names(value: Sequence[str]) -> tuple[str, ...]:
 
 @attrs.define(eq=False, slots=False)
 class PantographVerified(LeanReward):
-    """+1 for a tactic through which Lean has closed the whole proof; nothing else pays.
+    """1 for a tactic through which Lean can finish the whole proof; nothing else is rewarded.
 
-    A completion is checked at the very state of its row: the theorem is replayed from its file to
+    A completion is checked at the exact state of its row: the theorem is replayed from its file to
     that tactic, without itself in scope; rows without that information are opened from the goal's
     text. A tactic *advances* if Lean can finish the proof from there by less than it takes from
     the state before: by fewer tactics of the traced proof's end, or by a lower rung of a fixed
     ladder of closing tactics (:mod:`lean_dojo_v2.lean.verify.advance`). ``sorry`` in any spelling,
     native code, metaprograms, options and the theorem itself are refused as cheating.
 
-    Equal tactics at equal states are checked once. Where a state cannot be opened the reward does
+    Equal tactics at equal states are checked once. If a state cannot be opened, the reward does
     not apply (``None``).
 
-    Logs to TRL's metrics which share of a batch met which end, ``lean/verified`` first, the
-    refusals by reason, and ``lean/fallback`` by reason: where the state is not known to be the very
-    one that was traced (:mod:`lean_dojo_plugins.rewards.shares`); ``lean/unverified`` is the share
-    that an engine judged which cannot make every check (``allow_unverified``). The log says how
-    many completions were not one tactic, for which reasons, with an example.
+    Logs the share of each verdict to TRL's metrics, ``lean/verified`` first, refusals by reason,
+    and ``lean/fallback`` by reason, for states not known to be the traced ones
+    (:mod:`lean_dojo_plugins.rewards.shares`); ``lean/unverified`` is the share judged by an engine
+    that cannot make every check (``allow_unverified``). The log also gives the number of
+    completions that were not one tactic, with reasons and an example.
 
-    Thoughts (``<think>…</think>``) are no part of a completion.
+    Thoughts (``<think>…</think>``) are not part of a completion.
     """
 
-    advanced: float = _score(1.0, "Reward of a tactic that leads nearer to a proof.")
+    advanced: float = _score(1.0, "Reward of a tactic that makes progress towards a proof.")
     solved: float = _score(1.0, "Reward of a tactic that leaves no goal at all.")
-    unproven: float = _score(0.0, "Reward of a tactic that is not known to lead nearer to a proof.")
-    failed: float = _score(0.0, "Reward of a tactic that Lean refuses.")
+    unproven: float = _score(0.0, "Reward of a tactic without known progress towards a proof.")
+    failed: float = _score(0.0, "Reward of a tactic that Lean rejects.")
     unparsed: float = _score(0.0, "Reward of a text that is not one tactic.")
     refused: float = _score(-1.0, "Reward of cheating.")
     timed_out: float = _score(0.0, "Reward of a tactic that takes too long or kills its engine.")
@@ -78,7 +78,7 @@ class PantographVerified(LeanReward):
         self._unverified: dict[Path | None, tuple[str, ...]] = {}
 
     def warm_up(self, problem: Sequence[str] | None = None, **columns: Any) -> None:
-        """Let the engines load what these states need, while tactics for them are still written.
+        """Load what these states need while tactics for them are being generated.
 
         Raises:
             EngineUnavailableError: If no Lean engine can serve this.
@@ -133,8 +133,8 @@ class PantographVerified(LeanReward):
                 what = ", ".join(self._unverified[project])
                 raise UsageError(
                     f"pantograph-verified: the engine of {project or 'this machine'} cannot "
-                    f"check {what}. Set engine=embedded, or allow_unverified=true: a step still "
-                    "pays only where the finished proof passes full verification"
+                    f"check {what}. Set engine=embedded, or allow_unverified=true: a step is "
+                    "still rewarded only if the finished proof passes full verification"
                 )
 
     def _specs(self, problem: Sequence[str], columns: Mapping[str, Any]) -> list[StateSpec]:

@@ -1,4 +1,4 @@
-"""Which theorem a dataset row speaks of, and what Lean says of a whole proof of it."""
+"""The theorem of a dataset row, and judgements of its whole proofs."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class TheoremSpec:
         full_name: The theorem's name.
         statement: Source text of the declaration up to and with ``:=``.
         project: Folder of the Lean project that it needs; ``None`` for Lean alone.
-        before: What comes before it in a file of its own: imports, ``open``, definitions.
-        place: File, start and end (``None`` if not known) of a theorem that stands in the project;
-            ``None`` for one that brings ``before``.
+        before: Text before it in a file of its own: imports, ``open``, definitions.
+        place: File, start and end (``None`` if unknown) of a theorem of the project; ``None`` for
+            one with ``before``.
     """
 
     full_name: str
@@ -40,7 +40,7 @@ class TheoremSpec:
 
     @property
     def goal(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return self.full_name
 
     @property
@@ -50,14 +50,14 @@ class TheoremSpec:
 
     @property
     def owner(self) -> str | None:
-        """The repository whose file it stands in; a statement of a set has no owner."""
+        """Its repository; a statement of a set has no owner."""
         return None if self.place is None else str(self.project)
 
     def source(self) -> SourceTheorem:
         """Return the theorem in its file, or in one of its own.
 
         Raises:
-            LeanError: If its file cannot be read, or nobody knows where it stands there.
+            LeanError: If its file cannot be read, or its position is unknown.
         """
         if self.place is None:
             problem = BenchmarkProblem(
@@ -67,7 +67,7 @@ class TheoremSpec:
         file, start, end = self.place
         if start is None or end is None:
             raise LeanError(
-                f"nothing says where {self.full_name} stands in {file}: the columns 'start' and "
+                f"the position of {self.full_name} in {file} is unknown: the columns 'start' and "
                 "'end' are missing; the formatter 'whole-proof' gives them"
             )
         if self.project is None:
@@ -103,7 +103,7 @@ def judge_proofs(
     """Verify several proofs of one theorem in full; Lean may take ``timeout`` seconds for each."""
     try:
         source = spec.source()
-        _ = source.head  # where there is none, no proof can follow
+        _ = source.head  # raises if there is none
     except LeanError as error:
         return [TacticOutcome(Verdict.UNOPENED, detail=str(error))] * len(completions)
     return [_judge_proof(server, source, text, timeout) for text in completions]

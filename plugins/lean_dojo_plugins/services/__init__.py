@@ -1,1 +1,1 @@
-"""What is built on Lean and on learning: servers, environments and reports, offered as commands."""
+"""Services on top of Lean and learning: servers, environments and reports."""

@@ -20,7 +20,7 @@ PUSHED = (
     "special_tokens_map.json", "vocab*", "merges.txt", "*.jinja", "README.md", "*.svg",
     "training_state.json", "metrics.jsonl", "evaluation.json", "report.html",
 )  # fmt: skip
-"""What of a folder is put there: the model and what tells of it; checkpoints stay here."""
+"""Patterns of the files to upload: the model and its records, without checkpoints."""
 
 
 @click.command()
@@ -72,7 +72,7 @@ def push(
 
 
 def _written(folder: Path, made: Path) -> dict[str, Path]:
-    """Write the report, and a card where there is none, into another folder."""
+    """Write the report, and a missing card, into another folder."""
     from lean_dojo_plugins.services.report.page import REPORT_FILE, write_report
 
     found: dict[str, Path] = {}
@@ -89,7 +89,7 @@ def _written(folder: Path, made: Path) -> dict[str, Path]:
 
 
 def _upload(files: dict[str, Path], repo_id: str, private: bool, message: str | None) -> str:
-    """Send the files in one commit; give the model's address."""
+    """Upload the files in one commit; return the model's address."""
     from huggingface_hub import CommitOperationAdd, HfApi
     from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError, OfflineModeIsEnabled
 

@@ -1,4 +1,4 @@
-"""The documented view of the training data: chat conversations in one column."""
+"""The SFT dataset class of the documented API: chat conversations in one column."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from lean_dojo_plugins.training.data import SplitDataset
 
 
 class SFTDataset(SplitDataset):
-    """Conversations out of a split file that ``export_merged_data`` wrote.
+    """Conversations from a split file written by ``export_merged_data``.
 
     Args:
         data_path: The file (``…/random/train.json``), or the folder of the merged data.
         formatter: Name of the dataset formatter (default: ``tactic-chat``).
 
     Raises:
-        DataError: If the file is not there.
+        DataError: If the file does not exist.
     """
 
     default_formatter: ClassVar[str] = "tactic-chat"

@@ -40,8 +40,8 @@ class SFTTrainer(CausalTrainer):
     saves model (or LoRA adapter) and tokenizer to ``output_dir``. Only the tactic and its
     end-of-turn token carry loss.
 
-    The documents say that the model is loaded in bfloat16. Weights in bfloat16 hardly learn at
-    usual learning rates, so those that train are float32 and the arithmetic is bfloat16 (see
+    Weights in bfloat16 hardly learn at usual learning rates, so trained weights are float32 and the
+    arithmetic is bfloat16 (see
     :mod:`lean_dojo_plugins.causal_lm.model.loading`).
 
     >>> trainer = SFTTrainer(model_name="owner/model", batch_size=2, trainer_args={"packing": True})
@@ -54,9 +54,9 @@ class SFTTrainer(CausalTrainer):
         **CausalTrainer.fixed_args,
         "packing": f"{_DOCUMENTED} (False)",
         "completion_only_loss": f"{_DOCUMENTED} (True)",
-        "assistant_only_loss": "completion_only_loss already leaves the loss to the assistant",
-        "dataset_kwargs": "the rows come ready from the formatter",
-        "dataset_text_field": "the rows come ready from the formatter",
+        "assistant_only_loss": "completion_only_loss already restricts the loss to the assistant",
+        "dataset_kwargs": "the formatter defines the rows",
+        "dataset_text_field": "the formatter defines the rows",
         "truncation_mode": "goals that are too long are shortened, never the tactic",
         "include_num_input_tokens_seen": "num_tokens is logged in any case",
         "shuffle_dataset": "every epoch is shuffled; see train_sampling_strategy",
@@ -66,7 +66,7 @@ class SFTTrainer(CausalTrainer):
     prompt_weight: float = setting(
         0.0,
         "Weight of a prompt token in the loss, where a tactic token has weight 1; 0: only the "
-        "tactic counts. Above 0, a model that starts from nothing also learns to read goals.",
+        "tactic counts. Above 0, a model trained from scratch also learns to read goals.",
         fields.not_negative,
     )
     human_share: float = setting(
@@ -79,7 +79,7 @@ class SFTTrainer(CausalTrainer):
         super().__attrs_post_init__()
         for name, value in (("loss_type", "nll"), ("label_smoothing_factor", 0)):
             if self.prompt_weight and self.trainer_args.get(name, value) != value:
-                raise ConfigError(f"trainer_args.{name} does not go with prompt_weight above 0")
+                raise ConfigError(f"trainer_args.{name} conflicts with prompt_weight above 0")
 
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
         """Train on the repositories in their order; see :class:`CausalTrainer`."""
@@ -87,7 +87,7 @@ class SFTTrainer(CausalTrainer):
         super().train(repos, shown, data_path)
 
     def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
-        """Make the configuration of one step's trainer; transformers does not know ``muon``."""
+        """Make the configuration of one step's trainer; ``muon`` is unknown to transformers."""
         if self.trainer_args.get("optim") == MUON:
             fixed = {"optim": "adamw_torch", **fixed}
         return super().step_config(step, **fixed)
@@ -126,7 +126,7 @@ class _StepTrainer(GroupingTrainer, trl_sft.SFTTrainer):
 
     @property
     def _total_train_tokens(self) -> int:
-        """Tokens so far; TRL's own count is not in the checkpoints and would begin anew."""
+        """Tokens so far, kept in checkpoints, unlike TRL's own count."""
         return int(self.state.num_input_tokens_seen)
 
     @_total_train_tokens.setter
@@ -156,7 +156,7 @@ class _StepTrainer(GroupingTrainer, trl_sft.SFTTrainer):
 def _weighted(
     model: Any, prompt_weight: float, *, labels: torch.Tensor, **inputs: torch.Tensor
 ) -> Any:
-    """Score the prompts, too; what TRL then counts and measures are the tactics' tokens alone."""
+    """Add the prompts' loss; TRL's metrics cover only the tactics' tokens."""
     everything = inputs["input_ids"].clone()
     if (mask := inputs.get("attention_mask")) is not None:
         everything[mask == 0] = IGNORED

@@ -98,7 +98,7 @@ def test_settings_that_do_not_fit(tiny_model, tmp_path):
         SFTTrainer(tiny_model, tmp_path / "out", prompt_weight=-1)
     for args in ({"loss_type": "dft"}, {"label_smoothing_factor": 0.1}):
         SFTTrainer(tiny_model, tmp_path / "out", trainer_args=args)
-        with pytest.raises(ConfigError, match="does not go with prompt_weight"):
+        with pytest.raises(ConfigError, match="conflicts with prompt_weight"):
             SFTTrainer(tiny_model, tmp_path / "out", prompt_weight=0.5, trainer_args=args)
     with pytest.raises(ConfigError, match="muom"):
         SFTTrainer(tiny_model, tmp_path / "out", trainer_args={"optim": "muom"}).preflight()

@@ -38,7 +38,7 @@ _ERRORS = {
     Verdict.FAILED: "tactic failed",
     Verdict.TIMED_OUT: "took too long",
 }
-"""What the tools call a tactic that changed nothing."""
+"""Kinds of errors that the tools report."""
 
 
 def _at_least_one(_: Any, attribute: attrs.Attribute[Any], value: int | None) -> None:
@@ -50,19 +50,18 @@ def _at_least_one(_: Any, attribute: attrs.Attribute[Any], value: int | None) ->
 class LeanProofEnvironment:
     """One theorem as an environment for TRL's ``environment_factory``.
 
-    The tools are :meth:`tactic`, :meth:`undo` and :meth:`state`. What an environment holds is the
-    list of tactics that Lean has accepted: it survives engines, and it may be pickled at any time.
-    The engines belong to the process; all its environments share them.
+    The tools are :meth:`tactic`, :meth:`undo` and :meth:`state`. An environment stores only the
+    list of tactics that Lean has accepted, so it survives the loss of an engine and can be pickled
+    at any time. All environments of a process share its engines.
 
     Attributes:
         benchmark: Where a row with a name alone is looked up: a benchmark's name (``"sample"``), a
             file in miniF2F's format, or a benchmark.
         project: Folder of a built Lean project, for rows that need its modules.
         imports: Modules in whose scope a bare goal is read.
-        max_calls: Calls of tools in one rollout; after them the proof stays as it is.
+        max_calls: Maximum number of tool calls in one rollout.
         max_characters: Characters of one answer; longer ones are cut.
-        heartbeats: Lean's heartbeats that a tactic may take (embedded engine); Lean's own limit if
-            not given.
+        heartbeats: Lean's heartbeats that a tactic may use; default: Lean's own limit.
         timeout: Seconds that a tactic may take; a safety net.
         engines: Lean engines of this process; one for each core if not given.
         engine: ``"auto"``, ``"native"`` or ``"embedded"``.
@@ -97,14 +96,14 @@ class LeanProofEnvironment:
 
         Args:
             **row: The row's columns: ``goal``; or ``name``, ``formal_statement`` and perhaps
-                ``header``; or ``name`` alone. Other columns are passed over.
+                ``header``; or ``name`` alone. Other columns are ignored.
 
         Returns:
-            What is to be proved, to be appended to the row's ``prompt``; a row without one gets
-            the task in words, too.
+            The statement, to be appended to the row's ``prompt``; a row without one also gets
+            instructions.
 
         Raises:
-            UsageError: If the row asks nothing that Lean can open.
+            UsageError: If the row has no theorem that Lean can open.
             EngineUnavailableError: If no Lean engine can serve it.
         """
         self._asked = problem_of_row(row, benchmark=self.benchmark, project=self.project)
@@ -197,7 +196,7 @@ class LeanProofEnvironment:
         return bool(self._steps) and self._steps[-1].finished
 
     def _spend(self) -> str | None:
-        """Count a call; say so if there was none left."""
+        """Count a call; return a message if none was left."""
         name = self._problem.name
         if self._calls >= self.max_calls:
             return f"All {self.max_calls} calls for {name} are used up. The proof stays as it is."
@@ -213,7 +212,7 @@ class LeanProofEnvironment:
         if last.valid:
             return f"{last.state}\nThe proof is finished, and full verification accepts it."
         return self._cut(
-            f"{last.state}\nBut the proof as a whole is not accepted: {last.detail}\n"
+            f"{last.state}\nBut full verification refuses the proof: {last.detail}\n"
             "Take tactics back with `undo`."
         )
 
@@ -228,14 +227,14 @@ class LeanProofEnvironment:
         assert self._asked is not None
         engines = _engines_of(self.engine, tuple(self.imports), self.engines)
         name = self._asked.problem.name
-        # Requests of one theorem go to an engine that has its states, where that is possible.
+        # Requests of one theorem go to the engine that has its states, if possible.
         project = self._asked.project
         owner = name if project is None else str(project)
         return engines.submit(project, fn, *args, header=name, name=name, owner=owner).result()
 
 
 _engines: dict[tuple[EngineName, tuple[str, ...], int | None], SharedEngines] = {}
-"""This process's part in its engines: environments come and go, engines stay."""
+"""Shared engines of this process, kept between environments."""
 
 
 def _engines_of(engine: EngineName, imports: tuple[str, ...], size: int | None) -> SharedEngines:

@@ -1,4 +1,4 @@
-"""What an environment asks of an engine: plain data in, plain data out."""
+"""Requests of an environment to an engine."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class PlayedTactic:
 
     Attributes:
         tactic: The tactic.
-        verdict: What became of it; ``SOLVED`` and ``UNPROVEN`` where Lean accepts it.
+        verdict: The verdict; ``SOLVED`` and ``UNPROVEN`` if Lean accepts it.
         state: The goals that it leaves, as Lean prints them.
         finished: Whether it leaves none.
-        valid: Whether full verification accepts the proof that it finishes.
-        detail: Why Lean does not accept the tactic, or full verification not the proof.
+        valid: Whether the proof that it finishes passes full verification.
+        detail: Why the tactic or the finished proof was rejected.
     """
 
     tactic: str
@@ -33,7 +33,7 @@ class PlayedTactic:
 
     @property
     def accepted(self) -> bool:
-        """Whether Lean accepts it where it was played."""
+        """Whether Lean accepts it at its state."""
         return self.verdict in {Verdict.SOLVED, Verdict.UNPROVEN}
 
 
@@ -51,18 +51,18 @@ def play(
     heartbeats: int | None,
     timeout: float,
 ) -> PlayedTactic:
-    """Play a tactic after others; if it leaves no goal, check the proof as a whole.
+    """Run a tactic after others; if it leaves no goal, verify the proof in full.
 
     Args:
         server: The engine.
-        problem: What is to be proved.
+        problem: The problem.
         tactics: The tactics before it.
         tactic: The tactic: hostile input.
-        heartbeats: Of Lean (embedded engine), for each tactic; ``None`` for Lean's own limit.
+        heartbeats: Lean's heartbeats per tactic; ``None`` for Lean's own limit.
         timeout: Seconds that it may take; a safety net.
 
     Raises:
-        RequestError: The tactics before it do not lead there again.
+        RequestError: The earlier tactics cannot be replayed.
         EngineLostError: The engine was lost; another one may succeed.
     """
     before = replay(server, problem, tactics, heartbeats=heartbeats)

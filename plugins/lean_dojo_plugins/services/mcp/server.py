@@ -32,8 +32,8 @@ def make_mcp_server(
     """Make the server.
 
     Args:
-        service: What answers; it is closed when the server ends.
-        retrieve: Finds the premises for a state, best first; ``None`` if there is no retriever.
+        service: Answers the requests; closed when the server ends.
+        retrieve: Finds premises for a state, best first; ``None`` without a retriever.
     """
 
     @asynccontextmanager
@@ -46,30 +46,30 @@ def make_mcp_server(
     server: MCPServer[Any] = MCPServer("lean-dojo", instructions=INSTRUCTIONS, lifespan=lifespan)
     seconds = service.limits.timeout
 
-    async def asked(fn: Callable[..., Any], *fields: Any, header: str | None = None) -> Any:
+    async def run(fn: Callable[..., Any], *fields: Any, header: str | None = None) -> Any:
         try:
             return await service.run(fn, *fields, seconds, header=header, name=fn.__name__)
-        except LeanDojoError as error:  # other errors reach the client without their words
+        except LeanDojoError as error:  # the text of other errors does not reach the client
             raise ToolError(str(error)) from error
 
-    async def asked_of(file: str, fn: Callable[..., Any], *fields: Any) -> Any:
+    async def run_on(file: str, fn: Callable[..., Any], *fields: Any) -> Any:
         text = _read(file)
-        return await asked(fn, text, *fields, header=" ".join(parse_header(text).modules))
+        return await run(fn, text, *fields, header=" ".join(parse_header(text).modules))
 
     @server.tool()
     async def sorries(file: str) -> list[Answer]:
         """List every `sorry` of a Lean file: its line, column and goal."""
-        return list(await asked_of(file, places.sorries))
+        return list(await run_on(file, places.sorries))
 
     @server.tool()
     async def goals(file: str, line: int, column: int) -> Answer:
         """Show the goals before and after the tactic at a place in a Lean file."""
-        return dict(await asked_of(file, places.goals_at, line, column))
+        return dict(await run_on(file, places.goals_at, line, column))
 
     @server.tool()
     async def try_tactics(file: str, line: int, column: int, tactics: list[str]) -> list[Answer]:
         """Try several tactics in place of the `sorry` at a place; nothing is written."""
-        return list(await asked_of(file, places.try_at, (line, column), tactics))
+        return list(await run_on(file, places.try_at, (line, column), tactics))
 
     @server.tool()
     async def check_file(file: str, reference: str | None = None) -> Answer:
@@ -78,17 +78,17 @@ def make_mcp_server(
         With a reference file, its theorems must be there with the same statements.
         """
         stated = None if reference is None else _read(reference)
-        return dict(await asked_of(file, judge_file, stated))
+        return dict(await run_on(file, judge_file, stated))
 
     @server.tool()
     async def check_proof(goal: str, proof: str) -> Answer:
         """Check a block of tactics as a proof of a goal, such as `∀ n : Nat, n + 0 = n`."""
-        return dict(await asked(judge_proof, GoalProblem(goal), proof))
+        return dict(await run(judge_proof, GoalProblem(goal), proof))
 
     @server.tool()
     async def run_code(code: str) -> Answer:
         """Run Lean code, such as `#eval 1 + 1` or `#check Nat.succ`; return Lean's output."""
-        return dict(await asked(judge_file, code, None))
+        return dict(await run(judge_file, code, None))
 
     if retrieve is not None:
 

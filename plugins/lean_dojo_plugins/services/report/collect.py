@@ -1,4 +1,4 @@
-"""Find what a run left in its output folder."""
+"""Read the output folder of a run."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from lean_dojo_v2.runs.environment import FILE as ENVIRONMENT_FILE, environment
 from lean_dojo_v2.runs.files import read_json, read_lines
 
 BASELINES = ("automation", "shipped")
-"""Stages that are there to be beaten."""
+"""Stages that are baselines."""
 STATES_DRAWN = 40
-"""States of a search tree that the page shows at most."""
+"""Maximum number of states shown of a search tree."""
 
 
 @attrs.frozen
 class Proof:
-    """A theorem that was tried at a stage, and its proof or the reason why there is none.
+    """A theorem tried at a stage, with its proof or the reason of failure.
 
     ``expansions`` is ``None`` if the states expanded were not recorded.
     """
@@ -41,7 +41,7 @@ class Proof:
 
     @property
     def opened(self) -> bool:
-        """Whether Lean could open the theorem, so that it was really tried."""
+        """Whether Lean could open the theorem."""
         return self.reason != Failure.CANNOT_OPEN
 
 
@@ -61,7 +61,7 @@ class Contents:
         title: Name of the folder.
         stages: What each model of a demo proves; ``seconds`` is the time of each.
         evaluations: Name and content of each ``evaluation.json``.
-        environments: Where and with what, and the versions.
+        environments: Where each run took place, and the versions of libraries.
     """
 
     title: str
@@ -85,7 +85,7 @@ class Contents:
 
     @property
     def proved(self) -> dict[str, tuple[int, int]]:
-        """For each stage the theorems proved, and of how many."""
+        """For each stage the numbers of theorems proved and tried."""
         return {
             stage: (sum(proof.success for proof in proofs), len(proofs))
             for stage, proofs in self.proofs_by_stage.items()
@@ -93,14 +93,14 @@ class Contents:
 
     @property
     def best_stage(self) -> str | None:
-        """The stage that proved most; the later one of equals; a baseline only if it is alone."""
+        """The stage with most proofs, a later one if equal; a baseline only if alone."""
         proved = self.proved
         rivals = [stage for stage in proved if stage not in BASELINES] or list(proved)
         return max(reversed(rivals), key=lambda stage: proved[stage][0], default=None)
 
     @property
     def baselines(self) -> dict[str, tuple[int, int]]:
-        """The baselines to beat: theorems proved, of how many."""
+        """The numbers of theorems proved and tried by the baselines."""
         best = self.best_stage
         return {s: one for s, one in self.proved.items() if s in BASELINES and s != best}
 
@@ -117,7 +117,7 @@ def collect(folder: Path) -> Contents:
         folder: A trainer's ``output_dir``, or a folder that holds several.
 
     Raises:
-        UsageError: If nothing that a run writes is there.
+        UsageError: If there are no files of a run.
         DataError: If a file of it cannot be read.
     """
     if not folder.is_dir():
@@ -164,7 +164,7 @@ def _attempts(folder: Path) -> Iterator[Proof]:
     for file in sorted(folder.rglob(RUN_FILE)):
         run = AttemptFolder(file.parent)
         if not (file.parent / f"{PROVER}.jsonl").is_file():
-            continue  # somebody else's file of that name
+            continue  # another program's file of that name
         label = str(run.asked().get("prover", {}).get("label", PROVER))
         for who, stage in ((AUTOMATION, AUTOMATION), (PROVER, label)):
             for one in run.attempts(who):
@@ -190,7 +190,7 @@ def _environments(folder: Path) -> list[tuple[str, dict[str, str]]]:
     for file in sorted(folder.rglob(ENVIRONMENT_FILE)):
         read = read_json(file)
         if not isinstance(read, dict):
-            continue  # somebody else's file of that name
+            continue  # another program's file of that name
         versions = {str(k): str(v) for k, v in read.items()}
         found.setdefault(tuple(versions.items()), []).append(file.parent.name)
     if not found:

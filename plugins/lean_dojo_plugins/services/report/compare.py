@@ -1,4 +1,4 @@
-"""Compare runs: what they proved, where their numbers ended, how their settings differ."""
+"""Comparison of runs: theorems proved, last metrics, different settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lean_dojo_plugins.services.report.words import EXPLAINED, explain
 from lean_dojo_v2.atomic import atomic_write_text
 
 Row: TypeAlias = tuple[str, list[Any], str]
-"""What it is, its value in each run, and what it means."""
+"""Name, value in each run, and explanation."""
 
 COMPARE_FILE = "compare.html"
 
@@ -24,7 +24,7 @@ def write_comparison(runs: Sequence[Contents], output: Path) -> Path:
     zeros = [row for row in data["metrics"] if not any(row[1])]
     metrics = [row for row in data["metrics"] if any(row[1])]
     parts = [
-        ("Proved", "Theorems with a proof that Lean confirmed as a whole.", data["proved"], []),
+        ("Proved", "Theorems with a fully verified proof.", data["proved"], []),
         ("Last metrics", "The last reported value of each number.", metrics, zeros),
         ("Settings that differ", "All others are the same in every run.", data["settings"], []),
     ]

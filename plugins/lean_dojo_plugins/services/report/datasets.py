@@ -1,4 +1,4 @@
-"""What a run learned from: repositories, theorems of each split, difficulty."""
+"""Data of a run: repositories, theorems of each split, difficulty."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class RepositoryData:
 
     Attributes:
         name: ``owner/name``.
-        engine: What traced it, with ``lean`` as its version of Lean.
-        splits: Theorems in each split of the random strategy; empty if the split files are not
-            at hand.
+        engine: The tracing engine, with ``lean`` as its version of Lean.
+        splits: Theorems in each split of the random strategy; empty without the
+            split files.
         grades: Theorems of each difficulty, by LeanAgent's thresholds.
         tactics: Traced tactics.
     """
@@ -48,7 +48,7 @@ class Dataset:
     Attributes:
         name: Its folder, relative to the output folder.
         repositories: Its repositories, in the order of the export.
-        totals: What its metadata counts: theorems, premises, files.
+        totals: Counts from its metadata: theorems, premises, files.
     """
 
     name: str
@@ -57,12 +57,12 @@ class Dataset:
 
     @property
     def counted(self) -> bool:
-        """Whether its split files were there to be counted."""
+        """Whether its split files could be counted."""
         return any(repository.splits for repository in self.repositories)
 
 
 def datasets(folder: Path) -> list[Dataset]:
-    """Find the datasets in an output folder, and the trainers' copies of what they learned from.
+    """Find the datasets in an output folder, and the trainers' copies of their metadata.
 
     Raises:
         DataError: If a file cannot be read.
@@ -73,7 +73,7 @@ def datasets(folder: Path) -> list[Dataset]:
     for file in sorted(folder.rglob(COPY)):
         data = read_json(file)
         if not isinstance(data, dict) or not isinstance(data.get("repositories"), list):
-            continue  # somebody else's file of that name
+            continue  # another program's file of that name
         copied = _dataset(folder, file)
         if _contents(copied) not in shown:
             shown.add(_contents(copied))

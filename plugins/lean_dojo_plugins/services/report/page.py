@@ -1,4 +1,4 @@
-"""Write the page."""
+"""Writes the page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REPORT_FILE = "report.html"
 class Curriculum:
     """The repositories that a run learned from, in order.
 
-    Each has an address, a commit, rows and optimiser steps; ``None`` is what is not known.
+    Each has an address, a commit, rows and optimiser steps; unknown values are ``None``.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Curriculum:
 
 @attrs.frozen
 class Tile:
-    """A number at the top of the page, what it is about, and what it means."""
+    """A number at the top of the page, with its label and explanation."""
 
     name: str
     value: str
@@ -47,7 +47,7 @@ def write_report(
     Args:
         folder: The run's output folder.
         output: The page; ``report.html`` in the folder if not given.
-        contents: What :func:`collect` found there, if that is known.
+        contents: The result of :func:`collect`, if already known.
 
     Raises:
         UsageError: If no run is in the folder.
@@ -97,7 +97,7 @@ def _curriculum(contents: Contents) -> Iterator[Curriculum]:
 
 
 def _tiles(contents: Contents) -> Iterator[Tile]:
-    """Yield the numbers that a reader looks for first."""
+    """Yield the most important numbers."""
     if (best := contents.best_stage) is not None:
         proved, tried = contents.proved[best]
         note = f"theorems, with {best}" if best else "theorems"
@@ -133,7 +133,7 @@ def _tiles(contents: Contents) -> Iterator[Tile]:
 
 
 def summary(contents: Contents) -> dict[str, Any]:
-    """Return what a page says in numbers, as plain data."""
+    """Return the numbers of a page as plain data."""
     return {
         "title": contents.title,
         "tiles": [attrs.asdict(tile) for tile in _tiles(contents)],

@@ -1,4 +1,4 @@
-"""What one training run left in its folder: curriculum, settings, numbers, pictures."""
+"""Contents of a training run's folder: curriculum, settings, metrics, plots."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Picture:
     """A picture on the page.
 
     Attributes:
-        alt: What it shows.
-        svg: The picture itself, as markup; empty where it has an address.
+        alt: Its description.
+        svg: The picture itself, as markup; empty if it has an address.
         address: The picture itself, as a ``data:`` address.
     """
 
@@ -35,12 +35,12 @@ class Picture:
 
 
 SHORT = 10
-"""Steps below which a fifth of them says nothing about where a number began or ended."""
+"""Minimum number of steps for a trend from the first to the last fifth."""
 
 
 @attrs.frozen
 class Trend:
-    """How a number moved: means over the first and the last fifth, and over all of its steps."""
+    """The trend of a metric: means over the first fifth, the last fifth, and all steps."""
 
     first: float
     last: float
@@ -51,7 +51,7 @@ class Trend:
 
     @property
     def is_short(self) -> bool:
-        """Whether the steps are too few to say where it began and where it ended."""
+        """Whether there are too few steps for a trend."""
         return self.steps < SHORT
 
 
@@ -63,10 +63,10 @@ class RunReport:
         name: Its folder, relative to the output folder.
         trainer: The trainer's class.
         settings: Its settings, as text.
-        steps: One row a finished repository: address, commit, rows, optimiser steps.
-        curves: Loss, rewards, recall, predictions.
-        verified: The verified rate over the steps; ``None`` if Lean was not asked.
-        verified_trend: How it moved.
+        steps: One row per finished repository: address, commit, rows, optimiser steps.
+        curves: Plots of loss, rewards, recall, predictions.
+        verified: The verified rate over the steps; ``None`` if Lean was not used.
+        verified_trend: Its trend.
         refusals: Refusals by reason over the steps; ``None`` if there were none.
         refused: Mean share of the completions for each reason, the most frequent first;
             ``None`` if reasons were not logged.
@@ -124,7 +124,7 @@ _CLASS = re.compile(r"\w+(\.\w+)*\.(?P<name>[A-Za-z_]\w*)")
 
 
 def without_classes(value: Any) -> Any:
-    """Return a setting as its user wrote it, without the classes that it was made into.
+    """Return a setting as its user wrote it, without class names.
 
     >>> without_classes([["short", 0.1, {"some_plugin.rewards.Short": {"best": 2}}]])
     [['short', 0.1, {'best': 2}]]
@@ -204,7 +204,7 @@ def _picture(figure: Figure | None, alt: str) -> Picture | None:
 
 
 def _left_picture(folder: Path, name: str) -> list[Picture]:
-    """Return the picture that a trainer leaves of more than what it logs, where there is one."""
+    """Return a plot file written by a trainer, if there is one."""
     file = folder / "predictions.svg"
     if not file.is_file():
         return []

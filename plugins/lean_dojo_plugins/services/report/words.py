@@ -1,14 +1,14 @@
-"""What the numbers of the page mean: the texts that one sees when pointing at them."""
+"""Explanations of the page's numbers, shown on hover."""
 
 from __future__ import annotations
 
 EXPLAINED = {
-    "proved": "Theorems with a proof that Lean confirmed as a whole: no error, no sorry, no new "
+    "proved": "Theorems with a fully verified proof: no error, no sorry, no new "
     "axiom, the statement unchanged.",
-    "verified": "Share of the sampled tactics that Lean accepted and that lead nearer to a proof; "
-    "mean over the last fifth of the steps.",
-    "verified, in all": "Share of the sampled tactics that Lean accepted and that lead nearer to a "
-    "proof; mean over all steps, which are too few for a trend.",
+    "verified": "Share of the sampled tactics that Lean accepted and that make progress towards a "
+    "proof; mean over the last fifth of the steps.",
+    "verified, in all": "Share of the sampled tactics that Lean accepted and that make "
+    "progress towards a proof; mean over all steps, which are too few for a trend.",
     "refused": "Share of the completions that were refused: not a single tactic, or an attempt to "
     "cheat.",
     "share": "Share of all completions of the run that were refused for this reason.",
@@ -28,7 +28,7 @@ EXPLAINED = {
     "states": "States of the search whose tactics were generated for this theorem.",
     "seconds": "Wall-clock seconds of the whole stage.",
 }
-"""By what a column or tile is about."""
+"""Explanations by column or tile."""
 
 _METRICS = {
     "loss": "Mean cross-entropy of the answer's tokens, in nats; of GRPO the policy's loss.",
@@ -61,7 +61,7 @@ _BEGINNINGS = {
 
 
 def explain(metric: str) -> str:
-    """Say what a metric means; of one that nobody here knows, that its trainer logged it.
+    """Return the explanation of a metric, or a generic one.
 
     >>> explain("lean/refused/sorry")
     'Share of the completions that were refused as an attempt to cheat.'

@@ -1,1 +1,1 @@
-"""The verdict as a service: tactics, proofs and files are judged over HTTP, rewards are scored."""
+"""Verdicts over HTTP: tactics, proofs, files and rewards."""

@@ -1,12 +1,12 @@
-"""The HTTP side: routes, sizes, tokens, and errors as data.
+"""The HTTP application: routes, limits, tokens, and errors as data.
 
-Our own questions: ``POST /v1/tactic``, ``/v1/proof``, ``/v1/file``, ``/v1/reward``; Kimina Lean
+Our own routes: ``POST /v1/tactic``, ``/v1/proof``, ``/v1/file``, ``/v1/reward``; Kimina Lean
 Server's: ``POST /api/check``; the playground's: ``/``, ``POST /v1/suggest``,
 ``/v1/search``; and ``GET /health``, ``/metrics``. An error is
-``{"error": {"code": …, "message": …}}`` with a status of 400 (the question is wrong), 401 (no
-token), 403 (a page of another site asks), 404 and 405 (nothing answers there), 408 (the question
-did not come in time), 413 (too large), 415 (not sent as JSON), 421 (called by a foreign name), 503
-(full; ``Retry-After`` says when to come back) or 500 (a plugin's mistake, or ours).
+``{"error": {"code": …, "message": …}}`` with a status of 400 (bad request), 401 (no token), 403
+(from a page of another site), 404 and 405 (no such route or method), 408 (the request did not
+arrive in time), 413 (too large), 415 (not JSON), 421 (wrong host name), 503 (full; ``Retry-After``
+says when to try again) or 500 (an error of a plugin, or ours).
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ from lean_dojo_v2.prover.replay import Opens
 QuestionT = TypeVar("QuestionT", bound=BaseModel)
 Answer = dict[str, Any]
 RETRY_AFTER = "1"
-"""Seconds after which a client may come back to a full server."""
+"""``Retry-After`` of a full server, in seconds."""
 BODY_SECONDS = 60.0
-"""Seconds in which a request must have come."""
+"""Seconds in which a request must arrive."""
 
 
 class TooLargeError(LeanDojoError):
@@ -72,11 +72,11 @@ def make_app(
     """Make the application.
 
     Args:
-        service: What answers; it is closed when the application ends.
-        token: What ``Authorization: Bearer …`` must say for everything but ``/health`` and the
-            page; ``None`` for a server that asks for none.
-        prover: What suggests and searches on the playground; Lean's automation if not given.
-        hosts: Names under which the server may be called; ``None`` for any.
+        service: Answers the requests; closed when the application ends.
+        token: Token required as ``Authorization: Bearer …``, except for ``/health`` and the page;
+            ``None`` for none.
+        prover: Prover of the playground; default: Lean's automation.
+        hosts: Allowed host names; ``None`` for any.
     """
     playground = Playground(prover or AutomationProver())
 
@@ -113,7 +113,7 @@ def make_app(
 
 
 class _Token(BaseHTTPMiddleware):
-    """Lets nobody in without the token, except to ask for the server's health."""
+    """Requires the token, except for the page and the server's health."""
 
     def __init__(self, app: Any, token: str) -> None:
         super().__init__(app)
@@ -122,7 +122,7 @@ class _Token(BaseHTTPMiddleware):
     async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
         given = request.headers.get("authorization", "").encode()
         path = request.url.path
-        is_open = path in {"/", "/health"} or path.startswith("/page/")  # nothing to be had there
+        is_open = path in {"/", "/health"} or path.startswith("/page/")  # nothing secret there
         if is_open or hmac.compare_digest(given, self._expected):
             return await call_next(request)
         return _error(401, "token", "send the server's token: 'Authorization: Bearer …'")
@@ -134,7 +134,7 @@ def _posted(
     form: type[QuestionT],
     answer: Callable[[VerdictService, QuestionT], Awaitable[Answer | Response]],
 ) -> Route:
-    """Make a route: read the question, admit it, answer it, turn errors into data."""
+    """Make a route: read the request, admit it, answer it, turn errors into data."""
 
     async def endpoint(request: Request) -> Response:
         service: VerdictService = request.app.state.service
@@ -146,7 +146,7 @@ def _posted(
                 given = await answer(service, question)
             return given if isinstance(given, Response) else JSONResponse(given)
         except TimeoutError:
-            late = f"the request did not come within {BODY_SECONDS:g} s"
+            late = f"the request did not arrive within {BODY_SECONDS:g} s"
             return _error(408, "slow", late, {"Connection": "close"})
         except TooLargeError as error:
             return _error(413, "too-large", str(error))
@@ -163,7 +163,7 @@ def _posted(
 
 
 async def _body(request: Request, limit: int) -> bytes:
-    """Read a question, at most ``limit`` bytes of it.
+    """Read a request of at most ``limit`` bytes.
 
     Raises:
         TooLargeError: It has more.
@@ -178,7 +178,7 @@ async def _body(request: Request, limit: int) -> bytes:
 
 
 def _where(error: ValidationError) -> str:
-    """Say what is wrong with a question, and at which field."""
+    """Describe a validation error, with its field."""
     problems = []
     for problem in error.errors(include_url=False):
         place = ".".join(map(str, problem["loc"]))
@@ -199,7 +199,7 @@ async def _no_such(_request: Request, error: Exception) -> Response:
 
 
 async def _unforeseen(_request: Request, error: Exception) -> Response:
-    """Answer for a defect of ours; its traceback stands in the server's log."""
+    """Answer an internal error; its traceback is in the server's log."""
     return _error(500, "internal", f"{type(error).__name__}: {error}")
 
 
@@ -241,7 +241,7 @@ async def _proof(service: VerdictService, question: ProofQuestion) -> Answer:
 
 
 def _start(question: ProblemQuestion) -> tuple[Opens, str | None]:
-    """Return where a proof begins, and what its requests share."""
+    """Return the start of a proof, and the header that its requests share."""
     if question.goal is not None:
         return StatedGoal(question.goal), None
     return problem_of_row(question.row).problem, _modules(question.header)
@@ -268,7 +268,7 @@ async def _reward(service: VerdictService, question: RewardQuestion) -> Answer:
 async def _within_time(
     service: VerdictService, judge: Callable[..., Answer], *fields: Any, **how: str | None
 ) -> Answer:
-    """Judge; what took too long or killed its engines is judged, too: it does not hold."""
+    """Judge; a request that took too long or killed its engines does not hold."""
     try:
         return await service.run(judge, *fields, name=judge.__name__, **how)
     except (EngineTimeoutError, EngineKilledError) as error:

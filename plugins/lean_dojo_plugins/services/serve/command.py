@@ -15,7 +15,7 @@ from lean_dojo_v2.cli.provers import ProverChoice
 from lean_dojo_v2.wording import counted
 
 STOP_SECONDS = 30
-"""Seconds that open questions have to be answered when the server is told to stop."""
+"""Seconds for open requests to finish when the server is stopped."""
 
 
 @click.command()
@@ -47,7 +47,7 @@ STOP_SECONDS = 30
     **NUMBER,
     default=64,
     show_default=True,
-    help="Requests that may be open at a time; further ones are refused for now (503).",
+    help="Maximum number of open requests; further ones get status 503.",
 )
 @click.option(
     "--max-bytes",
@@ -69,8 +69,8 @@ def serve(
 
     Judges tactics, proofs and whole files, and scores rewards. Also answers clients of Kimina Lean
     Server in their own format. The server's page is a playground where the prover suggests tactics
-    and searches for proofs. Listens only on this machine unless told otherwise, and answers no page
-    of another site. Requests are sent as application/json. The first signal to stop lets open
+    and searches for proofs. Listens only on this machine by default, and refuses requests from
+    pages of other sites. Requests are sent as application/json. The first signal to stop lets open
     requests finish.
     """
     if token is None and not _is_local(host):

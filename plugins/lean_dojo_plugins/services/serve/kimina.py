@@ -1,8 +1,8 @@
-"""Kimina Lean Server's dialect, so that its unmodified client works.
+"""Kimina Lean Server's protocol, so that its unmodified client works.
 
-What it lacks is a word for "Lean said nothing, and still it is no proof". A text that is refused
-gets an error message here, so that a client which counts errors is not deceived; the reason stands
-in a field of its own, ``lean_dojo``.
+It has no way to say that Lean reported nothing and a text still is not a proof. A refused text gets
+an error message here, so that a client that counts errors is not misled; the reason is in a field
+of its own, ``lean_dojo``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Questions about a place in a file, as an editor or a coding agent asks them."""
+"""Requests about a place in a file, as from an editor or a coding agent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def goals_at(server: Server, text: str, line: int, column: int, timeout: float) 
         timeout: Seconds that Lean may take.
 
     Returns:
-        ``tactic``, ``before`` and ``after``; all empty if no tactic stands at that place.
+        ``tactic``, ``before`` and ``after``; all empty if there is no tactic.
 
     Raises:
         RequestError: The file cannot be opened, or has no such place.
@@ -62,7 +62,7 @@ def try_at(
         For each tactic its ``verdict``, the ``state`` after it, ``detail`` and ``refusal``.
 
     Raises:
-        RequestError: The file cannot be opened, or no ``sorry`` stands at that place.
+        RequestError: The file cannot be opened, or there is no ``sorry``.
     """
     state, index = _sorry_at(server, text, offset_of(text, *place), timeout)
     answers = []
@@ -87,7 +87,7 @@ def try_at(
 
 
 def sorries(server: Server, text: str, timeout: float) -> list[Answer]:
-    """List the ``sorry``s of a file: where each stands, and its goal."""
+    """List the ``sorry``s of a file, with position and goal."""
     found = []
     for unit in server.process(text, read_header=True, sorrys=True, timeout=timeout):
         for index, (start, _end) in enumerate(_places(unit)):
@@ -123,7 +123,7 @@ def _sorry_at(server: Server, text: str, offset: int, timeout: float) -> tuple[G
             if start <= offset <= end and unit.goal_state is not None:
                 return unit.goal_state, index
     line, column = place_of(text, offset)
-    raise RequestError(f"no `sorry` stands at line {line}, column {column}")
+    raise RequestError(f"there is no `sorry` at line {line}, column {column}")
 
 
 def _places(unit: CompilationUnit) -> list[tuple[int, int]]:

@@ -35,7 +35,7 @@ Answer = dict[str, Any]
 
 
 class SuggestingProver(Protocol):
-    """What the page needs of a prover."""
+    """A prover as the page uses it."""
 
     settings: ProverConfig
 
@@ -55,17 +55,17 @@ def page_routes() -> list[BaseRoute]:
 
 @attrs.frozen
 class Playground:
-    """Answers what the page asks of a prover.
+    """Answers the page's requests to the prover.
 
     Attributes:
-        prover: What suggests and searches; its model answers one question at a time.
+        prover: The prover; its model answers one request at a time.
     """
 
     prover: SuggestingProver
     _model: threading.Lock = attrs.Factory(threading.Lock)
 
     async def suggest(self, service: VerdictService, question: SuggestQuestion) -> Answer:
-        """Suggest tactics at a state, with what Lean says of each; the most probable first.
+        """Suggest tactics at a state, with Lean's verdict on each; the most probable first.
 
         Raises:
             RequestError: The state cannot be reached.
@@ -144,7 +144,7 @@ class Playground:
 
 @attrs.frozen
 class _Continued:
-    """A goal whose proof has begun; what is found counts with its beginning."""
+    """A goal with the first tactics of its proof; a proof found is checked with them."""
 
     goal: str
     tactics: tuple[str, ...]

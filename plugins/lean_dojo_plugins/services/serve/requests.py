@@ -7,20 +7,20 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
-class Asked(BaseModel):
+class StrictRequest(BaseModel):
     """Base class of all requests."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class ProblemQuestion(Asked):
+class ProblemQuestion(StrictRequest):
     """Something to prove: a goal, or a theorem in miniF2F's format.
 
     Attributes:
         goal: The goal, an expression (``∀ n : Nat, n + 0 = n``).
         name: The theorem's name.
         formal_statement: The Lean text of the theorem, with or without ``:= by`` and ``sorry``.
-        header: What comes before it, such as ``import Mathlib`` and ``open Nat``.
+        header: Text before it, such as ``import Mathlib`` and ``open Nat``.
     """
 
     goal: str | None = None
@@ -35,7 +35,7 @@ class ProblemQuestion(Asked):
 
     @property
     def owner(self) -> str | None:
-        """The theorem's text, whose programs an engine may have run for its next question."""
+        """The theorem's text, as the owner of the programs that an engine may have run."""
         if self.formal_statement is None:
             return None
         return f"{self.header or ''}\n{self.formal_statement}"
@@ -68,7 +68,7 @@ class ProofQuestion(ProblemQuestion):
     """A whole proof.
 
     Attributes:
-        proof: The tactic block that is to prove it.
+        proof: The proof, a tactic block.
         timeout: Seconds that Lean may take.
     """
 
@@ -76,7 +76,7 @@ class ProofQuestion(ProblemQuestion):
     timeout: float = Field(60.0, gt=0)
 
 
-class FileQuestion(Asked):
+class FileQuestion(StrictRequest):
     """A whole file.
 
     Attributes:
@@ -90,13 +90,13 @@ class FileQuestion(Asked):
     timeout: float = Field(60.0, gt=0)
 
 
-class RewardQuestion(Asked):
+class RewardQuestion(StrictRequest):
     """Completions to score.
 
     Attributes:
         reward: Name of an installed reward function.
         completions: The texts.
-        columns: What the reward reads besides: columns of as many items.
+        columns: Further columns that the reward reads, of the same length.
     """
 
     reward: str
@@ -114,7 +114,7 @@ class RewardQuestion(Asked):
         return self
 
 
-class SuggestQuestion(Asked):
+class SuggestQuestion(StrictRequest):
     """Suggestions at a state.
 
     Attributes:
@@ -130,14 +130,14 @@ class SuggestQuestion(Asked):
     timeout: float = Field(10.0, gt=0)
 
 
-class SearchQuestion(Asked):
+class SearchQuestion(StrictRequest):
     """A proof search from a state.
 
     Attributes:
         goal: The goal, an expression.
         tactics: Tactics that lead from the goal to the state.
         samples: Tactics that are sampled at a state.
-        expansions: States that are expanded at most.
+        expansions: Maximum number of states expanded.
     """
 
     goal: str
@@ -149,14 +149,14 @@ class SearchQuestion(Asked):
 # --- Kimina Lean Server's dialect ----------------------------------------------------------------
 
 
-class Snippet(Asked):
+class Snippet(StrictRequest):
     """A Lean text with an identifier."""
 
     id: str
     code: str
 
 
-class KiminaCheck(Asked):
+class KiminaCheck(StrictRequest):
     """``POST /api/check``; ``debug`` and ``reuse`` are accepted and change nothing."""
 
     snippets: list[Snippet] = Field(min_length=1)

@@ -1,4 +1,4 @@
-"""The pool behind the server: how many questions at once, what is counted, when it is full."""
+"""The engine pool of the server, with its limits and metrics."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class BusyError(LeanDojoError):
 
 @attrs.frozen
 class RequestLimits:
-    """What the server takes.
+    """Limits of the server.
 
     Attributes:
-        requests: Questions that may be answered or wait at a time; one more is told to come back.
+        requests: Maximum number of open requests; further ones are refused for now.
         bytes: Maximum size of a request in bytes.
         timeout: Longest time limit that a request may set for Lean, in seconds.
     """
@@ -52,7 +52,7 @@ class VerdictService:
 
     Args:
         config: The pool.
-        limits: What is taken.
+        limits: The limits.
     """
 
     def __init__(self, config: PoolConfig, limits: RequestLimits | None = None) -> None:
@@ -71,7 +71,7 @@ class VerdictService:
             "lean_dojo_request_seconds", "Seconds to an answer.", ["kind"], registry=self.metrics
         )
         self._open = Gauge(
-            "lean_dojo_open_requests", "Questions being answered or waiting.",
+            "lean_dojo_open_requests", "Open requests.",
             registry=self.metrics,
         )  # fmt: skip
         for name in ("hits", "misses"):
@@ -85,7 +85,7 @@ class VerdictService:
 
     @property
     def open_requests(self) -> int:
-        """Requests that are being answered or wait."""
+        """Number of open requests."""
         return self._count
 
     @contextmanager
@@ -136,7 +136,7 @@ class VerdictService:
         self, name: str, completions: list[str], columns: dict[str, list[Any]]
     ) -> list[float | None]:
         if name not in registry.reward_functions:
-            # An attribute of a module is code that the asker would choose.
+            # module:attribute would let the client choose code to run.
             known = ", ".join(sorted(registry.reward_functions))
             raise UnknownNameError(f"no installed plugin offers the reward {name!r}: {known}")
         with self._rewards_lock:
@@ -152,7 +152,7 @@ class VerdictService:
         return list(scores)
 
     def _reward(self, name: str) -> Any:
-        """Make a reward as training does: what it raises names it, and its time has an end."""
+        """Make a reward as training does, with errors that name it and a time limit."""
         [reward] = resolve_rewards({name: 1.0})
         reward.timeout = self.limits.timeout
         return reward

@@ -1,8 +1,8 @@
-"""What a browser or a slow client may not do: walls around every route.
+"""Protection of every route against other sites and slow clients.
 
 A page of another site can make a visitor's browser send requests to a server on the visitor's own
-machine. Its requests name another origin, or are of a kind that browsers send without asking
-(anything but JSON), or reach the server under a name that the other site has pointed here (DNS
+machine. Its requests name another origin, or are of a kind that browsers send without a
+preflight (anything but JSON), or use a host name that the other site has pointed here (DNS
 rebinding). All three are refused.
 """
 
@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
-"""Names under which a server on this machine is called."""
+"""Host names of a local server."""
 HEADER_SECONDS = 10.0
-"""Seconds in which the headers of a request must have come."""
+"""Seconds in which the headers of a request must arrive."""
 
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -36,11 +36,11 @@ _HEADERS = {
 
 
 class Walls:
-    """Refuses requests of other sites, and has browsers keep the page to itself.
+    """Refuses requests of other sites, and sets security headers.
 
     Args:
-        app: What answers all others.
-        hosts: Names under which the server may be called; ``None`` for any.
+        app: The application behind it.
+        hosts: Allowed host names; ``None`` for any.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] | None) -> None:
@@ -70,7 +70,7 @@ class Walls:
             return _refused(421, "host", f"this server is not called {host!r:.100}")
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-            return _refused(403, "origin", f"a page of {origin!r:.100} may not ask this server")
+            return _refused(403, "origin", f"pages of {origin!r:.100} may not use this server")
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if method == "POST" and kind != "application/json":
             message = "send 'Content-Type: application/json'"
@@ -95,17 +95,17 @@ def _refused(status: int, code: str, message: str) -> JSONResponse:
 
 
 class PunctualProtocol(H11Protocol):
-    """uvicorn's HTTP, which closes a connection whose request headers do not come in time."""
+    """uvicorn's HTTP protocol, closing connections whose request headers do not arrive in time."""
 
     _alarm: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for the first request."""
+        """Start the timer for the first request."""
         super().connection_made(transport)
         self._expect_headers()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; wait no more when the headers are there."""
+        """Read; stop the timer when the headers are complete."""
         super().data_received(data)
         if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
             self._expect_headers()
@@ -113,7 +113,7 @@ class PunctualProtocol(H11Protocol):
             self._stop_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Stop the timer."""
         self._stop_waiting()
         super().connection_lost(exc)
 

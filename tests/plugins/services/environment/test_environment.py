@@ -136,7 +136,7 @@ def test_what_only_the_whole_check_sees_is_told_and_not_paid(make):
     environment = make()
     environment.reset(**WRONG)
     said = environment.tactic("exact absurd oracle (by decide)")
-    assert said.startswith("no goals\nBut the proof as a whole is not accepted:")
+    assert said.startswith("no goals\nBut full verification refuses the proof:")
     assert "axiom" in said
     assert environment.get_reward() == 0.0
     assert environment.undo().endswith("⊢ n = n + 1 ∧ p")

@@ -113,6 +113,6 @@ def test_the_other_tools(tmp_path):
             nowhere = {"file": str(file), "line": 1, "column": 0, "tactics": ["rfl"]}
             refused = await client.call_tool("try_tactics", nowhere)
             assert refused.is_error
-            assert "no `sorry` stands at line 1, column 0" in refused.content[0].text
+            assert "there is no `sorry` at line 1, column 0" in refused.content[0].text
 
     anyio.run(work)
