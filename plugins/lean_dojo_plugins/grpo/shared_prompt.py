@@ -130,7 +130,7 @@ def score(model: Any, groups: Groups) -> tuple[torch.Tensor, torch.Tensor]:
 
 @contextmanager
 def prompts_read_once(model: PreTrainedModel) -> Iterator[None]:
-    """Have ``model.generate`` read each distinct prompt once in a ``with`` block."""
+    """Let ``model.generate`` read each distinct prompt once within a ``with`` block."""
     generate: Any = model.generate
     own = vars(model).get("generate")
 

@@ -55,7 +55,7 @@ class CachedJudge:
         self._known: Kept[TacticOutcome] = Kept(kept)
 
     def judgements(self, questions: Sequence[Question], timeout: float) -> list[TacticOutcome]:
-        """Return the judgement of each question; waits for Lean, ``timeout`` seconds for each.
+        """Return the judgement of each question; Lean has ``timeout`` seconds for each.
 
         What is not known is sent to the engines, one request a state.
 

@@ -42,7 +42,7 @@ class LeanReward(ABC):
     name: ClassVar[str]
     """Its name in messages."""
     wanted: ClassVar[str]
-    """What a completion is to be."""
+    """What a completion should be, for messages."""
     judge: ClassVar[staticmethod[[Server, Any, tuple[str, ...], float], list[TacticOutcome]]]
     """Judges completions on an engine."""
 
@@ -124,7 +124,7 @@ class LeanReward(ABC):
         return [self.score(judgement) for judgement in judgements]
 
     def judgements(self, completions: Sequence[Any], **columns: Any) -> list[TacticOutcome]:
-        """Return what Lean said of each completion, for listings; it raises as a call does."""
+        """Return the judgement of each completion, for listings; raises as a call does."""
         questions = self._questions(completions, columns.pop("problem", None), columns)
         self._spent = self._spent or environment_counts()
         return self._judge.judgements(questions, self.timeout)

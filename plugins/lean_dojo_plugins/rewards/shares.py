@@ -49,7 +49,7 @@ def shares(judgements: Sequence[TacticOutcome]) -> dict[str, float]:
 
 
 def _counted(judgement: TacticOutcome) -> tuple[str, ...]:
-    """Name the shares that a completion counts in."""
+    """Return the names of the shares in which a completion counts."""
     verdict, why = judgement.verdict, judgement.fallback
     names = [f"lean/{verdict}"]  # of these, "advanced" is no metric of its own
     if judgement.advances:

@@ -14,7 +14,7 @@ from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 
 _log = logging.getLogger(__name__)
 SHOWN = 200
-"""Characters of an example that are shown."""
+"""Characters shown of an example."""
 _MEANS: dict[str, str] = {
     Fallback.NO_DIGEST: "the data has no digest of the state, so the replayed one is compared by "
     "its text",
@@ -50,7 +50,7 @@ class UnparsedTally:
         self._lock = threading.Lock()
 
     def count(self, questions: Sequence[Question], judgements: Sequence[TacticOutcome]) -> None:
-        """Count a batch, and say what there is to say."""
+        """Count a batch, and log what is due."""
         with self._lock:
             self._total += len(judgements)
             example: str | None = None

@@ -100,7 +100,7 @@ def theorem_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> TheoremS
 def judge_proofs(
     server: Server, spec: TheoremSpec, completions: tuple[str, ...], timeout: float
 ) -> list[TacticOutcome]:
-    """Verify several proofs of one theorem in full; Lean may take ``timeout`` seconds for each."""
+    """Verify several proofs of one theorem in full; Lean has ``timeout`` seconds for each."""
     try:
         source = spec.source()
         _ = source.head  # raises if there is none
@@ -114,7 +114,7 @@ def _judge_proof(
 ) -> TacticOutcome:
     proof = proof_of(completion, source.full_name)
     if not proof.strip():
-        return TacticOutcome(Verdict.UNPARSED, detail="the completion holds no proof")
+        return TacticOutcome(Verdict.UNPARSED, detail="the completion contains no proof")
     for again in (True, False):
         try:
             return _judgement(source, proof, check_proof(server, source, proof, timeout=timeout))
