@@ -109,7 +109,9 @@ def test_a_row_that_does_not_say_where_its_theorem_stands_is_no_mistake_of_the_m
         assert (found, logged["lean/unopened"]) == ([None], 1)
     reward.close()
     [said] = [r.getMessage() for r in caplog.records if "does not apply" in r.getMessage()]
-    assert "first for 'both'; the position of both in A.lean is unknown: the columns 'start'" in said
+    assert (
+        "first for 'both'; the position of both in A.lean is unknown: the columns 'start'" in said
+    )
 
 
 def test_settings():
