@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +16,7 @@ from typing import Any
 
 import attrs
 import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 FORMS = ("vllm", "sglang", "llama.cpp")
 
@@ -55,14 +57,16 @@ class CompletionsServer:
         draws, ids, logprobs = torch.Generator().manual_seed(seed), [], []
         heeds = self.form != "llama.cpp"
         ends = {self.tokenizer.eos_token_id, *(asked["stop_token_ids"] if heeds else ())}
+        given, cache = asked["prompt"], None
         while len(ids) < asked["max_tokens"] and not ends.intersection(ids):
-            given = torch.tensor([asked["prompt"] + ids])
-            raw = self.model(input_ids=given).logits[0, -1].float().log_softmax(-1)
+            output = self.model(input_ids=torch.tensor([given]), past_key_values=cache)
+            raw, cache = output.logits[0, -1].float().log_softmax(-1), output.past_key_values
             if asked["temperature"] == 0:
                 token = int(raw.argmax())
             else:
                 chances = (raw / asked["temperature"]).softmax(-1)
                 token = int(torch.multinomial(chances, 1, generator=draws))
+            given = [token]
             ids.append(token)
             logprobs.append(float(raw[token]))
         self.drawn.append(ids)
@@ -80,7 +84,7 @@ class CompletionsServer:
 
 
 @contextlib.contextmanager
-def completions_server(model: Any, tokenizer: Any) -> Iterator[CompletionsServer]:
+def completions_server(model: Any, tokenizer: Any, port: int = 0) -> Iterator[CompletionsServer]:
     """Serve a model on this machine until the context ends."""
     served = CompletionsServer(model, tokenizer)
 
@@ -108,7 +112,7 @@ def completions_server(model: Any, tokenizer: Any) -> Iterator[CompletionsServer
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     served.address = f"http://127.0.0.1:{server.server_port}/v1"
     try:
@@ -116,3 +120,17 @@ def completions_server(model: Any, tokenizer: Any) -> Iterator[CompletionsServer
     finally:
         server.shutdown()
         server.server_close()
+
+
+def main() -> None:
+    """Serve the model of a folder at a port, as ``vllm serve`` does."""
+    folder, port = sys.argv[1:]
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    with completions_server(model, AutoTokenizer.from_pretrained(folder), int(port)) as served:
+        served.names = (folder,)
+        print(f"serving {folder}", flush=True)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -13,18 +13,20 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
-from functools import cached_property
+from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
 import orjson
+from accelerate import PartialState
 from tqdm import tqdm
 
 from lean_dojo_core import Prover
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem, Theorem
+from lean_dojo_plugins.causal_lm.generate.serving import model_server
 from lean_dojo_plugins.expert_iteration.problems import ProblemSet
 from lean_dojo_plugins.expert_iteration.proofs import (
     FoundProof,
@@ -36,6 +38,7 @@ from lean_dojo_plugins.expert_iteration.proofs import (
     pairs_of,
 )
 from lean_dojo_plugins.expert_iteration.schedule import Schedule
+from lean_dojo_plugins.expert_iteration.served import served_here
 from lean_dojo_plugins.training.data import split_file
 from lean_dojo_plugins.training.data_fraction import is_in_share
 from lean_dojo_plugins.training.learner import CurriculumStep, Learner
@@ -77,6 +80,8 @@ class SelfTrainer(Learner, Protocol):
     keep_trees: bool
     engines: int
     whole_proof: bool
+    server_command: str | None
+    server_timeout: float
 
     def run_state(self) -> RunState | None:
         """Read the state of a run in ``output_dir``, which must be of the same trainer."""
@@ -84,8 +89,8 @@ class SelfTrainer(Learner, Protocol):
     def searching_model(self) -> str:
         """Return the model to search with now."""
 
-    def make_prover(self) -> BaseProver:
-        """Load the prover to search with now."""
+    def make_prover(self, endpoint: str | None = None) -> BaseProver:
+        """Load the prover to search with now, whose model a server at ``endpoint`` may hold."""
 
     def open_engine(self, project: Path | None) -> AbstractContextManager[Server]:
         """Open an engine for a Lean project; ``None`` for Lean alone."""
@@ -215,16 +220,33 @@ class Rounds:
             )
         if left:
             trainer.forget_model()  # the prover has its own
-        if bench.left(WHO, trainer.attempts):
-            seed, label = trainer.seed + (number - 1) * trainer.attempts, f"round {number}"
-            bench.run(WHO, self._provers(), attempts=trainer.attempts, seed=seed, label=label)
+        mine = bench.left(WHO, trainer.attempts)
+        with self._server(attempts.path, needed=mine > 0) as endpoint:
+            if mine:
+                seed, label = trainer.seed + (number - 1) * trainer.attempts, f"round {number}"
+                make = self._provers(endpoint)
+                bench.run(WHO, make, attempts=trainer.attempts, seed=seed, label=label)
+
+    def _server(self, folder: Path, *, needed: bool) -> AbstractContextManager[str | None]:
+        """Have the model served while this machine searches, if it is to be; gives the address."""
+        trainer = self.trainer
+        if trainer.server_command is None:
+            return nullcontext()
+        serve = partial(model_server, trainer.server_command, timeout=trainer.server_timeout)
+        return served_here(
+            serve,
+            trainer.searching_model(),
+            folder,
+            needed=needed,
+            processes=PartialState(cpu=trainer.chosen_device.name == "cpu"),
+        )
 
     def _attempts(self, number: int) -> AttemptFolder:
         return AttemptFolder(self.folder / "rounds" / str(number))
 
-    def _provers(self) -> Any:
+    def _provers(self, endpoint: str | None) -> Any:
         """Return the factory of an attempt's prover; the model is loaded once."""
-        prover = self.trainer.make_prover()
+        prover = self.trainer.make_prover(endpoint)
 
         def with_seed(seed: int) -> Prover[Any, Any, Any]:
             prover.settings = attrs.evolve(prover.settings, seed=seed)

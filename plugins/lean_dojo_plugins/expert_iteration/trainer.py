@@ -14,6 +14,7 @@ from datasets import Dataset
 from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
+from lean_dojo_plugins.causal_lm.generate.serving import check_command
 from lean_dojo_plugins.expert_iteration.problems import (
     HIDDEN,
     NAMED,
@@ -69,7 +70,8 @@ class ExpertIterationTrainer(SFTTrainer):
     from tactics that failed beside those of the proof, which are kept in ``negatives.jsonl``.
 
     Each of several processes searches its share of the problems, with engines of its own; what is
-    found and learned does not depend on how many there are.
+    found and learned does not depend on how many there are. With ``server_command`` the processes
+    of a machine share a server of the model, which runs while they search.
 
     A killed run resumes: a search after its last attempt, training from its last checkpoint. With
     more ``rounds``, a finished run continues.
@@ -171,6 +173,20 @@ class ExpertIterationTrainer(SFTTrainer):
     keep_trees: bool = setting(
         False, "Keep the search trees of first attempts, in rounds/N/trees.", shapes_result=False
     )
+    server_command: str | None = setting(
+        None,
+        "Command that serves the model while a round searches, with {model} and {port} in it, such "
+        "as 'vllm serve {model} --port {port}'; it ends before the training. null: search with the "
+        "model in the process.",
+        attrs.validators.optional(fields.non_empty_text),
+        shapes_result=False,
+    )
+    server_timeout: float = setting(
+        1800.0,
+        "Seconds that the server may take until it answers.",
+        fields.positive,
+        shapes_result=False,
+    )
     engines: int = setting(
         4,
         "Number of Lean engines of each process, at most one per core of its machine in all.",
@@ -207,6 +223,8 @@ class ExpertIterationTrainer(SFTTrainer):
             )
         if self.statements is not None and self.problems != (TRAINING, SORRY):
             raise ConfigError("statements take the place of problems: name one of them")
+        if self.server_command is not None:
+            check_command(self.server_command)
         if not self.problems:
             raise ConfigError(f"problems: name at least one source, such as {TRAINING!r}")
         if self.look_back:
@@ -330,8 +348,8 @@ class ExpertIterationTrainer(SFTTrainer):
             return self.output_dir
         return self.search_model or self.model_name
 
-    def make_prover(self) -> HFProver:
-        """Load the prover to search with now."""
+    def make_prover(self, endpoint: str | None = None) -> HFProver:
+        """Load the prover to search with now, whose model a server at ``endpoint`` may hold."""
         return HFProver(
             self.searching_model(),
             device=self.device,
@@ -341,6 +359,7 @@ class ExpertIterationTrainer(SFTTrainer):
             max_length=self.max_length,
             automation=self.automation,
             max_proof_tokens=self.max_proof_tokens,
+            endpoint=endpoint,
         )
 
     def search_limits(self) -> ProverConfig:

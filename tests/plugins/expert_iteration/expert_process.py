@@ -68,7 +68,8 @@ class ExpertIterationTrainer(module.ExpertIterationTrainer):
 
     searched: ClassVar[list[str]] = []
 
-    def make_prover(self):
+    def make_prover(self, endpoint=None):
+        assert (endpoint is None) == (self.server_command is None)
         self.searched.append(self.searching_model())
         return ScriptedProver(self.search_limits())
 

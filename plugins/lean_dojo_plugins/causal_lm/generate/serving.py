@@ -1,0 +1,174 @@
+"""A server of a model, started by a command that the user gives, and ended after its work."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+from tqdm import tqdm
+
+from lean_dojo_core.errors import ConfigError, UsageError
+
+MODEL, PORT = "{model}", "{port}"
+"""What stands in a command for the model's folder or hub id, and for the port to listen at."""
+HOST = "127.0.0.1"
+
+_SAID_AGAIN = 30.0
+"""Seconds between two lines that say that the server has not answered yet."""
+_LOOK_AGAIN = 0.5
+_TO_END = 30.0
+"""Seconds that a server has to end before it is killed."""
+_LAST_LINES = 15
+_WATCHER = "cat >/dev/null; kill -s TERM -- -$1; sleep 10; kill -s KILL -- -$1"
+"""Ends the server's process group once this process is gone, however it went."""
+_OF_THE_LAUNCHER = re.compile(
+    "(LOCAL_|GROUP_|ROLE_)?(RANK|WORLD_SIZE)|ROLE_NAME|MASTER_(ADDR|PORT)|(TORCHELASTIC|ACCELERATE)_.*"
+)
+"""Variables that would tell the server that it is one of several processes."""
+
+
+def check_command(command: str) -> None:
+    """Refuse a command that does not say which model to serve, or where.
+
+    Raises:
+        ConfigError: If ``{model}`` or ``{port}`` is missing.
+    """
+    missing = [one for one in (MODEL, PORT) if one not in command]
+    if missing:
+        raise ConfigError(
+            f"server_command: {' and '.join(missing)} must stand in it, for example "
+            f"'vllm serve {MODEL} --port {PORT}', not {command!r}"
+        )
+
+
+@contextmanager
+def model_server(command: str, model: str, log: Path, *, timeout: float) -> Iterator[str]:
+    """Serve a model on this machine until the context ends; gives the address of its API.
+
+    The command is a shell's. What it starts is one process group, which gets a ``SIGTERM`` at the
+    end, however the context ends, and a ``SIGKILL`` 30 s later; also if this process is killed.
+
+    Args:
+        command: Starts an OpenAI-compatible server at port ``{port}`` for the model ``{model}``.
+        model: A folder or hub id.
+        log: File to which the server's output is appended.
+        timeout: Seconds that it may take until it answers.
+
+    Raises:
+        UsageError: If it ends, or does not answer in time.
+    """
+    port = _free_port()
+    asked = command.replace(MODEL, shlex.quote(model)).replace(PORT, str(port))
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        output.write(f"$ {asked}\n".encode())
+        output.flush()
+        server = subprocess.Popen(
+            ["sh", "-c", asked], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            start_new_session=True, env=_environment(),
+        )  # fmt: skip
+    watcher = subprocess.Popen(
+        ["sh", "-c", _WATCHER, "sh", str(server.pid)],
+        stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    try:
+        _wait(server, port, log, timeout)
+        yield f"http://{HOST}:{port}/v1"
+        if server.poll() is not None:
+            _say(f"the model's server ended before its work was done; see {log}")
+    finally:
+        _end(server)
+        watcher.kill()
+        watcher.communicate()
+
+
+def _wait(server: subprocess.Popen[bytes], port: int, log: Path, timeout: float) -> None:
+    """Wait until the server answers."""
+    began = said = time.monotonic()
+    while not _answers(port):
+        if (code := server.poll()) is not None:
+            raise UsageError(
+                f"server_command ended with exit code {code} before it answered; {_end_of(log)}"
+            )
+        now = time.monotonic()
+        if now - began > timeout:
+            raise UsageError(
+                f"server_command did not answer at port {port} within {timeout:g} s; raise "
+                f"server_timeout if it needs longer; {_end_of(log)}"
+            )
+        if now - said >= _SAID_AGAIN:
+            said = now
+            _say(f"waiting for the model's server, {now - began:.0f} s so far (log: {log})")
+        time.sleep(_LOOK_AGAIN)
+    _say(f"the model's server answers after {time.monotonic() - began:.0f} s (log: {log})")
+
+
+def _answers(port: int) -> bool:
+    asked = http.client.HTTPConnection(HOST, port, timeout=5)
+    try:
+        asked.request("GET", "/v1/models")
+        return asked.getresponse().status == http.HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        asked.close()
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    """End the server's process group, and wait until it is gone, with its memory."""
+    members = _members(server.pid)
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        if not all(map(_is_over, members)):
+            os.killpg(server.pid, how)
+        deadline = time.monotonic() + _TO_END
+        while not all(map(_is_over, members)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+    server.wait()
+
+
+def _members(group: int) -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if os.getpgid(process.pid) == group:
+                found.append(process)
+        except OSError:
+            continue
+    return found
+
+
+def _is_over(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
+def _environment() -> dict[str, str]:
+    return {k: value for k, value in os.environ.items() if not _OF_THE_LAUNCHER.fullmatch(k)}
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind((HOST, 0))
+        return int(one.getsockname()[1])
+
+
+def _end_of(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LAST_LINES:]
+    return f"its log, {log}, ends with:\n" + "\n".join(lines)
+
+
+def _say(text: str) -> None:
+    tqdm.write(text, file=sys.stderr)
