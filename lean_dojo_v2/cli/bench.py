@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,8 +109,6 @@ def bench(
     name, problems, settings = _problems(benchmark, assignments, asked.database)
     problems = _chosen(problems, asked.limit)
     choice.resolved()  # the same
-    if choice.ray and asked.whole_proof:
-        raise UsageError("--whole-proof writes its proofs on this machine; leave out --ray")
     if choice.said:
         note(choice.said)
     default = Path("bench") / safe_name(f"{name}-{choice.label}")
@@ -189,8 +188,8 @@ def _run(
     bench = Bench(problems, folder, workers=engines, tree_dir=asked.save_tree)
     config = search.config()
     if bench.left(PROVER, asked.attempts):
-        make = _factory(choice.make, config)
-        if asked.whole_proof:
+        make = _factory(partial(choice.make, whole_proof=asked.whole_proof), config)
+        if asked.whole_proof and not choice.ray:
             make = sampling(make)
         bench.run(PROVER, make, attempts=asked.attempts, seed=config.seed, label=choice.label)
     if asked.automation and choice.name != AUTOMATION and bench.left(AUTOMATION, 1):

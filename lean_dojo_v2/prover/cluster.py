@@ -22,10 +22,12 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.pool.ray import started_ray
+from lean_dojo_v2.lean.verify.kept import Kept
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import PROGRESS_VARIABLE, AnyProver, BaseProver
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
+from lean_dojo_v2.prover.whole_proof import KEPT_RESULTS, WholeProofs
 from lean_dojo_v2.runs.so_far import at_work
 from lean_dojo_v2.wording import counted
 
@@ -51,15 +53,25 @@ class ClusterProver:
         make: Makes the prover, in every actor; sent there, so it must be picklable.
         settings: Limits of the search; ``num_workers`` engines run in each actor, a CPU each.
         on_gpu: Whether each actor needs a GPU, if the cluster has any.
+        whole_proof: Whether the actors write whole proofs, and check them, in place of searching:
+            samples of ``settings.seed`` and the theorem's name.
 
     Raises:
         EngineUnavailableError: If Ray is not installed.
         UsageError: If no node has room for an actor.
     """
 
-    def __init__(self, make: MakesProver, settings: ProverConfig, *, on_gpu: bool = False) -> None:
+    def __init__(
+        self,
+        make: MakesProver,
+        settings: ProverConfig,
+        *,
+        on_gpu: bool = False,
+        whole_proof: bool = False,
+    ) -> None:
         self.settings = settings
         self._make = make
+        self._whole_proof = whole_proof
         self._ray = started_ray()
         has_gpus = on_gpu and self._ray.cluster_resources().get("GPU", 0) > 0
         self._needs = {"num_cpus": settings.num_workers, "num_gpus": int(has_gpus)}
@@ -83,7 +95,8 @@ class ClusterProver:
 
     def _start(self) -> Any:
         guide = os.environ.get(PROGRESS_VARIABLE)
-        return self._ray.remote(**self._needs)(ProverActor).remote(self._make, guide)
+        actor = self._ray.remote(**self._needs)(ProverActor)
+        return actor.remote(self._make, guide, whole_proof=self._whole_proof)
 
     def search_many(
         self,
@@ -129,7 +142,7 @@ class ClusterProver:
                     left.discard(index)
                     yield index, result
                 for index in said.lost:
-                    losses[index] += 1
+                    losses[index] += len(said.lost) == 1  # of several, any may have cost it
                     if losses[index] < TRIES:
                         put([index])  # alone: it may be what costs an actor its life
                         continue
@@ -145,12 +158,12 @@ class ClusterProver:
                 thread.join(_STOPPING)
 
     def generate_whole_proof(self, theorem: Theorem | str) -> str:  # noqa: ARG002
-        """Refuse: whole proofs are written on this machine.
+        """Refuse: a proof that nobody checks is written on this machine.
 
         Raises:
             UsageError: Always.
         """
-        raise UsageError("whole proofs are not written over a cluster; leave out --ray")
+        raise UsageError("a single proof is not written over a cluster; leave out --ray")
 
 
 @attrs.frozen
@@ -245,10 +258,12 @@ def _does_not_start(error: Exception) -> EngineUnavailableError:
 class ProverActor:
     """What runs in an actor: a prover, and engines of one kind at a time."""
 
-    def __init__(self, make: MakesProver, guide: str | None) -> None:
+    def __init__(self, make: MakesProver, guide: str | None, *, whole_proof: bool = False) -> None:
         if guide is not None:
             os.environ[PROGRESS_VARIABLE] = guide
         self._make = make
+        self._whole_proof = whole_proof
+        self._known: Kept[SearchResult] = Kept(KEPT_RESULTS)
         self._prover: AnyProver | None = None
         self._settings: ProverConfig | None = None
         self._kind: dict[str, Any] = {}
@@ -261,7 +276,10 @@ class ProverActor:
         """Search; the error is data here: raised, Ray would wrap it into a class of its own."""
         numbers = [number for number, _ in work.problems]
         try:
-            found = self._prepared(work.settings).search_many(
+            prover: AnyProver = self._prepared(work.settings)
+            if self._whole_proof:
+                prover = WholeProofs(prover, seed=work.settings.seed, known=self._known)
+            found = prover.search_many(
                 [problem for _, problem in work.problems], self._of_kind(work)
             )
             for index, result in found:

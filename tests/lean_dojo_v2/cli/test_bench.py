@@ -157,7 +157,12 @@ def test_a_cluster_searches(problems, lean_dojo, monkeypatch):
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
     try:
         ran = lean_dojo("bench", problems, *LIMITS, "--ray", "--json")
+        model = ("--prover", "hf", "--model", "shipped", "--prover-set", "max_proof_tokens=8")
+        whole = ("-j", "1", "-n", "1", "--whole-proof", "--attempts", "2", "--no-automation")
+        wrote = lean_dojo("bench", problems, *model, *whole, "--ray", "--json")
     finally:
         ray.shutdown()
     assert ran.code == 0, ran.err
     assert ran.json["prover"]["proved"]["proved"] == 2
+    assert wrote.code == 0, wrote.err
+    assert (wrote.json["prover"]["attempts"], wrote.json["prover"]["samples"]) == (2, 2)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
+from pathlib import Path
+
 import attrs
 import pytest
 
@@ -13,6 +17,7 @@ from lean_dojo_v2.prover import AutomationProver
 from lean_dojo_v2.prover.problem import GoalProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
 from lean_dojo_v2.prover.suggestion import GeneratorError
+from lean_dojo_v2.prover.whole_proof import sampling
 
 pytestmark = [pytest.mark.slow, pytest.mark.starts_ray]
 pytest.importorskip("ray")
@@ -93,29 +98,79 @@ class Broken(AutomationProver):
         raise GeneratorError("no answer")
 
 
-def deadly(config):
-    """Make a prover that costs its actor its life at one goal."""
-    import os
+@attrs.frozen
+class Deadly:
+    """Makes a prover that costs its actor its life at one goal, and three actors at another."""
 
-    class Deadly(AutomationProver):
-        def generate(self, goals, **options):
-            if any("1 = 2" in goal for goal in goals):
-                os._exit(1)
-            return super().generate(goals, **options)
+    folder: Path
 
-    return Deadly(config)
+    def __call__(self, config):
+        folder = self.folder
+
+        class Prover(AutomationProver):
+            def generate(self, goals, **options):
+                if any("1 = 2" in goal for goal in goals):
+                    os._exit(1)
+                if any("b + a" in goal for goal in goals) and len(list(folder.iterdir())) < 3:
+                    (folder / str(os.getpid())).touch()
+                    os._exit(1)
+                return super().generate(goals, **options)
+
+        return Prover(config)
 
 
-def test_what_goes_wrong_in_actors_is_what_goes_wrong_here(cluster, here):
+def test_what_goes_wrong_in_actors_is_what_goes_wrong_here(cluster, here, tmp_path):
     from lean_dojo_v2.prover.cluster import ClusterProver
 
     recipe = [Server(start=False)]
     with pytest.raises(GeneratorError, match="no answer"):
         dict(ClusterProver(Broken, LIMITS).search_many(GOALS[:2], recipe))
-    found = dict(ClusterProver(deadly, LIMITS).search_many(GOALS, recipe))
+    found = dict(ClusterProver(Deadly(tmp_path), LIMITS).search_many(GOALS, recipe))
+    assert len(list(tmp_path.iterdir())) == 3, "the first loss was that of a whole batch"
     assert found[2].reason == "engine-failed"
     assert "lost 3 times" in found[2].detail
     others = [index for index in range(len(GOALS)) if index != 2]
     assert [shown(found[index]) for index in others] == [shown(here[index]) for index in others]
     with pytest.raises(UsageError, match=r"no node of the Ray cluster has 4 CPUs.* lower .*-j"):
         ClusterProver(AutomationProver, attrs.evolve(LIMITS, num_workers=4))
+
+
+@attrs.frozen
+class Writer:
+    """Writes whole proofs; one costs its first actor its life."""
+
+    settings: ProverConfig
+    folder: Path | None = None
+
+    def write_proofs(self, statements, seeds):
+        if self.folder is not None and any("a + b" in one for one in statements):
+            try:
+                (self.folder / "once").touch(exist_ok=False)
+            except FileExistsError:
+                pass
+            else:
+                os._exit(1)
+        return [PROOFS[seed % len(PROOFS)] for seed in seeds]
+
+
+PROOFS = ["decide", "intros\nomega", "simp", "exact fun _ _ h => h.symm"]
+
+
+def test_whole_proofs_are_those_of_one_machine(cluster, engine, tmp_path):
+    from lean_dojo_v2.prover.cluster import ClusterProver
+
+    written = sampling(lambda seed: Writer(attrs.evolve(LIMITS, seed=seed)))
+    make = partial(Writer, folder=tmp_path)
+    prover = ClusterProver(make, LIMITS, whole_proof=True)
+    proved = set()
+    for seed in (3, 4):
+        here = dict(written(seed).search_many(GOALS, [engine]))
+        prover.settings = attrs.evolve(LIMITS, seed=seed)
+        there = dict(prover.search_many(GOALS, [Server(start=False)]))
+        # What an actor has checked it does not check again; others may have to.
+        assert [shown(attrs.evolve(there[n], lean_calls=0)) for n in range(len(GOALS))] == [
+            shown(attrs.evolve(here[n], lean_calls=0)) for n in range(len(GOALS))
+        ]
+        proved |= {n for n, one in here.items() if one.success}
+    assert 0 < len(proved) < len(GOALS)
+    assert (tmp_path / "once").exists()
