@@ -48,12 +48,13 @@ from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_c
 from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.fields import about, setting
+from lean_dojo_plugins.training.forgetting import look_back, read_matrix
 from lean_dojo_plugins.training.hub import check_model_name, has_tokenizer, resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lock import run_lock
 from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.preflight import check_ready
-from lean_dojo_plugins.training.reporting import show_only_a_bar
+from lean_dojo_plugins.training.reporting import NoFinalCheckpoint, show_only_a_bar
 from lean_dojo_plugins.training.run_folder import (
     RunFolder,
     RunState,
@@ -224,8 +225,21 @@ class CausalTrainer:
         """
         raise TypeError(f"{type(self).__name__} must define build_step_trainer")
 
-    def finish_step(self) -> None:
-        """Run after each step, on the main process; does nothing by default."""
+    def finish_step(self, step: CurriculumStep, data_path: Path) -> None:
+        """Run after each step, on the main process; looks back, if that is asked for.
+
+        Args:
+            step: The step.
+            data_path: The merged data that it was trained on.
+        """
+        if self.look_back:
+            formatter = self.evaluation_formatter()
+            folder, limit = Path(self.output_dir), self.look_back
+            look_back(folder, step, data_path, formatter, self.held_out_loss, limit=limit)
+
+    def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:
+        """Stream the rows of the training dataset, made of the merged data there."""
+        return self.prepare_rows(formatted_rows(split_file(data_path), self.make_formatter()))
 
     # --- for subclasses to use ------------------------------------------------------------------
 
@@ -384,6 +398,8 @@ class CausalTrainer:
         try:
             loop = Loop(self, repos, database, Path(data_path))
             with run_lock(self.output_dir, loop.processes):
+                if self.look_back and self.run_state():
+                    read_matrix(loop.folder.path)  # a broken file is said now, not afterwards
                 loop.run()
         except BaseException:
             self.forget_model()  # half trained; the next call starts from the disk
@@ -409,7 +425,7 @@ class CausalTrainer:
                 "it; leave look_back at 0 and evaluate afterwards"
             )
         show_only_a_bar(fitter)
-        for callback in (*callbacks, *resolve_callbacks(self.callbacks)):
+        for callback in (NoFinalCheckpoint(), *callbacks, *resolve_callbacks(self.callbacks)):
             fitter.add_callback(callback)
         fitter.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         # Training turns the cache off in the configuration; generation needs it.

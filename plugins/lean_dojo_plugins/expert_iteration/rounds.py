@@ -23,7 +23,7 @@ import orjson
 from accelerate import PartialState
 from tqdm import tqdm
 
-from lean_dojo_core import Prover
+from lean_dojo_core import DatasetFormatter, Prover
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem, Theorem
 from lean_dojo_plugins.causal_lm.generate.serving import model_server
@@ -82,6 +82,9 @@ class SelfTrainer(Learner, Protocol):
     whole_proof: bool
     server_command: str | None
     server_timeout: float
+
+    def make_formatter(self) -> DatasetFormatter:
+        """Load the formatter of the training rows."""
 
     def run_state(self) -> RunState | None:
         """Read the state of a run in ``output_dir``, which must be of the same trainer."""

@@ -358,8 +358,9 @@ class GRPOTrainer(CausalTrainer):
         super().forget_model()
         self._reference = None
 
-    def finish_step(self) -> None:
-        """Plot the rewards so far, on the main process after each step."""
+    def finish_step(self, step: CurriculumStep, data_path: Path) -> None:
+        """Look back, if that is asked for, and draw the rewards so far."""
+        super().finish_step(step, data_path)
         folder = Path(self.output_dir)
         rows = metrics.read(folder)
         for name, draw in _PICTURES.items():

@@ -40,13 +40,15 @@ class ExampleRows:
 class ProgressDataset:
     """A LeanProgress dataset; its file is checked once and read again on use.
 
+    It stands in for a repository and its database, as the training loop sees them.
+
     Args:
         data_path: A JSONL file with ``goal``, ``tactic``, ``steps_remaining`` and, optionally,
             ``prefix`` and ``theorem`` on each line.
 
     Attributes:
         examples: Its examples, in the file's order.
-        digest: SHA-256 of them.
+        commit: SHA-256 of them.
 
     Raises:
         DataError: With the line's number, for a bad line.
@@ -62,10 +64,20 @@ class ProgressDataset:
         if not count:
             raise EmptyDatasetError("the file has no examples", path=data_path)
         self.examples = ExampleRows(self.data_path, np.ones(count, bool))
-        self.digest = digest.hexdigest()
+        self.commit = digest.hexdigest()
+
+    url = "progress"
 
     def __len__(self) -> int:
         return len(self.examples)
+
+    @property
+    def repositories(self) -> list[Any]:
+        """Itself."""
+        return [self]
+
+    def export_merged_data(self, repositories: Any, output_path: Path) -> None:
+        """Do nothing: the examples are read from their file."""
 
     def to_hf(self) -> Dataset:
         """Return a dataset in memory with the columns ``text`` and ``label``."""

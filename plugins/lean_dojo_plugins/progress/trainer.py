@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,12 +11,14 @@ import attrs
 import numpy as np
 import torch
 from accelerate import PartialState
+from datasets import Dataset
 from transformers import (
     AutoModelForSequenceClassification,
     DataCollatorWithPadding,
     EvalPrediction,
     PreTrainedModel,
     PreTrainedTokenizerBase,
+    TrainerCallback,
     TrainingArguments,
     set_seed,
 )
@@ -25,20 +27,15 @@ from transformers.trainer_utils import PredictionOutput
 from lean_dojo_core import Database, Evaluation, Repository, registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.model.loading import is_adapter
-from lean_dojo_plugins.progress.dataset import ExampleRows, ProgressDataset, tokenised
+from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
 from lean_dojo_plugins.progress.estimator import ProgressModel
 from lean_dojo_plugins.progress.metrics import Array, draw_predictions, flat, measures
 from lean_dojo_plugins.training import fields, steady_environment
 from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args, under_new_names
 from lean_dojo_plugins.training.batches import GroupingTrainer
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
-from lean_dojo_plugins.training.checkpoints import (
-    SealCheckpoints,
-    keep_fitting_checkpoints,
-    last_checkpoint,
-)
 from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
-from lean_dojo_plugins.training.devices import choose_device
+from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.fields import setting
 from lean_dojo_plugins.training.hub import (
     check_model_name,
@@ -46,38 +43,24 @@ from lean_dojo_plugins.training.hub import (
     fetch_tokenizer,
     resolve_model,
 )
+from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lock import run_lock
-from lean_dojo_plugins.training.model_card import write_model_card
+from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.preflight import check_ready
-from lean_dojo_plugins.training.reporting import (
-    ReportCallback,
-    Reporter,
-    bars_on_terminals_only,
-    errors_only,
-    show_only_a_bar,
-)
-from lean_dojo_plugins.training.rows import chunks, open_rows, write_rows
-from lean_dojo_plugins.training.run_folder import (
-    FinishedStep,
-    RunFolder,
-    RunState,
-    length_of,
-    longer_by,
-    said_longer,
-)
+from lean_dojo_plugins.training.reporting import errors_only, show_only_a_bar
+from lean_dojo_plugins.training.rows import chunks
+from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_plugins.training.settings import plain_settings
+from lean_dojo_plugins.training.truncation import TooLong
 from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean_progress.examples import ProgressExample, read_examples, write_examples
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.prover.suggestion import ProgressEstimator
-from lean_dojo_v2.runs.environment import record_environment
 
 EXPORTED_NAME = "leanprogress.jsonl"
 HINT = "export LEANPROGRESS_MODEL={path}"
 
-_NAME = "progress"
-_KEPT, _HELD_OUT = "rows.arrow", "held-out.arrow"
 _MEASURED_AT_ONCE = 1024
 
 _OURS = "it is the trainer's own parameter"
@@ -151,6 +134,9 @@ class ProgressTrainer:
         metadata=fields.about("Further transformers.TrainingArguments."),
     )
 
+    too_long: TooLong = attrs.field(factory=TooLong, init=False, repr=False)
+    _dataset: ProgressDataset | None = attrs.field(default=None, init=False, repr=False)
+
     fixed_args: ClassVar[Mapping[str, str]] = {
         **FIXED,
         "num_train_epochs": f"{_OURS} epochs",
@@ -192,7 +178,7 @@ class ProgressTrainer:
                 f"model_name: {self.model_name} holds a LoRA adapter; merge it first: "
                 f"lean-dojo merge-lora {self.model_name} -o FOLDER"
             )
-        trial = self._arguments(RunFolder(Path(self.output_dir)).step_folder(0, _NAME))
+        trial = self._arguments(Path(self.output_dir), self.seed, {})
         check_ready(self.model_name, self.output_dir, [self.report_to], trial)
         resolve_callbacks(self.callbacks)
 
@@ -237,8 +223,16 @@ class ProgressTrainer:
         if repos is not None:
             repos = checked_repositories(repos, database)
         self.preflight()
+        folder = Path(data_path or merged_data_dir())
         with run_lock(self.output_dir, self.processes):
-            self._train(repos, database, data_path)
+            if database is not None:
+                self.data_path = folder / EXPORTED_NAME
+                if self.processes.is_main_process:
+                    self._export(repos, database, self.data_path)
+                self.processes.wait_for_everyone()
+            self._dataset = ProgressDataset(self._dataset_file())
+            stands_in: Any = self._dataset
+            Loop(self, [stands_in], stands_in, folder, noun=("dataset", "datasets")).run()
         if self.processes.is_main_process:
             print(f"Progress model saved to {self.output_dir}")
             print(f"To use it in proof search: {HINT.format(path=self.output_dir)}")
@@ -308,42 +302,6 @@ class ProgressTrainer:
         kept, held_out = self._trained_on(data_path).split(self.eval_ratio, self.seed)
         return kept if split == "train" else held_out
 
-    def _train(
-        self,
-        repos: Sequence[Repository] | None,
-        database: Database | None,
-        data_path: Path | str | None,
-    ) -> None:
-        folder = RunFolder(Path(self.output_dir))
-        if self.processes.is_main_process:
-            self._open(folder, self._prepare(repos, database, data_path))
-        elif database is not None:
-            self.data_path = self._exported(data_path)
-        self.processes.wait_for_everyone()
-        state = folder.load()
-        assert state is not None
-        longer = longer_by(state, self.settings())
-        if state.finished and not longer:
-            self._say(
-                f"{self.output_dir} already holds the finished model; resume=False trains anew"
-            )
-        else:
-            if longer:
-                self._say(f"{self.output_dir}: {said_longer(longer)}")
-            with bars_on_terminals_only():
-                self._fit(folder, state, longer)
-
-    def _prepare(
-        self,
-        repos: Sequence[Repository] | None,
-        database: Database | None,
-        data_path: Path | str | None,
-    ) -> ProgressDataset:
-        """Return the dataset, made from the database's proofs unless given."""
-        if database is not None:
-            self._export(repos, database, data_path)
-        return ProgressDataset(self._dataset_file())
-
     def _dataset_file(self) -> Path:
         if self.data_path is None:
             raise UsageError(
@@ -354,26 +312,19 @@ class ProgressTrainer:
 
     def _trained_on(self, data_path: Path | str | None) -> ProgressDataset:
         """Return the dataset of the run in the output folder."""
-        exported = self._exported(data_path)
+        exported = Path(data_path or merged_data_dir()) / EXPORTED_NAME
         exists = self.data_path is None and exported.exists()
         dataset = ProgressDataset(exported if exists else self._dataset_file())
         state = RunFolder(Path(self.output_dir)).load()
-        if state is not None and state.settings.get("data") != dataset.digest:
+        if state is not None and state.finished and state.finished[0].commit != dataset.commit:
             raise UsageError(
                 f"{dataset.data_path} is not what {self.output_dir} was trained on; name that file "
                 "as data_path, or any file to measure on as a whole"
             )
         return dataset
 
-    def _exported(self, data_path: Path | str | None) -> Path:
-        return Path(data_path or merged_data_dir()) / EXPORTED_NAME
-
-    def _export(
-        self,
-        repos: Sequence[Repository] | None,
-        database: Database,
-        data_path: Path | str | None,
-    ) -> None:
+    @staticmethod
+    def _export(repos: Sequence[Repository] | None, database: Database, file: Path) -> None:
         formatter = registry.dataset_formatters["progress-text"].create()
         wanted = None if repos is None else [(repo.url, repo.commit) for repo in repos]
         rows = (
@@ -385,59 +336,64 @@ class ProgressTrainer:
             if split_of(theorem) == "train"
             for row in formatter.rows(theorem)
         )
-        file = self._exported(data_path)
         write_examples(file, (ProgressExample(**row) for row in rows))
-        self.data_path = file
 
-    def _open(self, folder: RunFolder, dataset: ProgressDataset) -> None:
-        """Prepare the output folder and its data, on the main process."""
-        kept, held_out = dataset.split(self.eval_ratio, self.seed)
-        settings = {**self.settings(), "data": dataset.digest}
-        state = folder.begin(type(self), settings, resume=self.resume)
-        if not state.finished or longer_by(state, settings):
-            self._write_data(folder.step_folder(len(state.finished), _NAME), kept, held_out)
+    # --- what the training loop asks for ---------------------------------------------------------
 
-    def _write_data(self, place: Path, kept: ExampleRows, held_out: ExampleRows) -> None:
-        """Tokenise to disk, where every process reads it, and drop checkpoints that do not fit."""
+    @property
+    def chosen_device(self) -> Device:
+        """The device and precision that it runs on."""
+        return choose_device(self.device)
+
+    def reports(self) -> list[str]:
+        """Return what ``report_to`` names."""
+        return [self.report_to]
+
+    def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:  # noqa: ARG002 - one dataset
+        """Tokenise the examples, those that are held out last."""
+        assert self._dataset is not None
         tokenizer = self._load_tokenizer()
-        for name, examples in ((_KEPT, kept), (_HELD_OUT, held_out)):
-            rows = tokenised(examples, tokenizer, self.max_length)
-            write_rows(rows, place / name)
-        keep_fitting_checkpoints(place, {}, self.processes.num_processes)
+        for held_out, examples in enumerate(self._dataset.split(self.eval_ratio, self.seed)):
+            for row in tokenised(examples, tokenizer, self.max_length):
+                yield {**row, "held_out": bool(held_out)}
 
-    def _fit(self, folder: RunFolder, state: RunState, longer: Mapping[str, float]) -> None:
-        """Train from the last checkpoint on and publish the best model.
+    def finish_step(self, step: CurriculumStep, data_path: Path) -> None:
+        """Do nothing more."""
+
+    def forget_model(self) -> None:
+        """Do nothing: each training loads its own."""
+
+    def fit(
+        self,
+        dataset: Dataset,
+        step: CurriculumStep,
+        *,
+        callbacks: Sequence[TrainerCallback],
+        checkpoint: Path | None,
+        target: Path,
+    ) -> int:
+        """Train from the last checkpoint on and save the best model; see :class:`Learner`.
 
         A finished run that is trained longer continues from its model, which is kept if it is
         better.
         """
-        place = folder.step_folder(len(state.finished), _NAME)
-        checkpoint = last_checkpoint(place, self.processes.num_processes)
-        set_seed(self.seed + len(state.finished))
-        source = self.output_dir if longer else resolve_model(self.model_name)
-        model, tokenizer = self._load(source)
-        reporter = Reporter(folder.path, tensorboard=self.report_to == "tensorboard")
-        before = state.optimizer_steps
-        kept, held_out = open_rows(place / _KEPT), open_rows(place / _HELD_OUT)
+        count = dataset["held_out"][:].count(False)
+        held_out = dataset.select(range(count, len(dataset)))
+        set_seed(step.seed)
+        longer = step.longer
+        model, tokenizer = self._load(self.output_dir if longer else resolve_model(self.model_name))
         steady_environment.install()
         trainer = GroupingTrainer(
             model=model,
-            args=self._arguments(place, longer),
-            train_dataset=kept,
+            args=self._arguments(step.folder, step.seed, longer),
+            train_dataset=dataset.select(range(count)),
             eval_dataset=held_out,
             processing_class=tokenizer,
             data_collator=DataCollatorWithPadding(tokenizer),
             compute_metrics=self._measures,
-            callbacks=[
-                SealCheckpoints(),
-                ReportCallback(reporter, _NAME, before),
-                *resolve_callbacks(self.callbacks),
-            ],
+            callbacks=[*callbacks, *resolve_callbacks(self.callbacks)],
         )
         show_only_a_bar(trainer)
-        if self.processes.is_main_process:
-            reached = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
-            reporter.resume_at(before + reached)
         start = (
             {name: value.clone() for name, value in model.state_dict().items()} if longer else {}
         )
@@ -448,23 +404,15 @@ class ProgressTrainer:
             self._say("no improvement: the earlier model is kept")
             model.load_state_dict(start)
             output = earlier
-        trainer.save_model(str(folder.staging))
+        trainer.save_model(str(target))
         if self.processes.is_main_process:
             numbers = self._measures(output)
             self._say("held-out proofs: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items()))
-            record_environment(folder.path)
-            tokenizer.save_pretrained(str(folder.staging))
+            trainer.log(numbers)
+            tokenizer.save_pretrained(str(target))
             predicted, actual = flat(output.predictions), flat(output.label_ids)
-            draw_predictions(predicted, actual, folder.path / "predictions.svg")
-            steps = trainer.state.global_step
-            reporter.write(before + steps, _NAME, numbers)
-            reporter.draw()
-            reporter.close()
-            length = length_of(self.settings())
-            done = FinishedStep(_NAME, "", len(kept), steps, state.settings["data"], length)
-            write_model_card(folder.staging, self, [*state.finished, done])
-            folder.publish(state, [done])
-        self.processes.wait_for_everyone()
+            draw_predictions(predicted, actual, Path(self.output_dir) / "predictions.svg")
+        return int(trainer.state.global_step)
 
     def _measures(self, output: EvalPrediction | PredictionOutput) -> dict[str, float]:
         return measures(flat(output.predictions), flat(output.label_ids))
@@ -501,9 +449,7 @@ class ProgressTrainer:
             model.config.pad_token_id = tokenizer.pad_token_id
         return model, tokenizer
 
-    def _arguments(
-        self, place: Path, longer: Mapping[str, float] | None = None
-    ) -> TrainingArguments:
+    def _arguments(self, place: Path, seed: int, longer: Mapping[str, float]) -> TrainingArguments:
         device = choose_device(self.device)
         settings: dict[str, Any] = {
             "logging_steps": 10,
@@ -514,14 +460,14 @@ class ProgressTrainer:
             "per_device_eval_batch_size": 4 * self.batch_size,
             "num_train_epochs": self.epochs,
             **under_new_names(self.trainer_args),
-            **(longer or {}),
+            **longer,
         }
         try:
             return TrainingArguments(
                 output_dir=str(place),
                 per_device_train_batch_size=self.batch_size,
                 learning_rate=self.learning_rate,
-                seed=self.seed,
+                seed=seed,
                 eval_strategy="epoch",
                 save_strategy="epoch",
                 load_best_model_at_end=True,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from lean_dojo_core import DatasetFormatter, Repository
 from lean_dojo_plugins.training.data import repository_name, split_file
-from lean_dojo_plugins.training.learner import CurriculumStep, Learner
+from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.runs.forgetting import Forgetting
 
@@ -17,18 +18,31 @@ SPLITS = ("val", "test")
 _Repository: TypeAlias = tuple[str, str]
 
 
-def look_back(trainer: Learner, step: CurriculumStep, data_path: Path) -> None:
+def look_back(
+    folder: Path,
+    step: CurriculumStep,
+    data_path: Path,
+    formatter: DatasetFormatter,
+    measure: Callable[[Sequence[dict[str, Any]]], float | None],
+    *,
+    limit: int,
+) -> None:
     """Measure the model on held-out tactics of every repository up to the step that has just ended.
 
     Adds a row to ``forgetting.json`` in the trainer's output folder and draws it anew. The
     training's random numbers are left alone.
+
+    Args:
+        folder: The output folder.
+        step: The step.
+        data_path: The data that were exported for it.
+        formatter: Makes the rows to measure on.
+        measure: Returns the loss on rows.
+        limit: Rows of each repository at most.
     """
     wanted = {(str(r.url), str(r.commit)): _named(r) for r in step.repositories}
-    rows = held_out_rows(
-        data_path, trainer.evaluation_formatter(), list(wanted), limit=trainer.look_back
-    )
-    values = {name: trainer.held_out_loss(rows[repository]) for repository, name in wanted.items()}
-    folder = Path(trainer.output_dir)
+    rows = held_out_rows(data_path, formatter, list(wanted), limit=limit)
+    values = {name: measure(rows[repository]) for repository, name in wanted.items()}
     matrix = read_matrix(folder)
     matrix.add(_named(step.repository), step.folder.name, values)
     matrix.write(folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,7 +10,7 @@ import attrs
 from datasets import Dataset
 from transformers import TrainerCallback
 
-from lean_dojo_core import DatasetFormatter, Repository
+from lean_dojo_core import Repository
 from lean_dojo_plugins.training.data import repository_name
 from lean_dojo_plugins.training.devices import Device
 from lean_dojo_plugins.training.model_card import CardSubject
@@ -55,10 +55,12 @@ class Learner(CardSubject, Protocol):
 
     output_dir: str
     resume: bool
-    look_back: int
     seed: int
-    max_length: int | None
     too_long: TooLong
+
+    @property
+    def max_length(self) -> int | None:
+        """Longest example, in tokens."""
 
     @property
     def chosen_device(self) -> Device:
@@ -67,14 +69,8 @@ class Learner(CardSubject, Protocol):
     def reports(self) -> Sequence[str]:
         """Name the loggers."""
 
-    def make_formatter(self) -> DatasetFormatter:
-        """Load the formatter of the training rows."""
-
-    def evaluation_formatter(self) -> DatasetFormatter:
-        """Load the formatter of the rows that are measured on."""
-
-    def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Turn the formatter's rows into those of the training dataset."""
+    def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:
+        """Stream the rows of the training dataset, made of the data that were exported there."""
 
     def fit(
         self,
@@ -91,11 +87,8 @@ class Learner(CardSubject, Protocol):
             Steps of the optimiser, those before ``checkpoint`` among them.
         """
 
-    def held_out_loss(self, rows: Sequence[dict[str, Any]]) -> float | None:
-        """Measure the model on rows of the evaluation formatter."""
-
-    def finish_step(self) -> None:
-        """Do something more when a step is trained, on the main process."""
+    def finish_step(self, step: CurriculumStep, data_path: Path) -> None:
+        """Do something more when a step is trained on the data there, on the main process."""
 
     def forget_model(self) -> None:
         """Release the model; the next use loads it again."""

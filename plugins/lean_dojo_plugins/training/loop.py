@@ -25,14 +25,12 @@ from lean_dojo_plugins.training.checkpoints import (
     keep_fitting_checkpoints,
     last_checkpoint,
 )
-from lean_dojo_plugins.training.data import formatted_rows, repository_name, split_file
-from lean_dojo_plugins.training.forgetting import look_back, read_matrix
+from lean_dojo_plugins.training.data import repository_name, split_file
 from lean_dojo_plugins.training.learner import CurriculumStep, Learner
 from lean_dojo_plugins.training.lock import export_lock
 from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.progress import NOTHING, REPOSITORIES, CurriculumProgress
 from lean_dojo_plugins.training.reporting import (
-    NoFinalCheckpoint,
     ReportCallback,
     Reporter,
     bars_on_terminals_only,
@@ -90,7 +88,6 @@ class Loop:
             is_main=self.processes.is_main_process,
             noun=noun,
         )
-        self.formatter = trainer.make_formatter()
         self.reporter = Reporter(self.folder.path, tensorboard="tensorboard" in trainer.reports())
         self.skipped: list[FinishedStep] = []
         self.too_long = TooLong()  # of the step under way
@@ -146,8 +143,6 @@ class Loop:
             self.folder.begin(
                 type(self.trainer), self.trainer.settings(), resume=self.trainer.resume
             )
-            if self.trainer.look_back:
-                read_matrix(self.folder.path)  # a broken file is said now, not after the training
         self.processes.wait_for_everyone()
         if not self.trainer.resume:
             self.trainer.forget_model()
@@ -203,9 +198,7 @@ class Loop:
             # A pickle of local paths, which nobody needs to load the model.
             (self.folder.staging / "training_args.bin").unlink(missing_ok=True)
             self.reporter.draw()
-            self.trainer.finish_step()
-            if self.trainer.look_back:
-                look_back(self.trainer, step, self.data_path)
+            self.trainer.finish_step(step, self.data_path)
             write_model_card(self.folder.staging, self.trainer, [*state.finished, *finished])
             self.folder.publish(state, finished)
             self.progress.say_of(step.index, f"saved to {self.folder.path}")
@@ -226,8 +219,7 @@ class Loop:
             with export_lock(self.data_path):
                 self.database.export_merged_data(list(step.repositories), self.data_path)
                 copy_metadata(self.data_path, self.folder.path)
-                rows = formatted_rows(split_file(self.data_path), self.formatter)
-                written = write_rows(self.trainer.prepare_rows(rows), step.folder / _ROWS_FILE)
+                written = write_rows(self.trainer.rows(self.data_path), step.folder / _ROWS_FILE)
             told = {**attrs.asdict(written), **attrs.asdict(self.trainer.too_long)}
             keep_fitting_checkpoints(step.folder, told, step.processes)
         self.processes.wait_for_everyone()
@@ -245,7 +237,6 @@ class Loop:
             open_rows(step.folder / _ROWS_FILE),
             step,
             callbacks=(
-                NoFinalCheckpoint(),
                 SealCheckpoints(),
                 ReportCallback(self.reporter, step.name, state.optimizer_steps),
             ),

@@ -34,7 +34,6 @@ LONGER = {
 }
 """Settings that a run may go on with at a higher value, and the transformers trainer's for them."""
 _OTHER_FLAGS = {
-    "data": "the data (--database, --repo; of progress data_path)",
     "problem set": "the theorems (--database, --repo)",
     "reward_func": "the rewards (--reward)",
 }

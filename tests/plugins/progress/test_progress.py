@@ -151,7 +151,7 @@ def test_a_finished_run_is_trained_on_for_what_is_added(
     assert max(row["step"] for row in rows) == 2 * first.optimizer_steps
     _, again = train(2)
     assert again == steps
-    assert "already holds the finished model" in capsys.readouterr().err
+    assert "already trained" in capsys.readouterr().err
 
     before = load_file(folder / "model.safetensors")
     errors = iter([1.0, 2.0])
