@@ -1,11 +1,9 @@
 """Settings of retriever training and of provers, as the documents name them."""
 
-# ruff: noqa: RUF009 - `_field` is attrs.field with the help text as its second argument
+# ruff: noqa: RUF009 - `setting` is attrs.field with the help text as its second argument
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -13,10 +11,10 @@ import attrs
 import orjson
 
 from lean_dojo_core import registry
-from lean_dojo_core.errors import ConfigError
-from lean_dojo_v2 import paths
+from lean_dojo_v2 import fields, paths
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.config import construct, read_settings, write_yaml
+from lean_dojo_v2.fields import setting
 
 if TYPE_CHECKING:
     from pytorch_lightning import Callback, Trainer as LightningTrainer
@@ -32,63 +30,7 @@ PRECISIONS = (
 """What Lightning takes as precision."""
 MONITORS = ("Recall@10_val", "Recall@1_val", "MRR", "loss_train")
 """What the retriever's training logs at every repository."""
-
-_KINDS: dict[str, tuple[str, type]] = {
-    "bool": ("true or false", bool),
-    "int": ("a whole number", Integral),
-    "float": ("a number", Real),
-    "str": ("text", str),
-}
-
-
-def _at_least(minimum: float, *, unless: float | None = None) -> Any:
-    def fits(value: Any) -> bool:
-        return value in (None, unless) or value >= minimum
-
-    extra = "" if unless is None else f" (or {unless})"
-    return _should_be(f"a number of at least {minimum}{extra}", fits)
-
-
-def _one_of(*choices: str) -> Any:
-    return _should_be(f"one of {', '.join(choices)}", choices.__contains__)
-
-
-def _should_be(what: str, fits: Callable[[Any], bool]) -> Any:
-    def check(config: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-        if not fits(value):
-            name = f"{type(config).__name__}.{attribute.name}"
-            raise ConfigError(f"{name}: {value!r} should be {what}")
-
-    return check
-
-
-def _of_its_type(config: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-    """Check a value against a field's annotation; true and false are no numbers."""
-    names = str(attribute.type).split(" | ")
-    if value is None and "None" in names:
-        return
-    what, kind = _KINDS.get(names[0], ("", object))
-    is_number = kind in {Integral, Real}
-    if not isinstance(value, kind) or (is_number and isinstance(value, bool)):
-        _should_be(what, lambda _: False)(config, attribute, value)
-
-
-def _field(
-    default: Any,
-    text: str,
-    validator: Any = None,
-    *,
-    kw_only: bool = False,
-    converter: Any = None,
-    shapes_result: bool = True,
-) -> Any:
-    return attrs.field(
-        default=default,
-        validator=[_of_its_type] if validator is None else [_of_its_type, validator],
-        converter=converter,
-        metadata={"help": text, "shapes_result": shapes_result},
-        kw_only=kw_only,
-    )
+_MODE = fields.one_of("max", "min")
 
 
 def _text_of_number(value: Any) -> Any:
@@ -102,7 +44,7 @@ def _path(value: Any) -> Any:
 
 def _added(default: Any, text: str, validator: Any = None, **how: Any) -> Any:
     """Make a field beyond the documents."""
-    return _field(default, text, validator, kw_only=True, **how)
+    return setting(default, text, validator, kw_only=True, **how)
 
 
 def _as_dataclass(kind: type) -> dict[str, dataclasses.Field[Any]]:
@@ -139,107 +81,113 @@ class TrainingConfig:
     """
 
     # Training mode
-    run_progressive_training: bool = _field(True, "Use EWC against forgetting.")
-    single_repo: bool = _field(
+    run_progressive_training: bool = setting(True, "Use EWC against forgetting.")
+    single_repo: bool = setting(
         True, "One curriculum step per repository; false: one step over all of them together."
     )
-    num_repos: int = _field(
+    num_repos: int = setting(
         1,
         "Planned number of repositories; for information only, train() uses its list.",
-        _at_least(1),
+        fields.positive_int,
         shapes_result=False,
     )
-    max_epochs: int = _field(
-        1, "Maximum number of epochs per repository.", _at_least(1), shapes_result=False
+    max_epochs: int = setting(
+        1, "Maximum number of epochs per repository.", fields.positive_int, shapes_result=False
     )
     # Model
-    model_name: str = _field(
+    model_name: str = setting(
         "kaiyuy/leandojo-lean4-retriever-byt5-small",
         "T5-type encoder to start from: a hub id, a local folder or a Lightning checkpoint.",
     )
-    lr: float = _field(1e-3, "Peak learning rate.", _at_least(0))
-    warmup_steps: int = _field(1000, "Steps of linear warm-up.", _at_least(0))
-    max_seq_len: int = _field(512, "Maximum number of tokens that the encoder reads.", _at_least(2))
-    num_retrieved: int = _field(100, "Premises retrieved per state.", _at_least(1))
+    lr: float = setting(1e-3, "Peak learning rate.", fields.not_negative)
+    warmup_steps: int = setting(1000, "Steps of linear warm-up.", fields.not_negative_int)
+    max_seq_len: int = setting(
+        512, "Maximum number of tokens that the encoder reads.", fields.whole(2)
+    )
+    num_retrieved: int = setting(100, "Premises retrieved per state.", fields.positive_int)
     # Hardware and training
-    batch_size: int = _field(4, "Training items per device and step.", _at_least(1))
-    eval_batch_size: int = _field(
-        64, "States per batch in validation.", _at_least(1), shapes_result=False
+    batch_size: int = setting(4, "Training items per device and step.", fields.positive_int)
+    eval_batch_size: int = setting(
+        64, "States per batch in validation.", fields.positive_int, shapes_result=False
     )
-    accumulate_grad_batches: int = _field(4, "Batches per optimiser step.", _at_least(1))
-    num_gpus: int = _field(1, "Devices; more than one trains with DDP.", _at_least(1))
-    num_workers: int = _field(
-        4, "Processes that prepare batches.", _at_least(0), shapes_result=False
+    accumulate_grad_batches: int = setting(4, "Batches per optimiser step.", fields.positive_int)
+    num_gpus: int = setting(1, "Devices; more than one trains with DDP.", fields.positive_int)
+    num_workers: int = setting(
+        4, "Processes that prepare batches.", fields.not_negative_int, shapes_result=False
     )
-    precision: str = _field(
+    precision: str = setting(
         "bf16-mixed",
         "Lightning's precision, e.g. 32-true or bf16-mixed.",
-        _one_of(*PRECISIONS),
+        fields.one_of(*PRECISIONS),
         converter=_text_of_number,
     )
-    gradient_clip_val: float = _field(
-        1.0, "Gradients are clipped to this norm; 0: off.", _at_least(0)
+    gradient_clip_val: float = setting(
+        1.0, "Gradients are clipped to this norm; 0: off.", fields.not_negative
     )
     # Data
-    num_negatives: int = _field(3, "Negative premises per item.", _at_least(0))
-    num_in_file_negatives: int = _field(
-        1, "How many of these come from the file of the positive premise.", _at_least(0)
+    num_negatives: int = setting(3, "Negative premises per item.", fields.not_negative_int)
+    num_in_file_negatives: int = setting(
+        1, "How many of these come from the file of the positive premise.", fields.not_negative_int
     )
-    data_max_seq_len: int = _field(
+    data_max_seq_len: int = setting(
         1024,
         "Maximum number of tokens that the data module keeps (the encoder reads at most "
         "max_seq_len).",
-        _at_least(2),
+        fields.whole(2),
     )
-    tokenizer_model_name: str = _field(
+    tokenizer_model_name: str = setting(
         "google/byt5-small", "Tokenizer; ByT5's needs no files and no network."
     )
     # EWC regularisation
-    lambda_value: float = _field(
+    lambda_value: float = setting(
         0.1,
         "Weight of the EWC penalty; 0: off. The Fisher information is scaled to a mean of 1, so "
         "that the default has an effect.",
-        _at_least(0),
+        fields.not_negative,
     )
     # Timeout
-    timeout_seconds: int = _field(
+    timeout_seconds: int = setting(
         ONE_YEAR_SECONDS,
         "Timeout of collective operations, in seconds.",
-        _at_least(1),
+        fields.positive_int,
         shapes_result=False,
     )
     # Callbacks and checkpointing
-    early_stopping_patience: int = _field(
-        5, "Epochs without progress before training stops.", _at_least(0)
+    early_stopping_patience: int = setting(
+        5, "Epochs without progress before training stops.", fields.not_negative_int
     )
-    early_stopping_monitor: str = _field(
-        "Recall@10_val", "Metric that early stopping watches.", _one_of(*MONITORS)
+    early_stopping_monitor: str = setting(
+        "Recall@10_val", "Metric that early stopping watches.", fields.one_of(*MONITORS)
     )
-    early_stopping_mode: str = _field(
-        "max", "Whether a higher value is better (max) or a lower one (min).", _one_of("max", "min")
+    early_stopping_mode: str = setting(
+        "max",
+        "Whether a higher value is better (max) or a lower one (min).",
+        fields.one_of("max", "min"),
     )
-    checkpoint_monitor: str = _field(
-        "Recall@10_val", "Metric that picks the best checkpoint.", _one_of(*MONITORS)
+    checkpoint_monitor: str = setting(
+        "Recall@10_val", "Metric that picks the best checkpoint.", fields.one_of(*MONITORS)
     )
-    checkpoint_mode: str = _field(
-        "max", "Whether a higher value is better (max) or a lower one (min).", _one_of("max", "min")
+    checkpoint_mode: str = setting(
+        "max",
+        "Whether a higher value is better (max) or a lower one (min).",
+        fields.one_of("max", "min"),
     )
-    checkpoint_save_top_k: int = _field(
-        -1, "Best epoch checkpoints to keep; -1: all.", _at_least(0, unless=-1)
+    checkpoint_save_top_k: int = setting(
+        -1, "Best epoch checkpoints to keep; -1: all.", fields.whole(0, unless=-1)
     )
-    checkpoint_every_n_epochs: int = _field(1, "Epochs between checkpoints.", _at_least(1))
+    checkpoint_every_n_epochs: int = setting(1, "Epochs between checkpoints.", fields.positive_int)
     # Logging and sanity checks
-    log_every_n_steps: int = _field(
-        1, "Steps between log lines.", _at_least(1), shapes_result=False
+    log_every_n_steps: int = setting(
+        1, "Steps between log lines.", fields.positive_int, shapes_result=False
     )
-    num_sanity_val_steps: int = _field(
+    num_sanity_val_steps: int = setting(
         0,
         "Validation batches before training; -1: all.",
-        _at_least(0, unless=-1),
+        fields.whole(0, unless=-1),
         shapes_result=False,
     )
     # Seed
-    seed: int = _field(3407, "Seed for everything random.", _at_least(0))
+    seed: int = setting(3407, "Seed for everything random.", fields.not_negative_int)
 
     # Beyond the documents
     replay: bool = _added(
@@ -252,25 +200,25 @@ class TrainingConfig:
         "Split strategy for training: random, as documented, or novel_premises, whose test proofs "
         "use premises that no training proof uses. With novel_premises, training sees theorems "
         "that `bench` holds out: use it only to measure retrieval.",
-        _one_of("random", "novel_premises"),
+        fields.one_of("random", "novel_premises"),
     )
     cap_warmup: bool = _added(True, "Never warm up for longer than a tenth of the training.")
     gradient_checkpointing: bool = _added(False, "Recompute activations: less memory, more time.")
     checkpoint_every_n_steps: int | None = _added(
         None,
         "Also save a checkpoint every N optimiser steps, to resume within an epoch.",
-        _at_least(1),
+        fields.optional(fields.positive_int),
         shapes_result=False,
     )
     fisher_examples: int | None = _added(
         None,
         "Estimate the Fisher information from this many training items; null: all.",
-        _at_least(1),
+        fields.optional(fields.positive_int),
     )
     accelerator: Literal["auto", "cpu", "gpu"] = _added(
         "auto",
         "auto: GPUs if there are any; cpu: num_gpus is the number of CPU processes.",
-        _one_of("auto", "cpu", "gpu"),
+        fields.one_of("auto", "cpu", "gpu"),
     )
     checkpoint_dir: Path | None = _added(
         None,
@@ -396,72 +344,74 @@ class ProverConfig:
         ConfigError: For a value out of range; names the field.
     """
 
-    use_vllm: bool = _field(
+    use_vllm: bool = setting(
         False,
         "Kept from 1.x; true is refused: serve the model with `vllm serve` and give its address "
         "to HFProver (`endpoint`).",
         shapes_result=False,
     )
-    num_workers: int = _field(
+    num_workers: int = setting(
         4,
         "Lean engines that check tactics in parallel, at most one per core.",
-        _at_least(1),
+        fields.positive_int,
         shapes_result=False,
     )
-    timeout: float = _field(
-        600, "Seconds per theorem: a safety net, since all other limits are counts.", _at_least(0)
+    timeout: float = setting(
+        600,
+        "Seconds per theorem: a safety net, since all other limits are counts.",
+        fields.not_negative,
     )
-    max_expansions: int | None = _field(
-        None, "Maximum number of states expanded per theorem.", _at_least(1)
+    max_expansions: int | None = setting(
+        None, "Maximum number of states expanded per theorem.", fields.optional(fields.positive_int)
     )
-    num_sampled_tactics: int = _field(64, "Tactics sampled per state.", _at_least(1))
-    debug: bool = _field(False, "Log every step of the search.", shapes_result=False)
-    batch_size: int = _field(
+    num_sampled_tactics: int = setting(64, "Tactics sampled per state.", fields.positive_int)
+    debug: bool = setting(False, "Log every step of the search.", shapes_result=False)
+    batch_size: int = setting(
         12,
         "States of different theorems that are expanded together.",
-        _at_least(1),
+        fields.positive_int,
         shapes_result=False,
     )
     visits: int = _added(
-        1, "How often a state may be expanded, each time with new samples.", _at_least(1)
+        1, "How often a state may be expanded, each time with new samples.", fields.positive_int
     )
     revisit_cost: float | None = _added(
         None,
         "Cost of revisiting a state, per earlier visit and in units of log-probability; null: "
         "states are revisited only when all have been expanded.",
-        _at_least(0),
+        fields.optional(fields.not_negative),
     )
     lean_calls: int | None = _added(
         None,
         "Maximum number of Lean calls per theorem: opening it, each tactic, each comparison of a "
         "new state with those seen, each check of a finished proof.",
-        _at_least(4),
+        fields.optional(fields.whole(4)),
     )
     heartbeats: int | None = _added(
         20_000,
         "Lean heartbeats that one tactic may use; null: Lean's own limit.",
-        _at_least(1),
+        fields.optional(fields.positive_int),
     )
     length_exponent: float = _added(
         0.0,
         "Divide a path's log-probability by its length to this power: 0 gives the sum, 1 the mean.",
-        _at_least(0),
+        fields.not_negative,
     )
     progress_weight: float = _added(
         0.5,
         "Weight of each step that the progress model says remains, in units of log-probability.",
-        _at_least(0),
+        fields.not_negative,
     )
     temperature: float | None = _added(
-        None, "Sampling temperature; null: the prover's own.", _at_least(0)
+        None, "Sampling temperature; null: the prover's own.", fields.optional(fields.not_negative)
     )
     seed: int = _added(
         0,
         "Seed of the sampling: each draw depends on it, the theorem and the state's path.",
-        _at_least(0),
+        fields.not_negative_int,
     )
     tactic_seconds: float = _added(
-        60.0, "Seconds that Lean may take for one tactic: a safety net.", _at_least(0)
+        60.0, "Seconds that Lean may take for one tactic: a safety net.", fields.not_negative
     )
 
     def shaping(self) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from lean_dojo_plugins.causal_lm.model.loading import (
 )
 from lean_dojo_plugins.causal_lm.text.preview import preview
 from lean_dojo_plugins.causal_lm.text.templates import render
-from lean_dojo_plugins.training import fields, steady_environment
+from lean_dojo_plugins.training import steady_environment
 from lean_dojo_plugins.training.arguments import (
     FIXED,
     check_trainer_args,
@@ -47,7 +47,7 @@ from lean_dojo_plugins.training.arguments import (
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
 from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
 from lean_dojo_plugins.training.devices import Device, choose_device
-from lean_dojo_plugins.training.fields import about, setting
+from lean_dojo_plugins.training.fields import lora_of
 from lean_dojo_plugins.training.forgetting import look_back, read_matrix
 from lean_dojo_plugins.training.hub import check_model_name, has_tokenizer, resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
@@ -63,7 +63,9 @@ from lean_dojo_plugins.training.run_folder import (
 )
 from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_plugins.training.truncation import TooLong
+from lean_dojo_v2 import fields
 from lean_dojo_v2.errors import EmptyDatasetError
+from lean_dojo_v2.fields import about, setting
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.plugin_host.optional_protocols import PreviewExample
 
@@ -126,7 +128,7 @@ class CausalTrainer:
     )
     lora_config: LoraConfig | None = attrs.field(
         default=None,
-        converter=fields.lora_of,
+        converter=lora_of,
         kw_only=False,
         metadata=about("Train only a LoRA adapter with this configuration."),
     )

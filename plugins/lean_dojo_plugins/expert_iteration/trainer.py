@@ -25,21 +25,21 @@ from lean_dojo_plugins.expert_iteration.problems import (
 )
 from lean_dojo_plugins.expert_iteration.rounds import BATCH, Rounds
 from lean_dojo_plugins.sft.trainer import SFTTrainer
-from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.data import checked_repositories
 from lean_dojo_plugins.training.devices import PATIENCE
-from lean_dojo_plugins.training.fields import about, setting
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lock import run_lock
 from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_plugins.training.statements import StatementSource, statements_of
+from lean_dojo_v2 import fields
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
 from lean_dojo_v2.benchmarks.runner import local_server
 from lean_dojo_v2.data.repository import Repository as TracedRepository
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.errors import EmptyDatasetError
+from lean_dojo_v2.fields import about, setting
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import merged_data_dir

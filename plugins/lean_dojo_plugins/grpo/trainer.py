@@ -31,11 +31,10 @@ from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 from lean_dojo_plugins.grpo.turns import FEEDBACK_TOKENS, Feedback, Turns
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
-from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.data import formatted_rows
 from lean_dojo_plugins.training.data_fraction import HumanShare
 from lean_dojo_plugins.training.devices import PATIENCE
-from lean_dojo_plugins.training.fields import about, setting
+from lean_dojo_plugins.training.fields import lora_of
 from lean_dojo_plugins.training.hub import resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.settings import plain
@@ -45,6 +44,8 @@ from lean_dojo_plugins.training.statements import (
     StatementSource,
     statements_of,
 )
+from lean_dojo_v2 import fields
+from lean_dojo_v2.fields import about, setting
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.runs import figures, metrics
 
@@ -128,7 +129,7 @@ class GRPOTrainer(CausalTrainer):
     )
     lora_config: LoraConfig | None = attrs.field(
         default=None,
-        converter=fields.lora_of,
+        converter=lora_of,
         kw_only=False,
         metadata=about("Train only a LoRA adapter with this configuration."),
     )

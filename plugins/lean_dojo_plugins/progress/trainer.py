@@ -30,13 +30,12 @@ from lean_dojo_plugins.causal_lm.model.loading import is_adapter
 from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
 from lean_dojo_plugins.progress.estimator import ProgressModel
 from lean_dojo_plugins.progress.metrics import Array, draw_predictions, flat, measures
-from lean_dojo_plugins.training import fields, steady_environment
+from lean_dojo_plugins.training import steady_environment
 from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args, under_new_names
 from lean_dojo_plugins.training.batches import GroupingTrainer
 from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
 from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
 from lean_dojo_plugins.training.devices import Device, choose_device
-from lean_dojo_plugins.training.fields import setting
 from lean_dojo_plugins.training.hub import (
     check_model_name,
     fetch,
@@ -52,8 +51,10 @@ from lean_dojo_plugins.training.rows import chunks
 from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_plugins.training.truncation import TooLong
+from lean_dojo_v2 import fields
 from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.errors import EmptyDatasetError
+from lean_dojo_v2.fields import setting
 from lean_dojo_v2.lean_progress.examples import ProgressExample, read_examples, write_examples
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.prover.suggestion import ProgressEstimator

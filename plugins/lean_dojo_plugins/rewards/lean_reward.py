@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 import attrs
 
-from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import Scores
 from lean_dojo_plugins.rewards.judging import CachedJudge, Question
 from lean_dojo_plugins.rewards.shares import shares
 from lean_dojo_plugins.rewards.tally import UnparsedTally
+from lean_dojo_v2 import fields
+from lean_dojo_v2.fields import about, setting
 from lean_dojo_v2.lean.client.environments import EnvironmentCounts, environment_counts
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.selection import EngineName
@@ -24,10 +25,6 @@ ENVIRONMENT_HITS = "lean/environment_hits"
 """Metric: share of the headers whose environment an engine of this process had loaded."""
 CALLS, SECONDS = "lean/calls", "lean/seconds"
 """Metrics: requests to the engines of this process and their working seconds, per completion."""
-
-
-def _paths(projects: Mapping[str, str | Path]) -> dict[str, Path]:
-    return {url: Path(path) for url, path in projects.items()}
 
 
 @attrs.define(eq=False, slots=False)
@@ -46,28 +43,22 @@ class LeanReward(ABC):
     judge: ClassVar[staticmethod[[Server, Any, tuple[str, ...], float], list[TacticOutcome]]]
     """Judges completions on an engine."""
 
-    timeout: float = attrs.field(
-        default=60.0, metadata={"help": "Seconds that Lean may take for one proof."}
+    timeout: float = setting(60.0, "Seconds that Lean may take for one proof.", fields.positive)
+    engines: int | None = setting(
+        None, "Lean engines per process; null: one per core.", fields.positive_int_or_none
     )
-    engines: int | None = attrs.field(
-        default=None, metadata={"help": "Lean engines per process; null: one per core."}
-    )
-    engine: EngineName = attrs.field(default="auto", metadata={"help": "auto, native or embedded."})
+    engine: EngineName = setting("auto", "auto, native or embedded.")
     projects: Mapping[str, Path] = attrs.field(
-        factory=dict, converter=_paths, metadata={"help": "Folder of each repository, by address."}
+        factory=dict,
+        converter=fields.folders,
+        metadata=about("Folder of each repository, by address."),
     )
-    cache_size: int = attrs.field(default=100_000, metadata={"help": "Judgements kept."})
-    kept_projects: int = attrs.field(
-        default=2, metadata={"help": "Maximum number of repositories whose engines stay open."}
+    cache_size: int = setting(100_000, "Judgements kept.", fields.positive_int)
+    kept_projects: int = setting(
+        2, "Maximum number of repositories whose engines stay open.", fields.positive_int
     )
 
     def __attrs_post_init__(self) -> None:
-        if not self.timeout > 0:
-            raise UsageError(f"timeout must be a positive number of seconds, not {self.timeout}")
-        for name in ("engines", "kept_projects", "cache_size"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UsageError(f"{name} must be at least 1, not {value}")
         self._start()
 
     def _start(self, imports: tuple[str, ...] = ("Init",)) -> None:

@@ -9,11 +9,6 @@ import attrs
 from lean_dojo_plugins.rewards.adapter import completion_texts
 
 
-def _positive(instance: object, attribute: attrs.Attribute[int], value: int) -> None:  # noqa: ARG001
-    if value <= 0:
-        raise ValueError(f"{attribute.name} must be positive, not {value}")
-
-
 @attrs.frozen
 class LengthPenalised:
     """``max(0, 1 - len(tactic) / 200)``; -1 for a text that contains ``sorry`` or ``admit``.
@@ -31,7 +26,7 @@ class LengthPenalised:
 
     scale: int = attrs.field(
         default=200,
-        validator=_positive,
+        validator=attrs.validators.gt(0),
         metadata={"help": "Characters at which the reward reaches 0."},
     )
     penalty: float = attrs.field(

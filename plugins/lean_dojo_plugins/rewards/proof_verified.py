@@ -12,6 +12,7 @@ from lean_dojo_plugins.rewards.adapter import completion_texts
 from lean_dojo_plugins.rewards.judging import Question
 from lean_dojo_plugins.rewards.lean_reward import LeanReward, rows_of
 from lean_dojo_plugins.rewards.whole_proofs import judge_proofs, theorem_of
+from lean_dojo_v2.fields import is_number, must_be, setting
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 
 SHOWN = 500
@@ -35,21 +36,14 @@ class ProofVerified(LeanReward):
     Equal proofs of a theorem are verified once.
     """
 
-    dense: float = attrs.field(
-        default=0.0,
-        converter=float,
-        metadata={
-            "help": "Maximum reward of a failing proof, scaled by the position of its first error."
-        },
+    dense: float = setting(
+        0.0,
+        "Most that a failing proof may earn, by where its first error stands.",
+        must_be("a number of at least 0 and less than 1", lambda v: is_number(v) and 0 <= v < 1),
     )
     name = "proof-verified"
     wanted = "a block of tactics"
     judge = staticmethod(judge_proofs)
-
-    def __attrs_post_init__(self) -> None:
-        if not 0 <= self.dense < 1:
-            raise UsageError(f"dense must be at least 0 and less than 1, not {self.dense}")
-        super().__attrs_post_init__()
 
     def _questions(
         self, completions: Sequence[Any], problem: Sequence[str] | None, columns: Mapping[str, Any]

@@ -13,6 +13,7 @@ from lean_dojo_plugins.rewards.adapter import completion_texts
 from lean_dojo_plugins.rewards.judging import Question
 from lean_dojo_plugins.rewards.lean_reward import LeanReward, rows_of
 from lean_dojo_plugins.rewards.replay import StateSpec, judge, spec_of, warm_up
+from lean_dojo_v2.fields import positive, setting
 from lean_dojo_v2.lean.client.environments import environment_counts
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.prover.completions import answer_of
@@ -20,10 +21,6 @@ from lean_dojo_v2.prover.completions import answer_of
 
 def _score(default: float, text: str) -> Any:
     return attrs.field(default=default, converter=float, metadata={"help": text})
-
-
-def _names(value: Sequence[str]) -> tuple[str, ...]:
-    return tuple(value)
 
 
 @attrs.define(eq=False, slots=False)
@@ -56,17 +53,14 @@ class PantographVerified(LeanReward):
     unparsed: float = _score(0.0, "Reward of a text that is not one tactic.")
     refused: float = _score(-1.0, "Reward of cheating.")
     timed_out: float = _score(0.0, "Reward of a tactic that takes too long or kills its engine.")
-    timeout: float = attrs.field(
-        default=10.0, metadata={"help": "Time limit for one call of Lean, in seconds."}
-    )
+    timeout: float = setting(10.0, "Time limit for one call of Lean, in seconds.", positive)
     imports: tuple[str, ...] = attrs.field(
         default=("Init",),
-        converter=_names,
+        converter=tuple,
         metadata={"help": "Modules to import for goals opened from text."},
     )
-    allow_unverified: bool = attrs.field(
-        default=False,
-        metadata={"help": "Also judge with an engine that cannot make every check of a tactic."},
+    allow_unverified: bool = setting(
+        False, "Also judge with an engine that cannot make every check of a tactic."
     )
 
     name = "pantograph-verified"

@@ -20,11 +20,11 @@ from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
 from lean_dojo_plugins.causal_lm.model.muon import MuonWithAdamW
 from lean_dojo_plugins.causal_lm.text.tokenisation import IGNORED, Tokeniser
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
-from lean_dojo_plugins.training import fields
 from lean_dojo_plugins.training.batches import GroupingTrainer
 from lean_dojo_plugins.training.data_fraction import HumanShare
-from lean_dojo_plugins.training.fields import setting
 from lean_dojo_plugins.training.learner import CurriculumStep
+from lean_dojo_v2 import fields
+from lean_dojo_v2.fields import setting
 
 _DOCUMENTED = "the documents fix it for SFTTrainer"
 MUON = "muon"

@@ -13,6 +13,7 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.protocols import Benchmark
 from lean_dojo_plugins.services.environment.playing import PlayedTactic, begin, play
 from lean_dojo_v2.benchmarks.rows import RowProblem, problem_of_row
+from lean_dojo_v2.fields import positive_int, positive_int_or_none
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.errors import (
     EngineKilledError,
@@ -39,11 +40,6 @@ _ERRORS = {
     Verdict.TIMED_OUT: "took too long",
 }
 """Kinds of errors that the tools report."""
-
-
-def _at_least_one(_: Any, attribute: attrs.Attribute[Any], value: int | None) -> None:
-    if value is not None and value < 1:
-        raise UsageError(f"{attribute.name} must be at least 1, not {value}")
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -80,11 +76,11 @@ class LeanProofEnvironment:
     benchmark: str | Benchmark | None = None
     project: Path | None = attrs.field(default=None, converter=attrs.converters.optional(Path))
     imports: Sequence[str] = attrs.field(default=("Init",), converter=tuple)
-    max_calls: int = attrs.field(default=32, validator=_at_least_one)
-    max_characters: int = attrs.field(default=2_000, validator=_at_least_one)
-    heartbeats: int | None = attrs.field(default=None, validator=_at_least_one)
+    max_calls: int = attrs.field(default=32, validator=positive_int)
+    max_characters: int = attrs.field(default=2_000, validator=positive_int)
+    heartbeats: int | None = attrs.field(default=None, validator=positive_int_or_none)
     timeout: float = TACTIC_TIMEOUT
-    engines: int | None = attrs.field(default=None, validator=_at_least_one)
+    engines: int | None = attrs.field(default=None, validator=positive_int_or_none)
     engine: EngineName = "auto"
     _asked: RowProblem | None = attrs.field(default=None, init=False)
     _begin: str = attrs.field(default="", init=False)

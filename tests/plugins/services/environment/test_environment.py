@@ -285,5 +285,5 @@ def test_it_wants_to_be_reset_first():
     for call in (environment.state, environment.undo, environment.get_reward):
         with pytest.raises(UsageError, match="reset"):
             call()
-    with pytest.raises(UsageError, match="max_calls must be at least 1, not 0"):
+    with pytest.raises(UsageError, match="max_calls must be a whole number of at least 1, not 0"):
         LeanProofEnvironment(max_calls=0)
