@@ -360,7 +360,7 @@ class GRPOTrainer(CausalTrainer):
         self._reference = None
 
     def finish_step(self, step: CurriculumStep, data_path: Path) -> None:
-        """Look back, if that is asked for, and draw the rewards so far."""
+        """Measure forgetting, if that is asked for, and plot the rewards so far."""
         super().finish_step(step, data_path)
         folder = Path(self.output_dir)
         rows = metrics.read(folder)
