@@ -227,10 +227,11 @@ class ProgressTrainer:
         folder = Path(data_path or merged_data_dir())
         with run_lock(self.output_dir, self.processes):
             if database is not None:
-                self.data_path = folder / EXPORTED_NAME
+                file = folder / EXPORTED_NAME
                 if self.processes.is_main_process:
-                    self._export(repos, database, self.data_path)
+                    self._export(repos, database, file)
                 self.processes.wait_for_everyone()
+                self.data_path = file
             self._dataset = ProgressDataset(self._dataset_file())
             stands_in: Any = self._dataset
             Loop(self, [stands_in], stands_in, folder, noun=("dataset", "datasets")).run()
