@@ -22,7 +22,6 @@ import torch
 from accelerate.utils import extract_model_from_parallel
 from transformers import PreTrainedModel
 
-from lean_dojo_plugins.causal_lm.generate.cache import make_roomy, one_token_at_a_time
 from lean_dojo_plugins.causal_lm.model.base import base_of
 
 IGNORED = -100
@@ -150,10 +149,8 @@ def prompts_read_once(model: PreTrainedModel) -> Iterator[None]:
             use_cache=True,
             logits_to_keep=1,
         ).past_key_values
-        make_roomy(cache)
         cache.batch_select_indices(row_of)
-        with one_token_at_a_time(base_of(model)):
-            return generate(**given, past_key_values=cache)
+        return generate(**given, past_key_values=cache)
 
     policy: Any = model
     policy.generate = after_reading  # TRL gives no way to it

@@ -18,7 +18,6 @@ from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
 
 from lean_dojo_core import DatasetFormatter, Message, registry
 from lean_dojo_core.errors import UnknownNameError, UsageError
-from lean_dojo_plugins.causal_lm.generate.cache import make_roomy, one_token_at_a_time
 from lean_dojo_plugins.causal_lm.generate.draws import pick, uniforms
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import (
@@ -395,7 +394,6 @@ class CausalTacticGenerator:
             use_cache=True,
             logits_to_keep=1,
         )
-        make_roomy(output.past_key_values)
         try:
             if samples > 1:
                 output.past_key_values.batch_repeat_interleave(samples)
@@ -405,14 +403,13 @@ class CausalTacticGenerator:
                 "several samples; serve the model, for example with `vllm serve`, and name "
                 "the server with --endpoint"
             ) from error
-        with one_token_at_a_time(self.model):
-            scored = self._go_on(
-                output.past_key_values,
-                output.logits[:, -1].repeat_interleave(samples, dim=0),
-                mask.repeat_interleave(samples, dim=0),
-                choice,
-                max_new_tokens,
-            )
+        scored = self._go_on(
+            output.past_key_values,
+            output.logits[:, -1].repeat_interleave(samples, dim=0),
+            mask.repeat_interleave(samples, dim=0),
+            choice,
+            max_new_tokens,
+        )
         return list(chunks(scored, samples))
 
     def _go_on(
