@@ -7,45 +7,11 @@ is for hidden matrices only: gains, embeddings and the head keep AdamW.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch.optim import AdamW, Muon, Optimizer
-
-
-class _Float32Muon(Muon):
-    """torch's Muon in float32: its bfloat16 takes a CPU three times as long."""
-
-    @torch.no_grad()
-    def step(self) -> None:  # type: ignore[override]
-        """Move the matrices by one step, with Nesterov's momentum."""
-        for group in self.param_groups:
-            weights: list[torch.Tensor] = []
-            gradients: list[torch.Tensor] = []
-            momenta: list[torch.Tensor] = []
-            self._init_group(group, weights, gradients, momenta)
-            for weight, gradient, momentum in zip(weights, gradients, momenta, strict=True):
-                momentum.lerp_(gradient, 1 - group["momentum"])
-                ahead = gradient.lerp(momentum, group["momentum"])
-                step = _orthogonal(ahead, group["ns_coefficients"], group["ns_steps"], group["eps"])
-                weight.mul_(1 - group["lr"] * group["weight_decay"])
-                weight.add_(step, alpha=-group["lr"] * 0.2 * math.sqrt(max(weight.shape)))
-
-
-def _orthogonal(
-    matrix: torch.Tensor, coefficients: tuple[float, float, float], steps: int, eps: float
-) -> torch.Tensor:
-    """Bring all singular values near 1, by Newton-Schulz iterations."""
-    a, b, c = coefficients
-    is_tall = matrix.size(0) > matrix.size(1)
-    found = matrix.T if is_tall else matrix
-    found = found / found.norm().clamp(min=eps)
-    for _ in range(steps):
-        gram = found @ found.T
-        found = torch.addmm(found, torch.addmm(gram, gram, gram, beta=b, alpha=c), found, beta=a)
-    return found.T if is_tall else found
 
 
 class MuonWithAdamW(Optimizer):
@@ -70,9 +36,8 @@ class MuonWithAdamW(Optimizer):
                 (matrices if is_hidden else rest).append(weight)
         self._both: list[Optimizer] = []
         if matrices:
-            kind = _Float32Muon if matrices[0].device.type == "cpu" else Muon
             self._both.append(
-                kind(matrices, lr=lr, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")
+                Muon(matrices, lr=lr, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")
             )
         if rest:  # empty for an adapter
             self._both.append(AdamW(rest, lr=lr, betas=(0.9, 0.98), weight_decay=0.0))
