@@ -15,10 +15,10 @@ import attrs
 
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.core_library.listing import (
+    TIMEOUT,
     Module,
     Stated,
     library_server,
-    opening_server,
     order,
     stated,
 )
@@ -33,6 +33,11 @@ from mining.play import MinedStep, MiningLimits, Player
 LIBRARY, UNTRIED, _END = "library", "untried", "end"
 _LOOK = 3
 """So many times the theorems that are wanted of a module are looked at."""
+
+
+def opening_server() -> Server:
+    """Make an engine in which problems are opened; it starts at its first call."""
+    return Server(engine="embedded", timeout=TIMEOUT, start=False)
 
 
 @attrs.frozen(kw_only=True)

@@ -21,7 +21,6 @@ from .client.units import (
     TacticInvocation as TacticInvocation,
 )
 from .engines.capabilities import Capabilities as Capabilities
-from .engines.selection import get_version as get_version
 from .errors import (
     EngineDiedError as EngineDiedError,
     EngineKilledError as EngineKilledError,

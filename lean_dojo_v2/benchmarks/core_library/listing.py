@@ -76,11 +76,6 @@ def library_server(modules: Sequence[str] = LIBRARY) -> Server:
     return Server(modules, engine="embedded", timeout=TIMEOUT, start=False)
 
 
-def opening_server() -> Server:
-    """Make an engine in which problems are opened; it starts at its first call."""
-    return Server(engine="embedded", timeout=TIMEOUT, start=False)
-
-
 def modules(server: Server, only: Collection[str] = ()) -> list[Module]:
     """List the modules that have theorems, and can be proved in by `simp`.
 

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from lean_dojo_v2.lean.engines.capabilities import PANTOGRAPH
-from lean_dojo_v2.lean.engines.groups import run_group
 from lean_dojo_v2.lean.engines.process import LaunchPlan
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 VARIABLE = "LEAN_DOJO_PANTOGRAPH"
-_TIMEOUT = 300.0
 
 
 def find_repl() -> Path | None:
@@ -34,21 +31,6 @@ def find_repl() -> Path | None:
     if found is None:
         raise EngineUnavailableError(f"{VARIABLE} is {named!r}, which cannot be run.")
     return Path(found).absolute()
-
-
-def repl_version(program: Path) -> str:
-    """Ask a REPL which version of Pantograph it is.
-
-    Raises:
-        EngineUnavailableError: It does not tell.
-    """
-    try:
-        done = run_group([str(program), "--version"], cwd=Path(), timeout=_TIMEOUT)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise EngineUnavailableError(f"{program} --version: {error}") from error
-    if done.returncode != 0:
-        raise EngineUnavailableError(f"{program} --version ended with status {done.returncode}.")
-    return os.fsdecode(done.stdout).strip()
 
 
 def pantograph_plan(

@@ -12,7 +12,7 @@ import attrs
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
 from lean_dojo_v2.lean.engines.native import INSTALL, find_lean, native_plan
-from lean_dojo_v2.lean.engines.pantograph import find_repl, repl_version
+from lean_dojo_v2.lean.engines.pantograph import find_repl
 from lean_dojo_v2.lean.engines.process import LaunchPlan
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.text.header import parse_header
@@ -93,16 +93,6 @@ def select(
     if needs_native or (names_its_own and _has_native()):
         return "native"
     return "embedded"
-
-
-def get_version() -> str:
-    """Say which version of Pantograph's protocol the default engine speaks (PyPantograph's name).
-
-    Raises:
-        EngineUnavailableError: A foreign engine does not tell.
-    """
-    repl = find_repl() if select("auto") == "native" else None
-    return PROTOCOL_VERSION if repl is None else repl_version(repl)
 
 
 def _has_native() -> bool:

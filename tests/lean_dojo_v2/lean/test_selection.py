@@ -15,10 +15,8 @@ from lean_dojo_v2.lean.engines.embedded.node import node_program
 from lean_dojo_v2.lean.engines.native import native_plan, warn_of_old_kernel
 from lean_dojo_v2.lean.engines.pantograph import find_repl
 from lean_dojo_v2.lean.engines.selection import (
-    PROTOCOL_VERSION,
     engine_plan,
     foreign_module,
-    get_version,
     header_imports,
     select,
 )
@@ -119,16 +117,6 @@ def test_an_old_kernel_is_warned_of_once(project, mini_repl):
         native_plan(["Init"], project=project, lean_path="x")
         warn_of_old_kernel("Lean (version 4.34.0, x86_64-unknown-linux-gnu)")
         warn_of_old_kernel("leanprover/lean4:nightly")
-
-
-def test_the_version_is_that_of_the_protocol(monkeypatch, tmp_path):
-    assert get_version() == PROTOCOL_VERSION
-    program = tmp_path / "pantograph-repl"
-    program.write_text("#!/bin/sh\necho 0.9.9\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("LEAN_DOJO_ENGINE", "native")
-    monkeypatch.setenv("LEAN_DOJO_PANTOGRAPH", str(program))
-    assert get_version() == "0.9.9"
 
 
 def test_mathlib_makes_auto_choose_the_native_engine(mini_repl):
