@@ -32,7 +32,9 @@ class LengthGroups(Sampler[int]):
 
     longest_block = 50
 
-    def __init__(self, lengths: Sequence[int], batch_size: int, seed: int) -> None:
+    def __init__(
+        self, lengths: Sequence[int] | np.ndarray[Any, Any], batch_size: int, seed: int
+    ) -> None:
         self.lengths = np.asarray(lengths)
         self.batch_size = batch_size
         self.seed = seed

@@ -14,6 +14,7 @@ from torch.utils.data import Dataset
 from lean_dojo_plugins.retrieval.data.corpus import Numbers, Visibility
 from lean_dojo_plugins.retrieval.data.negatives import sample_negatives
 from lean_dojo_plugins.retrieval.data.tokens import TokenStore
+from lean_dojo_plugins.training.batches import LengthGroups
 
 Key: TypeAlias = tuple[int, int]
 """(epoch, item): with the seed, this determines a training item."""
@@ -142,9 +143,10 @@ class TrainItems(Dataset[tuple[int, Numbers]]):
 class LengthGroupedBatches:
     """Groups items of similar length into batches, in random order.
 
-    The order follows from (seed, epoch) alone. With several processes, batches are dealt out in
-    turn; every process gets equally many (the first ones fill up a last incomplete round), so
-    that all take the same number of optimiser steps.
+    The order is that of :class:`~lean_dojo_plugins.training.batches.LengthGroups`, which follows
+    from (seed, epoch) alone. With several processes, batches are dealt out in turn; every process
+    gets equally many (the first ones fill up a last incomplete round), so that all take the same
+    number of optimiser steps.
 
     Attributes:
         lengths: Length of each item's state in tokens.
@@ -164,9 +166,6 @@ class LengthGroupedBatches:
     epoch: int = 0
     start: int = 0
 
-    GROUP = 50
-    """Batches that are shuffled together before they are sorted by length."""
-
     @property
     def sampler(self) -> LengthGroupedBatches:
         """This object, where Lightning looks for ``set_epoch``."""
@@ -180,16 +179,13 @@ class LengthGroupedBatches:
         return math.ceil(self._count() / self.world)
 
     def __iter__(self) -> Iterator[list[Key]]:
-        rng = np.random.default_rng([self.seed, self.epoch])
-        order = rng.permutation(len(self.lengths))
-        size = self.GROUP * self.batch_size
-        groups = [order[first : first + size] for first in range(0, len(order), size)]
-        sorted_items = [group[np.argsort(-self.lengths[group], kind="stable")] for group in groups]
-        items = np.concatenate(sorted_items) if sorted_items else order
-        batches = np.resize(rng.permutation(self._count()), len(self) * self.world)
+        groups = LengthGroups(self.lengths, self.batch_size, self.seed)
+        groups.set_epoch(self.epoch)
+        items = list(groups)
+        batches = np.resize(np.arange(self._count()), len(self) * self.world)
         for batch in batches[self.rank :: self.world][self.start :]:
             chosen = items[batch * self.batch_size : (batch + 1) * self.batch_size]
-            yield [(self.epoch, int(item)) for item in chosen]
+            yield [(self.epoch, item) for item in chosen]
 
     def _count(self) -> int:
         return math.ceil(len(self.lengths) / self.batch_size)
