@@ -17,13 +17,11 @@ from typing import Any, cast
 
 import attrs
 import torch
-from accelerate.utils import gather_object
 from transformers import TrainerCallback
 
 from lean_dojo_core import DatasetFormatter
-from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
-from lean_dojo_plugins.grpo.episodes import EpisodeRunner, Group, PlayedStep
+from lean_dojo_plugins.grpo.episodes import EpisodeRunner, Group, PlayedStep, Sampled
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_v2.errors import TrainingError
@@ -79,16 +77,7 @@ class EpisodeTrainer(StepTrainer):
         """Set the runner of the episodes, closed when training ends, and the prompts.
 
         Goals whose prompt is longer than ``prompt_length`` tokens are shortened.
-
-        Raises:
-            ConfigError: If all processes generate together, since each plays at its own pace.
         """
-        together = self.use_vllm or self.is_fsdp_enabled or self.is_deepspeed_enabled
-        if together and self.accelerator.num_processes > 1:
-            raise ConfigError(
-                "episodes over several processes need a whole model in each of them; leave out "
-                "use_vllm, FSDP and DeepSpeed, or start a single process"
-            )
         self._stage, self._formatter, self._prompt_length = stage, formatter, prompt_length
         self.add_callback(_Close(stage))
 
@@ -141,6 +130,7 @@ class EpisodeTrainer(StepTrainer):
                 if better:
                     groups[index] = better.pop()
             groups += [*better, *rest][:missing]
+        self.wait_for_others()
         if not groups:
             raise TrainingError("no theorem of the batch can be opened; trace the repository again")
         played = len(everything)
@@ -157,26 +147,22 @@ class EpisodeTrainer(StepTrainer):
         """Log a share over all processes."""
         self._note(name, sum(self._gather([part])) / sum(self._gather([of])))
 
-    def _gather(self, values: Sequence[float]) -> list[float]:
-        """Return the values of all processes, in the order of the processes."""
-        return list(gather_object(list(values)))
-
-    def _sample_tactics(self, states: Sequence[str]) -> list[tuple[list[int], list[int], str]]:
+    def _sample_tactics(self, states: Sequence[str]) -> list[Sampled]:
         """Sample a tactic at each state with the policy as it is."""
         tokenizer = self._tokenizer
         prompts = [
             encode_prompt(tokenizer, self._formatter.prompt(state), self._prompt_length)
             for state in states
         ]
-        generate: Any = self._generate_single_turn
-        completions, _ = generate(prompts, None, {}, 1)
+        completions, logprobs = self.complete(prompts, 1)
         ends = set(self.eos_token_ids)
         texts = [
             cast("str", tokenizer.decode(ids, skip_special_tokens=True)) if ends & set(ids) else ""
             for ids in completions
         ]
         first_lines = [text.strip().partition("\n")[0].strip() for text in texts]
-        return list(zip(prompts, completions, first_lines, strict=True))
+        known = logprobs or [None] * len(prompts)
+        return list(zip(prompts, completions, first_lines, known, strict=True))
 
     def _flatten(self, groups: Sequence[Group], size: int, mode: str) -> list[_OwnedStep]:
         """List the steps of all episodes, padded by repetition to whole passes."""
@@ -198,10 +184,11 @@ class EpisodeTrainer(StepTrainer):
         """Return the sampled steps to TRL, with padding masked."""
         batch = self._batch
         assert len(prompts) == len(batch)
+        logprobs = [one.step.logprobs for one in batch]
         return {
             "prompt_ids": [one.step.prompt for one in batch],
             "completion_ids": [one.step.completion for one in batch],
-            "logprobs": None,
+            "logprobs": None if None in logprobs else logprobs,
             "env_mask": [[int(one.counts)] * len(one.step.completion) for one in batch],
         }
 

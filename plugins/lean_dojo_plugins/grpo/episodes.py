@@ -29,8 +29,10 @@ from lean_dojo_v2.prover.problem import TheoremProblem
 from lean_dojo_v2.tracing import LeanGitRepo
 
 Tokens: TypeAlias = list[int]
-Sampler: TypeAlias = Callable[[Sequence[str]], list[tuple[Tokens, Tokens, str]]]
-"""Samples one tactic at each state: the prompt's tokens, the tactic's, and its text."""
+Sampled: TypeAlias = tuple[Tokens, Tokens, str, "list[float] | None"]
+"""Tokens of the prompt and of the tactic, its text, and its tokens' log-probabilities from vLLM."""
+Sampler: TypeAlias = Callable[[Sequence[str]], list[Sampled]]
+"""Samples one tactic at each state."""
 
 
 @lru_cache(maxsize=256)
@@ -63,6 +65,7 @@ class PlayedStep:
     prompt: Tokens
     completion: Tokens
     tactic: str
+    logprobs: list[float] | None = None
 
 
 @attrs.define(eq=False)

@@ -9,13 +9,13 @@ from contextlib import nullcontext
 from typing import Any, cast
 
 import torch
+from accelerate.utils import gather_object
 from transformers import GenerationConfig, PreTrainedModel
 from trl.models.utils import prepare_deepspeed, prepare_fsdp
 from trl.trainer import grpo_trainer as trl_grpo
 from trl.trainer.callbacks import SyncRefModelCallback
 from trl.trainer.utils import add_fused_lm_head
 
-from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.model.attention import why_not_shared
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head, restore_forward
 from lean_dojo_plugins.grpo.applied import Applied
@@ -76,20 +76,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
             self.add_callback(SyncRefModelCallback(prepared, self.accelerator))
 
     def play(self, turns: Turns) -> None:
-        """Generate conversations instead of single turns.
-
-        Raises:
-            ConfigError: If processes generate together, since conversations end at different turns.
-        """
-        args: Any = self.args
-        sharded = self.accelerator.state.deepspeed_plugin
-        together = self.is_fsdp_enabled or (sharded is not None and sharded.zero_stage == 3)
-        on_server = self.use_vllm and args.vllm_mode == "server"
-        if self.accelerator.num_processes > 1 and (together or on_server):
-            raise ConfigError(
-                "turns above 1 need processes that generate independently: leave out FSDP, "
-                "DeepSpeed ZeRO-3 and a vLLM server, or start a single process"
-            )
+        """Generate conversations instead of single turns."""
         self.turns = turns
         self.rollout_func = cast("Any", turns)
 
@@ -104,8 +91,36 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         Returns:
             Their tokens, and log-probabilities if the sampler gives any.
         """
-        tokens, logprobs = self._generate_single_turn(list(prompts), None, {}, group)
-        return tokens, logprobs
+        asked = list(prompts)
+        if self._generates_together:
+            most = int(max(self._gather([len(asked)])))
+            asked += [self._filler] * (most - len(asked))
+        tokens, logprobs = self._generate_single_turn(asked, None, {}, group)
+        own = len(prompts)
+        return tokens[:own], None if logprobs is None else logprobs[:own]
+
+    def wait_for_others(self) -> None:
+        """Take part in what other processes generate until none has anything to complete."""
+        while self._generates_together and (most := max(self._gather([0]))):
+            self._generate_single_turn([self._filler] * int(most), None, {}, 1)
+
+    @property
+    def _generates_together(self) -> bool:
+        """Whether every process must generate whenever one does, and as many completions."""
+        args: Any = self.args
+        sharded = self.is_fsdp_enabled or self.is_deepspeed_enabled
+        on_server = self.use_vllm and args.vllm_mode == "server"
+        in_parts = self.use_vllm and args.vllm_tensor_parallel_size > 1
+        return self.accelerator.num_processes > 1 and (sharded or on_server or in_parts)
+
+    @property
+    def _filler(self) -> list[int]:
+        """A prompt whose completion is not used."""
+        return [int(self.eos_token_ids[0])]
+
+    def _gather(self, values: Sequence[float]) -> list[float]:
+        """Return the values of all processes, in the order of the processes."""
+        return list(gather_object(list(values)))
 
     @property
     def group_size(self) -> int:
@@ -116,6 +131,11 @@ class StepTrainer(trl_grpo.GRPOTrainer):
     def end_completions_at(self, tokens: Sequence[int]) -> None:
         """End completions at any of these tokens, as at the end of the sequence."""
         self.eos_token_ids = list(tokens)
+        if self.use_vllm:
+            served = self.vllm_generation
+            ends = {"stop_token_ids": self.eos_token_ids}
+            served.generation_kwargs = {**served.generation_kwargs, **ends}
+            return
         self.generation_kwargs["eos_token_id"] = self.eos_token_ids
         self.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]
             **self.generation_kwargs, disable_compile=True

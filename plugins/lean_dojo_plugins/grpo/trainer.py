@@ -326,7 +326,7 @@ class GRPOTrainer(CausalTrainer):
             processing_class=self.tokenizer,
             share_prompts=self.share_prompts,
         )
-        if not trainer.use_vllm and not self.writes_whole_proofs:
+        if not self.writes_whole_proofs:
             trainer.end_completions_at(end_tokens(self.tokenizer, self.model))
         if self.turns > 1 and (feedback := self._feedback()) is not None:
             trainer.play(Turns(self.turns, feedback))
@@ -433,9 +433,6 @@ class GRPOTrainer(CausalTrainer):
             "reward_weights": [reward.weight for reward in self._rewards],
             "max_completion_length": self.completion_length,
         }
-        if self.trainer_args.get("use_vllm") and not self.writes_whole_proofs:
-            given = self.trainer_args.get("generation_kwargs") or {}
-            arguments["generation_kwargs"] = {"stop": ["\n"], **given}
         return super().step_config(step, **{**arguments, **fixed})
 
 

@@ -84,6 +84,7 @@ class Turns:
                 tail = turn_after(trainer.processing_class, one.completion, str(one.feedback))
                 one.add(tail, None, own=False)
             self._turn(going_on, trainer, 1)  # from now on, each prompt is different
+        trainer.wait_for_others()
         return {
             "prompt_ids": [one.prompt for one in self.played],
             "completion_ids": [one.completion for one in self.played],

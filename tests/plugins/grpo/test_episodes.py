@@ -281,15 +281,18 @@ def test_a_run_learns_from_whole_proofs(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("served", [False, True], ids=["own model", "vLLM server"])
 def test_two_processes_play_whole_groups_and_learn_from_all(
-    tiny_model, tiny_database, tiny_repository, tmp_path
+    served, tiny_model, tiny_database, tiny_repository, tmp_path
 ):
+    vllm = {"use_vllm": True, "vllm_mode": "server"} if served else {}
     orders = {
+        "served": served,
         "database": str(tiny_database), "model": str(tiny_model), "folder": str(tmp_path),
         "options": {
             "batch_size": 4, "lr": 1e-3, "episode_steps": 3, "replacements": 6, "engines": 1,
             "projects": {URL: str(tiny_repository[0])},
-            "trainer_args": {"num_generations": 4, "max_steps": 2},
+            "trainer_args": {"num_generations": 4, "max_steps": 3, "warmup_steps": 0, **vllm},
         },
     }  # fmt: skip
     (tmp_path / "orders.json").write_text(json.dumps(orders))
@@ -305,7 +308,7 @@ def test_two_processes_play_whole_groups_and_learn_from_all(
         [json.loads(line) for line in (tmp_path / f"batches-{rank}.jsonl").read_text().splitlines()]
         for rank in range(2)
     ]
-    assert len(played[0]) == len(played[1]) == 2
+    assert len(played[0]) == len(played[1]) == 3
     for ours, theirs in zip(*played, strict=True):
         assert len(ours["advantages"]) == len(theirs["advantages"]), "filled up alike"
         assert ours["items"] == theirs["items"], "tokens of both"
@@ -313,6 +316,13 @@ def test_two_processes_play_whole_groups_and_learn_from_all(
             assert abs(sum(batch["returns"])) < 1e-4, "compared within groups of its own"
     assert any(any(batch["advantages"]) for batch in played[1])
     assert played[0][-1]["weights"] == pytest.approx(played[1][-1]["weights"])
+    if served:
+        pushed = json.loads((tmp_path / "pushed.json").read_text())
+        assert len(pushed) == 3, "each step's weights, once"
+        assert len(set(pushed)) > 1
+        logged = (tmp_path / "out" / "metrics.jsonl").read_text().splitlines()
+        ratios = [json.loads(x).get("sampling/importance_sampling_ratio/mean") for x in logged]
+        assert [one for one in ratios if one] == pytest.approx([1.0] * 3, abs=0.01)
 
 
 def test_settings_that_do_not_fit(tiny_model, tmp_path):
