@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import attrs
 
@@ -45,19 +47,47 @@ class EnvironmentCounts:
         return self.hits / total if total else None
 
 
-_lock = threading.Lock()
-_counts: defaultdict[str, float] = defaultdict(float)
+class EnvironmentCounter:
+    """Counts what engines are asked; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: defaultdict[str, float] = defaultdict(float)
+
+    def counts(self) -> EnvironmentCounts:
+        """Return what was counted so far."""
+        with self._lock:
+            found = self._counts
+            hits, misses, requests = (int(found[name]) for name in ("hits", "misses", "requests"))
+            return EnvironmentCounts(hits, misses, requests, found["seconds"])
+
+    def add(self, found: Mapping[str, float]) -> None:
+        """Add what an answer says, ``hits`` and ``misses`` of its request, or what it cost."""
+        with self._lock:
+            for name, value in found.items():
+                self._counts[name] += value
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Count what this thread asks until the context ends, too."""
+        token = _own.set(self)
+        try:
+            yield
+        finally:
+            _own.reset(token)
+
+
+_all = EnvironmentCounter()
+_own: ContextVar[EnvironmentCounter | None] = ContextVar("who counts beside", default=None)
 
 
 def environment_counts() -> EnvironmentCounts:
     """Return what was counted in this process so far."""
-    with _lock:
-        hits, misses, requests = (int(_counts[name]) for name in ("hits", "misses", "requests"))
-        return EnvironmentCounts(hits, misses, requests, _counts["seconds"])
+    return _all.counts()
 
 
 def count_environments(found: Mapping[str, float]) -> None:
-    """Add what an answer says, ``hits`` and ``misses`` of its request, or what it cost."""
-    with _lock:
-        for name, value in found.items():
-            _counts[name] += value
+    """Add to the counts of the process, and to those of whoever counts in this thread."""
+    _all.add(found)
+    if (own := _own.get()) is not None:
+        own.add(found)

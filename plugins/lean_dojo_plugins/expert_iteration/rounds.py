@@ -182,7 +182,7 @@ class Rounds:
         found = self.problem_set.statements
         if found is None:
             return self.problem_set.problems
-        return found.elaborated(self.folder).problems
+        return found.elaborated(self.folder, quiet=not self.process.leads).problems
 
     def steps(self, count: int) -> list[Round]:
         """Return the rounds as steps of a curriculum."""

@@ -47,6 +47,8 @@ from lean_dojo_v2.runs.processes import Process, processes_here
 
 BASE, LAST = "base", "last"
 TACTICS, WHOLE_PROOFS = "tactic-chat", "whole-proof"
+OF_SEARCH = ("samples", "expansions", "visits", "heartbeats", "automation")
+"""Settings without a meaning for whole proofs."""
 
 
 def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
@@ -210,6 +212,13 @@ class ExpertIterationTrainer(SFTTrainer):
                 f"whole_proof: the dataset formatter {self.formatter!r} is for tactics; leave "
                 "it out, or name one for whole proofs"
             )
+        known = attrs.fields_dict(type(self))
+        given = [name for name in OF_SEARCH if getattr(self, name) != known[name].default]
+        if self.whole_proof and given:
+            raise ConfigError(
+                f"{given[0]}: a setting of proof search, which whole_proof=true replaces; leave it "
+                "out, or leave out whole_proof"
+            )
         for source in self.problems:
             if source not in NAMED and Path(source).suffix != ".jsonl":
                 raise ConfigError(
@@ -296,6 +305,8 @@ class ExpertIterationTrainer(SFTTrainer):
                 try:
                     loop.run()
                 except EmptyDatasetError as error:
+                    if loop.too_long.skipped:
+                        raise  # there were proofs
                     raise EmptyDatasetError(
                         f"no proof was found in {self.rounds} rounds over "
                         f"{len(rounds.problem_set.problems)} problems, and there is no human proof "

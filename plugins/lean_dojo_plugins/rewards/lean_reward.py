@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import attrs
 
@@ -15,16 +15,19 @@ from lean_dojo_plugins.rewards.shares import shares
 from lean_dojo_plugins.rewards.tally import UnparsedTally
 from lean_dojo_v2 import fields
 from lean_dojo_v2.fields import about, setting
-from lean_dojo_v2.lean.client.environments import EnvironmentCounts, environment_counts
+from lean_dojo_v2.lean.client.environments import EnvironmentCounter, EnvironmentCounts
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.pool.shared import shared_engines
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome
 
+Given = ParamSpec("Given")
+T = TypeVar("T")
+
 ENVIRONMENT_HITS = "lean/environment_hits"
 """Metric: share of the headers whose environment an engine of this process had loaded."""
 CALLS, SECONDS = "lean/calls", "lean/seconds"
-"""Metrics: requests to the engines of this process and their working seconds, per completion."""
+"""Metrics: the reward's requests to engines and their working seconds, per completion."""
 
 
 @attrs.define(eq=False, slots=False)
@@ -65,9 +68,19 @@ class LeanReward(ABC):
         self._engines = shared_engines(
             engine=self.engine, imports=imports, size=self.engines, kept=self.kept_projects
         )
-        self._judge = CachedJudge(self._engines, self.cache_size, type(self).judge)
+        self._judge = CachedJudge(self._engines, self.cache_size, self._counted(type(self).judge))
         self._tally = UnparsedTally(self.name, self.wanted)
-        self._spent: EnvironmentCounts | None = None  # as of the previous batch
+        self._counter = EnvironmentCounter()  # engines are shared with other rewards
+        self._spent = EnvironmentCounts()  # as of the previous batch
+
+    def _counted(self, ask: Callable[Given, T]) -> Callable[Given, T]:
+        """Count the requests of a function as this reward's."""
+
+        def counted(*args: Given.args, **kwargs: Given.kwargs) -> T:
+            with self._counter.counting():
+                return ask(*args, **kwargs)
+
+        return counted
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the settings; engines and judgements belong to their process."""
@@ -100,14 +113,14 @@ class LeanReward(ABC):
             EngineUnavailableError: If no Lean engine can serve this.
         """
         questions = self._questions(completions, problem, columns)
-        before = environment_counts()
+        before = self._counter.counts()
         judgements = self._judge.judgements(questions, self.timeout)
         self._tally.count(questions, judgements)
         if log_metric is not None and questions:
             for name, share in self._metrics(questions, judgements).items():
                 log_metric(name, share)
-            now = environment_counts()
-            since, self._spent = now - (self._spent or before), now
+            now = self._counter.counts()
+            since, self._spent = now - self._spent, now
             log_metric(CALLS, since.requests / len(questions))
             log_metric(SECONDS, since.seconds / len(questions))
             if (hit_rate := (now - before).hit_rate) is not None:
@@ -117,7 +130,6 @@ class LeanReward(ABC):
     def judgements(self, completions: Sequence[Any], **columns: Any) -> list[TacticOutcome]:
         """Return the judgement of each completion, for listings; raises as a call does."""
         questions = self._questions(completions, columns.pop("problem", None), columns)
-        self._spent = self._spent or environment_counts()
         return self._judge.judgements(questions, self.timeout)
 
     @abstractmethod

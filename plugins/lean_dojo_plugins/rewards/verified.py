@@ -14,7 +14,6 @@ from lean_dojo_plugins.rewards.judging import Question
 from lean_dojo_plugins.rewards.lean_reward import LeanReward, rows_of
 from lean_dojo_plugins.rewards.replay import StateSpec, judge, spec_of, warm_up
 from lean_dojo_v2.fields import positive, setting
-from lean_dojo_v2.lean.client.environments import environment_counts
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.prover.completions import answer_of
 
@@ -79,9 +78,9 @@ class PantographVerified(LeanReward):
         """
         specs = self._specs(problem or (), columns)
         self._look_at_engines(specs)
-        self._spent = self._spent or environment_counts()
+        load = self._counted(warm_up)
         for spec in dict.fromkeys(specs):
-            self._engines.submit(spec.project, warm_up, spec, header=spec.header, owner=spec.owner)
+            self._engines.submit(spec.project, load, spec, header=spec.header, owner=spec.owner)
 
     def score(self, judgement: TacticOutcome) -> float | None:
         """Return the reward of a judgement."""

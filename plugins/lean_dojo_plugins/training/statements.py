@@ -44,8 +44,11 @@ CHECKS = "statements.jsonl"
 """What Lean said of each statement, in a run's folder."""
 
 
-def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+def _sources(value: Any) -> tuple[StatementSource, ...]:
+    """Take one set or several, each as :func:`statements_of` takes it."""
+    several = isinstance(value, (list, tuple))
+    found = (statements_of(one) for one in (value if several else (value,)))
+    return tuple(one for one in found if one is not None)
 
 
 @attrs.frozen
@@ -56,15 +59,26 @@ class StatementSource:
         source: A ``.jsonl`` file, ``hub:OWNER/NAME[:SPLIT]``, or the name of a benchmark.
         project: Folder of a built Lean project that has what the statements import.
         columns: Other names of the columns ``statement``, ``name``, ``header`` and ``split``.
-        held_out: Sets whose statements are never trained on, whatever they are called there.
+        held_out: Sets whose statements are never trained on, whatever they are called there; each
+            by its source alone, or as a mapping with ``source`` and ``columns``.
         check: Have Lean elaborate each statement before anything is trained, once.
     """
 
     source: str = attrs.field(converter=str)
     project: Path | None = attrs.field(default=None, converter=attrs.converters.optional(Path))
     columns: Mapping[str, str] = attrs.field(factory=dict, converter=columns_of)
-    held_out: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    held_out: tuple[StatementSource, ...] = attrs.field(default=(), converter=_sources)
     check: bool = True
+
+    def benchmark(self) -> Any:
+        """Return the benchmark that reads the set."""
+        name, meant = benchmark_named(self.source)
+        settings: dict[str, Any] = {**meant}
+        if self.columns:
+            settings |= {"columns": self.columns}
+        if self.project is not None:
+            settings |= {"project": self.project}
+        return registry.benchmarks[name].create(**settings)
 
     def read(self) -> Statements:
         """Read the set, without what is held out or says the same as another one.
@@ -74,13 +88,10 @@ class StatementSource:
             EmptyDatasetError: If nothing is left to train on, or a set that is held out has no
                 theorem that can be read.
         """
-        settings: dict[str, Any] = {"columns": self.columns} if self.columns else {}
-        if self.project is not None:
-            settings["project"] = self.project
-        made = _made(self.source, settings)
+        made = self.benchmark()
         secret, notes = _held_out_beside(made), []
-        for name in self.held_out:
-            texts, note = _held_out(name)
+        for one in self.held_out:
+            texts, note = _held_out(one)
             secret += texts
             notes += [note] if note else []
         found = examine(_rows(made), secret)
@@ -112,11 +123,6 @@ def statements_of(
     return StatementSource(**value)
 
 
-def _made(source: str, settings: Mapping[str, Any] | None = None) -> Any:
-    name, meant = benchmark_named(source)
-    return registry.benchmarks[name].create(**meant, **(settings or {}))
-
-
 def _rows(benchmark: Any) -> Iterable[Statement | UsageError]:
     """Read a set row by row, if its benchmark can; of another one every theorem is a row."""
     if (read := getattr(benchmark, "statements", None)) is not None:
@@ -131,13 +137,13 @@ def _held_out_beside(benchmark: Any) -> list[str]:
     return [row.problem.statement for row in read() if isinstance(row, Statement)]
 
 
-def _held_out(source: str) -> tuple[list[str], str]:
+def _held_out(held: StatementSource) -> tuple[list[str], str]:
     """Return the statements of a set that is held out, and what of it cannot be read, if any.
 
     Raises:
         EmptyDatasetError: If none can be read: all of them might be trained on.
     """
-    rows = list(_rows(_made(source)))
+    source, rows = held.source, list(_rows(held.benchmark()))
     unread = [str(row) for row in rows if isinstance(row, UsageError)]
     if len(unread) == len(rows):
         why = unread[0] if unread else "it is empty"
@@ -214,11 +220,12 @@ class Statements:
         for line in self.notes:
             print(line, file=sys.stderr)
 
-    def elaborated(self, folder: Path) -> Statements:
+    def elaborated(self, folder: Path, *, quiet: bool = False) -> Statements:
         """Leave out what Lean does not elaborate, if that is to be checked, and say how many.
 
         Args:
             folder: The run's, where the answers are kept; no statement is asked about twice.
+            quiet: Do not say it: another process does.
 
         Raises:
             EmptyDatasetError: If Lean elaborates none.
@@ -232,7 +239,8 @@ class Statements:
         line = (
             f"left out: {len(names)} ({share:.1f} %) that Lean does not elaborate, such as {name}"
         )
-        print(f"{self.url}: {line}: {why}", file=sys.stderr)
+        if not quiet:
+            print(f"{self.url}: {line}: {why}", file=sys.stderr)
         kept = tuple(one for one in self.problems if one.full_name not in names)
         if not kept:
             raise EmptyDatasetError(f"Lean elaborates none of them; {name}: {why}", path=self.url)

@@ -9,6 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.text.whole_proofs import WholeProof
 from lean_dojo_plugins.expert_iteration.problems import gather
@@ -234,3 +235,17 @@ def test_nothing_found_and_nothing_human(self_train):
     with pytest.raises(EmptyDatasetError, match="no proof was found in 1 rounds over 2 problems"):
         self_train(rounds=1, human_share=0.0, problems="sorry", expansions=1, samples=1, skip_after=0,
                  heartbeats=1)  # fmt: skip
+
+
+def test_what_is_found_and_too_long(self_train):
+    with pytest.raises(EmptyDatasetError, match=r"none of .* fits into max_length=4"):
+        self_train(rounds=1, human_share=0.0, problems="sorry", max_length=4)
+
+
+def test_settings_of_search_are_none_of_whole_proofs(tiny_model):
+    trainer = registry.trainers["expert-iteration"].load()
+    for given in ({"automation": True}, {"samples": 4}, {"expansions": 8}, {"visits": 2}):
+        [name] = given
+        with pytest.raises(ConfigError, match=f"{name}: a setting of proof search, which"):
+            trainer(tiny_model, whole_proof=True, **given)
+    assert trainer(tiny_model, whole_proof=True, samples=16)

@@ -65,6 +65,10 @@ def test_a_held_out_set_and_other_columns(tmp_path):
     assert [(one.full_name, one.statement) for one in found.problems] == [
         ("t", "theorem t : 1 = 1 :="), ("t_2", "theorem t_2 : 2 = 2 :="),
     ]  # fmt: skip
+    shown = {"source": str(secret), "columns": {"statement": "text"}}
+    secret.write_text(secret.read_text().replace("formal_statement", "text"))
+    again = attrs.evolve(source, held_out=[shown, "sample"]).read()
+    assert again.examined.problems == found.problems
     assert found.with_proof == 1
     assert {str(reason): len(names) for reason, names in found.left_out.items()} == {
         "no theorem that can be read": 1, "saying what a held-out one says": 1,
@@ -125,7 +129,8 @@ def test_what_lean_does_not_elaborate_is_left_out_once(file, tmp_path, capsys, m
     assert "3 statements elaborated" in said
     assert "left out: 1 (33.3 %) that Lean does not elaborate, such as broken: " in said
     monkeypatch.setattr(statements, "shared_engines", None)  # nothing is asked again
-    assert found.elaborated(tmp_path) == kept
+    assert found.elaborated(tmp_path, quiet=True) == kept
+    assert capsys.readouterr().err == ""
     assert attrs.evolve(found, check=False).elaborated(tmp_path).problems == found.problems
 
 

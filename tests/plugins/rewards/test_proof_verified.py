@@ -53,6 +53,14 @@ def test_what_pays(reward):
     assert score(reward, [completion for completion, _ in TABLE])[1]["lean/calls"] == 0  # known
 
 
+def test_rewards_on_the_same_engines_count_their_own_calls(reward):
+    other = ProofVerified(engines=1)
+    score(reward, ["exact ⟨hp, hq⟩"])
+    assert score(other, ["exact ⟨hp, hq⟩", "exact ⟨hq, hp⟩"])[1]["lean/calls"] > 0
+    assert score(reward, ["exact ⟨hp, hq⟩"])[1]["lean/calls"] == 0
+    other.close()
+
+
 def test_what_is_wrong_is_said_for_another_turn(reward):
     given = {"problem": [STATEMENT] * 3, "full_name": ["both"] * 3}
     holds, wrong, cheats = reward.feedback(["exact ⟨hp, hq⟩", "exact ⟨hp, hp⟩", "sorry"], **given)
