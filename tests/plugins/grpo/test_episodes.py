@@ -154,7 +154,7 @@ def played(stage):
             _stage=stage, _sample_tactics=sample, train_dataset=dataset, _note=noted.__setitem__,
             state=SimpleNamespace(global_step=3), _step=passes,
             args=SimpleNamespace(seed=0, gradient_accumulation_steps=2), _gather=list,
-            accelerator=SimpleNamespace(process_index=0),
+            accelerator=SimpleNamespace(process_index=0), wait_for_others=lambda: None,
         )  # fmt: skip
         trainer._note_share = partial(EpisodeTrainer._note_share, trainer)
         return EpisodeTrainer._play(trainer, rows, 2), noted
