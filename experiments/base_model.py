@@ -204,7 +204,7 @@ def facts(mined: list[Mined], options: argparse.Namespace) -> dict[str, object]:
 
 def figures_of(report: Mapping[str, Any]) -> dict[str, object]:
     """Give what a card says of a benchmark run."""
-    search = ProverConfig(**report["asked"]["search"])
+    search = ProverConfig(**report["request"]["search"])
     model, automation = (report[who]["proved"] for who in ("prover", "automation"))
     either = Share.of(model["proved"] + len(report["missed"]), model["tried"])
     return {

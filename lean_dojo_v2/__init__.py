@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> str:
-    """Look the version up when asked: importing package metadata doubles the start-up time."""
+    """Look up the version lazily, since importing package metadata doubles the start-up time."""
     if name == "__version__":
         from importlib.metadata import version
 

@@ -26,7 +26,7 @@ def atomic_writer(path: Path | str) -> Iterator[IO[bytes]]:
         A binary file object.
 
     Raises:
-        OSError: If the file cannot be written; ``path`` is then as it was.
+        OSError: If the file cannot be written; ``path`` is then unchanged.
     """
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def atomic_write_text(path: Path | str, text: str) -> None:
 
 
 def flush(path: Path) -> None:
-    """Force a file's content, or where the system can a folder's names, to disk."""
+    """Force a file's content to disk, or a folder's entries if the system supports it."""
     if os.name != "posix" and path.is_dir():
         return
     descriptor = os.open(path, os.O_RDONLY)
@@ -68,10 +68,10 @@ def flush(path: Path) -> None:
 
 
 def require_writable(folder: Path, what: str) -> None:
-    """Make sure that a folder can be written, or made, before work begins; nothing stays of it.
+    """Check that a folder can be written or created, before work begins; leaves no trace.
 
     Args:
-        folder: The folder, which need not be there.
+        folder: The folder, which need not exist.
         what: The setting or option that names it, for the message.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Common code of all agents: from repositories to a trained model and confirmed proofs."""
+"""Base class of agents: from repositories to a trained model and verified proofs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 class BaseAgent(ABC):
     """Traces repositories into a database, trains on them, proves their ``sorry`` theorems.
 
-    A subclass gives a ``trainer``, sets up the prover, and may want dependencies traced too.
+    A subclass provides a ``trainer``, sets up the prover, and may ask for traced dependencies.
 
     Args:
         database_path: The database; JSON, or SQLite by its suffix. An existing one is continued.
@@ -63,12 +63,12 @@ class BaseAgent(ABC):
         self.prover: AnyProver | None = None
         self.proofs = ProofLog(self.database_path.with_name("proofs.jsonl"))
         self.tree_dir: Path | None = None
-        """Folder that every search tree is saved to, as JSON and SVG; ``None`` for nowhere."""
+        """Folder for search trees, as JSON and SVG; ``None``: they are not saved."""
         self.only: Sequence[Task] | None = None
-        """What ``prove`` tries in place of the ``sorry`` theorems without a proof."""
+        """Tasks for ``prove`` in place of the ``sorry`` theorems without a proof."""
 
     def _get_build_deps(self) -> bool:
-        """Say whether the dependencies of a repository are traced too."""
+        """Return whether the dependencies of a repository are traced, too."""
         return False
 
     @abstractmethod
@@ -93,7 +93,7 @@ class BaseAgent(ABC):
         """Trace a folder into the database and work on it from now on.
 
         Raises:
-            TraceError: If it is no Lean project or cannot be traced.
+            TraceError: If it is not a Lean project or cannot be traced.
         """
         return self._setup(LeanGitRepo.from_path(path))
 
@@ -161,18 +161,18 @@ class BaseAgent(ABC):
         """Prove the ``sorry`` theorems of the repositories that were set up.
 
         Every proof that Lean confirms is recorded in the database at once and appended to
-        ``proofs.jsonl`` beside it, so a run that is killed loses nothing, and the same call goes on
-        with the theorems that are left.
+        ``proofs.jsonl`` beside it, so a killed run loses nothing, and the same call continues
+        with the remaining theorems.
 
         Args:
-            whole_proof: Have the model write each proof in one go instead of searching.
+            whole_proof: Let the model write each proof in one go instead of searching.
             limit: Try at most this many theorems.
 
         Returns:
             A result for each theorem tried.
 
         Raises:
-            GeneratorError: If the model does not answer at all, or not any more.
+            GeneratorError: If the model's generator fails.
         """
         tasks = self.initialize_prover()[:limit]
         if not tasks:
@@ -198,7 +198,7 @@ class BaseAgent(ABC):
         Args:
             theorem: The theorem.
             repo: Its repository.
-            whole_proof: Have the model write the proof in one go.
+            whole_proof: Let the model write the proof in one go.
         """
         if self.prover is None:
             self._setup_prover()
@@ -244,7 +244,7 @@ class BaseAgent(ABC):
         return Server(project_path=repo.path, start=False)
 
     def _report(self, theorem: Theorem, result: SearchResult) -> None:
-        """Record a proof before anything is said about it; a kill after that loses nothing."""
+        """Record a proof before printing it, so that a kill loses nothing."""
         if result.proof is not None:
             self.proofs.append(ProvedTheorem.of(theorem, result.proof))
             self._record(theorem, result)
@@ -260,7 +260,7 @@ class BaseAgent(ABC):
         try:
             self.database.record_proof(theorem, result.tactics or ())
         except NotInDatabaseError:
-            # It had a proof before, or another agent on this database was faster: that one stays.
+            # Already proved, perhaps by another agent on this database; keep that proof.
             repository = self.database.get_repository(theorem.url, theorem.commit)
             known = () if repository is None else repository.iter_theorems()
             if all(other.identity != theorem.identity for other in known):

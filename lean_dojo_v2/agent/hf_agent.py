@@ -1,4 +1,4 @@
-"""The agent of trainers whose models prove by themselves, SFT and GRPO first."""
+"""The agent of trainers whose models prove by themselves, such as SFT and GRPO."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class HFAgent(BaseAgent):
 
     Args:
         trainer: An ``SFTTrainer``, a ``GRPOTrainer``, or any other trainer. It proves with the
-            prover that its plugin names, and where none is named as with a causal language model
-            in its ``output_dir``.
+            prover that its plugin names, or else with the causal language model in its
+            ``output_dir``.
         database_path: The database.
         training_config: Not used; every setting is the trainer's own.
         prover_config: Limits of proof search.

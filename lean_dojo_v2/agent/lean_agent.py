@@ -1,4 +1,4 @@
-"""The lifelong-learning agent: a premise retriever and a generator that reads what it finds."""
+"""The lifelong-learning agent: a premise retriever, and a generator that reads the premises."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class LeanAgent(BaseAgent):
     arXiv:2410.06209).
 
     Proving takes the checkpoint with the best Recall@10_val, and without one the model that
-    ``training_config`` names. Premises come from the repositories of the database: where the
-    exported corpus is of others, it is exported anew.
+    ``training_config`` names. Premises come from the repositories of the database; the corpus is
+    exported again if it belongs to others.
 
     Args:
         database_path: The database.
@@ -49,8 +49,8 @@ class LeanAgent(BaseAgent):
         corpus = self.data_path / "corpus.jsonl"
         repositories = self.database.repositories
         wanted = {(repository.url, repository.commit) for repository in repositories}
-        # The folder is shared by all that is done here; what lies there may be of other
-        # repositories. A database without any has nothing better to offer.
+        # The folder is shared, so it may hold other repositories' data. An empty database cannot
+        # replace it.
         if not corpus.exists() or (wanted and _exported(self.data_path) != wanted):
             self.database.export_merged_data(repositories, self.data_path)
         self.prover = prover_of(

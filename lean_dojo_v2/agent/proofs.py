@@ -1,4 +1,4 @@
-"""The proofs an agent found: a log, and a patch of the Lean files."""
+"""Proofs found by an agent: a log, and a patch of the Lean files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _pair(value: Sequence[int]) -> Position:
 
 @attrs.frozen
 class ProvedTheorem:
-    """A theorem that was ``sorry``, with a proof (a tactic block) that Lean confirmed."""
+    """A theorem that was ``sorry``, with a verified proof (a tactic block)."""
 
     url: str
     commit: str
@@ -50,7 +50,7 @@ class ProvedTheorem:
 
 @attrs.frozen
 class ProofLog:
-    """A JSONL file of proofs that is only appended to."""
+    """An append-only JSONL file of proofs."""
 
     path: Path
 
@@ -59,10 +59,10 @@ class ProofLog:
         append_lines(self.path, [attrs.asdict(proof)])
 
     def __iter__(self) -> Iterator[ProvedTheorem]:
-        """Read the proofs; a line that was left half written is passed over.
+        """Read the proofs; an incomplete line is skipped.
 
         Raises:
-            DataError: For a line that is JSON and no proof.
+            DataError: For a line that is JSON but not a proof.
         """
         if self.path.exists():
             yield from read_records(self.path, ProvedTheorem, "a proof")
@@ -73,7 +73,7 @@ def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:
 
     Args:
         root: The folder; nothing in it is changed.
-        proofs: Proofs of its theorems; of several for one theorem, the last counts.
+        proofs: Proofs of its theorems; the last one for a theorem counts.
 
     Raises:
         UsageError: If a file is missing.
@@ -91,7 +91,7 @@ def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:
 
 def _patched(text: str, file_path: str, proofs: Mapping[Position, ProvedTheorem]) -> str:
     line_end = "\r\n" if "\r\n" in text else "\n"
-    # From the end of the file to its start, so that positions stay right.
+    # From the end of the file to its start, so that positions stay valid.
     for _, proof in sorted(proofs.items(), reverse=True):
         source = SourceTheorem(
             text, proof.full_name, file_path, proof.start, proof.end, proof.statement
@@ -102,7 +102,7 @@ def _patched(text: str, file_path: str, proofs: Mapping[Position, ProvedTheorem]
 
 
 def _read(file: Path) -> str:
-    """Read a file with its line ends as they are."""
+    """Read a file, keeping its line endings."""
     try:
         return file.read_bytes().decode("utf-8")
     except OSError as error:

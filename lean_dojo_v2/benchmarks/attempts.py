@@ -17,7 +17,7 @@ from lean_dojo_v2.runs.files import append_lines, read_records
 
 RUN_FILE = "run.json"
 PASSING = frozenset({Failure.ENGINE, Failure.GENERATOR})
-"""What is no verdict on the prover: such an attempt is made again when the run is started again."""
+"""Failures that are not the prover's: such attempts are repeated when the run is resumed."""
 
 
 @attrs.frozen
@@ -26,17 +26,17 @@ class Attempt:
 
     Attributes:
         name: The theorem.
-        number: Which attempt, from 0.
-        group: The split that the benchmark puts it in; ``None`` for none.
-        success: Whether Lean confirmed a proof.
+        number: Number of the attempt, from 0.
+        group: The benchmark's split, if any.
+        success: Whether a proof was verified.
         proof: The proof.
-        reason: Why there is none.
+        reason: Why there is no proof.
         detail: One sentence about it.
         expansions: States expanded.
         samples: Tactics suggested, or proofs written.
-        lean_calls: Questions to Lean, counted as in :class:`.SearchResult`.
-        refused_proofs: Finished-looking proofs that full verification refused.
-        ended_by_clock: How often a limit in seconds ended something.
+        lean_calls: Lean calls, counted as in :class:`.SearchResult`.
+        refused_proofs: Finished proofs that full verification refused.
+        ended_by_clock: How often a limit in seconds was hit.
         seconds: Time spent.
     """
 
@@ -75,7 +75,7 @@ class Attempt:
 
     @property
     def counts(self) -> bool:
-        """Whether it tells about the prover, not about an engine or endpoint that failed."""
+        """Whether it counts: no engine or endpoint failed."""
         return self.reason not in PASSING
 
 
@@ -89,18 +89,18 @@ class AttemptFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def begin(self, asked: Mapping[str, Any]) -> None:
+    def begin(self, request: Mapping[str, Any]) -> None:
         """Record the request, or check that it is the same as before.
 
         Args:
-            asked: What decides about the results, as plain data.
+            request: Everything that determines the results, as plain data.
 
         Raises:
-            UsageError: If another run lies there.
+            UsageError: If the folder holds another run.
         """
-        wanted = orjson.loads(orjson.dumps(asked))
+        wanted = orjson.loads(orjson.dumps(request))
         if (self.path / RUN_FILE).exists():
-            if changed := differences(self.asked(), wanted):
+            if changed := differences(self.request(), wanted):
                 told = (f"{key} was {was} and is {now}" for key, (was, now) in changed.items())
                 raise UsageError(
                     f"{self.path} holds a run with other settings: {', '.join(told)}; name another "
@@ -111,11 +111,11 @@ class AttemptFolder:
             content = orjson.dumps(wanted, option=orjson.OPT_INDENT_2)
             atomic_write_bytes(self.path / RUN_FILE, content)
 
-    def asked(self) -> dict[str, Any]:
-        """Return what was asked.
+    def request(self) -> dict[str, Any]:
+        """Return the recorded request.
 
         Raises:
-            DataError: If no run lies there.
+            DataError: If the folder holds no run.
         """
         file = self.path / RUN_FILE
         if not file.is_file():
@@ -130,19 +130,19 @@ class AttemptFolder:
         return found
 
     def append(self, who: str, attempt: Attempt) -> None:
-        """Append an attempt safely, so that a kill right after it loses nothing.
+        """Append an attempt and force it to disk.
 
         Args:
-            who: Whose attempt: the name of its file, for example ``"prover"``.
+            who: Name of the file, for example ``"prover"``.
             attempt: The attempt.
         """
         append_lines(self._file(who), [attrs.asdict(attempt)])
 
     def attempts(self, who: str) -> list[Attempt]:
-        """Read the attempts that count; if one was made twice, the last.
+        """Read the attempts that count; of repeated ones, the last.
 
         Raises:
-            DataError: If a line is something else.
+            DataError: If a line is malformed.
         """
         return [one for one in self._latest(who) if one.counts]
 
@@ -160,10 +160,10 @@ class AttemptFolder:
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Compare two requests as :meth:`AttemptFolder.asked` gives them.
+    """Compare two requests of :meth:`AttemptFolder.request`.
 
     Returns:
-        The values of what differs, by dotted names in order; ``None`` stands for a missing one.
+        Both values of each difference, by dotted names in order; ``None`` for a missing one.
 
     >>> differences({"limits": {"samples": 4, "seconds": 9}}, {"limits": {"samples": 8}})
     {'limits.samples': (4, 8), 'limits.seconds': (9, None)}

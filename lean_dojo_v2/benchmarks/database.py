@@ -1,4 +1,4 @@
-"""Benchmarks of traced theorems: held out, left ``sorry``, and those of the shipped sample."""
+"""Benchmarks of traced theorems: held-out ones, ``sorry`` ones, and the shipped sample."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class HeldOutBenchmark:
         database: The database (``.json``, ``.sqlite``).
         project: Folder with the repository's files, for a database of one repository; by default
             the folder that was traced, or a clone.
-        split: ``"val"`` or ``"test"`` for one of the two.
+        split: ``"val"`` or ``"test"``; default: both.
     """
 
     name: ClassVar[str] = "held-out"
@@ -70,7 +70,7 @@ class SampleBenchmark:
     They need Lean's core only, and no network: the splits are ``val``, ``test`` and ``sorry``.
 
     Attributes:
-        split: One of the three, for its theorems alone.
+        split: One of the three; default: all.
     """
 
     name: ClassVar[str] = "sample"
@@ -118,7 +118,7 @@ def training_theorems(repositories: Iterable[Repository]) -> Iterator[tuple[Theo
 def sorry_theorems(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem, str]]:
     """Yield the theorems that were left ``sorry``, in the order of the files."""
     for repository in repositories:
-        # Proved ones last: one that is proved meanwhile is in both, not in neither.
+        # Proved ones last, so that a theorem proved meanwhile is not missed.
         theorems = {
             theorem.identity: theorem
             for theorem in (
@@ -126,7 +126,7 @@ def sorry_theorems(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem
                 *repository.iter_list("sorry_theorems_proved"),
             )
         }
-        # In the order of the files: a proof that is recorded changes no benchmark.
+        # In the order of the files, so that recording a proof does not change the benchmark.
         for theorem in sorted(theorems.values(), key=lambda one: (one.file_path, one.start)):
             yield theorem, "sorry"
 

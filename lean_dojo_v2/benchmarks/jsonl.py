@@ -1,4 +1,4 @@
-"""Benchmarks in a single JSONL file, in the forms of miniF2F and of other public sets."""
+"""Benchmarks in a JSONL file, in the format of miniF2F and other public sets."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "header": ("header",),
     "split": ("split",),
 }
-"""What is read of a row, and the columns that public sets have it in, in the order of trying."""
+"""The fields of a row, with the column names of public sets in the order of look-up."""
 
 
 def columns_of(value: Mapping[str, str]) -> dict[str, str]:
-    """Take the columns of a set that differ from those of :data:`COLUMNS`.
+    """Validate column names that replace those of :data:`COLUMNS`.
 
     Raises:
         UsageError: If a key is none of them.
@@ -48,15 +48,15 @@ class JsonlBenchmark:
 
     Keys: ``formal_statement`` (or ``refined_statement``, ``full_proof``), the Lean text of the
     theorem, with or without ``:= by`` and ``sorry`` at its end, perhaps after imports and lemmas;
-    ``name`` (optional if the text names one theorem); ``header`` (optional), what comes before it,
-    such as ``import Mathlib``; ``split`` (optional). Other keys are passed over. These are the
+    ``name`` (optional if the text names one theorem); ``header`` (optional), the text before it,
+    such as ``import Mathlib``; ``split`` (optional). Other keys are ignored. These are the
     columns of miniF2F (Zheng et al. 2022, arXiv:2109.00110), DeepSeek-Prover-V1, NuminaMath-LEAN,
     Kimina-Prover-Promptset, Goedel-Pset, Lean-Workbook, FormalMATH and Herald.
 
     Attributes:
         file: The file.
         project: Folder of a built Lean project that has what the headers import, such as Mathlib.
-        split: Take this split alone.
+        split: Only this split.
         columns: Other names of ``statement``, ``name``, ``header`` and ``split``.
     """
 
@@ -67,7 +67,7 @@ class JsonlBenchmark:
 
     @property
     def name(self) -> str:
-        """The file's name without its ending."""
+        """The file's name without its suffix."""
         return self.file.stem
 
     def problems(self) -> list[BenchmarkProblem]:
@@ -75,7 +75,7 @@ class JsonlBenchmark:
 
         Raises:
             UnreadableFileError: If there is no such file, or a line is not such an object, or its
-                statement no theorem, or two theorems have one name.
+                statement is not a theorem, or two theorems share a name.
         """
         return strictly(self.statements(), str(self.file))
 
@@ -102,7 +102,7 @@ def _object(line: bytes) -> Mapping[str, Any]:
 
 
 def strictly(found: Iterable[Statement | UsageError], source: str) -> list[BenchmarkProblem]:
-    """Return the theorems of a set; raise where one cannot be read, or two have one name."""
+    """Return the theorems of a set; raise if one is unreadable or two share a name."""
     problems = []
     for one in found:
         if isinstance(one, UsageError):
@@ -128,13 +128,13 @@ def statement_from(
     """Read one theorem of a public set, and whether it has a proof there.
 
     Args:
-        item: A line's object, see :class:`JsonlBenchmark`. A name that is an identifier of the set
-            and not that of a theorem of the text (``uuid``) is passed over.
+        item: A line's object, see :class:`JsonlBenchmark`. A name that is no theorem of the text
+            (``uuid``) is ignored.
         project: Folder of a built Lean project that has what the header imports.
         columns: See :class:`JsonlBenchmark`.
 
     Raises:
-        UsageError: If it is none.
+        UsageError: If it is not a theorem.
     """
     key = _column(item, "statement", columns or {})
     text = _text(item, key)
@@ -144,9 +144,9 @@ def statement_from(
         before, statement, found, proof = split_theorem(text, name)
     except UsageError as error:
         raise UsageError(f"{key!r} {error}") from error
-    header = item.get(_column(item, "header", columns or {})) or ""  # Lean's core alone
+    header = item.get(_column(item, "header", columns or {})) or ""  # Lean's core only
     if parse_header(before).imports and isinstance(header, str):
-        header = ""  # a text with imports of its own is complete
+        header = ""  # a text with its own imports is complete
     split = item.get(_column(item, "split", columns or {}))
     if not isinstance(header, str) or not isinstance(split, str | None):
         raise UsageError("'header' and 'split' must be texts")
@@ -173,15 +173,15 @@ def _text(item: Mapping[str, Any], key: str) -> str:
 
 
 def split_theorem(text: str, name: str | None = None) -> tuple[str, str, str, str]:
-    """Split a theorem's text into what comes before it, its statement and its proof.
+    """Split a theorem's text into preceding text, statement and proof.
 
     Args:
         text: The theorem, with or without ``:= by`` and ``sorry`` at its end.
         name: Its name; the last theorem's if not given, since lemmas come before it.
 
     Returns:
-        What comes before it, the theorem up to and with ``:=``, its name as written, and what
-        follows the statement.
+        The preceding text, the theorem up to and with ``:=``, its name as written, and the text
+        after the statement.
 
     Raises:
         UsageError: If there is no such theorem.

@@ -1,4 +1,4 @@
-"""Sets of theorems by the names that users give: a file, a data set of the hub, a benchmark."""
+"""Sets of theorems by user-given names: a file, a data set of the hub, a benchmark."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ JSONL, HUB = "jsonl", "hub"
 
 
 def benchmark_named(source: str) -> tuple[str, dict[str, str]]:
-    """Return the registered name of a set's benchmark, and the settings that the name stands for.
+    """Return the registered benchmark of a set, and the settings implied by the name.
 
     >>> benchmark_named("sets/few.jsonl")
     ('jsonl', {'file': 'sets/few.jsonl'})

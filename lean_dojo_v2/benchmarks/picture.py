@@ -1,4 +1,4 @@
-"""Proofs against expansions, as a picture."""
+"""Plot of proofs against expansions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FILE = "curve.svg"
 
 
 def draw(lines: Mapping[str, Summary]) -> Figure:
-    """Draw how many of the same theorems each named prover proves within how many expansions.
+    """Plot for each named prover the theorems proved within a number of expansions.
 
-    Of one that writes whole proofs: with how many.
+    For a prover of whole proofs: within a number of attempts.
     """
     figure, axes = new_figure(8, 3.8)
     tried = max((summary.proved.tried for summary in lines.values()), default=0)

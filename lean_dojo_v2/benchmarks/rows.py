@@ -1,4 +1,4 @@
-"""What a dataset row asks to prove: a goal, a statement, or a benchmark's theorem."""
+"""Problems of dataset rows: a goal, a statement, or a benchmark's theorem."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from lean_dojo_v2.prover.problem import GoalProblem, Problem
 
 @attrs.frozen
 class RowProblem:
-    """What a row asks to prove.
+    """The problem of a row.
 
     Attributes:
-        problem: What is opened and checked.
+        problem: The problem to open and check.
         project: Folder of the Lean project that it needs; ``None`` if Lean alone will do.
-        text: The statement as Lean source with what stands before it; empty for a bare goal.
+        text: The statement as Lean source with the text before it; empty for a bare goal.
     """
 
     problem: Problem
@@ -40,13 +40,13 @@ def problem_of_row(
     benchmark: str | Benchmark | None = None,
     project: Path | None = None,
 ) -> RowProblem:
-    """Read what a row asks to prove; other columns are ignored.
+    """Read the problem of a row; other columns are ignored.
 
     A row has ``goal``, an expression (``∀ n : Nat, n + 0 = n``); or ``formal_statement`` with
     ``name`` and perhaps ``header``, as in miniF2F; or ``name`` alone, a theorem of ``benchmark``.
 
     Args:
-        row: The row; ``None`` in a column is no value.
+        row: The row; ``None`` in a column means no value.
         benchmark: Where a name alone is looked up: a benchmark's name, a file in miniF2F's
             format, or a benchmark.
         project: Folder of a built Lean project for goals and statements.

@@ -1,4 +1,4 @@
-"""Run a prover on a benchmark, and go on after a kill."""
+"""Run a prover on a benchmark, resuming after a kill."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def local_server(project: Path | None) -> AbstractContextManager[Server]:
 def engines_kept() -> Iterator[None]:
     """Keep the engines of :func:`local_server` open until the end of the context.
 
-    They serve from run to run, with all that they have elaborated.
+    They are reused from run to run, with everything that they have elaborated.
     """
     idle: dict[Path | None, list[Server]] = defaultdict(list)
     with ExitStack() as stack:
@@ -73,16 +73,16 @@ def engines_kept() -> Iterator[None]:
 
 @attrs.define
 class Bench:
-    """A benchmark's theorems, and where a run over them is kept.
+    """A benchmark's theorems, and the run over them.
 
     Attributes:
         problems: The theorems.
         folder: The run's folder.
-        workers: Engines side by side, at most one a core for those of this machine.
+        workers: Parallel engines; local ones at most one per core.
         server: Opens an engine.
-        on_result: Told of every result before its attempt is written down: what it keeps of a
-            result is not lost to a kill, and may be told twice.
-        tree_dir: Folder for the search trees of first attempts; ``None`` for nowhere.
+        on_result: Called with every result before its attempt is recorded, so that a kill loses
+            nothing; may be called twice for one result.
+        tree_dir: Folder for the search trees of first attempts; ``None``: not saved.
         quiet: Show no bar.
     """
 
@@ -95,7 +95,7 @@ class Bench:
     quiet: bool = False
 
     def left(self, who: str, attempts: int) -> int:
-        """Count the attempts that are still to be made."""
+        """Count the remaining attempts."""
         done = self._done(who)
         return sum(
             (problem.full_name, number) not in done
@@ -112,17 +112,17 @@ class Bench:
         seed: int = 0,
         label: str = "attempts",
     ) -> None:
-        """Make the attempts that are still to be made, beside a bar (off a terminal, every 30 s).
+        """Make the remaining attempts, with a progress bar (off a terminal, a line every 30 s).
 
         Args:
             who: The name of the prover's file in the run's folder.
             make_prover: Makes the prover; attempt ``n`` has the seed ``seed + n``.
             attempts: Attempts at each theorem.
             seed: Seed of the first.
-            label: Stands before the bar.
+            label: Label of the bar.
 
         Raises:
-            GeneratorError: If the prover's model does not answer at all, or not any more.
+            GeneratorError: If the prover's generator fails.
             TraceError: If a project cannot be fetched.
         """
         done = self._done(who)
@@ -198,9 +198,9 @@ def _results(
 
 
 def engines_for(workers: int, problems: int, batch_size: int, processes: int = 1) -> int:
-    """Return a sensible number of engines for one of some processes of this machine.
+    """Return the number of engines for one of several processes on this machine.
 
-    That is a core, and a batch of problems, for each.
+    At most one per core and per batch of problems.
 
     >>> engines_for(64, 3, 12)
     1

@@ -12,14 +12,13 @@ from lean_dojo_v2.prover.problem import TheoremProblem
 from lean_dojo_v2.tracing import LeanGitRepo
 
 FILE = "Benchmark.lean"
-"""How the file of a theorem with a header is called in messages."""
+"""Name of a header's file in messages."""
 
 
 def project_of(problem: BenchmarkProblem) -> Path | None:
     """Return the folder of the Lean project that a theorem needs; ``None`` if Lean alone will do.
 
-    A repository whose folder the benchmark does not know is taken from where it was traced, or
-    cloned.
+    A repository without a known folder is looked up where it was traced, or cloned.
 
     Raises:
         TraceError: If it cannot be cloned.
@@ -30,14 +29,14 @@ def project_of(problem: BenchmarkProblem) -> Path | None:
 
 
 def problem_of(problem: BenchmarkProblem, project: Path | None = None) -> TheoremProblem:
-    """Return what a prover's ``search_many`` takes.
+    """Return a problem for a prover's ``search_many``.
 
     Args:
         problem: The benchmark's theorem.
-        project: The folder that :func:`project_of` gave, for a theorem of a repository.
+        project: The folder from :func:`project_of`, for a theorem of a repository.
 
     Raises:
-        UsageError: If the theorem stands in a repository and there is no folder.
+        UsageError: If the theorem is in a repository without a folder.
         LeanError: If its file cannot be read.
     """
     if problem.theorem is not None:

@@ -1,4 +1,4 @@
-"""Sets of statements: what a row says, which rows say the same, what is left out and why."""
+"""Sets of statements: reading rows, finding duplicates, leaving out held-out ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Statement:
 
     Attributes:
         problem: The theorem, without a proof.
-        has_proof: Whether the set gives a proof, which nobody is shown.
+        has_proof: Whether the set contains a proof, which is never shown.
     """
 
     problem: BenchmarkProblem
@@ -36,27 +36,27 @@ class Statement:
 
     @property
     def is_held_out(self) -> bool:
-        """Whether its split is one that nobody trains on."""
+        """Whether its split is held out."""
         return self.problem.split in HELD_OUT_SPLITS
 
 
 class LeftOut(StrEnum):
     """Why a row of a set is not trained on; the values follow a number in messages."""
 
-    UNREADABLE = "no theorem that can be read"
+    UNREADABLE = "not a readable theorem"
     HELD_OUT = "of held-out splits"
-    SAYS_HELD_OUT = "saying what a held-out one says"
-    SAID_TWICE = "saying what another one says"
+    SAYS_HELD_OUT = "stating the same as a held-out one"
+    SAID_TWICE = "stating the same as another one"
 
 
 @attrs.frozen
 class Examined:
-    """A set, examined.
+    """A set after examination.
 
     Attributes:
-        problems: What is left; their names differ.
-        left_out: What is not, by reason: the names, or where they stand and what is wrong.
-        with_proof: How many of what is left had a proof in the set.
+        problems: The remaining problems; their names differ.
+        left_out: Those left out, by reason: names, or location and error.
+        with_proof: Number of remaining problems with a proof in the set.
     """
 
     problems: tuple[BenchmarkProblem, ...]
@@ -69,10 +69,10 @@ class Examined:
         return len(self.problems) + sum(map(len, self.left_out.values()))
 
     def lines(self) -> list[str]:
-        """Say what is left and what is not, with shares and an example of each."""
+        """Describe the remaining and left-out rows, with shares and an example of each."""
         said = [
             f"{counted(len(self.problems), 'statement', 'statements')} of {self.total}, "
-            f"{self.with_proof} of which carry a proof, which is not shown"
+            f"{self.with_proof} of which have a proof, which is not shown"
             if self.with_proof
             else f"{counted(len(self.problems), 'statement', 'statements')} of {self.total}"
         ]
@@ -83,16 +83,16 @@ class Examined:
 
 
 def examine(found: Iterable[Statement | UsageError], held_out: Iterable[str] = ()) -> Examined:
-    """Sort out what may be trained on.
+    """Select the statements that may be trained on.
 
     Args:
-        found: The rows of a set; an error stands for one that is no theorem.
+        found: The rows of a set; an error for one that is not a theorem.
         held_out: Statements of other theorems that are held out.
     """
     rows = list(found)
-    secret = {said(one) for one in held_out}
+    secret = {normalised(one) for one in held_out}
     readable = [row for row in rows if isinstance(row, Statement)]
-    secret.update(said(row.problem.statement) for row in readable if row.is_held_out)
+    secret.update(normalised(row.problem.statement) for row in readable if row.is_held_out)
     kept: list[Statement] = []
     left_out: dict[LeftOut, list[str]] = {}
     seen: set[str] = set()
@@ -101,7 +101,7 @@ def examine(found: Iterable[Statement | UsageError], held_out: Iterable[str] = (
             left_out.setdefault(LeftOut.UNREADABLE, []).append(str(row))
             continue
         problem = row.problem
-        what = said(problem.statement)
+        what = normalised(problem.statement)
         here = with_context(problem.header or "", what)
         if row.is_held_out:
             reason = LeftOut.HELD_OUT
@@ -122,14 +122,14 @@ def examine(found: Iterable[Statement | UsageError], held_out: Iterable[str] = (
 
 
 def distinctly_named(problems: Iterable[BenchmarkProblem]) -> Iterator[BenchmarkProblem]:
-    """Rename theorems that have the name of one before them: ``t``, ``t_2``, ``t_3``."""
+    """Rename theorems whose names have occurred before: ``t``, ``t_2``, ``t_3``."""
     seen: Counter[str] = Counter()
     for problem in problems:
         seen[problem.full_name] += 1
         number = seen[problem.full_name]
         if number == 1:
             yield problem
-        elif problem.theorem is not None:  # its name is its file's
+        elif problem.theorem is not None:  # its name is fixed by its file
             yield attrs.evolve(problem, full_name=f"{problem.full_name} #{number}")
         else:
             yield _renamed(problem, f"_{number}")
@@ -143,18 +143,18 @@ def _renamed(problem: BenchmarkProblem, ending: str) -> BenchmarkProblem:
     return attrs.evolve(problem, full_name=problem.full_name + ending, statement=statement)
 
 
-def said(statement: str) -> str:
-    r"""Return what a declaration says, whatever its modifiers, names, comments and layout.
+def normalised(statement: str) -> str:
+    r"""Normalise a declaration: without modifiers, name, comments and layout.
 
-    Variables that the text itself binds are numbered.
+    Bound variables are numbered.
 
-    >>> said("private theorem a.b.{u} (n:Nat) : -- all\n    n = n :=")
+    >>> normalised("private theorem a.b.{u} (n:Nat) : -- all\n    n = n :=")
     '( #1 : Nat ) : #1 = #1'
-    >>> said("lemma c (m : Nat) : m = m := by")
+    >>> normalised("lemma c (m : Nat) : m = m := by")
     '( #1 : Nat ) : #1 = #1'
-    >>> said("theorem d : ∀ x y, x < y → ∃ z, x.z < z :=")
+    >>> normalised("theorem d : ∀ x y, x < y → ∃ z, x.z < z :=")
     ': ∀ #1 #2 , #1 < #2 → ∃ #3 , #1.z < #3'
-    >>> said("theorem e (y : ℝ) : (sin y : ℝ) ≤ 1 :=")
+    >>> normalised("theorem e (y : ℝ) : (sin y : ℝ) ≤ 1 :=")
     '( #1 : ℝ ) : ( sin #1 : ℝ ) ≤ 1'
     """
     words = [token.text for token in code_tokens(statement)]
@@ -176,7 +176,7 @@ def said(statement: str) -> str:
 
 def _bound(words: list[str]) -> Iterator[str]:
     """Yield the names that binders introduce, in the order of the text."""
-    goes_on = 0  # where a bracket belongs to the binder before it: ∀ x (h : p)
+    goes_on = 0  # brackets up to here belong to the previous binder: ∀ x (h : p)
     for place, word in enumerate(words):
         if word not in _BRACKETS and word not in _BINDERS:
             continue

@@ -1,4 +1,4 @@
-"""The numbers of benchmarks: intervals, pass@k, a paired test, proofs against expansions."""
+"""Statistics of benchmarks: intervals, pass@k, a paired test, proofs against expansions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ CONFIDENCE = 0.95
 
 @attrs.frozen
 class Share:
-    """How many of some theorems were proved.
+    """A share of theorems proved.
 
     Attributes:
-        proved: How many.
-        tried: Of how many.
+        proved: Theorems proved.
+        tried: Theorems tried.
         low: Lower end of the 95 % interval of the share (Wilson 1927).
         high: Its upper end.
     """
@@ -79,11 +79,11 @@ class Estimate:
 
     @classmethod
     def of(cls, shares: Sequence[float]) -> Estimate:
-        """Average shares, each of one theorem; the interval is about theorems as a sample.
+        """Average the theorems' shares; the interval treats theorems as a sample.
 
-        It is Wilson's, for as many theorems as would scatter so much were each proved or not, and
-        fewer where that scatter is itself estimated from few (Korn & Graubard 1998); where each is
-        proved or not, that of :class:`Share`.
+        It is Wilson's for an effective number of theorems, by the variance of the shares, reduced
+        if that is estimated from few (Korn & Graubard 1998); if each is proved or not, it is that
+        of :class:`Share`.
 
         >>> print(Estimate.of([1.0] * 7 + [0.0] * 3), "|", Share.of(7, 10))
         70.0 % (39.7..89.2) | 7 of 10 (70.0 %, 95 % interval 39.7..89.2)
@@ -110,13 +110,13 @@ class Estimate:
 
 
 def pass_at(k: int, tries: Sequence[tuple[int, int]]) -> Estimate:
-    """Estimate the share of theorems that at least one of ``k`` attempts proves, without bias.
+    """Estimate without bias the share of theorems proved by at least one of ``k`` attempts.
 
     Chen et al. 2021, arXiv:2107.03374: ``1 - C(n - c, k) / C(n, k)``, averaged over theorems.
 
     Args:
         k: Attempts.
-        tries: For each theorem how many attempts were made, at least ``k``, and how many proved it.
+        tries: For each theorem the number of attempts, at least ``k``, and of successes.
 
     >>> pass_at(1, [(4, 2), (4, 0)]).value, round(pass_at(2, [(4, 2)]).value, 3)
     (0.25, 0.833)
@@ -130,12 +130,11 @@ def curve(expansions: Iterable[int], weight: float = 1.0) -> list[tuple[int, flo
     """Return proofs against expansions.
 
     Args:
-        expansions: What each proof took.
-        weight: What a proof counts: 1, or the inverse of the attempts at each theorem.
+        expansions: The cost of each proof.
+        weight: Weight of a proof: 1, or the inverse of the attempts per theorem.
 
     Returns:
-        The numbers of expansions at which proofs were found, rising, each with the proofs found
-        within so many.
+        Increasing numbers of expansions, each with the proofs found within that many.
 
     >>> curve([2, 1, 2, 5])
     [(1, 1.0), (2, 3.0), (5, 4.0)]
@@ -157,9 +156,9 @@ class Comparison:
         neither: Those that neither proved.
         p: Two-sided p-value of the exact paired test (McNemar with the binomial distribution).
         difference: The first's share of all theorems less the second's.
-        low: Lower end of its 95 % interval, theorems being a sample (Newcombe 1998, for paired
-            shares, by Wilson's intervals). Near p = 0.05 it may leave out 0 where the exact test,
-            which is cautious, does not decide.
+        low: Lower end of its 95 % interval over theorems (Newcombe 1998, for paired shares, from
+            Wilson's intervals). Near p = 0.05 it may exclude 0 although the conservative exact test
+            is not significant.
         high: Its upper end.
     """
 
@@ -204,7 +203,7 @@ class Comparison:
 
     @property
     def gain(self) -> str:
-        """Say by how much the first proves more, in points, with the interval.
+        """Describe the gain of the first, in points, with the interval.
 
         >>> Comparison.of([(True, False)] * 6 + [(True, True)]).gain
         '+85.7 points, 95 % interval +34.5..+97.4; p = 0.0312'
@@ -216,12 +215,12 @@ class Comparison:
 
 
 def _end(one: float, other: float, together: float) -> float:
-    """Return how far the interval of a difference reaches, from how far those of two shares do."""
+    """Return the reach of the interval of a difference, from those of two shares."""
     return math.sqrt(max(0.0, one**2 - 2 * together * one * other + other**2))
 
 
 def _correlation(both: int, one: int, other: int, neither: int) -> float:
-    """Return that of the proofs of two runs; a positive one corrected for continuity."""
+    """Return the correlation of two runs' proofs; corrected for continuity if positive."""
     product = (both + one) * (other + neither) * (both + other) * (one + neither)
     if not product:
         return 0.0

@@ -12,7 +12,7 @@ from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder, differences
 from lean_dojo_v2.benchmarks.statistics import Comparison, Estimate, Share, curve, pass_at
 
 PROVER, AUTOMATION = "prover", "automation"
-"""Whose attempts a run's folder holds."""
+"""Names of the files of attempts in a run's folder."""
 
 
 @attrs.frozen
@@ -24,16 +24,16 @@ class Summary:
         groups: The same for each split of the benchmark.
         attempts: Attempts at each theorem.
         pass_at: Estimated share of theorems that ``k`` attempts prove, by ``k``.
-        curve: Expansions, rising, each with the proofs found within so many by one attempt (the
-            mean over attempts). Of proofs that were written in one go: attempts, each with the
-            theorems that so many prove.
+        curve: Increasing expansions, each with the proofs found within that many by one attempt
+            (the mean over attempts). For whole proofs: attempts, each with the theorems that so
+            many prove.
         expansions: States expanded, in all.
         samples: Tactics or proofs sampled, in all.
-        lean_calls: Questions to Lean, in all.
-        refused_proofs: Finished-looking proofs that full verification refused, in all.
+        lean_calls: Lean calls, in all.
+        refused_proofs: Finished proofs that full verification refused, in all.
         seconds: Time spent on the theorems, in all.
-        reasons: How many attempts ended without a proof for each reason.
-        ended_by_clock: Theorems where a limit in seconds ended something.
+        reasons: Number of attempts without a proof, by reason.
+        ended_by_clock: Theorems for which a limit in seconds was hit.
         not_counted: Theorems whose attempts an engine or an endpoint failed.
     """
 
@@ -53,7 +53,7 @@ class Summary:
 
     @classmethod
     def of(cls, attempts: Sequence[Attempt], failed: Sequence[Attempt] = ()) -> Summary:
-        """Add attempts up.
+        """Summarise attempts.
 
         Args:
             attempts: Those that count.
@@ -91,7 +91,7 @@ class Summary:
 
 
 def _most(attempts: Sequence[Attempt]) -> int:
-    """Count the attempts at each theorem that a run was to make."""
+    """Return the number of attempts per theorem in a run."""
     return max((one.number + 1 for one in attempts), default=0)
 
 
@@ -105,7 +105,7 @@ def _names(attempts: Any) -> tuple[str, ...]:
 
 
 def proved_by(attempts: Sequence[Attempt]) -> dict[str, bool]:
-    """Say for each theorem whether an attempt proved it."""
+    """Return for each theorem whether an attempt proved it."""
     found: dict[str, bool] = {}
     for attempt in attempts:
         found[attempt.name] = found.get(attempt.name, False) or attempt.success
@@ -118,8 +118,8 @@ class Compared:
 
     Attributes:
         run: The other run's folder.
-        attempts: Attempts at each theorem that are compared: the first ones, as many as the run
-            with fewer has made.
+        attempts: Attempts compared per theorem: the first ones, as many as both runs have
+            made.
         differences: Settings other than the prover's that differ there, by their dotted names.
         theorems: Theorems that both tried.
         counts: Which proved what; ``first`` is this run.
@@ -138,18 +138,18 @@ class Compared:
 
 @attrs.frozen
 class Report:
-    """What a run of a benchmark found.
+    """Results of a benchmark run.
 
     Attributes:
-        asked: What was asked.
-        prover: What the prover did.
-        automation: What Lean's own automation does alone; ``None`` if it was not asked.
+        request: The request.
+        prover: The prover's results.
+        automation: Results of Lean's automation alone; ``None`` if it was not run.
         beyond: Theorems that the prover proved and automation does not.
         missed: Theorems that automation proves and the prover did not.
-        compared: The run beside another one; ``None`` without.
+        compared: The comparison with another run, if any.
     """
 
-    asked: Mapping[str, Any]
+    request: Mapping[str, Any]
     prover: Summary
     automation: Summary | None
     beyond: tuple[str, ...]
@@ -162,7 +162,7 @@ class Report:
 
 
 def read_report(folder: AttemptFolder, other: AttemptFolder | None = None) -> Report:
-    """Read what a run has found so far.
+    """Read the results of a run so far.
 
     Args:
         folder: The run.
@@ -176,7 +176,7 @@ def read_report(folder: AttemptFolder, other: AttemptFolder | None = None) -> Re
     proved, automatic = proved_by(mine), proved_by(lean)
     both = [name for name in proved if name in automatic]
     return Report(
-        asked=folder.asked(),
+        request=folder.request(),
         prover=Summary.of(mine, folder.failed(PROVER)),
         automation=Summary.of(lean, folder.failed(AUTOMATION)) if lean else None,
         beyond=tuple(name for name in both if proved[name] and not automatic[name]),
@@ -187,12 +187,12 @@ def read_report(folder: AttemptFolder, other: AttemptFolder | None = None) -> Re
 
 def _compare(folder: AttemptFolder, other: AttemptFolder) -> Compared:
     first, second = folder.attempts(PROVER), other.attempts(PROVER)
-    fewest = min(_most(first), _most(second))  # more attempts prove more, whoever makes them
+    fewest = min(_most(first), _most(second))  # more attempts prove more
     mine, theirs = (
         proved_by([one for one in made if one.number < fewest]) for made in (first, second)
     )
     names = [name for name in mine if name in theirs]
-    here, there = ({**one.asked(), "prover": None} for one in (folder, other))
+    here, there = ({**one.request(), "prover": None} for one in (folder, other))
     return Compared(
         run=str(other.path),
         attempts=fewest,

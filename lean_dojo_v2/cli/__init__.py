@@ -1,4 +1,4 @@
-"""The ``lean-dojo`` program: one file a command, each imported only when it is used."""
+"""The ``lean-dojo`` program: one file per command, each imported only when used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lean_dojo_v2.cli.lazy import COMPLETION, LazyCommand, ProgramGroup
 TRACEBACK_VARIABLE = "LEAN_DOJO_TRACEBACK"
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-"""Errors of writing to a pipe or file that the user gave us as standard output."""
+"""Errors of writing to standard output."""
 
 _SUMMARIES = {
     "plugins": "List, install, check and write plugins.",
@@ -94,12 +94,12 @@ def cli() -> None:
     """Train AI theorem provers for Lean 4.
 
     Trainers, formatters, rewards, callbacks, provers, benchmarks and commands are plugins:
-    `lean-dojo plugins` lists what is installed, `lean-dojo show NAME` says what each one takes.
+    `lean-dojo plugins` lists what is installed, `lean-dojo show NAME` lists the settings of each.
     """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program; as the shell calls it, in a process that is watched (see :mod:`.guard`).
+    """Run the program; from the shell, in a watched process (see :mod:`.guard`).
 
     Args:
         arguments: Command line without the program's name; the process's own if not given.
@@ -123,14 +123,14 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         result = cli.main(arguments, prog_name="lean-dojo", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt) as error:
-        # click aborts from the interrupt; a long command's says what to do.
+        # click aborts from the interrupt; a long command's message says what to do.
         click.echo(str(error.__cause__ or error) or "Interrupted.", err=True)
         return 130
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except Exception as error:
-        completing = COMPLETION in os.environ  # nobody wants to read while they type
+        completing = COMPLETION in os.environ  # no messages while the user types
         code = 1 if completing else _explain(error)
         if code is None:
             raise
@@ -143,7 +143,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _explain(error: Exception) -> int | None:
-    """Print an error that the user can do something about; ``None`` for a mistake of ours."""
+    """Print a user's error and return its exit code; ``None`` for an internal error."""
     # Imported here: `lean-dojo --help` needs no contract.
     from lean_dojo_core.errors import LeanDojoError
 
@@ -163,7 +163,7 @@ def _explain(error: Exception) -> int | None:
 
 
 def _message(error: Exception) -> str:
-    """Say what is wrong; of the system's errors without their number."""
+    """Return an error's message; without the number of a system error."""
     if isinstance(error, OSError):
         place = "the output" if error.filename is None else os.fsdecode(error.filename)
         return f"{place}: {error.strerror}"
@@ -171,10 +171,10 @@ def _message(error: Exception) -> str:
 
 
 def _flush() -> bool:
-    """Write what is buffered; a reader that went away (``| head``) is no error.
+    """Flush standard output; a closed reader (``| head``) is not an error.
 
     Returns:
-        Whether something could not be written, as on a full disk; that is said.
+        Whether something could not be written, as on a full disk; reported on stderr.
     """
     full = False
     for stream in (sys.stdout, sys.stderr):

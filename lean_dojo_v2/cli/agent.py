@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 def agent() -> None:
     """Trace a repository, train on it, and prove its `sorry` theorems.
 
-    The database is created if needed. After a kill, repeat the command: every part goes on where it
-    stopped, and what is already traced, trained or proved is kept.
+    The database is created if needed. After a kill, repeat the command: every part resumes where it
+    stopped.
     """
 
 
 @attrs.frozen(kw_only=True)
 class _Where:
-    """The repository, and the database that it is traced into."""
+    """The options for repository and database."""
 
     source: str = filled_by(
         click.argument("source", metavar="URL|PATH", shell_complete=complete_path)
@@ -58,7 +58,7 @@ class _Where:
 
 @attrs.frozen(kw_only=True)
 class _Training:
-    """Whether to train, and how."""
+    """The options for training."""
 
     files: tuple[Path, ...] = filled_by(config_option, default=())
     assignments: tuple[str, ...] = filled_by(set_option, default=())
@@ -125,12 +125,12 @@ def lean(
     settings, section = gather(RunOptions(training.files, training.assignments, where.database))
     trainer = make_trainer(registry.trainers["retrieval"], settings)
     made = LeanAgent(section.database_path, trainer.config, asked.config(), gen_ckpt_path=generator)
-    made.trainer = trainer  # the agent's own knows the config alone
+    made.trainer = trainer  # the agent's own trainer has only the config
     _run(_placed(made, section), where, asked, train=training.train)
 
 
 @agent.command(
-    short_help="Prove with a model behind an OpenAI-compatible endpoint, without training it."
+    short_help="Prove with a model behind an OpenAI-compatible endpoint, without training."
 )
 @grouped(where=_Where)
 @click.option("--model", metavar="MODEL", help="Name of the model at the endpoint.")
@@ -151,7 +151,7 @@ def external(*, where: _Where, model: str | None, asked: ProvingOptions) -> None
 
 
 def _placed(made: BaseAgent, section: RunSection) -> BaseAgent:
-    """Have an agent export where the section ``run:`` of a file says."""
+    """Make an agent export to the folder of a file's ``run:`` section."""
     if section.repositories:
         raise UsageError(
             f"section {RUN_KEY!r}: an agent works on the repository that it traces and trains on "

@@ -1,4 +1,4 @@
-"""``lean-dojo bench``: how many theorems of a benchmark a prover proves."""
+"""``lean-dojo bench``: measure a prover on a benchmark."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class BenchOptions:
-    """The options that are not of the prover, of the search or of the benchmark."""
+    """Options of the run itself."""
 
     database: Path | None = filled_by(database_option(default=None))
     limit: int | None = option(
@@ -56,7 +56,7 @@ class BenchOptions:
     )
     whole_proof: bool = option(
         is_flag=True,
-        help="Have the model write each proof in one go instead of searching: a sample an attempt.",
+        help="Let the model write each proof in one go instead of searching, one per attempt.",
     )
     output: Path | None = option(
         "-o",
@@ -97,15 +97,15 @@ def bench(
     JSONL file in the form of miniF2F or another public set, or `hub:OWNER/NAME`, a data set of
     the Hugging Face hub. `--set` sets the benchmark's own settings, such as split=val.
 
-    Lean checks every proof as a whole. Budgets are counted, not timed, so the same seed gives the
-    same proofs on machines of the same kind. To go on with a killed run, repeat the command.
+    Lean verifies every proof in full. Budgets are counted, not timed, so the same seed gives the
+    same proofs on machines of the same kind. To resume a killed run, repeat the command.
     """
     from lean_dojo_v2.benchmarks.attempts import AttemptFolder
     from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
 
     set_up_search(search)
     if asked.compare is not None:
-        AttemptFolder(asked.compare).asked()  # a mistake is said before anything runs
+        AttemptFolder(asked.compare).request()  # report mistakes before anything runs
     name, problems, settings = _problems(benchmark, assignments, asked.database)
     problems = _chosen(problems, asked.limit)
     choice.resolved()  # the same
@@ -126,13 +126,13 @@ def bench(
     _tell(folder, asked)
 
 
-# --- what is asked -------------------------------------------------------------------------------
+# --- the request --------------------------------------------------------------------------------
 
 
 def _problems(
     benchmark: str, assignments: Sequence[str], database: Path | None
 ) -> tuple[str, list[BenchmarkProblem], dict[str, Any]]:
-    """Return the benchmark's name, its theorems, and the settings that were given."""
+    """Return the benchmark's name, its theorems, and the given settings."""
     from lean_dojo_core import registry
     from lean_dojo_v2.benchmarks.named import benchmark_named
     from lean_dojo_v2.config import Settings, construct, parse_assignment
@@ -154,7 +154,7 @@ def _problems(
 
 
 def _chosen(problems: list[BenchmarkProblem], limit: int | None) -> list[BenchmarkProblem]:
-    """Take some of the theorems, the same every time, in the benchmark's order."""
+    """Choose a fixed subset of the theorems, in the benchmark's order."""
     if limit is None or limit >= len(problems):
         return problems
     by_hash = sorted(problems, key=lambda p: hashlib.sha256(p.full_name.encode()).digest())
@@ -163,7 +163,7 @@ def _chosen(problems: list[BenchmarkProblem], limit: int | None) -> list[Benchma
 
 
 def _digest(problems: Sequence[BenchmarkProblem]) -> str:
-    """Return a text that is another one for other theorems."""
+    """Return a hash of the theorems."""
     digest = hashlib.sha256()
     for problem in problems:
         digest.update(f"{problem.full_name}\0{problem.header}\0{problem.statement}\0".encode())
@@ -193,8 +193,8 @@ def _run(
             make = sampling(make)
         bench.run(PROVER, make, attempts=asked.attempts, seed=config.seed, label=choice.label)
     if asked.automation and choice.name != AUTOMATION and bench.left(AUTOMATION, 1):
-        # It proposes the same few tactics everywhere, and gets to try them all; as the baseline of
-        # every prover, it is not guided as one of them.
+        # It proposes the same few tactics everywhere and tries them all; as a baseline, it is not
+        # guided.
         everything = attrs.evolve(
             config,
             num_sampled_tactics=64,
@@ -208,7 +208,7 @@ def _run(
 
 
 def _factory(make: Callable[[ProverConfig], Any], config: ProverConfig) -> Callable[[int], Any]:
-    """Make provers that differ in their seeds; one that searches loads its model once."""
+    """Return a factory of provers by seed; a searching prover loads its model once."""
     from lean_dojo_v2.prover.base import BaseProver
     from lean_dojo_v2.prover.cluster import ClusterProver
 
@@ -224,7 +224,7 @@ def _factory(make: Callable[[ProverConfig], Any], config: ProverConfig) -> Calla
     return prover
 
 
-# --- what came out -------------------------------------------------------------------------------
+# --- the results ---------------------------------------------------------------------------------
 
 
 def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
@@ -240,7 +240,7 @@ def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
     report = read_report(folder, other)
     content = orjson.dumps(report.to_dict(), option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
     atomic_write_bytes(folder.path / "report.json", content)
-    lines = {report.asked["prover"].get("label", PROVER): report.prover}
+    lines = {report.request["prover"].get("label", PROVER): report.prover}
     if report.automation is not None:
         lines["automation alone"] = report.automation
     save(draw(lines), folder.path / FILE)
@@ -253,18 +253,18 @@ def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
 
 
 def _lines(report: Report) -> list[str]:
-    search, prover = ProverConfig(**report.asked["search"]), report.prover
-    asked = report.asked["prover"]
+    search, prover = ProverConfig(**report.request["search"]), report.prover
+    asked = report.request["prover"]
     with_automation = asked.get("automation") or "automation=true" in asked.get(
         "prover_settings", ()
     )
     beside = ", and automation's tactics," if with_automation else ""
-    name = report.asked["benchmark"]["name"]
+    name = report.request["benchmark"]["name"]
     states = "state" if search.max_expansions is None else f"of {search.max_expansions} states"
     calls = "" if search.lean_calls is None else f", {search.lean_calls} Lean calls a theorem"
     heading = (
         f"{name}: {counted(prover.attempts, 'proof', 'proofs')} written for each theorem"
-        if report.asked.get("whole_proof")
+        if report.request.get("whole_proof")
         else f"{name}: at most {search.num_sampled_tactics} samples{beside} "
         f"at each {states}, {search.heartbeats} heartbeats a tactic{calls}"
     )
@@ -295,7 +295,7 @@ def _warnings(summary: Summary) -> list[str]:
     lines = []
     if names := summary.ended_by_clock:
         where = counted(len(names), "theorem", "theorems")
-        lines.append(f"a time limit, not a counted one, ended work on {where}: {', '.join(names)}")
+        lines.append(f"a time limit, instead of a count, ended work on {where}: {', '.join(names)}")
     if names := summary.not_counted:
         lines.append(
             "not counted, because an engine or the model failed (repeat the command to try again): "

@@ -1,4 +1,4 @@
-"""``lean-dojo check``: full verification of a file or a proof, as a command."""
+"""``lean-dojo check``: full verification of a file or a proof."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STDIN = "-"
 
 @attrs.frozen(kw_only=True)
 class _Asked:
-    """What is to be checked, and by which Lean."""
+    """The options of the check."""
 
     file: str | None = filled_by(click.argument("file", required=False, metavar="[FILE.lean|-]"))
     reference: Path | None = option(
@@ -92,9 +92,9 @@ class _Asked:
 @grouped(asked=_Asked)
 @json_option
 @click.pass_context
-@long_command(goes_on=False)
+@long_command(resumes=False)
 def check(context: click.Context, /, *, as_json: bool, asked: _Asked) -> None:  # noqa: ARG001
-    """Have Lean check a file, or the proof of a goal or statement, as a whole.
+    """Verify a file, or the proof of a goal or statement, in full.
 
     There must be no error, no `sorry`, no axiom besides Lean's three and nothing unsafe; with
     --reference, also the same theorems with the same statements. Prints the result as JSON on
@@ -102,7 +102,7 @@ def check(context: click.Context, /, *, as_json: bool, asked: _Asked) -> None:  
 
     Exits with 0 if the check passes, with 1 if it fails, and with 2 if the request is wrong.
     """
-    keep_stdout_for_json(context)  # it is printed in any case
+    keep_stdout_for_json(context)  # JSON is always printed
     answer = _of_file(asked) if asked.file is not None else _of_proof(asked)
     emit_json(answer)
     if not answer["valid"]:
@@ -159,7 +159,7 @@ def _of_proof(asked: _Asked) -> dict[str, Any]:
             answer = judge_proof(server, problem, proof, asked.timeout)
         except (EngineLostError, EngineUnavailableError):
             raise
-        except LeanError as error:  # what cannot be opened is the asker's mistake
+        except LeanError as error:  # the user's mistake
             place = "--goal" if asked.goal is not None else "--statement"
             raise UsageError(f"{place}: {error}") from error
     note("The proof holds." if answer["valid"] else f"No proof: {answer['detail']}")
@@ -182,7 +182,7 @@ def _problem(asked: _Asked) -> Problem:
 
 
 def _read(place: str) -> str:
-    """Read a Lean file, or standard input, as Lean does."""
+    """Read a Lean file or standard input, as Lean does."""
     file = None if place == STDIN else Path(place)
     content = sys.stdin.buffer.read() if file is None else read_named(file)
     try:

@@ -1,4 +1,4 @@
-"""``lean-dojo config``: files of settings that explain themselves."""
+"""``lean-dojo config``: commented settings files, and their JSON Schema."""
 
 from __future__ import annotations
 
@@ -74,14 +74,14 @@ def init(name: str, kind: str | None, output: Path | None) -> None:
 
 
 def _with_run(about: Description, kind: str) -> Description:
-    """Add the section that says what to train on, if it is trained."""
+    """Add the section ``run:`` for a trainer."""
     if not KINDS[kind].is_trained:
         return about
     section = Described(
         name=RUN_KEY,
         type="mapping",
         required=False,
-        help="What to train on; options on the command line override it.",
+        help="Data to train on; options on the command line override it.",
         inner=of_class(RunSection).settings,
         record=True,
     )

@@ -1,4 +1,4 @@
-"""``lean-dojo database``: look into a database of traced repositories, convert and export it."""
+"""``lean-dojo database``: show, convert and export a database of traced repositories."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def import_(source: Path, destination: Path) -> None:
     """Copy the repositories of SOURCE into the database DESTINATION, which is created if needed.
 
     The suffixes decide the formats, so this converts both ways. A repository that DESTINATION
-    already has is replaced, but proofs recorded there are kept. Repositories that only DESTINATION
-    has stay as they are.
+    already has is replaced, but proofs recorded there are kept. Other repositories of DESTINATION
+    are unchanged.
     """
     if source.resolve() == destination.resolve():
         raise UsageError(f"{source}: source and destination are the same file")

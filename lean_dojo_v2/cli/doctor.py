@@ -1,4 +1,4 @@
-"""``lean-dojo doctor``: what is here, and what stands in the way."""
+"""``lean-dojo doctor``: diagnose the installation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIBRARIES = (
     "torch", "transformers", "trl", "peft", "accelerate", "datasets", "pytorch-lightning",
     "attrs", "cattrs", "pluggy", "click", "orjson",
 )  # fmt: skip
-"""Whose versions are worth a line in a bug report."""
+"""Distributions whose versions belong in a bug report."""
 
 PROBE_TIMEOUT = 180.0
 """Seconds that importing torch may take on a slow disk."""
@@ -54,9 +54,9 @@ class Check:
 
     Attributes:
         area: ``versions``, ``devices``, ``lean``, ``plugins`` or ``conflicts``.
-        subject: What was looked at.
-        verdict: ``problem`` for what will break something.
-        detail: What was found, and what to do about a problem.
+        subject: What was checked.
+        verdict: ``problem`` if something will not work.
+        detail: The finding, with advice for a problem.
     """
 
     area: str
@@ -73,9 +73,9 @@ def doctor(context: click.Context, as_json: bool) -> None:
 
     Exits with 1 if something will not work.
     """
-    # A diagnosis is never refused: what strict mode would stop at is what it reports.
+    # A diagnosis must always run, even in strict mode.
     os.environ.pop(STRICT_VARIABLE, None)
-    chosen_engine("auto")  # LEAN_DOJO_ENGINE, which every other check would trip over
+    chosen_engine("auto")  # check LEAN_DOJO_ENGINE first, which the other checks read
     checks = [*_versions(), *_devices(), *_engines(), *_plugins(), *_conflicts()]
     if as_json:
         emit_json([attrs.asdict(check) for check in checks])
@@ -197,7 +197,7 @@ def _conflicts() -> Iterator[Check]:
         yield Check("conflicts", str(folder), "problem", reason)
     for distribution in metadata.distributions(name="lean-dojo"):
         other = f"LeanDojo {distribution.version} (package lean_dojo)"
-        yield Check("conflicts", "lean-dojo", "note", f"{other}: a different program, no harm")
+        yield Check("conflicts", "lean-dojo", "note", f"{other}: a different program, harmless")
 
 
 def leftovers(home: Path) -> list[Path]:

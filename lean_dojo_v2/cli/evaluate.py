@@ -39,7 +39,7 @@ from lean_dojo_v2.paths import merged_data_dir
     help="Split to measure on (default: the trainer's own choice of held-out data).",
 )
 @json_option
-@long_command(goes_on=False)
+@long_command(resumes=False)
 def evaluate(
     *,
     name: str,
@@ -66,7 +66,7 @@ def evaluate(
     if dataset is not None and not parameters:
         raise UsageError(f"trainer {entry.name!r} chooses its data itself; it takes no --dataset")
     if dataset is None and parameters and parameters[0].default is inspect.Parameter.empty:
-        dataset = merged_data_dir()  # where `train` exports to
+        dataset = merged_data_dir()  # the export folder of `train`
     found = method(**options) if dataset is None else method(dataset, **options)
     _print(found, as_json=as_json)
 

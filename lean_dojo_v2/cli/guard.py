@@ -1,11 +1,11 @@
-"""The program in a process that is watched by another one.
+"""Run the program in a watched child process.
 
-Plugins and rewards are other people's code in our process. One that calls ``os._exit``, closes
-every descriptor or crashes would end the program without a word, and with the exit code of a
-success. So the program runs in a child, which says how it ended; its parent does nothing but
-wait. If the child has not said so, the parent does, and its exit code is not 0. Signals are passed
-on, and a parent that is killed takes the child with it. Where the system has no ``fork`` or
-``sigwaitinfo`` (Windows, macOS), the program runs as it is.
+Plugins and rewards are third-party code in our process. One that calls ``os._exit``, closes every
+descriptor or crashes would end the program silently, possibly with the exit code of a success. So
+the program runs in a child, which reports how it ended, while its parent only waits. Without a
+report, the parent prints a message and its exit code is not 0. Signals are forwarded, and killing
+the parent kills the child. Without ``fork`` and ``sigwaitinfo`` (Windows, macOS), the program runs
+unwatched.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from collections.abc import Callable
 from lean_dojo_core import foreign
 
 ENDED = 70
-"""Exit code where code of others ended the program (``EX_SOFTWARE``)."""
+"""Exit code if third-party code ended the program (``EX_SOFTWARE``)."""
 
 _NAME = 200
-"""Bytes for the name of whose code is running."""
+"""Bytes for the name of the running plugin."""
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _ON_PURPOSE = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL", "SIGPIPE")
-"""Signals by which people and systems end a program: the parent ends by the same, in silence."""
+"""Signals that end a program: the parent ends by the same one, silently."""
 
 
 def run(program: Callable[[], int]) -> int:
@@ -52,11 +52,11 @@ def run(program: Callable[[], int]) -> int:
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     os.set_blocking(heard, False)
     who = board[:].partition(b"\0")[0].decode(errors="replace")
-    os._exit(_code(status, _read(heard), who))  # nothing needs clearing up
+    os._exit(_code(status, _read(heard), who))  # nothing needs cleaning up
 
 
 def _pipe() -> tuple[int, int]:
-    """Make a pipe whose numbers are none of the standard streams', which may be closed."""
+    """Make a pipe whose descriptors are not those of standard streams, which may be closed."""
     import fcntl
 
     ends = os.pipe()
@@ -67,7 +67,7 @@ def _pipe() -> tuple[int, int]:
 
 
 def _reported(program: Callable[[], int], said: int) -> int:
-    """Run the program in the child, and tell the parent how it ended: by a code or an error."""
+    """Run the program in the child, and report its exit code or error to the parent."""
     me = os.getpid()
     report = b"error"
     try:
@@ -75,10 +75,10 @@ def _reported(program: Callable[[], int], said: int) -> int:
         report = str(code).encode()
         return code
     finally:
-        if os.getpid() == me:  # not a process that the program has forked
+        if os.getpid() == me:  # not in a process forked by the program
             try:
                 os.write(said, report)
-            except OSError:  # somebody has closed it; the parent says so
+            except OSError:  # closed by other code; the parent reports it
                 os._exit(ENDED)
 
 
@@ -89,7 +89,7 @@ def _wait(child: int, passed_on: set[signal.Signals]) -> int:
         if ended:
             return status
         received = signal.sigwaitinfo({*passed_on, signal.SIGCHLD})
-        # What the terminal sends, Ctrl-C, it sends to the child, too; a sender has a number.
+        # The terminal sends Ctrl-C to the child, too; other senders have a pid.
         if received.si_signo != signal.SIGCHLD and received.si_pid:
             os.kill(child, received.si_signo)
 
@@ -97,12 +97,12 @@ def _wait(child: int, passed_on: set[signal.Signals]) -> int:
 def _read(heard: int) -> bytes:
     try:
         return os.read(heard, 100)
-    except BlockingIOError:  # a process that the program left behind still has the other end
+    except BlockingIOError:  # a leftover process still holds the other end
         return b""
 
 
 def _code(status: int, report: bytes, who: str) -> int:
-    """Return the program's exit code; say how it ended where it has not been able to."""
+    """Return the program's exit code; report its end if it could not."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         name = signal.Signals(number).name
@@ -114,7 +114,7 @@ def _code(status: int, report: bytes, who: str) -> int:
         return 128 + number
     code = os.WEXITSTATUS(status)
     if not report:
-        _say(f"the program was ended in the midst of its work (exit code {code}){_blame(who)}")
+        _say(f"the program was ended unexpectedly (exit code {code}){_blame(who)}")
         return code or ENDED
     return code or (0 if report == b"0" else ENDED)
 
@@ -130,7 +130,7 @@ def _say(text: str) -> None:
 
 
 def _die_with(parent: int) -> None:
-    """Let the system kill this process when its parent is gone (Linux)."""
+    """Let the system kill this process when its parent ends (Linux)."""
     import ctypes
 
     try:

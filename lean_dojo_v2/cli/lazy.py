@@ -20,7 +20,7 @@ COMPLETION = "_LEAN_DOJO_COMPLETE"
 
 
 class LazyCommand(NamedTuple):
-    """Where a command is, as ``"package.module:attribute"``, and its line in the group's help."""
+    """A command's ``"package.module:attribute"``, and its line in the group's help."""
 
     target: str
     summary: str
@@ -37,7 +37,7 @@ class LazyGroup(click.Group):
     """A group with commands in other modules.
 
     Args:
-        lazy: The commands by name, in the order of the help; the rest is for ``click.Group``.
+        lazy: The commands by name, in the order of the help; other arguments are ``click.Group``'s.
     """
 
     def __init__(self, *args: Any, lazy: Mapping[str, LazyCommand], **kwargs: Any) -> None:
@@ -57,7 +57,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of ``args``; an unknown one suggests near names."""
+        """Find the command of ``args``; suggest similar names for an unknown one."""
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:
@@ -86,11 +86,11 @@ class LazyGroup(click.Group):
 
 
 class ProgramGroup(LazyGroup):
-    """The commands of this package, and those that plugins mount, built-in ones first.
+    """The commands of this package and of plugins, built-in ones first.
 
-    Plugins are asked only where a command is looked for that is not of this package, or all are
-    listed. A third party's command never takes the place of another: under a name that is taken it
-    is mounted as ``distribution:name``.
+    Plugins are loaded only for a command that is not of this package, or to list all. A third-party
+    command never replaces another one: if its name is taken it is mounted as
+    ``distribution:name``.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -126,7 +126,7 @@ class ProgramGroup(LazyGroup):
     def _listed(self) -> dict[str, Entry[CommandSpec, Command]]:
         try:
             return self._mounted()
-        except (StrictPluginsError, OSError):  # using one says so; help is not refused
+        except (StrictPluginsError, OSError):  # reported on use; help must still work
             return {}
 
     def _mounted(self) -> dict[str, Entry[CommandSpec, Command]]:

@@ -1,4 +1,4 @@
-"""``lean-dojo lean``: install and remove the embedded engine, and check the project's own Lean."""
+"""``lean-dojo lean``: install, check and remove engines."""
 
 from __future__ import annotations
 
@@ -95,10 +95,10 @@ def status(as_json: bool) -> None:
 @click.option("--project", **FOLDER, help="The Lake project; without it, elan's default Lean.")
 @json_option
 def check(project: Path | None, as_json: bool) -> None:
-    """Compile the engine with the project's own Lean and try all that LeanDojo relies on.
+    """Compile the engine with the project's own Lean and test what LeanDojo relies on.
 
-    Every command of the engine is asked once, and everything that it must refuse is tried. The exit
-    code is 1 if something does not hold. Run it once for each new version of Lean.
+    Every command of the engine is run once, and everything that it must refuse is tried. Exits
+    with 1 if a test fails. Run it once for each new version of Lean.
     """
     from lean_dojo_v2.lean import Server
     from lean_dojo_v2.lean.selftest import check_engine
@@ -130,7 +130,7 @@ def check(project: Path | None, as_json: bool) -> None:
 
 
 @lean.command(
-    short_help="Speak Pantograph's protocol, as pantograph-repl does.",
+    short_help="Speak Pantograph's protocol, like pantograph-repl.",
     context_settings={"ignore_unknown_options": True},
 )
 @click.option("--project", **FOLDER, help="The Lake project whose modules may be imported.")
@@ -142,7 +142,7 @@ def repl(words: tuple[str, ...], project: Path | None, engine: EngineName, versi
 
     Takes the arguments of Pantograph's own program, `pantograph-repl`: modules to import, and Lean
     options as `--name=value`. PyPantograph and other clients can thus use our engines: give them a
-    script of this one command as their executable. After `ready.`, each line `command
+    script with this command as their executable. After `ready.`, each line `command
     {json}` is answered by one line of JSON. An empty line or the end of the input ends the session.
     """
     from lean_dojo_v2.lean.engines.repl import serve

@@ -1,4 +1,4 @@
-"""Completion of plugin names, and of what may be a path, in the shell."""
+"""Shell completion of plugin names and paths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Completer: TypeAlias = Callable[[click.Context, click.Parameter, str], list[Comp
 
 
 def names_of(*kinds: str, or_a_file: bool = False) -> Completer:
-    """Make what completes the names of some kinds of plugin objects, or a file if one will do."""
+    """Make a completer for names of some kinds of plugin objects, optionally also for files."""
 
     def complete(
         _context: click.Context, _parameter: click.Parameter, incomplete: str
@@ -23,7 +23,7 @@ def names_of(*kinds: str, or_a_file: bool = False) -> Completer:
         file = [CompletionItem(incomplete, type="file")] if or_a_file else []
         try:
             registry.current()
-        except StrictPluginsError:  # the command itself will say so
+        except StrictPluginsError:  # the command itself will report it
             return file
         found = [
             CompletionItem(name, help=registry.REGISTRIES[kind][name].spec.summary)
@@ -47,5 +47,5 @@ complete_any_name = names_of(*registry.REGISTRIES)
 def complete_path(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Leave it to the shell to complete a path, where an address or a hub's name would do too."""
+    """Complete a path by the shell, for an argument that may also be an address or a hub id."""
     return [CompletionItem(incomplete, type="file")]

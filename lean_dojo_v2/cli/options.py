@@ -19,15 +19,15 @@ EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 EXISTING_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 ANY_FILE = click.Path(dir_okay=False, path_type=Path)
 ANY_FOLDER = click.Path(file_okay=False, path_type=Path)
-"""Types of paths; what is any need not exist."""
+"""Types of paths; ``ANY_…`` need not exist."""
 NUMBER: dict[str, Any] = {"metavar": "N", "type": click.IntRange(min=1)}
 FOLDER: dict[str, Any] = {"metavar": "DIR", "type": EXISTING_FOLDER}
 NEW_FOLDER: dict[str, Any] = {"metavar": "DIR", "type": ANY_FOLDER}
-"""What many options take."""
+"""Arguments shared by many options."""
 
 
 def options(*added: Callable[[CommandT], CommandT]) -> Callable[[CommandT], CommandT]:
-    """Make one decorator of several options, which ``--help`` lists in this order."""
+    """Combine options into one decorator; ``--help`` lists them in this order."""
 
     def decorate(command: CommandT) -> CommandT:
         for option in reversed(added):
@@ -38,12 +38,12 @@ def options(*added: Callable[[CommandT], CommandT]) -> Callable[[CommandT], Comm
 
 
 def option(*names: str, default: Any = None, **how: Any) -> Any:
-    """Make a field of a group that ``click.option(*names, …)`` fills; see :func:`grouped`.
+    """Make a field of a group, filled by ``click.option(*names, …)``; see :func:`grouped`.
 
     Args:
-        *names: Of the option; the field's, with ``--`` before it, if not given.
-        default: Of the option and the field; ``--help`` shows it.
-        **how: What ``click.option`` takes.
+        *names: Names of the option; default: the field's, with ``--``.
+        default: Default of option and field, shown by ``--help``.
+        **how: Arguments of ``click.option``.
     """
     if default is not None:
         how = {"default": default, "show_default": True, **how}
@@ -53,15 +53,15 @@ def option(*names: str, default: Any = None, **how: Any) -> Any:
 
 
 def filled_by(decorator: Callable[..., Any], default: Any = None) -> Any:
-    """Make a field of a group that an option or argument fills which several commands share."""
+    """Make a field of a group, filled by a shared option or argument."""
     return attrs.field(default=default, metadata={"click": decorator})
 
 
 def grouped(**groups: type) -> Callable[[CommandT], CommandT]:
-    """Give a command options by the group: each parameter gets an object of an attrs class.
+    """Add groups of options to a command: each parameter gets an object of an attrs class.
 
-    What :func:`option` or :func:`filled_by` made is filled. ``--help`` lists the options in the
-    order of the groups and their fields.
+    Fields made by :func:`option` or :func:`filled_by` are filled. ``--help`` lists the options in
+    the order of the groups and their fields.
     """
 
     def decorate(command: CommandT) -> CommandT:
@@ -92,7 +92,7 @@ def _decorator(field: attrs.Attribute[Any]) -> Callable[..., Any]:
 
 
 DEFAULT_DATABASE = Path("dynamic_database.json")
-"""Where a database is looked for and made if none is named."""
+"""The default database."""
 
 
 def database_option(
@@ -101,8 +101,8 @@ def database_option(
     """Make the option ``--database``.
 
     Args:
-        *names: Of the option and its parameter; ``--database`` alone if not given.
-        default: ``None`` if a file's section ``run:`` may say it.
+        *names: Names of the option and its parameter; default: ``--database``.
+        default: ``None`` if a file's section ``run:`` may set it.
     """
     return click.option(
         *(names or ("--database",)),
@@ -145,7 +145,7 @@ set_option = click.option(
 
 
 def _sandbox(_context: click.Context, _parameter: click.Parameter, value: bool) -> None:
-    """Say it to this process and those that it starts: they run the engines."""
+    """Set it for this process and its children, which run the engines."""
     if value:
         os.environ["LEAN_DOJO_SANDBOX"] = "1"
 
@@ -163,7 +163,7 @@ engine_option = options(
         is_flag=True,
         expose_value=False,
         callback=_sandbox,
-        help="Run native engines in bubblewrap: no network, nothing to write to.",
+        help="Run native engines in bubblewrap: no network, no writing.",
     ),
 )
 repo_option = click.option(

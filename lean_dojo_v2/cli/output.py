@@ -1,4 +1,4 @@
-"""How commands print: data on stdout, messages on stderr."""
+"""Output of commands: data on stdout, messages on stderr."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import click
 
 PLAIN_WIDTH = 80
 FOLDED = 12
-"""Characters to which the last column may be folded; a narrower one is not read any more."""
+"""Minimum width of the wrapped last column."""
 _STDOUT = "lean_dojo_v2.cli.stdout"
 
 
 def keep_stdout_for_json(context: click.Context) -> None:
-    """Send to stderr whatever else is printed, by plugins too, until the program ends."""
-    if _STDOUT not in context.meta:  # `plugins --json list --json` says it twice
+    """Redirect all other output, including that of plugins, to stderr until the program ends."""
+    if _STDOUT not in context.meta:  # `plugins --json list --json` has it twice
         context.meta[_STDOUT] = sys.stdout
-        # The root's end undoes it, also where the arguments turn out to be wrong.
+        # Undone when the root context closes, even after wrong arguments.
         context.find_root().with_resource(contextlib.redirect_stdout(sys.stderr))
 
 
 def emit_json(data: Any) -> None:
-    """Print data as indented JSON on stdout; what JSON does not know is printed as text."""
+    """Print data as indented JSON on stdout; values unknown to JSON become text."""
     import json
 
     stdout = click.get_current_context().meta.get(_STDOUT)
@@ -50,10 +50,10 @@ def paragraph(text: str, *, indent: int = 0) -> str:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table on stdout: headings, and rows of as many cells.
+    """Print a table on stdout.
 
-    It is aligned text, in 80 columns or in the terminal's width, in which the last column wraps. On
-    a terminal that is too narrow for the others, each row is a list of its cells.
+    It is aligned text in 80 columns or the terminal's width, with the last column wrapped. On a
+    terminal that is too narrow, each row becomes a list of its cells.
     """
     width = PLAIN_WIDTH
     if sys.stdout.isatty():
@@ -71,7 +71,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def plain_table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], width: int = PLAIN_WIDTH
 ) -> list[str]:
-    """Lay a table out as lines of aligned text.
+    """Format a table as lines of aligned text.
 
     >>> plain_table(["NAME", "SUMMARY"], [["sft", "one two three"]], width=14)
     ['NAME  SUMMARY', 'sft   one two', '      three']
@@ -90,7 +90,7 @@ def plain_table(
 
 
 def _hung(head: str, text: str, room: int, **how: Any) -> list[str]:
-    """Wrap a text after a head, its further lines under its first."""
+    """Wrap a text after a head, with a hanging indent."""
     indent = len(head)
     under = " " * indent
     wrapped = textwrap.wrap(

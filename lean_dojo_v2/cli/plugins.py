@@ -1,4 +1,4 @@
-"""``lean-dojo plugins``: list what is installed; ``check`` and ``new`` for plugin authors."""
+"""``lean-dojo plugins``: list, install, check and write plugins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lean_dojo_v2.cli.options import json_option, options
 from lean_dojo_v2.cli.output import emit_json, note, table
 
 _FILES = {"new": "plugins_new", "check": "plugins_check"}
-"""The files of the commands that are not in ``plugins_install``."""
+"""Modules of the commands that are not in ``plugins_install``."""
 _SUMMARIES = {
     "install": "Install plugins into this environment, with pip.",
     "uninstall": "Uninstall plugins from this environment, with pip.",
@@ -32,7 +32,7 @@ COMMANDS = {
 }
 
 
-# `plugins` alone takes them as `plugins list` does.
+# Options of `plugins` alone and of `plugins list`.
 _listing_options = options(
     click.option(
         "--kind",
@@ -70,7 +70,7 @@ def list_(
     context: click.Context, kind: str | None, failed: bool, strict: bool, as_json: bool
 ) -> None:
     """List the installed plugins, and what each of them offers."""
-    # The listing is how one finds out what failed, so it is never refused itself.
+    # The listing shows what failed, so it must work even in strict mode.
     strict = strict or os.environ.pop(STRICT_VARIABLE, "").strip() not in {"", "0"}
     found = registry.current()
     idle = [info for info in found.plugins if info.status != "active"]
@@ -90,14 +90,14 @@ def list_(
 
 
 def _entries(kind: str | None) -> Iterator[tuple[str, registry.Entry[Any, Any]]]:
-    """Yield entries with the shortest name that is not ambiguous."""
+    """Yield entries with their shortest unambiguous names."""
     for name, entries in registry.REGISTRIES.items():
         if kind in {None, name}:
             yield from zip(entries, entries.entries(), strict=True)
 
 
 def _clashes(kind: str | None) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield every short name that several distributions offer, and their names for it."""
+    """Yield every short name that several distributions offer, with the qualified names."""
     providers: dict[tuple[str, str], list[str]] = {}
     for _, entry in _entries(kind):
         providers.setdefault((entry.spec.kind, entry.name), []).append(entry.qualified_name)
@@ -152,7 +152,7 @@ def _listing(kind: str | None, *, failed: bool) -> dict[str, Any]:
 
 
 def _tested_with(info: PluginInfo) -> dict[str, Any]:
-    """Say what a plugin was tested with, by its manifest and its requirements."""
+    """Return the versions a plugin was tested with, by its manifest and requirements."""
     manifest = sys.modules.get(info.value.partition(":")[0])
     stated = getattr(manifest, "LEAN_DOJO_TESTED_WITH", None)
     found: dict[str, Any] = {}
@@ -168,9 +168,9 @@ def _tested_with(info: PluginInfo) -> dict[str, Any]:
 
 
 def _host_requirement(distribution: str) -> str | None:
-    """Return the versions of the host that a distribution says it works with."""
+    """Return the host versions that a distribution requires."""
     try:
         required = [str(one.specifier) for one in host_requirements(distribution)]
-    except ValueError:  # it cannot be read, and the listing says so
+    except ValueError:  # unreadable; the listing reports it
         return None
     return next(filter(None, required), None)

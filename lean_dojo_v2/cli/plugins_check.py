@@ -41,7 +41,7 @@ timeout_option = click.option(
     type=click.FloatRange(min=1),
     default=300.0,
     show_default=True,
-    help="Seconds that one check may take; the further checks of what takes longer are left out.",
+    help="Time limit of one check, in seconds; further checks of a slow object are skipped.",
 )
 
 
@@ -56,10 +56,10 @@ def check(
 ) -> None:
     """Run the conformance checks on a PLUGIN; exits with 1 if one fails.
 
-    PLUGIN is an installed distribution, the folder of one, or a plugin of one file.
+    PLUGIN is an installed distribution, its folder, or a single-file plugin.
 
     The same checks are pytest classes in lean_dojo_core.testing, where a test can give an object
-    options. Of a trainer, this command checks only the class. Results are printed as they come.
+    options. For a trainer, only the class is checked. Results are printed as they come.
     """
     from lean_dojo_core.testing import check_distribution
 
@@ -69,7 +69,7 @@ def check(
     mine = [info for info in plugins if normalise(info.distribution) == normalise(distribution)]
     if not mine and distribution.endswith(".py"):
         raise UsageError(
-            f"there is no plugin {distribution!r}. A plugin of one file is "
+            f"there is no plugin {distribution!r}. A single-file plugin is "
             f"{folder() / FILE}, or any file in the folder that {FOLDER_VARIABLE} "
             "names; of any other, give the path"
         )
@@ -99,7 +99,7 @@ def check(
 
 @contextlib.contextmanager
 def _found(plugin: str) -> Iterator[str]:
-    """Give the name of the distribution or file that is meant by a name or a path."""
+    """Yield the name of the distribution or file given by name or path."""
     path = Path(plugin)
     if path.is_dir() and (os.sep in plugin or plugin in {".", ".."} or not _is_installed(plugin)):
         yield _distribution_in(path)
@@ -124,7 +124,7 @@ def _distribution_in(folder: Path) -> str:
     if not file.is_file():
         raise UsageError(
             f"{folder} holds no pyproject.toml; give a distribution's folder, its name, or the "
-            "path of a plugin that is one file"
+            "path of a single-file plugin"
         )
     try:
         name = str(tomllib.loads(read_named(file).decode())["project"]["name"])
@@ -148,7 +148,7 @@ def _distribution_in(folder: Path) -> str:
 
 @contextlib.contextmanager
 def _loaded(file: Path) -> Iterator[None]:
-    """Load a plugin of one file, wherever it is, and no other files."""
+    """Load a single-file plugin, wherever it is, and no other files."""
     if not file.stem.isidentifier():
         raise UsageError(f"{file}: a plugin's file is imported; give it the name of a module")
     before = os.environ.get(FOLDER_VARIABLE)
@@ -167,7 +167,7 @@ def _loaded(file: Path) -> Iterator[None]:
 
 
 def limited(timeout: float) -> Guard:
-    """Make what gives up on an object after some seconds of a check."""
+    """Make a guard that gives up on an object after a slow check."""
     from lean_dojo_v2.plugin_host.watchdog import OutOfTimeError, watched
 
     def guard(name: str, run: Callable[[], str | None]) -> str | None:
@@ -182,7 +182,7 @@ def limited(timeout: float) -> Guard:
 
 
 def _print(finding: Finding) -> None:
-    """Print a finding as soon as it is known: a check of a reward may take a minute."""
+    """Print a finding at once, since checking a reward may take a minute."""
     verdict = "ok" if finding.problem is None else "FAILED"
     click.echo(f"{verdict}  {finding.subject}: {finding.check.replace('_', ' ')}")
     if finding.problem is not None:

@@ -54,7 +54,7 @@ def install(
 
 
 def _timeless(old: PluginInfo | None, new: PluginInfo) -> PluginInfo | None:
-    """Return the earlier record with the later one's time, which is no change."""
+    """Return the earlier record with the later one's import time, for comparison."""
     return None if old is None else attrs.evolve(old, import_seconds=new.import_seconds)
 
 
@@ -91,7 +91,7 @@ def _agreed(question: str) -> bool:
     try:
         return click.confirm(question, err=True)
     except click.Abort as error:
-        if isinstance(error.__context__, EOFError):  # not Ctrl-C: there is nobody to ask
+        if isinstance(error.__context__, EOFError):  # not Ctrl-C: no terminal
             raise UsageError("there is no terminal to ask on; use --yes") from error
         raise
 

@@ -24,13 +24,13 @@ from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.cli.output import note
 
 TEMPLATES = resources.files("lean_dojo_v2.cli") / "scaffold"
-"""A folder a template. Its ``about.toml`` has the summary, the command line that uses it (``$name``
-stands for the name), the kind of a template that is not called after it, the ``target``, if it is
-no class, and the ``fields`` of the descriptor besides name, target and summary."""
+"""One folder per template. Its ``about.toml`` has the summary, an example command line (``$name``
+is the name), the kind if the template is named differently, the ``target`` if it is not a class,
+and further ``fields`` of the descriptor."""
 TRL_REWARD = "trl-reward"
 """Another way to write a reward: a function as TRL documents them."""
 WORDS = {kind.scaffold: kind for kind in KINDS.values()}
-"""What the command calls each kind; also the folder of its templates."""
+"""The command's name for each kind; also the folder of its templates."""
 
 
 @click.command()
@@ -52,7 +52,7 @@ WORDS = {kind.scaffold: kind for kind in KINDS.values()}
 )
 @click.option("--summary", metavar="TEXT", help="What it does, in at most 80 characters.")
 @click.option("--author", metavar="NAME", help="Name for the licence (default: the user's).")
-@click.option("--lean", is_flag=True, help="Write a reward that asks Lean.")
+@click.option("--lean", is_flag=True, help="Write a reward that uses Lean.")
 def new(
     *,
     words: tuple[str, ...],
@@ -81,7 +81,7 @@ def new(
     word = about["kind"]
     peers = registry.REGISTRIES[WORDS[word].kind]
     name, summary = normalise(name), summary or about["summary"]
-    # The descriptor's own rules, so that what is written here also loads.
+    # The descriptor validates itself, so that the result loads.
     try:
         PluginSpec(name=name, target="a:b", summary=summary)
     except InvalidSpecError as error:
@@ -119,7 +119,7 @@ def _about(template: str) -> dict[str, Any]:
 
 
 def _variant(template: str, option: str) -> str:
-    """Return the template that an option such as ``--lean`` asks for.
+    """Return the template for an option such as ``--lean``.
 
     Raises:
         UsageError: If it is of another kind.
@@ -150,7 +150,7 @@ def _asked(words: tuple[str, ...], kind: str | None) -> tuple[str, str]:
 
 
 def _bound(installed: str) -> str:
-    """Return versions that hold the installed one, also where it comes before a release.
+    """Return a version bound that includes the installed one, even a pre-release.
 
     >>> _bound("2.1.3"), _bound("3.0.0rc1")
     ('>=2.1,<3', '>=3.0.0rc1,<4')
@@ -197,7 +197,7 @@ def _values(
 
 
 def _class_name(name: str, word: str) -> str:
-    """Name the class; its kind comes last, so that it is no name that the templates import."""
+    """Name the class, with its kind last, to avoid names that the templates import."""
     words = name.split("-")
     if words[-1] != word:
         words.append(word)
@@ -205,7 +205,7 @@ def _class_name(name: str, word: str) -> str:
 
 
 def _files(word: str, template: str, package: str) -> dict[str, Traversable]:
-    """Return the templates by the path that each becomes."""
+    """Return the templates by target path."""
     common, own = TEMPLATES / "common", TEMPLATES / template
     return {
         "pyproject.toml": common / "pyproject.toml.tmpl",

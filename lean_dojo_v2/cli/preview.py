@@ -1,4 +1,4 @@
-"""``lean-dojo preview NAME``: look at the examples before training on them."""
+"""``lean-dojo preview NAME``: show training examples."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOptions) -> None:
     """Show the first examples that the trainer or formatter NAME makes from the database.
 
-    A trainer's examples are shown as the model reads them, including special tokens. The tokens
-    that count in the loss stand between ⟦ and ⟧ (in colour on a terminal). A formatter's examples
+    A trainer's examples are shown as the model reads them, including special tokens. Tokens
+    with loss are between ⟦ and ⟧ (in colour on a terminal). A formatter's examples
     are shown as rows.
     """
     places = registry.REGISTRIES
@@ -60,7 +60,7 @@ def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOp
 
 
 def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
-    """Return what makes the examples: the trainer, if it can show them, or a formatter."""
+    """Return the maker of the examples: the trainer, if it has a preview, or a formatter."""
     kind = entry.spec.kind
     if not entry.spec.gives_rows:
         raise UsageError(f"{entry.name!r} is a {kind.replace('-', ' ')}: it makes no examples")

@@ -31,10 +31,10 @@ def prove(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> No
     Without --goal, --theorem, --file or --problems, tries the `sorry` theorems of the database.
     Without --model, the shipped model and Lean's own automation prove together.
 
-    Lean checks every proof as a whole. Proofs for a database are recorded in it at once, and
+    Lean verifies every proof in full. Proofs for a database are recorded in it at once, and
     appended to proofs.jsonl beside it. Proofs for --problems are appended to NAME.proofs.jsonl in
-    the current folder. If the command is killed, run it again to go on with the theorems that are
-    left; a goal or a file starts anew.
+    the current folder. If the command is killed, run it again to continue with the remaining
+    theorems; a goal or a file starts anew.
 
     Exits with 0 even if nothing was proved, and with 1 if the work could not be done.
     """
@@ -43,9 +43,9 @@ def prove(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> No
         raise UsageError("--whole-proof writes its proofs on this machine; leave out --ray")
     if asked.write_patch is not None and (what.goal or what.problems):
         raise UsageError("--write-patch works for theorems in files: use --file or a database")
-    choice.resolved()  # a mistake is said before anything else is done
-    if choice.said:
-        note(choice.said)
+    choice.resolved()  # report mistakes before anything runs
+    if choice.default_notice:
+        note(choice.default_notice)
     if what.is_traced:
         _prove_traced(what, choice, asked)
     else:
@@ -59,7 +59,7 @@ def _prove_traced(what: ProveTarget, choice: ClusterChoice, asked: ProvingOption
 
     database = what.database or DEFAULT_DATABASE
     if not database.is_file():
-        open_database(database)  # says what to do
+        open_database(database)  # raises if it is missing
     agent = ProverAgent(choice.make, database, asked.config())
     _choose(agent, what.repositories, what.project, database)
     if what.theorem is not None:
@@ -73,7 +73,7 @@ def _prove_traced(what: ProveTarget, choice: ClusterChoice, asked: ProvingOption
 def _choose(
     agent: ProverAgent, wanted: tuple[str, ...], project: Path | None, database: Path
 ) -> None:
-    """Have the agent work on the wanted repositories of its database."""
+    """Let the agent work on the chosen repositories of its database."""
     from lean_dojo_v2.tracing import LeanGitRepo
 
     chosen = select_repositories(agent.database, wanted, database)
@@ -100,7 +100,7 @@ def _find(
         open_ones |= {theorem.identity for theorem in repository.sorry_theorems_unproved}
         elsewhere = {proof.identity for proof in repository.other_proofs}
         for theorem in repository.iter_theorems():
-            if theorem.identity in elsewhere:  # in a def, for example: there is no theorem to prove
+            if theorem.identity in elsewhere:  # in a def, for example: not a theorem
                 continue
             names.add(theorem.full_name)
             if theorem.full_name == name:

@@ -1,4 +1,4 @@
-"""``lean-dojo prove`` with what it is given: a goal, a file, a list of problems."""
+"""``lean-dojo prove`` for a goal, a file or a list of problems."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def prove_given(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions)
     """Prove a goal, the ``sorry``s of a file or the theorems of a list, and print the results.
 
     Raises:
-        UsageError: If what is given is no goal, file or list.
+        UsageError: If the goal, file or list is malformed.
         LeanError: If the work cannot be done.
     """
     work = _Work(choice, asked, project=what.project)
@@ -50,7 +50,7 @@ def prove_given(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions)
             _emit_file(asked, *_file(work, what.file))
         else:
             _emit(asked, _goal(work, str(what.goal), what.imports))
-    except KeyboardInterrupt as error:  # nothing is kept that could be gone on with
+    except KeyboardInterrupt as error:  # nothing was kept to resume from
         raise click.Abort from error
 
 
@@ -85,7 +85,7 @@ def _emit_file(
         )
 
 
-# --- what is given -------------------------------------------------------------------------------
+# --- problems -----------------------------------------------------------------------------------
 
 
 def _goal(work: _Work, goal: str, imports: Sequence[str]) -> list[SearchResult]:
@@ -97,7 +97,7 @@ def _goal(work: _Work, goal: str, imports: Sequence[str]) -> list[SearchResult]:
 
 
 def _file(work: _Work, file: Path) -> tuple[list[Sorry], list[SearchResult], list[str]]:
-    """Return the ``sorry``s that were tried, what came out, and the theorems that are complete."""
+    """Return the ``sorry``s tried, their results, and the completed theorems."""
     from lean_dojo_v2.atomic import atomic_write_bytes
     from lean_dojo_v2.prover.sorries import find_sorries
     from lean_dojo_v2.tracing.project.lakefile import project_of
@@ -125,7 +125,7 @@ def _file(work: _Work, file: Path) -> tuple[list[Sorry], list[SearchResult], lis
 
 
 def _of_sorries(work: _Work, found: Sequence[Sorry], server: Server) -> list[SearchResult]:
-    """Search each ``sorry`` that stands in a theorem."""
+    """Search each ``sorry`` inside a theorem."""
     results = {
         index: SearchResult(
             sorry.name, False, reason=Failure.CANNOT_OPEN, detail=sorry.declaration.trouble
@@ -206,7 +206,7 @@ def _list(work: _Work, file: Path) -> list[SearchResult]:
 
 @attrs.define
 class _Work:
-    """Who proves, with which limits and engines."""
+    """The prover with its limits and engines."""
 
     choice: ClusterChoice
     asked: ProvingOptions
@@ -219,7 +219,7 @@ class _Work:
     def results(
         self, problems: Sequence[Problem], server: Server | None = None, told: Told | None = None
     ) -> list[SearchResult]:
-        """Search problems, or have their proofs written, and say what came out of each."""
+        """Search problems or sample their proofs, and print each result."""
         if not problems:
             return []
         prover = self.choice.make(self.asked.config())
@@ -251,7 +251,7 @@ class _Work:
 
 
 def _path_in(project: Path | None, file: Path) -> str:
-    """Say where a file lies in its project, or below the current folder."""
+    """Return a file's path in its project, or below the current folder."""
     full = file.resolve()
     for folder in (project, Path.cwd()):
         if folder is not None and full.is_relative_to(folder.resolve()):
@@ -265,8 +265,8 @@ def _patch(
     """Return a unified diff of the file with the finished theorems.
 
     Args:
-        path: Where it lies.
-        written: Its text with its line ends as they are.
+        path: Its path.
+        written: Its text with original line endings.
         text: Its text as Lean reads it.
         finished: Declarations, and their new text.
     """
@@ -288,7 +288,7 @@ def _key(problem: BenchmarkProblem) -> tuple[str, ...]:
 
 
 def _logged(log: Path) -> dict[tuple[str, ...], str]:
-    """Read the proofs of a log, by what tells their theorems apart."""
+    """Read the proofs of a log, keyed by theorem."""
 
     def proof_of(name: str, header: str, statement: str, proof: str, **_: object) -> Any:
         return (name, header, statement), proof

@@ -1,4 +1,4 @@
-"""What ``lean-dojo prove`` is to prove: its options."""
+"""The options of ``lean-dojo prove`` that select problems."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lean_dojo_v2.cli.options import (
 
 @attrs.frozen(kw_only=True)
 class ProveTarget:
-    """The options that say what to prove."""
+    """The options that select problems."""
 
     goal: str | None = filled_by(goal_option)
     theorem: str | None = option(metavar="NAME", help="One theorem of the database, proved or not.")
@@ -51,9 +51,9 @@ class ProveTarget:
         if given and given != ["--theorem"] and traced:
             raise UsageError(f"{given[0]} needs no database: leave out --database and --repo")
         if self.imports and self.goal is None:
-            raise UsageError("--import is for --goal; a file says itself what it imports")
+            raise UsageError("--import is for --goal; a file has its own imports")
 
     @property
     def is_traced(self) -> bool:
-        """Whether it stands in a database."""
+        """Whether it is in a database."""
         return self.goal is None and self.file is None and self.problems is None

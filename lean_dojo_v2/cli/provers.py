@@ -1,4 +1,4 @@
-"""Which prover a command works with: its options, and from them the prover."""
+"""Options that choose a prover, and the prover made from them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from lean_dojo_v2.lean_agent.config import ProverConfig
 
 DEFAULT = "automation"
-"""The prover that is there without any model."""
+"""The prover that needs no model."""
 LANGUAGE_MODEL = "hf"
-"""What proves with --model, or with the shipped model."""
+"""The prover for --model, or for the shipped model."""
 
 
 @attrs.frozen(kw_only=True)
@@ -34,7 +34,7 @@ class ProverChoice:
         metavar="MODEL",
         shell_complete=complete_path,
         help="Model trained by sft, expert-iteration or grpo: a folder or hub id (default: "
-        "`shipped`, the shipped model with LeanDojo, if there is one).",
+        "`shipped`, the model included in LeanDojo, if there is one).",
     )
     lora: bool = option(is_flag=True, help="The model must be a LoRA adapter.")
     external: str | None = option(
@@ -43,12 +43,12 @@ class ProverChoice:
     endpoint: str | None = option(
         metavar="URL",
         help="OpenAI-compatible server of --model (vLLM, SGLang, llama.cpp), for example "
-        "http://localhost:8000/v1; without it the model runs in the process.",
+        "http://localhost:8000/v1; without it the model is loaded locally.",
     )
     formatter: str | None = option(
         metavar="NAME",
         shell_complete=complete_formatter,
-        help="Dataset formatter of the model (default: what its training recorded).",
+        help="Dataset formatter of the model (default: the one recorded in training).",
     )
     device: str | None = option(
         metavar="DEVICE", help="Where --model runs: auto, cpu, cuda or mps."
@@ -67,7 +67,7 @@ class ProverChoice:
 
     @property
     def is_given(self) -> bool:
-        """Whether a prover was asked for at all."""
+        """Whether any prover was named."""
         return any(value is not None for value in (self.prover, self.model, self.external))
 
     @property
@@ -81,7 +81,7 @@ class ProverChoice:
 
     @property
     def own_model(self) -> str | None:
-        """The model of ``--model``, or the one that ships, where nothing else proves."""
+        """The model of ``--model``, or the shipped one if no prover is named."""
         from lean_dojo_v2.prover.shipped import named, shipped_model
 
         if self.model is not None:
@@ -93,12 +93,12 @@ class ProverChoice:
 
     @property
     def is_default_model(self) -> bool:
-        """Whether the shipped model proves since nobody was named."""
+        """Whether the shipped model is used because no prover was named."""
         return not self.is_given and self.own_model is not None
 
     @property
     def label(self) -> str:
-        """What its results are called: by its model, if it has one."""
+        """Label of its results: its model, if it has one."""
         from lean_dojo_v2.prover.shipped import SHIPPED, shipped_model
 
         model = self.own_model or self.external
@@ -107,8 +107,8 @@ class ProverChoice:
         return SHIPPED if model == str(shipped_model()) else Path(model).name
 
     @property
-    def said(self) -> str:
-        """Say which prover runs if none was named; empty if one was."""
+    def default_notice(self) -> str:
+        """Return a notice about the default prover; empty if one was named."""
         if self.is_given:
             return ""
         if self.own_model is None:
@@ -119,7 +119,7 @@ class ProverChoice:
         )
 
     def described(self) -> dict[str, Any]:
-        """Return what decides about its proofs, as plain data."""
+        """Return everything that determines its proofs, as plain data."""
         given = {key: value for key, value in attrs.asdict(self).items() if value}
         given.pop("device", None)
         found = {**given, "prover": self.name, "label": self.label}
@@ -130,19 +130,19 @@ class ProverChoice:
         return found
 
     def make(self, config: ProverConfig) -> Any:
-        """Make the prover, with limits of its search; raises what :meth:`resolved` does."""
+        """Make the prover, with limits of its search; raises as :meth:`resolved`."""
         target, arguments, takes_config = self.resolved()
         return target(**arguments, **({"config": config} if takes_config else {}))
 
     def resolved(self) -> tuple[Any, dict[str, Any], bool]:
-        """Check what was asked without loading a model.
+        """Check the options without loading a model.
 
         Returns:
-            The prover's class, its arguments, and whether it takes a search's limits.
+            The prover's class, its arguments, and whether it takes limits of a search.
 
         Raises:
             UnknownNameError: If there is no prover of that name.
-            UsageError: If it has no model and one is given.
+            UsageError: If it takes no model but one is given.
             ConfigError: For settings that do not fit.
         """
         from lean_dojo_core import registry
@@ -165,7 +165,7 @@ class ProverChoice:
         return target, arguments, "config" in known
 
     def _given(self, entry: Entry[Any, Any]) -> list[tuple[str, Any, str]]:
-        """Return settings with their values and the options they come from."""
+        """Yield settings with their values and options."""
         model = entry.spec.model_setting or "model"
         settings = [
             (model, self.own_model, "--model"),
@@ -189,7 +189,7 @@ class ClusterChoice(ProverChoice):
     )
 
     def described(self) -> dict[str, Any]:
-        """Return what decides about its proofs: not where they are searched."""
+        """Return everything that determines its proofs, regardless of where they are searched."""
         found = super().described()
         found.pop("ray", None)
         return found
@@ -207,7 +207,7 @@ class ClusterChoice(ProverChoice):
 
 
 def _files(folder: Path) -> list[str]:
-    """Tell one state of a model's folder from another; nothing for a model of the hub."""
+    """Fingerprint a model's folder; empty for a hub model."""
     kinds = {".safetensors", ".bin", ".gguf"}
     if not folder.is_dir():
         return []

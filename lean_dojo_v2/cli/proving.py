@@ -1,4 +1,4 @@
-"""What ``prove`` and ``agent`` share: the options of proof search, and its results."""
+"""Options and results of proof search, shared by ``prove`` and ``agent``."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _NAMES = {
     "num_sampled_tactics": ("--samples",),
     "debug": ("-v", "--verbose"),
 }
-"""Names of options, where they are not those of the settings."""
+"""Option names that differ from their settings'."""
 _NO_OPTIONS = {"use_vllm", "tactic_seconds"}
 _LEAST = {"seed": 0, "lean_calls": 4}
 EXPANSIONS = 100
-"""Limit of expansions, unless --expansions or --lean-calls says another one."""
+"""Default limit of expansions, without --expansions and --lean-calls."""
 
 
 def _as_options(_kind: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
@@ -98,7 +98,7 @@ class ProvingOptions(SearchOptions):
 
     limit: int | None = option("-n", "--limit", **NUMBER, help="Try at most this many theorems.")
     whole_proof: bool = option(
-        is_flag=True, help="Have the model write each proof in one go instead of searching."
+        is_flag=True, help="Let the model write each proof in one go instead of searching."
     )
     save_tree: Path | None = filled_by(save_tree_option)
     write_patch: Path | None = option(
@@ -110,10 +110,10 @@ class ProvingOptions(SearchOptions):
 
 
 def set_up(asked: ProvingOptions) -> None:
-    """Do what comes before anything is proved.
+    """Check output files and set up the search.
 
     Raises:
-        UsageError: If a file that is to be written lies in no folder.
+        UsageError: If the folder of an output file does not exist.
     """
     if asked.write_patch is not None and not asked.write_patch.absolute().parent.is_dir():
         raise UsageError(f"--write-patch {asked.write_patch}: there is no such folder")
@@ -121,10 +121,10 @@ def set_up(asked: ProvingOptions) -> None:
 
 
 def set_up_search(asked: SearchOptions) -> None:
-    """Have warnings printed, and provers find the progress model that is asked for.
+    """Enable warnings, and set the progress model for provers.
 
     Raises:
-        UsageError: If no such model is there.
+        UsageError: If there is no such model.
     """
     from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
 
@@ -141,7 +141,7 @@ def set_up_search(asked: SearchOptions) -> None:
 
 
 def prove_with(agent: BaseAgent, asked: ProvingOptions) -> None:
-    """Prove what is to be proved with an agent, and print and write the results.
+    """Prove with an agent, and print and write the results.
 
     Raises:
         UsageError: If a patch of several repositories is asked for.

@@ -1,4 +1,4 @@
-"""What the commands with a trainer share: options, and from them a trainer with its data."""
+"""Options of commands with a trainer, and the trainer with its data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lean_dojo_v2.database import DynamicDatabase, Repository
 
 RUN_KEY = "run"
-"""The key of a file that says what to train on; all other keys are the trainer's settings."""
+"""The key of a file for the data; all other keys are the trainer's settings."""
 
 
 @attrs.frozen
@@ -51,7 +51,7 @@ class RunSection:
 
     @property
     def database_path(self) -> Path:
-        """The database that is meant, named or not."""
+        """The database, or its default."""
         return self.database or DEFAULT_DATABASE
 
 
@@ -67,7 +67,7 @@ reward_option = click.option(
 
 @attrs.frozen
 class RunOptions:
-    """The options that say what to train on and how."""
+    """The options for data and settings of a training."""
 
     files: tuple[Path, ...] = filled_by(config_option, default=())
     assignments: tuple[str, ...] = filled_by(set_option, default=())
@@ -89,7 +89,7 @@ class RunOptions:
 
 
 def gather(given: RunOptions) -> tuple[Settings, RunSection]:
-    """Read files, then ``--set``, then the other options, each over those before it.
+    """Read files, then ``--set``, then the other options; later ones win.
 
     Raises:
         ConfigError: For a file or assignment that cannot be read.
@@ -146,7 +146,7 @@ def _check_columns(entry: registry.Entry[Any, Any], formatter: str) -> None:
 
 
 def open_database(path: Path, *, read_only: bool = False) -> DynamicDatabase:
-    """Open an existing database; with ``read_only`` no file is written or made.
+    """Open an existing database; with ``read_only`` nothing is written.
 
     Raises:
         UsageError: If there is no such file.
@@ -168,11 +168,11 @@ def select_repositories(
 
     Args:
         database: The database.
-        wanted: ``owner/name`` or address, either with ``@commit``; everything if empty.
+        wanted: ``owner/name`` or address, either with ``@commit``; all if empty.
         path: The database's file, for messages.
 
     Raises:
-        UsageError: If the database is empty, or something wanted is not in it.
+        UsageError: If the database is empty or lacks a wanted repository.
     """
     repositories = list(database.repositories)
     if not repositories:

@@ -14,10 +14,10 @@ _GIVEN = "lean_dojo_v2.cli.given"
 
 
 class SettingsCommand(click.Command):
-    """A command whose ``--help`` also lists the settings of the trainer that is named before it."""
+    """A command whose ``--help`` also lists the settings of the named trainer."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Remember the words: ``--help`` is answered before the others are understood."""
+        """Remember the arguments, since ``--help`` is handled before they are parsed."""
         ctx.meta[_GIVEN] = list(args)
         return super().parse_args(ctx, args)
 
@@ -38,7 +38,7 @@ class SettingsCommand(click.Command):
 
 
 def _listed(settings: Iterable[Described], before: str = "") -> Iterator[tuple[str, str]]:
-    """Give each setting with its help, those of a record after it under their whole keys."""
+    """Yield each setting with its help, those of a record after it under full keys."""
     for one in settings:
         default = " (required)" if one.required else f" = {one.shown}"
         yield f"{before}{one.name} {one.type}{default}", one.help

@@ -52,7 +52,7 @@ def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
     """Find a plugin object of any kind.
 
     Raises:
-        UnknownNameError: If nobody offers the name.
+        UnknownNameError: If no plugin offers the name.
         AmbiguousNameError: If it exists in several kinds, or several distributions offer it.
     """
     registries = [entries for key, entries in registry.REGISTRIES.items() if kind in {None, key}]
@@ -101,12 +101,12 @@ def _defined_in(target: Any) -> str:
     code = code if inspect.isclass(code) or inspect.isroutine(code) else type(code)
     try:
         return f"{inspect.getsourcefile(code)}:{inspect.getsourcelines(code)[1]}"
-    except (OSError, TypeError):  # not written in Python, or its source is not there
+    except (OSError, TypeError):  # not Python, or without source
         return "unknown"
 
 
 def _print_settings(settings: Iterable[Described], *, indent: int) -> None:
-    """Print settings; those of a record within them, indented, below it."""
+    """Print settings, with those of a record indented below it."""
     for part in settings:
         default = " (required)" if part.required else f" = {part.shown}"
         click.echo(f"{' ' * indent}{part.name}: {part.type}{default}")
@@ -124,7 +124,7 @@ def description(doc: str) -> str:
 
 
 def _needs(entry: registry.Entry[Any, Any]) -> dict[str, str]:
-    """Return what the descriptor adds to name, target and summary, in words."""
+    """Return the further fields of the descriptor as text."""
     return {
         key.replace("_", " "): _in_words(value)
         for key, value in attrs.asdict(entry.spec).items()

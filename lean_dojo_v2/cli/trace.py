@@ -94,9 +94,9 @@ def trace(
     an earlier trace are not elaborated again. A PATH without --commit is traced with its files as
     they are now.
 
-    Proofs with tactics that stand elsewhere than in a theorem (in a `def`, an `instance`, an
-    `example`, a command of the project's own) are training data, and no problems to prove. stderr
-    says how many there are, and how many proofs and tactics are left out and why.
+    Proofs outside theorems (in a `def`, an `instance`, an `example`, a command of the project's
+    own) are training data, not problems to prove. stderr shows how many there are, and how many
+    proofs and tactics are left out and why.
 
     Exits with 1 if nothing can be traced. If Lean cannot elaborate some commands, the rest is
     traced, and stderr says how many commands of which files failed, with the most common reasons.
@@ -115,7 +115,7 @@ def trace(
         repo = LeanGitRepo(source, commit)
         if url is not None:
             repo = attrs.evolve(repo, url=url, folder=repo.path)
-    # the errors are printed here, in full
+    # errors are printed here
     with _warnings_held_back("lean_dojo_v2.tracing.tracer"), closing(_Files()) as files:
         traced = trace_repository(
             repo,
@@ -151,7 +151,7 @@ def trace(
 
 
 class _Files:
-    """The files of a trace: shown while it runs, counted at its end."""
+    """Progress and summary of a trace's files."""
 
     def __init__(self) -> None:
         self._failed: list[FileDone] = []
@@ -160,12 +160,12 @@ class _Files:
         self._bar: tqdm[Any] | None = None
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.close()
 
     def done(self, file: FileDone) -> None:
-        """Count a file; on a terminal a bar shows it, elsewhere the next word of every 30 s."""
+        """Count a file; shown by a bar on a terminal, else by the line every 30 s."""
         from tqdm import tqdm
 
         self._commands += file.commands
@@ -180,7 +180,7 @@ class _Files:
         at_work(f"{file.done} of {file.total} files, {self._theorems} theorems")
 
     def failures(self) -> dict[str, Any]:
-        """Return what failed, for ``--json``."""
+        """Return the failures, for ``--json``."""
         return {
             "commands": self._commands,
             "failed_commands": sum(file.failed for file in self._failed),
@@ -198,7 +198,7 @@ class _Files:
         return sorted(self._failed, key=lambda file: (-file.failed, file.path))
 
     def summary(self) -> Iterator[str]:
-        """Say how many commands of which files have errors, and the commonest reasons."""
+        """Yield how many commands of which files have errors, and the most common reasons."""
         if not self._failed:
             return
         failed = sum(file.failed for file in self._failed)
@@ -229,7 +229,7 @@ def _warnings_held_back(name: str) -> Iterator[None]:
 
 
 def _beside(counts: dict[str, Any]) -> Iterator[str]:
-    """Say what there is besides theorems, and what is left out, with its share."""
+    """Yield the numbers of proofs outside theorems and of proofs left out, with shares."""
     elsewhere, left_out = counts["proofs_elsewhere"], counts["proofs_left_out"]
     if elsewhere:
         tactics = counts["tactics_elsewhere"]
@@ -237,7 +237,7 @@ def _beside(counts: dict[str, Any]) -> Iterator[str]:
         kinds = ", ".join(f"{kind} {count}" for kind, count in elsewhere.items())
         number = counted(sum(elsewhere.values()), "proof", "proofs")
         yield (
-            f"also {number} elsewhere than in a theorem, with {share:.1%} of all tactics "
+            f"also {number} outside theorems, with {share:.1%} of all tactics "
             f"({tactics}): {kinds}; they are training data"
         )
     if left_out:
@@ -252,7 +252,7 @@ def _beside(counts: dict[str, Any]) -> Iterator[str]:
     if unknown := counts["tactics_without_digest"]:
         yield (
             f"{counted(unknown, 'tactic', 'tactics')} without a digest of the state, which the "
-            "engine does not give: rewards compare states by their text"
+            "engine does not provide: rewards compare states by text"
         )
 
 

@@ -33,7 +33,7 @@ from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.wording import counted
 
 OWN_DATA = "data_path"
-"""The setting of a trainer that reads a dataset of its own (``progress``)."""
+"""The setting of a trainer with its own dataset (``progress``)."""
 
 
 @click.command(cls=SettingsCommand)
@@ -47,7 +47,7 @@ OWN_DATA = "data_path"
 @click.option(
     "--resume/--no-resume",
     default=None,
-    help="Go on where a killed run stopped (default for the built-in trainers), or start anew.",
+    help="Resume a killed run (default for the built-in trainers), or start anew.",
 )
 @json_option
 @long_command()
@@ -108,13 +108,13 @@ def _resolved(entry: registry.Entry[Any, Any], settings: Settings) -> dict[str, 
 
 
 def look_first(trainer: Any) -> None:
-    """Let a trainer that can (it has a ``preflight`` method) look at what training will need."""
+    """Call the trainer's ``preflight`` method, if any."""
     if callable(check := getattr(trainer, "preflight", None)):
         check()
 
 
 def _has_own_data(trainer: Any, settings: Settings, section: RunSection) -> bool:
-    """Whether the user gave other data, and no database, to a trainer that can do without one."""
+    """Whether the user gave data other than a database to a trainer that needs none."""
     if _own_data(trainer, settings) is None or section.database or section.repositories:
         return False
     try:
@@ -125,19 +125,19 @@ def _has_own_data(trainer: Any, settings: Settings, section: RunSection) -> bool
 
 
 def _own_data(trainer: Any, settings: Settings) -> Any:
-    """Return what a trainer reads instead of a database: its ``own_data``, else ``data_path``."""
+    """Return a trainer's data other than a database: its ``own_data``, else ``data_path``."""
     return getattr(trainer, "own_data", None) or settings.values.get(OWN_DATA)
 
 
 def _set_resume(entry: registry.Entry[Any, Any], settings: Settings, resume: bool) -> None:
     if "resume" not in {setting.name for setting in settings_of(entry.load())}:
-        raise UsageError(f"trainer {entry.name!r} cannot be told to resume or to start anew")
+        raise UsageError(f"trainer {entry.name!r} has no setting to resume or start anew")
     flag = "--resume" if resume else "--no-resume"
     settings.update(Settings({"resume": resume}, {("resume",): flag}))
 
 
 def _print_plan(entry: registry.Entry[Any, Any], settings: Settings, plan: dict[str, Any]) -> None:
-    """Print every setting, given or default, as a file that trains the same."""
+    """Print every setting, given or default, as a file that reproduces the training."""
     click.echo(f"# trainer {entry.name} of {entry.distribution} {entry.version}")
     for setting in settings_of(entry.load()):
         given = setting.name in settings.values

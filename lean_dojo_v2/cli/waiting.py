@@ -1,4 +1,4 @@
-"""Long commands: a word every 30 s about how far they are, and what Ctrl-C leaves."""
+"""Long commands: a progress line every 30 s, and a message on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any, TextIO, TypeVar
 from lean_dojo_v2.runs.so_far import at_work, so_far
 
 SILENCE = 30.0
-"""Seconds after which a word says that work goes on."""
+"""Seconds of silence after which a progress line is printed."""
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 
-def long_command(*, goes_on: bool = True) -> Callable[[CommandT], CommandT]:
-    """Make a decorator for the function of a command that may take long.
+def long_command(*, resumes: bool = True) -> Callable[[CommandT], CommandT]:
+    """Make a decorator for the function of a long command.
 
     Args:
-        goes_on: Whether the same command, given again, goes on where it was interrupted.
+        resumes: Whether repeating the command resumes where it was interrupted.
     """
 
     def decorate(command: CommandT) -> CommandT:
@@ -32,11 +32,11 @@ def long_command(*, goes_on: bool = True) -> Callable[[CommandT], CommandT]:
                 with heartbeat():
                     return command(*args, **options)
             except KeyboardInterrupt as error:
-                if not goes_on:
+                if not resumes:
                     raise
                 anew = options.get("resume") is False
                 same = "The same command without --no-resume" if anew else "The same command"
-                raise KeyboardInterrupt(f"Interrupted. {same} goes on where it stopped.") from error
+                raise KeyboardInterrupt(f"Interrupted. {same} resumes where it stopped.") from error
 
         return run  # type: ignore[return-value]
 
@@ -45,10 +45,9 @@ def long_command(*, goes_on: bool = True) -> Callable[[CommandT], CommandT]:
 
 @contextlib.contextmanager
 def heartbeat(silence: float = SILENCE) -> Iterator[None]:
-    """Say on standard error that work goes on, and how far, whenever nothing was said for a while.
+    """Print a progress line on standard error after a period of silence.
 
-    On a terminal there are progress bars, and nothing is added. Within a command that speaks
-    already, as the demo's are, that one goes on speaking.
+    Not on a terminal, where there are progress bars, nor within another heartbeat, as in the demo.
     """
     at_work("")
     try:
@@ -60,7 +59,7 @@ def heartbeat(silence: float = SILENCE) -> Iterator[None]:
 
         def tell() -> None:
             if time.monotonic() - heard.last >= silence:
-                with contextlib.suppress(OSError, ValueError):  # closed; nobody listens
+                with contextlib.suppress(OSError, ValueError):  # closed
                     seconds = time.monotonic() - begun
                     words = f": {so_far()}" if so_far() else ""
                     heard.write(f"… still working after {seconds:.0f} s{words}\n")
@@ -88,7 +87,7 @@ def heartbeat(silence: float = SILENCE) -> Iterator[None]:
 
 
 class _Heard:
-    """Standard error, with the time when it was last written to."""
+    """Standard error, with the time of the last output."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""The benchmark ``core-library``: theorems of Lean's own library that nobody trains on."""
+"""The benchmark ``core-library``: theorems of Lean's own library, excluded from training."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lean_dojo_v2.lean.engines.embedded.install import version_key
 from lean_dojo_v2.paths import user_cache
 
 HELD_OUT_FILE = Path(__file__).with_name("held_out.txt")
-"""A line for each theorem of the benchmark: its module and its name."""
+"""The list of theorems, one line each: module and name."""
 
 
 @attrs.frozen
@@ -34,12 +34,11 @@ class CoreLibraryBenchmark:
     """Theorems of a tenth of the modules of Init and Std, Lean's own library.
 
     Each is opened with what its module imports, so that neither itself nor anything that builds on
-    it is in scope. The shipped model was trained on none of these modules. What ships is a list
-    of names; the statements are read off the embedded engine's library once, and kept in the user's
-    cache folder.
+    it is in scope. The shipped model was trained on none of these modules. The package contains
+    only their names; the statements are read once from the embedded engine's library and cached.
 
     Attributes:
-        module: Take the theorems of modules whose names begin so, alone.
+        module: Only modules whose names begin with this.
     """
 
     name: ClassVar[str] = "core-library"
@@ -50,8 +49,8 @@ class CoreLibraryBenchmark:
         """Return the theorems, module by module.
 
         Raises:
-            UsageError: If none of its modules is called so.
-            DataError: If the library does not hold them: it is another version of Lean.
+            UsageError: If there is no such module.
+            DataError: If the library lacks some of them: it is another version of Lean.
         """
         every = read_names(HELD_OUT_FILE.read_text(encoding="utf-8"))
         chosen = {one: names for one, names in every.items() if one.startswith(self.module or "")}

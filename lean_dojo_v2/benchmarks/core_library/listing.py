@@ -1,9 +1,10 @@
-"""List the theorems of Lean's library, and open each where it is not in scope.
+"""List the theorems of Lean's library, and state each where it is not in scope.
 
 The compiled modules hold names and types. A theorem's statement is printed as ``#check`` prints it,
 and its problem imports what the theorem's own module imports: so neither the theorem nor anything
-of its module, nor of a module that builds on that, is there. What speaks of a definition of its own
-module cannot be stated so, and is left out; so is what Lean reads back as another statement.
+of its module, nor of a module that builds on it, is in scope. Theorems about definitions of their
+own module cannot be stated this way and are left out; so are those that Lean reads back
+differently.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from lean_dojo_v2.lean.errors import EngineMemoryError
 LIBRARY = ("Init", "Std")
 """The modules that import the whole library."""
 NEEDED = "Init.SimpLemmas"
-"""A module whose imports reach this one can be proved in by `simp`; others are left out."""
+"""Modules whose imports include this one can use `simp`; others are left out."""
 HELD_OUT = 0.1
-"""Share of modules whose theorems nobody trains on."""
+"""Share of modules that are held out."""
 TIMEOUT = 300.0
 _CHUNK = 100
 
-# Lean makes these itself, with the definition that they belong to.
+# Lean generates these with their definitions.
 _MADE = re.compile(
     r"""(^|\.)(_ | match_\d | eq_\d+$ | eq_def$ | injEq$ | inj$ | sizeOf_spec | noConfusion
         | congr_simp | hcongr | ext_iff$ | ext$ | elim$ | (fun_)?induct | fun_cases | mutual_induct
@@ -44,7 +45,7 @@ class Module:
     Attributes:
         name: Its name.
         imports: What it imports, in order.
-        theorems: Names of its theorems, sorted; not those that Lean makes by itself.
+        theorems: Names of its theorems, sorted, without generated ones.
     """
 
     name: str
@@ -53,39 +54,38 @@ class Module:
 
     @property
     def header(self) -> str:
-        """The start of a file where the module's imports are in scope, and nothing of itself."""
+        """A file header with the module's imports in scope, but not the module."""
         return "".join(f"{line}\n" for line in ("prelude", *(f"import {m}" for m in self.imports)))
 
     @property
     def is_held_out(self) -> bool:
-        """Whether nobody trains on its theorems; this follows from its name alone."""
+        """Whether its theorems are held out; decided by its name alone."""
         return order(f"module {self.name}") < HELD_OUT
 
 
 def order(name: str) -> float:
-    """Give a name a place between 0 and 1 that looks random and never changes."""
+    """Map a name to a fixed pseudo-random number between 0 and 1."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") / 2**64
 
 
 def library_server(modules: Sequence[str] = LIBRARY) -> Server:
-    """Make an engine with the library, or some modules of it; it starts at its first call.
+    """Make an engine with the library, or some of its modules; it starts at its first call.
 
-    The engine is the embedded one, whatever else is installed: so the theorems are the same
-    everywhere.
+    It is always the embedded engine, so that the theorems are the same everywhere.
     """
     return Server(modules, engine="embedded", timeout=TIMEOUT, start=False)
 
 
 def modules(server: Server, only: Collection[str] = ()) -> list[Module]:
-    """List the modules that have theorems, and can be proved in by `simp`.
+    """List the modules with theorems in which `simp` is available.
 
     Args:
-        server: What :func:`library_server` gives.
+        server: An engine of :func:`library_server`.
         only: Names of modules; all that are in scope if not given.
     """
     theorems = {symbol[1:] for symbol in server.env_catalog() if symbol.startswith("t")}
     found: dict[str, Module] = {}
-    for name in server.env_describe()["modules"]:  # imports come before what imports them
+    for name in server.env_describe()["modules"]:  # imports come first
         data = server.env_module_read(name)
         own = sorted(one for one in data["constNames"] if one in theorems and not _MADE.search(one))
         found[name] = Module(name, tuple(dict.fromkeys(data["imports"])), tuple(own))
@@ -101,12 +101,12 @@ def modules(server: Server, only: Collection[str] = ()) -> list[Module]:
 
 @attrs.frozen
 class Stated:
-    """A theorem, stated where it is not in scope.
+    """A theorem stated where it is not in scope.
 
     Attributes:
         module: Its module.
-        problem: What is to be proved.
-        digest: The engine's digest of its statement, in which names do not count.
+        problem: The problem.
+        digest: The engine's digest of its statement, independent of names.
     """
 
     module: Module
@@ -120,8 +120,9 @@ def stated(
     """State theorems where they are not in scope; those that cannot be stated there are left out.
 
     Args:
-        library: What :func:`library_server` gives.
-        opening: The same engine, or one that need not load the library again when it is full.
+        library: An engine of :func:`library_server`.
+        opening: The same engine, or another one, to avoid reloading the library when memory is
+            full.
         module: Their module.
         names: Their names.
     """
@@ -154,7 +155,7 @@ def _statements(server: Server, names: Sequence[str]) -> Iterator[tuple[str, str
 
 
 def _accessible(text: str) -> str:
-    """Give names that cannot be written, such as ``α✝``, others that can."""
+    """Replace inaccessible names, such as ``α✝``, by writable ones."""
     return re.sub(r"✝[⁰¹²³⁴⁵⁶⁷⁸⁹]*", "'", text)
 
 
@@ -164,6 +165,6 @@ def _digests(
     fields = {"file": text, "fileName": "Core.lean", "names": list(names), "header": header}
     try:
         answer = server.ask("dojo.check", fields, TIMEOUT)
-    except EngineMemoryError:  # it has imported its fill; the next call starts another
+    except EngineMemoryError:  # its memory is full; the next call starts another engine
         answer = server.ask("dojo.check", fields, TIMEOUT)
     return {name: found.get("statement") for name, found in answer["declarations"].items()}

@@ -59,7 +59,7 @@ _COMBINATOR_GAP = 200
 """Characters before a tactic in which a combinator is looked for: line ends and indentation."""
 
 WITH_ERROR = "with an error"
-WITH_SORRY = "with sorry, elsewhere than in a theorem"
+WITH_SORRY = "with sorry, outside a theorem"
 IN_STATEMENT = "of a statement"
 NOTHING_LEFT = "where nothing was left to prove"
 NO_CHANGE = "that leave the goals as they were"

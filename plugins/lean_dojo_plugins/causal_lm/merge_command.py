@@ -21,7 +21,7 @@ from lean_dojo_v2.cli.waiting import long_command
     help="Folder of the merged model (default: ADAPTER-merged).",
 )
 @json_option
-@long_command(goes_on=False)
+@long_command(resumes=False)
 def merge_lora(adapter: Path, output: Path | None, as_json: bool) -> None:
     """Merge the LoRA adapter in the folder ADAPTER into its base model.
 

@@ -18,7 +18,7 @@ from lean_dojo_v2.benchmarks.database import (
     training_theorems,
 )
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
-from lean_dojo_v2.benchmarks.statements import distinctly_named, said
+from lean_dojo_v2.benchmarks.statements import distinctly_named, normalised
 from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS, split_of
 from lean_dojo_v2.errors import EmptyDatasetError
@@ -75,19 +75,19 @@ def gather(
         DataError: If a line of a file is not a theorem.
     """
     secret = {
-        spoken
+        text
         for repository in chain(repositories, others)
         for theorem in repository.iter_theorems()
         if split_of(theorem) != "train"
-        if (spoken := said(theorem.theorem_statement or ""))
+        if (text := normalised(theorem.theorem_statement or ""))
     }
     found = [one for source in sources for one in _of(source, repositories, projects, human_share)]
     held_out = [one.statement for one in found if one.split in HELD_OUT_SPLITS]
-    secret.update(filter(None, map(said, held_out)))
+    secret.update(filter(None, map(normalised, held_out)))
     kept: list[BenchmarkProblem] = []
     left_out: list[str] = []
     for one in found:
-        if one.split in HELD_OUT_SPLITS or said(one.statement) in secret:
+        if one.split in HELD_OUT_SPLITS or normalised(one.statement) in secret:
             left_out.append(one.full_name)
         else:
             kept.append(one)

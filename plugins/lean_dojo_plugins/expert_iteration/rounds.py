@@ -311,7 +311,7 @@ class Rounds:
         )
         if clock:
             what = counted(clock, "problem", "problems")
-            _say(f"round {number}: a time limit, not a counted one, ended work on {what}")
+            _say(f"round {number}: a time limit, instead of a count, ended work on {what}")
 
     # --- training data ---------------------------------------------------------------------------
 

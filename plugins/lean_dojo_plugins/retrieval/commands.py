@@ -123,7 +123,7 @@ def retrieve(
     type=ANY_FILE,
     help="File of the index (default: beside the checkpoint, where `retrieve` finds it).",
 )
-@long_command(goes_on=False)
+@long_command(resumes=False)
 def index(checkpoint: str | None, corpus: Path | None, output: Path | None) -> None:
     """Encode a corpus for retrieval, and save the index.
 

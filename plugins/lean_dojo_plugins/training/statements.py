@@ -20,7 +20,7 @@ from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.jsonl import columns_of
 from lean_dojo_v2.benchmarks.named import benchmark_named
 from lean_dojo_v2.benchmarks.source import problem_of, project_of
-from lean_dojo_v2.benchmarks.statements import Examined, LeftOut, Statement, examine
+from lean_dojo_v2.benchmarks.statements import Examined, Statement, examine
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import (
@@ -152,7 +152,7 @@ def _held_out(held: StatementSource) -> tuple[list[str], str]:
     if not unread:
         return texts, ""
     share = f"held out {len(texts)} of {counted(len(rows), 'row', 'rows')}"
-    return texts, f"{source}: {share}; the others are {LeftOut.UNREADABLE}, such as {unread[0]}"
+    return texts, f"{source}: {share}; the others cannot be read, such as {unread[0]}"
 
 
 @attrs.frozen

@@ -217,7 +217,7 @@ def test_what_a_clock_ended_is_named(bench, prover):
     assert report.prover.reasons == {"timed-out": 2}
     assert report.prover.ended_by_clock == ("pair", "doubled")
     [line] = _warnings(report.prover)
-    assert line == "a time limit, not a counted one, ended work on 2 theorems: pair, doubled"
+    assert line == "a time limit, instead of a count, ended work on 2 theorems: pair, doubled"
 
 
 def test_nothing_tried_is_no_result():

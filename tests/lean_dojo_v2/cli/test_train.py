@@ -206,10 +206,10 @@ def test_a_formatter_without_the_columns_is_refused(lean_dojo: Run) -> None:
 def test_ctrl_c_exits_with_130_without_traceback(lean_dojo: Run) -> None:
     ran = lean_dojo("train", "toy", "--set", "model_name=interrupted")
     assert ran.code == 130
-    assert ran.err.splitlines()[-1] == "Interrupted. The same command goes on where it stopped."
+    assert ran.err.splitlines()[-1] == "Interrupted. The same command resumes where it stopped."
     assert "Traceback" not in ran.err
     anew = lean_dojo("train", "toy", "--set", "model_name=interrupted", "--no-resume")
-    assert "The same command without --no-resume goes on where it stopped." in anew.err
+    assert "The same command without --no-resume resumes where it stopped." in anew.err
 
 
 def test_a_traceback_is_there_for_who_asks(lean_dojo: Run, monkeypatch: pytest.MonkeyPatch) -> None:

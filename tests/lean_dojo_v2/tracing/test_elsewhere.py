@@ -1,4 +1,4 @@
-"""Proofs that stand elsewhere than in a theorem, and what a trace leaves out."""
+"""Proofs that outside theorems, and what a trace leaves out."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_what_is_left_out_is_counted(traced: Repository) -> None:
         "made by a macro, without a tactic in the source": 1,
         "that rest on an error": 1,
         "with an error": 1,
-        "with sorry, elsewhere than in a theorem": 1,
+        "with sorry, outside a theorem": 1,
     }
 
 
@@ -152,7 +152,7 @@ def test_the_summary_says_it(
     assert main(["trace", str(folder), "-o", str(tmp_path / "db.json")]) == 0
     said = capfd.readouterr().err
     assert (
-        "also 7 proofs elsewhere than in a theorem, with 90.0% of all tactics (9): abbrev 1, def 2, "
+        "also 7 proofs outside theorems, with 90.0% of all tactics (9): abbrev 1, def 2, "
         "example 1, instance 1, lemma' 1, mkBy 1; they are training data" in said
     )
     assert "left out 33.3% of the proofs (4): 1 made by a macro" in said

@@ -71,9 +71,9 @@ def test_a_held_out_set_and_other_columns(tmp_path):
     assert again.examined.problems == found.problems
     assert found.with_proof == 1
     assert {str(reason): len(names) for reason, names in found.left_out.items()} == {
-        "no theorem that can be read": 1, "saying what a held-out one says": 1,
+        "not a readable theorem": 1, "stating the same as a held-out one": 1,
     }  # fmt: skip
-    assert found.lines()[0] == "2 statements of 4, 1 of which carry a proof, which is not shown"
+    assert found.lines()[0] == "2 statements of 4, 1 of which have a proof, which is not shown"
     with pytest.raises(ConfigError, match="Did you mean 'columns'"):
         statements_of({"source": "x", "column": {}})
     with pytest.raises(UsageError, match="'goal' is none of statement, name"):
@@ -88,7 +88,7 @@ def test_what_is_held_out_and_cannot_be_read_is_said(file, tmp_path, capsys):
     assert [one.full_name for one in found.problems] == ["b"]
     found.say()
     assert (
-        "secret.jsonl: held out 1 of 2 rows; the others are no theorem that can be read, such"
+        "secret.jsonl: held out 1 of 2 rows; the others cannot be read, such"
         in capsys.readouterr().err
     )
     secret.write_text(json.dumps(rows[1]))
@@ -112,7 +112,7 @@ def test_a_data_set_of_the_hub(tmp_path):
     with (folder / "train.jsonl").open("a") as stream:
         stream.write(json.dumps({"uuid": "y", **row}) + "\n")
     found = StatementSource(f"hub:{folder}").read().examined
-    assert found.lines()[1].endswith("saying what a held-out one says, such as other_name")
+    assert found.lines()[1].endswith("stating the same as a held-out one, such as other_name")
     with pytest.raises(UsageError, match="has no split 'dev'; it has train, test"):
         HubBenchmark(f"{folder}:dev").problems()
     with pytest.raises(UsageError, match="hub:nobody/nothing: "):

@@ -165,7 +165,7 @@ def _attempts(folder: Path) -> Iterator[Proof]:
         run = AttemptFolder(file.parent)
         if not (file.parent / f"{PROVER}.jsonl").is_file():
             continue  # another program's file of that name
-        label = str(run.asked().get("prover", {}).get("label", PROVER))
+        label = str(run.request().get("prover", {}).get("label", PROVER))
         for who, stage in ((AUTOMATION, AUTOMATION), (PROVER, label)):
             for one in run.attempts(who):
                 if one.number == 0 and not (who == AUTOMATION and label == AUTOMATION):

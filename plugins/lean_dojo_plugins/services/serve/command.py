@@ -95,8 +95,8 @@ def serve(
     config = PoolConfig(engine=settings["engine"], project_path=settings["project"])
     if settings["engines"] is not None:
         config = attrs.evolve(config, size=settings["engines"])
-    if choice.said:
-        note(choice.said)
+    if choice.default_notice:
+        note(choice.default_notice)
     prover = choice.make(ProverConfig())
     service = VerdictService(config, limits)
     note(f"{counted(config.size, 'engine', 'engines')}; stop with Ctrl-C.")
