@@ -1,6 +1,6 @@
-"""Settings out of YAML files and ``--set key=value``: read, place by place, and turned into types.
+"""Settings from YAML files and ``--set key=value``, read with their places and converted to types.
 
-A value keeps the place it was written at, so that an error can say ``sft.yaml, line 3``.
+A value keeps its place, so that an error can say ``sft.yaml, line 3``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ASSIGNMENT = re.compile(rf"\s*(?P<path>{_KEY}(?:\.{_KEY})*)\s*=(?P<value>.*)", 
 
 @attrs.define
 class Settings:
-    """Values by key, and where each was written.
+    """Values by key, with their places.
 
     Attributes:
         values: Nested mappings and lists, as YAML gives them.
@@ -41,13 +41,13 @@ class Settings:
     places: dict[KeyPath, str] = attrs.Factory(dict)
 
     def place(self, path: KeyPath) -> str:
-        """Say where a key path, or the nearest key above it, was written."""
+        """Return the place of a key path, or of the nearest key above it."""
         while path and path not in self.places:
             path = path[:-1]
         return self.places.get(path, "")
 
     def update(self, other: Settings) -> None:
-        """Let another's values win, key by key; mappings are merged, lists replaced."""
+        """Override values by another's, key by key; mappings are merged, lists replaced."""
         _merge(self.values, other.values)
         self.places.update(other.places)
 
@@ -67,7 +67,7 @@ class Settings:
 def read_settings(path: Path) -> Settings:
     """Read a YAML (or JSON) file.
 
-    Numbers and booleans are read as YAML 1.2 has them: ``2e-5`` is a number, ``no`` is a word.
+    Numbers and booleans are those of YAML 1.2: ``2e-5`` is a number, ``no`` is a string.
 
     Raises:
         ConfigError: If the file cannot be read, is not YAML, has a key twice, or is not a mapping.
@@ -83,7 +83,7 @@ def read_settings(path: Path) -> Settings:
 def parse_assignment(text: str, option: str = "--set") -> Settings:
     """Read one ``key=value`` or ``key.inner=value``; the value is YAML.
 
-    A key that holds dots is quoted. Messages name the option that the text was given with.
+    A key that contains dots must be quoted. Messages name ``option``.
 
     >>> parse_assignment("lora_config.r=16").values
     {'lora_config': {'r': 16}}
@@ -117,7 +117,7 @@ def write_yaml(values: Mapping[str, Any]) -> str:
     """Return values as YAML, in their order.
 
     Raises:
-        YAMLError: For a value that YAML has no words for.
+        YAMLError: For a value without a YAML form.
     """
     stream = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
@@ -133,13 +133,13 @@ def resolve(
     """Turn values into the types of an object's settings.
 
     Args:
-        settings: What the user wrote.
+        settings: The user's values.
         target: The object's class.
-        owner: What they belong to, for messages: ``"trainer 'sft'"``.
+        owner: Their owner, for messages: ``"trainer 'sft'"``.
         how: How a missing setting is given, for messages.
 
     Returns:
-        Constructor arguments; settings that the user did not write are left to their defaults.
+        Constructor arguments; missing settings keep their defaults.
 
     Raises:
         ConfigError: Naming every unknown, missing and ill-typed key with its place.
@@ -193,7 +193,7 @@ def construct(target: Any, settings: Settings, *, owner: str) -> Any:
 
 
 def _placed(settings: Settings, path: KeyPath, message: str) -> str:
-    """Put before a message where its key was written, and the key only once."""
+    """Prefix a message with the place of its key."""
     place, key = settings.place(path), dotted(path)
     if not place:
         return message
@@ -204,7 +204,7 @@ def _placed(settings: Settings, path: KeyPath, message: str) -> str:
 
 
 def _with_place(error: LeanDojoError, settings: Settings) -> LeanDojoError:
-    """Say where the key was written that a constructor's message begins with."""
+    """Add the place of the key with which a constructor's message begins."""
     text = str(error)
     key = re.match(r"\w+(\.\w+)*", text)
     path = tuple(key[0].split(".")) if key else ()
@@ -214,10 +214,10 @@ def _with_place(error: LeanDojoError, settings: Settings) -> LeanDojoError:
 
 
 def _hint(name: str, target: Any) -> str:
-    """Say which setting may be meant, also one within another."""
+    """Suggest settings with similar names, including nested ones."""
     parts = settings_of(target)
     own = [part.name for part in parts]
-    # What a trainer does not pass on to its library, each with the reason or the setting to use.
+    # Settings that a trainer does not pass on, each with the reason or the setting to use.
     fixed = getattr(target, "fixed_args", {})
     if name in fixed:
         instead = fixed[name].rpartition(" ")[2]

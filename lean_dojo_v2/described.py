@@ -1,4 +1,4 @@
-"""What a plugin object takes, in words: its docstring and settings, read from its class."""
+"""Descriptions of plugin objects: docstring and settings, read from the class."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from lean_dojo_core.settings import Setting, settings_of, type_text
 
 @attrs.frozen(kw_only=True)
 class Described:
-    """One setting in words.
+    """Description of one setting.
 
     Attributes:
         name: The key in a file.
         type: The type as text.
         required: Whether it has no default.
-        default: The default in JSON's types; what has none there is text.
+        default: The default in JSON's types, or as text.
         shown: The default as Python writes it; empty for a required one.
         help: What it does.
-        record: Whether ``inner`` are the fields of a record of ours, which ``show`` prints too.
-        inner: The keys of its mapping, where they are known.
+        record: Whether ``inner`` are the fields of a record of ours, which ``show`` also prints.
+        inner: The keys of its mapping, if known.
         schema: JSON Schema (2020-12) of the value.
     """
 
@@ -42,14 +42,14 @@ class Described:
     schema: Mapping[str, Any] = attrs.Factory(dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Return what ``show --json`` prints of it."""
+        """Return it for ``show --json``."""
         kept = {"name", "type", "required", "default", "help"}
         return attrs.asdict(self, filter=lambda field, _: field.name in kept)
 
 
 @attrs.frozen
 class Description:
-    """A plugin object in words: its docstring and its settings."""
+    """Description of a plugin object: its docstring and settings."""
 
     doc: str
     settings: tuple[Described, ...]
@@ -133,7 +133,7 @@ def _schema(annotation: Any, inner: tuple[Described, ...]) -> dict[str, Any]:
     try:
         adapter = TypeAdapter(annotation, config=ConfigDict(arbitrary_types_allowed=True))
         return adapter.json_schema()
-    except (PydanticUserError, TypeError, NameError):  # a type that no file can hold
+    except (PydanticUserError, TypeError, NameError):  # a type without a file form
         return {"description": type_text(annotation)}
 
 
@@ -157,5 +157,5 @@ def class_in(annotation: Any, wanted: Callable[[type], bool]) -> type | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a default in JSON's types; what JSON does not know becomes text."""
+    """Return a default in JSON's types; other values become text."""
     return json.loads(json.dumps(value, default=str))

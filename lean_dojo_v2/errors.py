@@ -24,7 +24,7 @@ class TraceError(LeanDojoError):
 
 
 class TrainingError(LeanDojoError):
-    """A training run cannot start or go on."""
+    """A training run cannot start or continue."""
 
 
 class CheckpointError(TrainingError):

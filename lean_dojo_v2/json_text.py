@@ -1,6 +1,6 @@
-"""JSON that people hand in: no key said twice, nothing nested without end.
+"""Strict parsing of users' JSON: no duplicate keys, limited nesting.
 
-Python's parser recurses into what it reads and takes the last of equal keys without a word.
+Python's parser recurses without limit and silently takes the last of equal keys.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parse JSON; ``NaN`` and ``Infinity``, which Python writes, are taken, too.
+    """Parse JSON; ``NaN`` and ``Infinity``, which Python writes, are accepted.
 
     Raises:
         ValueError: If it is not JSON (a ``json.JSONDecodeError``, which knows the place), not
@@ -18,7 +18,7 @@ def parse_json(text: str | bytes) -> Any:
 
     >>> parse_json('{"a": 1, "a": 2}')
     Traceback (most recent call last):
-    ValueError: the key 'a' stands twice in one object
+    ValueError: the key 'a' occurs twice in one object
     """
     try:
         return json.loads(text, object_pairs_hook=_unique)
@@ -31,5 +31,5 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r:.80} stands twice in one object")
+        raise ValueError(f"the key {twice!r:.80} occurs twice in one object")
     return found

@@ -1,7 +1,7 @@
-"""Where working data lies: ``RAID_DIR`` and the documented folders below it.
+"""Folders of working data: ``RAID_DIR`` and the documented folders below it.
 
-The folders follow the environment variable ``RAID_DIR`` (default ``./raid``) at the moment they are
-read, so that a program or a test may set it at any time. Nothing is created here.
+The environment variable ``RAID_DIR`` (default ``./raid``) is read on each call, so a program or a
+test may set it at any time. Nothing is created here.
 """
 
 from __future__ import annotations

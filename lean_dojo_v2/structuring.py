@@ -1,6 +1,7 @@
-"""Plain values (from YAML, JSON) into annotated types, strictly: ``"3"`` is no integer.
+"""Strict conversion of plain values (YAML, JSON) to annotated types: ``"3"`` is not an integer.
+integer.
 
-What is wrong is said in words and at which key.
+Errors say what is wrong and at which key.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ import attrs
 from lean_dojo_core.settings import settings_of, type_text
 
 
-class WrongValue(ValueError):  # noqa: N818 - a value that is wrong, not an error of ours
+class WrongValue(ValueError):  # noqa: N818 - describes a wrong value, not a failure
     """A value does not fit its type.
 
     Args:
-        message: What is expected and what was given.
-        path: Keys and indices from the value that was to be structured to the wrong one.
+        message: The expected and the given value.
+        path: Keys and indices from the outer value to the wrong one.
     """
 
     def __init__(self, message: str, path: tuple[str | int, ...] = ()) -> None:
@@ -71,10 +72,10 @@ def structure(value: Any, annotation: Any) -> Any:
 
 
 def suggestion(name: str, known: Iterable[str], nested: Iterable[str] = ()) -> str:
-    """Write `` Did you mean …?`` or, with nothing near, the names that exist.
+    """Return `` Did you mean …?`` or, without similar names, the known ones.
 
     Args:
-        name: What was written.
+        name: The unknown name.
         known: The names that exist.
         nested: Dotted names below them, such as ``config.lr``; the last part is compared.
 
@@ -90,7 +91,7 @@ def suggestion(name: str, known: Iterable[str], nested: Iterable[str] = ()) -> s
 
 
 def near(name: str, known: Iterable[str], nested: Iterable[str] = ()) -> list[str]:
-    """Return the names that may be meant, the nearest first; at most three.
+    """Return up to three similar names, the most similar first.
 
     >>> near("learning_rate", ["lr", "formatter"]), near("epochs", ["epochs_per_repo", "seed"])
     (['lr'], ['epochs_per_repo'])
@@ -124,7 +125,7 @@ def _mapping(value: Any, annotation: Any, key: Any, item: Any) -> dict[Any, Any]
 
 
 def _collection(value: Any, annotation: Any, kind: type, arguments: tuple[Any, ...]) -> Any:
-    """Build a list, a tuple or a set; a single text is a list of one, where texts are listed."""
+    """Build a list, a tuple or a set; a single text counts as a list of one text."""
     item = arguments[0] if arguments else Any
     if isinstance(value, str) and item in (str, Any):
         value = [value]
@@ -138,7 +139,7 @@ def _collection(value: Any, annotation: Any, kind: type, arguments: tuple[Any, .
 
 
 def _within(key: Any, value: Any, annotation: Any) -> Any:
-    """Turn a part of a value into a type; what is wrong in it is told with its key."""
+    """Convert a part of a value; errors in it get its key."""
     try:
         return structure(value, annotation)
     except WrongValue as error:
@@ -191,7 +192,7 @@ def _union(value: Any, kind: Any) -> Any:
         return None
     members = tuple(member for member in members if member is not type(None))
     if isinstance(value, Mapping):
-        # The one member that takes a mapping says best what is wrong inside it.
+        # The one member that takes a mapping has the best error message.
         records = [
             one
             for one in members
@@ -233,7 +234,7 @@ def _record(value: Any, kind: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """Write a value for a message, short, with its type."""
+    """Format a value for a message, shortened, with its type."""
     if value is None:
         return "nothing (null)"
     text = repr(value)

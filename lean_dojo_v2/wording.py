@@ -1,4 +1,4 @@
-"""How messages put things into words."""
+"""Wording of messages."""
 
 from __future__ import annotations
 

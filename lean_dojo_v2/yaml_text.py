@@ -1,6 +1,6 @@
-"""YAML that people hand in, within limits.
+"""Parsing of users' YAML, within limits.
 
-Aliases let a hundred bytes stand for a billion values, or for themselves.
+With aliases a hundred bytes can mean a billion values, or refer to themselves.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 MAX_YAML = 1_000_000
-"""Characters of the longest YAML text that is read."""
+"""Maximum length of a YAML text, in characters."""
 MAX_NODES = 100_000
-"""Values of the largest YAML document, those that aliases repeat counted each time."""
+"""Maximum number of values in a YAML document, counting aliases each time."""
 MAX_DEPTH = 100
-"""How deep the values of a YAML document may be nested in each other."""
+"""Maximum nesting depth of a YAML document."""
 
 _TOO_DEEP = "it is nested too deeply"
 
 
 class YamlTextError(ValueError):
-    """A text is not the YAML that is read here.
+    """A text is not valid or too large YAML.
 
     Args:
         message: What is wrong.
@@ -66,7 +66,7 @@ def parse_yaml(text: str) -> tuple[Any, Node | None]:
 
 
 def _measure(document: Node) -> None:
-    """Walk a document as it is meant, aliases followed, and stop where it is too large.
+    """Walk a document, following aliases, and stop if it is too large.
 
     Raises:
         YamlTextError: If it is too large or too deep.
@@ -92,5 +92,5 @@ def children(node: Node) -> list[Node]:
 
 
 def key_of(node: Node) -> str:
-    """Return the text of a mapping's key; of a key that is no scalar its kind."""
+    """Return the text of a mapping's key, or the kind of a non-scalar key."""
     return str(node.value) if isinstance(node, ScalarNode) else "(no text)"

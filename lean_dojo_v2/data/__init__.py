@@ -1,4 +1,4 @@
-"""Traced data as plain records: a repository, how hard it is, and its JSON."""
+"""Traced data as plain records: repositories, difficulty, JSON."""
 
 import lazy_loader
 

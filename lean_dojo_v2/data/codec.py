@@ -1,13 +1,13 @@
-"""Between records and the JSON of LeanDojo-v2: databases, exported splits, corpora.
+"""Conversion between records and the JSON of LeanDojo-v2: databases, exported splits, corpora.
 
 Two forms of a position occur in real files and are read everywhere: the string ``"(1, 2)"`` of
 ``dynamic_database.json`` and the list ``[1, 2]`` of exported data. Writers choose one.
 
-What real files also show, and what is made of it: no ``theorem_statement`` (None), no or null
+Real files also have, and are read as: no ``theorem_statement`` (None), no or null
 ``traced_tactics`` (empty), no ``annotated_tactic`` (the bare tactic), no ``def_end_pos`` (the
-start again), ``url`` a local path, the same premise twice in one tactic (kept).
+start), a local path as ``url``, the same premise twice in one tactic (kept).
 
-Every reader raises a ``MalformedError`` that names the key of what is missing or ill-typed.
+Every reader raises a ``MalformedError`` that names the missing or ill-typed key.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def theorem_from_dict(data: Mapping[str, Any], *, url: str = "", commit: str = "
 
     Args:
         data: The JSON object.
-        url: Taken where the object does not say its own.
+        url: Used if the object has none.
         commit: Likewise.
     """
     statement = data.get("theorem_statement")
@@ -199,7 +199,7 @@ def read_text(data: Mapping[str, Any], key: str, default: str | None = None) -> 
 
 def _position(data: Mapping[str, Any], key: str) -> Position:
     value = data.get(key)
-    # The common cases without a further call: this runs millions of times.
+    # The common cases without another call, since this runs millions of times.
     if type(value) is list and len(value) == 2:
         line, column = value
         if type(line) is int and type(column) is int and line >= 0 <= column:
@@ -226,10 +226,10 @@ def _rating(value: object) -> float | None:
 
 
 def dumps(value: Any, *, indented: bool = False) -> bytes:
-    """Write a value as UTF-8, on one line or indented; so does every file of a database.
+    """Write a value as UTF-8 JSON, on one line or indented.
 
     Raises:
-        DatabaseError: If it holds what JSON cannot say.
+        DatabaseError: If it has no JSON form.
     """
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indented else None)
@@ -246,7 +246,7 @@ def dump_theorem(theorem: Theorem) -> bytes:
 
 
 def theorem_to_dict(theorem: Theorem, *, position: PositionForm = str) -> Json:
-    """Write a theorem as a database holds it: every tactic, and the difficulty."""
+    """Write a theorem for a database: with every tactic and the difficulty."""
     return {
         "full_name": theorem.full_name,
         "theorem_statement": theorem.theorem_statement,
@@ -263,7 +263,7 @@ def theorem_to_dict(theorem: Theorem, *, position: PositionForm = str) -> Json:
 
 
 def tactic_to_dict(tactic: TracedTactic, *, position: PositionForm = str) -> Json:
-    """Write a tactic; where it stands in its file is written only if it is known."""
+    """Write a tactic, with its position if known."""
     data = _bare_tactic(tactic, position)
     if tactic.start is not None:
         data["start"] = position(tactic.start)
@@ -295,7 +295,7 @@ def _bare_tactic(tactic: TracedTactic, position: PositionForm) -> Json:
 
 
 def exported_theorem(theorem: Theorem) -> Json:
-    """Write a theorem as a split file holds it: without tactics that had nothing to prove."""
+    """Write a theorem for a split file: without tactics that had nothing to prove."""
     return {
         "url": theorem.url,
         "commit": theorem.commit,

@@ -1,4 +1,4 @@
-"""How hard a theorem is, and in which order repositories are learned.
+"""Difficulty of theorems, and the order of repositories in a curriculum.
 
 difficulty(theorem) = exp(number of tactics), as in LeanAgent (Kumarappan et al., 2024,
 "LeanAgent: Lifelong Learning for Formal Theorem Proving"): infinite with a ``sorry``, None
@@ -20,7 +20,7 @@ Category: TypeAlias = Literal["Easy", "Medium", "Hard", "No proof", "No tactics"
 
 _K = TypeVar("_K")
 _MOST_TACTICS = 709
-"""exp of more overflows a double; such a theorem is as hard as a finite difficulty can say."""
+"""Largest exponent that does not overflow a double; longer proofs get this difficulty."""
 
 
 def difficulty(theorem: Theorem) -> float | None:
@@ -68,7 +68,7 @@ def thresholds(ratings: Mapping[float | None, int]) -> tuple[float, float]:
 
 
 def category(rating: float | None, limits: tuple[float, float]) -> Category:
-    """Name the class of a difficulty between the two thresholds."""
+    """Return the class of a difficulty, given the two thresholds."""
     if rating is None:
         return "No tactics"
     if math.isinf(rating):
@@ -79,9 +79,9 @@ def category(rating: float | None, limits: tuple[float, float]) -> Category:
 
 
 def easiest_first(ratings: Iterable[tuple[_K, Mapping[float | None, int]]]) -> list[_K]:
-    """Order repositories by how many Easy theorems they hold, most first.
+    """Order repositories by their number of Easy theorems, most first.
 
-    Equal ones keep their order; those without any theorem come last.
+    Ties keep their order; repositories without theorems come last.
 
     Args:
         ratings: Each repository with its number of theorems per difficulty.

@@ -1,4 +1,4 @@
-"""Errors of reading a database: what is missing, what is malformed, and where."""
+"""Errors of reading a database, with their places."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class NotInDatabaseError(DatabaseError, ValueError):
 
 
 def missing(key: tuple[str, str], path: Path | None) -> NotInDatabaseError:
-    """Say that a repository is not in the database."""
+    """Make the error for a missing repository."""
     return NotInDatabaseError(f"no repository {key[0]} at commit {key[1]}", path=path)
 
 
 class MalformedError(ValueError):
-    """A JSON value is not what its key promises.
+    """A JSON value has the wrong type for its key.
 
     Raised while decoding and turned into a :class:`DatabaseError` where the file is known. Its
     place is the key path inside the value that was decoded, for example ``"start"``.
@@ -33,14 +33,14 @@ class MalformedError(ValueError):
         self.place = place
 
     def inside(self, outer: str) -> MalformedError:
-        """Return the same error seen from the value one level further out."""
+        """Return the same error, located from the enclosing value."""
         joint = "." if self.place and not self.place.startswith("[") else ""
         return MalformedError(self.message, f"{outer}{joint}{self.place}")
 
 
 @contextmanager
 def located(path: Path | str | None, place: str = "") -> Iterator[None]:
-    """Turn what decoding raises into a :class:`DatabaseError` that names file and place.
+    """Turn decoding errors into a :class:`DatabaseError` that names file and place.
 
     Raises:
         DatabaseError: In place of a :class:`MalformedError`, or where a record is not JSON.

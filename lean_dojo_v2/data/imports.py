@@ -1,4 +1,4 @@
-"""Files in an order in which each stands after those that it imports."""
+"""Topological order of files by their imports."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from lean_dojo_v2.errors import DatabaseError
 def dependencies_first(
     imports: Mapping[str, Sequence[str]], source: Path | str | None = None
 ) -> Iterator[str]:
-    """Order files so that each stands after those it imports, else as they came.
+    """Order files so that each comes after its imports, otherwise in the given order.
 
     Args:
-        imports: For each path the paths it imports; others than the keys are passed over.
-        source: The file that says so, for the error.
+        imports: For each path the paths it imports; unknown paths are ignored.
+        source: The file with the imports, for the error.
 
     Raises:
-        DatabaseError: Naming the circle, if there is one; before the first path is given.
+        DatabaseError: Naming the cycle, if there is one, before the first path is yielded.
 
     >>> list(dependencies_first({"B": ["A"], "C": [], "A": ["Init"]}))
     ['C', 'A', 'B']
@@ -34,7 +34,7 @@ def dependencies_first(
     except CycleError as error:
         circle = " → ".join(reversed(error.args[1]))
         raise DatabaseError(
-            f"files of the corpus import each other in a circle: {circle}. Lean does not allow "
+            f"files of the corpus import each other in a cycle: {circle}. Lean does not allow "
             "this: trace the repository again",
             path=source,
         ) from None

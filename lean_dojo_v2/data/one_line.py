@@ -1,7 +1,7 @@
-"""Tactics of several lines as one line that leads to the same goals, for whoever writes one line.
+"""Convert multi-line tactics to a single line that leads to the same goals.
 
-A proof by cases is written over several lines, with the proof of each case inside. What it does
-first fits on one: ``induction n with | zero => ?_ | succ n ih => ?_`` leaves each case as a goal,
+A proof by cases is written over several lines, with the proof of each case inside. Its first step
+fits on one: ``induction n with | zero => ?_ | succ n ih => ?_`` leaves each case as a goal,
 and the steps inside follow as steps of their own.
 """
 
@@ -15,16 +15,16 @@ from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, code_tokens, w
 
 _WITH_CASES = frozenset({"induction", "cases", "match", "fun_induction", "fun_cases"})
 _WITH_PROOF = frozenset({"have", "refine", "refine'", "apply"})
-"""Where a hole may stand for a proof that follows."""
+"""Keywords whose proof may be replaced by a hole."""
 _SEQUENCES = frozenset(
     {"·", ".", "{", "(", "case", "case'", "all_goals", "any_goals", "repeat", "repeat'", "try"}
     | {"focus", "on_goal", "iterate", "conv", "calc", "stop"}
 )
-"""What begins with these holds tactics of its own: they are steps themselves."""
+"""Tactics that begin with these contain other tactics, which are steps themselves."""
 _LAID_OUT = frozenset({"by", "do", "calc", "match", "where", "·", "conv", ";"})
-"""What follows these is told apart by its lines."""
+"""After these, items are separated by line breaks."""
 _IN_TERMS = frozenset({"let", "have", "suffices", "letI", "haveI", "open", "set_option"})
-"""So it is after these where they do not begin the tactic."""
+"""The same for these, unless they begin the tactic."""
 
 
 def one_line(tactic: str) -> str | None:
@@ -35,8 +35,8 @@ def one_line(tactic: str) -> str | None:
 
     Returns:
         The tactic itself if it is one line; a line that leads to the same goals, with ``?_`` for
-        what is proved inside; ``None`` if there is none: bullets and other blocks, whose steps
-        are steps themselves, and terms that are told apart by their lines.
+        inner proofs; ``None`` if there is none: bullets and other blocks, whose steps are steps
+        themselves, and terms whose layout matters.
 
     >>> one_line("induction n with\n| zero => rfl\n| succ n ih =>\n  simp\n  exact ih")
     'induction n with | zero => ?_ | succ n ih => ?_'
@@ -58,7 +58,7 @@ def one_line(tactic: str) -> str | None:
         return None
     if first in _WITH_CASES:
         return _cases(text, words)
-    if first == "next":  # what it does besides holding steps is to name
+    if first == "next":  # besides containing steps, it only names
         named = [word.text for word in takewhile(lambda word: word.text != "=>", words[1:])]
         return " ".join(["rename_i", *named]) if named else None
     if first == "if":
@@ -94,7 +94,7 @@ def _cases(text: str, words: Sequence[Token]) -> str | None:
 
 
 def _opened(alternative: str) -> str:
-    """Return ``| p => ?_``; a pattern that shares the proof of the next one is given as it is."""
+    """Return ``| p => ?_``; a pattern that shares the next one's proof is unchanged."""
     depth = 0
     for word in code_tokens(alternative):
         depth += (word.text in OPENERS) - (word.text in CLOSERS)
@@ -113,18 +113,18 @@ def _branches(text: str, words: Sequence[Token]) -> str | None:
 
 
 def _is_argument(text: str, word: Token) -> bool:
-    """Whether a ``·`` is that of ``(f · a)`` and no bullet."""
+    """Whether a ``·`` is an argument as in ``(f · a)``, not a bullet."""
     return word.text == "·" and not _begins_line(text, word)
 
 
 def _with_hole(text: str, words: Sequence[Token], by: Token) -> str | None:
-    """Return ``have h : p := ?_`` where a proof follows to the end."""
+    """Return ``have h : p := ?_`` if a proof follows to the end."""
     before = [word for word in words if word.start < by.start]
     depth = sum((word.text in OPENERS) - (word.text in CLOSERS) for word in before)
     if by.text != "by" or depth or before[-1].text != ":=":
         return None
     if before[0].text == "have" and before[1].text == "⟨":
-        return None  # what is not proved yet cannot be taken apart
+        return None  # an unproved term cannot be destructured
     return f"{_joined(text[: by.start])} ?_"
 
 
@@ -158,7 +158,7 @@ def _has_blocks(words: Sequence[Token]) -> bool:
 
 
 def _has_fields(text: str, words: Sequence[Token]) -> bool:
-    """Whether fields of a structure are told apart by their lines, without commas."""
+    """Whether fields of a structure are separated by line breaks, without commas."""
     pairs = zip(words, words[1:], words[2:], strict=False)
     return any(
         before.text not in {"{", ",", "with", "(", "[", "⟨"}
@@ -178,7 +178,7 @@ def _column(text: str, word: Token) -> int:
 
 
 def _joined(text: str) -> str:
-    """Put lines behind each other; blanks inside strings stay."""
+    """Join lines, keeping spaces inside strings."""
     pieces, position = [], 0
     for word in code_tokens(text):
         pieces += [re.sub(r"\s+", " ", text[position : word.start]), word.text]

@@ -1,4 +1,4 @@
-"""A traced repository: its theorems, its premises, and what was proven in it."""
+"""A traced repository: its theorems, its premises, and recorded proofs."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ class Repository:
         lean_version: For example ``"v4.28.0"``.
         lean_dojo_version: Version of the data format.
         metadata: Anything; ``date_processed`` (ISO date) decides which record of a theorem is
-            exported when several commits hold it.
-        proven_theorems: Theorems whose proof was there.
+            exported if several commits have it.
+        proven_theorems: Theorems that came with a proof.
         sorry_theorems_proved: Theorems that were ``sorry`` and have been proven since.
         sorry_theorems_unproved: Theorems that are still ``sorry``.
         premise_files: Files of the corpus, with their premises.
         files_traced: Paths of the files that were traced.
         pr_url: The pull request that offers the proofs found, if there is one.
-        other_proofs: Proofs that stand elsewhere: in a ``def``, an ``instance``, an ``example``.
-            Trainers learn from them; they are no theorems to prove, and are not counted as such.
+        other_proofs: Proofs outside theorems: in a ``def``, an ``instance``, an ``example``.
+            Trainers learn from them; they are neither problems nor counted as theorems.
     """
 
     url: str
@@ -94,7 +94,7 @@ class Repository:
 
     @property
     def key(self) -> RepositoryKey:
-        """``(url, commit)``: what makes two repositories the same."""
+        """``(url, commit)``, which identifies a repository."""
         return (self.url, self.commit)
 
     def __eq__(self, other: object) -> bool:
@@ -104,7 +104,7 @@ class Repository:
         return hash(self.key)
 
     def __str__(self) -> str:
-        """Name it in a way that is safe as one folder's name, and differs for each commit."""
+        """Return a name that is safe as a folder's and differs for each commit."""
         readable = re.sub(r"[^A-Za-z0-9._-]+", "_", f"{self.name}-{self.commit[:12]}").strip("._-")
         digest = sha256("\n".join(self.key).encode("utf-8", "surrogatepass")).hexdigest()
         return f"{readable[:100] or 'repository'}-{digest[:8]}"
@@ -128,7 +128,7 @@ class Repository:
         """When it was traced; the beginning of time if unknown. Naive dates count as UTC.
 
         Raises:
-            MalformedError: If the metadata's date is none.
+            MalformedError: If the metadata's date is malformed.
         """
         return date_from_metadata(self.metadata)
 
@@ -187,20 +187,20 @@ class Repository:
     def get_all_theorems(self) -> list[Theorem]:
         """All theorems in one list (a property, as in LeanDojo-v2 1.x).
 
-        :meth:`iter_theorems` gives the same without holding them all.
+        :meth:`iter_theorems` yields the same one by one.
         """
         return list(self.iter_theorems())
 
     def iter_theorems(self) -> Iterator[Theorem]:
         """Return the proven theorems, the proven and unproved ``sorry`` ones, and other proofs.
 
-        Of a repository on SQLite they are read as they are asked for, so that one whose proof is
-        recorded meanwhile may be passed over; :attr:`get_all_theorems` reads one moment.
+        With SQLite they are read lazily, so a theorem whose proof is recorded meanwhile may be
+        missed; :attr:`get_all_theorems` reads a consistent snapshot.
         """
         return chain.from_iterable(map(self.iter_list, THEOREM_LISTS))
 
     def stored_lists(self) -> tuple[TheoremList, ...]:
-        """Return the lists that ``dynamic_database.json`` has: 1.x knows no other proofs."""
+        """Return the lists of ``dynamic_database.json``; 1.x has no other proofs."""
         return THEOREM_LISTS if self._count("other_proofs") else THEOREM_LISTS[:-1]
 
     def iter_list(self, name: TheoremList) -> Iterator[Theorem]:
@@ -216,7 +216,7 @@ class Repository:
         return iter(self.files_traced)
 
     def in_memory(self) -> Repository:
-        """Return a copy that needs no file and shares no list."""
+        """Return a copy in memory that shares no list."""
         lists: dict[str, Any] = {name: list(getattr(self, name)) for name in COLLECTIONS}
         return attrs.evolve(self, metadata=dict(self.metadata), **lists)
 
@@ -233,7 +233,7 @@ class Repository:
         return next((file for file in self.premise_files if file.path == str(path)), None)
 
     def update_theorem(self, theorem: Theorem) -> None:
-        """Replace the record of a theorem, in the list where it stands.
+        """Replace the record of a theorem, in its list.
 
         Raises:
             NotInDatabaseError: If the repository has no such theorem.
@@ -261,7 +261,7 @@ class Repository:
             log_proof(log_file, theorem)
 
     def rate_theorems(self) -> None:
-        """Give every theorem in memory the difficulty that its tactics say."""
+        """Set every theorem's difficulty from its tactics, in memory."""
         for name in THEOREM_LISTS:
             theorems = self.__dict__.get(name)
             if theorems:
@@ -359,9 +359,9 @@ def name_of_url(url: str) -> str:
 
 
 def is_meant(url: str, commit: str, text: str) -> bool:
-    """Whether ``owner/name[@commit]``, or an address in place of the name, means a repository.
+    """Whether ``owner/name[@commit]``, or an address in place of the name, denotes a repository.
 
-    Of the commit, a beginning is enough; letters may be small or capital.
+    A prefix of the commit is enough; case does not matter.
 
     >>> is_meant("https://github.com/owner/name.git", "b14fef", "Owner/Name@b14")
     True
@@ -414,7 +414,7 @@ def log_proof(log_file: str | Path, theorem: Theorem) -> None:
 
 
 def rated(theorem: Theorem) -> Theorem:
-    """Return the theorem with the difficulty that its tactics say."""
+    """Return the theorem with its difficulty set from its tactics."""
     rating = difficulty(theorem)
     if theorem.difficulty_rating == rating:
         return theorem
@@ -424,7 +424,7 @@ def rated(theorem: Theorem) -> Theorem:
 def not_found(
     theorem: Theorem, repository: Repository, lists: tuple[TheoremList, ...]
 ) -> NotInDatabaseError:
-    """Say that a repository lacks a theorem."""
+    """Make the error for a theorem missing in a repository."""
     among = "" if len(lists) == len(THEOREM_LISTS) else f" among its {lists[0]}"
     return NotInDatabaseError(
         f"{repository.name} at {repository.commit[:12]} has no theorem {theorem.full_name} "

@@ -1,4 +1,4 @@
-"""Traced data in files: the database, its splits, its curriculum and what is exported from it."""
+"""Traced data in files: the database, splits, curriculum and exports."""
 
 from __future__ import annotations
 

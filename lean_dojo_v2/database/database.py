@@ -1,4 +1,4 @@
-"""The database of traced repositories: what agents fill and trainers read."""
+"""The database of traced repositories, filled by agents and read by trainers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 class HasUrlAndCommit(Protocol):
-    """What names a repository: a ``LeanGitRepo`` or a :class:`Repository`."""
+    """Identifies a repository: a ``LeanGitRepo`` or a :class:`Repository`."""
 
     @property
     def url(self) -> str:
@@ -50,20 +50,19 @@ class HasUrlAndCommit(Protocol):
 class DynamicDatabase:
     """Traced repositories in one file: JSON, or SQLite if the path ends in ``.sqlite`` or ``.db``.
 
-    Opening a file loads it and never empties it; the first change makes a missing one. Every change
-    is written at once and wholly or not at all, and several processes may use one file without
+    Opening a file loads it and never empties it; a missing one is created by the first change.
+    Every change is written at once and atomically, and several processes may use one file without
     losing each other's changes. JSON is held in memory and rewritten at each change; SQLite reads
-    what is asked for and writes what changed, so large work uses that.
+    and writes only what is needed, so use it for large databases.
 
-    A repository object stays with whoever asked for it: change it, then call
-    :meth:`update_repository`.
+    A repository object is a snapshot: change it, then call :meth:`update_repository`.
 
     Args:
         json_path: The file.
-        read_only: Only read it: nothing is written or made beside it.
+        read_only: Only read it: no file is written or created.
 
     Raises:
-        DatabaseError: If the file cannot be read as a database; it is left as it is.
+        DatabaseError: If the file cannot be read as a database; it is left unchanged.
     """
 
     def __init__(
@@ -100,10 +99,10 @@ class DynamicDatabase:
         ]
 
     def __getitem__(self, name: str) -> Repository:
-        """Return a repository by ``owner/name@commit`` or by address, as the commands name it.
+        """Return a repository by ``owner/name``, ``owner/name@commit`` or address.
 
         Raises:
-            NotInDatabaseError: (a ValueError) if none is meant, or more than one.
+            NotInDatabaseError: (a ValueError) if none or several match.
         """
         meant = [key for key in self.storage.repository_keys() if is_meant(*key, name)]
         if len(meant) != 1:
@@ -115,7 +114,7 @@ class DynamicDatabase:
         return found
 
     __iter__: ClassVar[None] = None
-    """Neither ``for`` nor ``in``: Python would number the repositories, which have names here."""
+    """No iteration and no ``in``: Python would index by number, but repositories have names."""
 
     # --- repositories --------------------------------------------------------------------------
 
@@ -162,8 +161,8 @@ class DynamicDatabase:
 
         Args:
             theorem: The theorem, with the url and commit of its repository.
-            tactics: The proof. A bare string is a tactic whose goals are not known. If none are
-                given, ``theorem`` already holds them.
+            tactics: The proof. A bare string is a tactic without goals. If none are given,
+                ``theorem`` already has them.
             log_file: A line about it is appended to this file, if given.
 
         Returns:
@@ -184,7 +183,7 @@ class DynamicDatabase:
         return proven
 
     def trace_repository(self, url: str, commit: str, build_deps: bool = False) -> Repository:
-        """Trace a repository with Lean and add it; one that is in the database is not traced again.
+        """Trace a repository with Lean and add it, unless it is in the database.
 
         Args:
             url: Its address, or a local path.
@@ -217,7 +216,7 @@ class DynamicDatabase:
     # --- curriculum and export -----------------------------------------------------------------
 
     def sort_repositories_by_difficulty(self) -> list[Repository]:
-        """Return the repositories easiest first: by how many Easy theorems they hold.
+        """Return the repositories easiest first: by their number of Easy theorems.
 
         Raises:
             EmptyDatasetError: (a ValueError) if no theorem has a finished proof.
@@ -232,7 +231,7 @@ class DynamicDatabase:
 
         Args:
             repositories: In curriculum order; looked up here by url and commit. A
-                :class:`Repository` that is not in the database is taken as it is.
+                :class:`Repository` that is not in the database is used directly.
             output_path: The folder; see :func:`lean_dojo_v2.database.export_merged_data`.
 
         Raises:
@@ -276,8 +275,8 @@ class DynamicDatabase:
         """Write the database as a ``dynamic_database.json``, replacing the file in one step.
 
         Args:
-            file_path: Where to; None stores lists that were changed in repository objects of
-                this database in its own file.
+            file_path: The target; None stores changed lists of repository objects in the database's
+                own file.
 
         Raises:
             UsageError: If no path is given and the database has none.
@@ -290,7 +289,7 @@ class DynamicDatabase:
             self.storage.flush()
             return
         if own is None:
-            self.storage.flush()  # changed lists have no other place to go
+            self.storage.flush()  # store changed lists
         if is_sqlite_path(file_path):
             raise UsageError(f"{file_path}: to_json writes JSON; update_json writes either format")
         with self.storage.snapshot(), atomic_writer(file_path) as stream:
@@ -311,8 +310,8 @@ class DynamicDatabase:
     def update_json(self, file_path: str | Path) -> None:
         """Bring another database file up to date with this one, in the format of its suffix.
 
-        Repositories that are there are replaced (proofs recorded there stay), others are added;
-        those that only the file has are left as they are.
+        Existing repositories are replaced (proofs recorded there stay) and others added; those
+        that only the file has are unchanged.
         """
         if not is_sqlite_path(file_path) and not Path(file_path).exists():
             self.to_json(file_path)
@@ -324,7 +323,7 @@ class DynamicDatabase:
                     other.storage.update(repository)
 
     def close(self) -> None:
-        """Close the file; everything is already stored."""
+        """Close the file; all changes are already stored."""
         self.storage.close()
 
     def __enter__(self) -> Self:
@@ -334,7 +333,7 @@ class DynamicDatabase:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Send a database to another process as its path (or, in memory, as its content)."""
+        """Pickle a database as its path, or in memory as its content."""
         if self.json_path is None:
             return (type(self).from_dict, (self.to_dict(),))
         return (type(self), (self.json_path,))
@@ -344,26 +343,26 @@ def export_merged_data(repositories: Sequence[Repository], output_path: str | Pa
     """Write splits, corpus, traced files and metadata of the repositories into a folder.
 
     Each file is replaced in one step; other files in the folder are left alone. The same
-    repositories give the same bytes, from whichever storage they come.
+    repositories give the same bytes, whatever their storage.
 
     Args:
         repositories: In curriculum order.
         output_path: The folder; made if it is missing.
 
     Raises:
-        DatabaseError: If the corpus has a circle of imports, or a stored record is damaged.
+        DatabaseError: If the imports of the corpus are cyclic, or a stored record is damaged.
     """
     files = {
         id(repo.file): repo.file for repo in repositories if isinstance(repo, StoredRepository)
     }
-    with ExitStack() as stack:  # what is exported is of one moment
+    with ExitStack() as stack:  # export a consistent snapshot
         for _, file in sorted(files.items()):
             stack.enter_context(file.snapshot())
         write_merged_data([*map(_export_source, dict.fromkeys(repositories))], Path(output_path))
 
 
 def _export_source(repository: Repository) -> ExportSource:
-    """Return what an export reads of a repository, from its file if nothing of it was loaded."""
+    """Return the export source of a repository: its file if nothing was loaded."""
     stored = getattr(repository, "export_source", None)
     return ExportSource(repository) if stored is None else stored()
 
@@ -376,5 +375,5 @@ def open_storage(path: Path, *, read_only: bool = False) -> SqliteStorage | Json
 
 
 def is_sqlite_path(path: str | Path) -> bool:
-    """Tell whether a path's suffix says SQLite; every other suffix says JSON."""
+    """Whether a path's suffix means SQLite; any other means JSON."""
     return Path(path).suffix.lower() in SQLITE_SUFFIXES

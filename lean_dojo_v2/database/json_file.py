@@ -1,4 +1,4 @@
-"""Repositories in a JSON file: read whole when it is opened, written whole at each change."""
+"""Repositories in a JSON file, read whole on opening and rewritten at each change."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from lean_dojo_v2.errors import DatabaseError
 from lean_dojo_v2.json_text import parse_json
 
 Contents: TypeAlias = Mapping[RepositoryKey, Repository]
-"""Never changed: a change makes another one, in which changed repositories are other objects."""
+"""Immutable: a change makes a new mapping with new objects for changed repositories."""
 _Stamp: TypeAlias = tuple[int, int, int]
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-"""Half of a character, in which JSON may write what is no text."""
+"""A lone surrogate, which JSON may contain."""
 
 
 @attrs.define(eq=False)
 class JsonStorage:
-    """Repositories in memory that follow a JSON file; without a path they are only there.
+    """Repositories in memory, synchronised with a JSON file if there is a path.
 
-    Reading needs no lock: the file is only ever replaced whole. When another process has replaced
-    it, it is read again. Repositories are given and taken as copies.
+    Reading needs no lock, since the file is replaced atomically. If another process has replaced
+    it, it is read again. Repositories are passed as copies.
 
     Attributes:
-        path: The file. The first change makes a missing one.
-        read_only: Refuse changes, and a file that is not there.
+        path: The file. A missing one is created by the first change.
+        read_only: Refuse changes, and a missing file.
     """
 
     path: Path | None = None
@@ -46,11 +46,11 @@ class JsonStorage:
     _held: tuple[_Stamp | None, Contents] = attrs.field(default=(None, {}), init=False, repr=False)
     _mutex: threading.RLock = attrs.field(factory=threading.RLock, init=False, repr=False)
     _local: threading.local = attrs.field(factory=threading.local, init=False, repr=False)
-    """Its ``pinned`` is what this thread reads in a snapshot."""
+    """``pinned``: the contents that this thread reads in a snapshot."""
     _given: list[tuple[Repository, dict[str, list[Any]]]] = attrs.field(
         factory=list, init=False, repr=False
     )
-    """The last object given of each repository, and changed older ones, with the lists given."""
+    """The last returned object of each repository, and changed older ones, with their lists."""
 
     def __attrs_post_init__(self) -> None:
         if self.path is not None and (self.read_only or self.path.exists()):
@@ -119,13 +119,13 @@ class JsonStorage:
             contents[key] = changed
 
     def make_file(self) -> None:
-        """Make the file if it is not there yet, with nothing in it."""
+        """Create an empty file if there is none."""
         if self.path is not None and not self.path.exists():
             with self._change():
                 pass
 
     def flush(self) -> None:
-        """Store changes made to repository objects that were given."""
+        """Store changes made to returned repository objects."""
         for index, (repository, lists) in enumerate(self._given):
             if _is_changed(repository, lists) and repository.key in self._contents():
                 repository.rate_theorems()
@@ -134,7 +134,7 @@ class JsonStorage:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Let everything that this thread reads inside come from one moment."""
+        """Give this thread a consistent view inside the block."""
         outer = getattr(self._local, "pinned", None)
         self._local.pinned = self._contents()
         try:
@@ -143,7 +143,7 @@ class JsonStorage:
             self._local.pinned = outer
 
     def close(self) -> None:
-        """Forget what the file holds, which the next question reads again."""
+        """Drop the contents; the next access reads the file again."""
         self._given.clear()
         if self.path is not None:
             self._held = (None, {})
@@ -156,7 +156,7 @@ class JsonStorage:
         return contents[key]
 
     def _contents(self) -> Contents:
-        """Give what lies in the file now, or what this thread's snapshot holds."""
+        """Return the contents of the file, or of this thread's snapshot."""
         pinned: Contents | None = getattr(self._local, "pinned", None)
         if pinned is not None:
             return pinned
@@ -170,7 +170,7 @@ class JsonStorage:
 
     @contextmanager
     def _change(self) -> Iterator[dict[RepositoryKey, Repository]]:
-        """Give the contents to be changed, as the only writer; all of it is stored, or nothing.
+        """Yield the contents for changing, as the only writer; stored atomically.
 
         Raises:
             DatabaseError: If another process has been writing for longer than two minutes.
@@ -204,7 +204,7 @@ def _lists(repository: Repository) -> dict[str, list[Any]]:
 
 
 def _is_changed(repository: Repository, given: Mapping[str, list[Any]]) -> bool:
-    """Whether a list holds other objects than were given; records are immutable."""
+    """Whether a list differs from the returned one; records are immutable."""
     return any(
         len(before) != len(now) or not all(map(operator.is_, before, now))
         for name, before in given.items()
@@ -216,7 +216,7 @@ def _is_changed(repository: Repository, given: Mapping[str, list[Any]]) -> bool:
 
 
 def write_repositories(stream: IO[bytes], repositories: Iterable[Repository]) -> None:
-    """Write a database file with one theorem or premise file a line, as versions are compared."""
+    """Write a database file with one theorem or premise file per line, for readable diffs."""
     separator = b'{"repositories": ['
     for repository in repositories:
         header = repository.header_to_dict()
@@ -233,10 +233,10 @@ def write_repositories(stream: IO[bytes], repositories: Iterable[Repository]) ->
 
 
 def read_database(path: Path) -> Contents:
-    """Read a database file, whoever wrote it.
+    """Read a database file of any version.
 
     Raises:
-        DatabaseError: Naming the file and the line or key path, if it is not what it should be.
+        DatabaseError: Naming the file and the line or key path, if it is malformed.
     """
     try:
         data = path.read_bytes()
@@ -267,7 +267,7 @@ def read_database(path: Path) -> Contents:
 
 
 def repositories_from_dict(data: object) -> Contents:
-    """Read ``{"repositories": […]}``; of several records of one commit the first counts.
+    """Read ``{"repositories": […]}``; the first record of a commit counts.
 
     Raises:
         MalformedError: (a ValueError) naming the key path of what is wrong.

@@ -1,4 +1,4 @@
-"""What both formats ask of a file: one writer at a time among all processes, and some content."""
+"""File locks for both formats, and a check for empty files."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lean_dojo_v2.errors import DatabaseError
 PATIENCE = 120.0
 """Seconds to wait for other processes: writing a very large JSON file takes several."""
 SAY_AFTER = 3.0
-"""Seconds of waiting after which it is said."""
+"""Seconds of waiting after which a message is printed."""
 
 
 def say_waiting(path: Path | None, patience: float = PATIENCE) -> None:
-    """Say on standard error that another process keeps a file, and how long it is waited for."""
+    """Print on standard error that another process has locked the file, and the maximum wait."""
     if sys.stderr is not None:
         print(
             f"{path}: another process is using it; waiting for at most {patience:g} s",
@@ -31,7 +31,7 @@ def say_waiting(path: Path | None, patience: float = PATIENCE) -> None:
 def file_lock(path: Path, patience: float = PATIENCE) -> Iterator[None]:
     """Hold the lock of a file: ``NAME.lock`` beside it (beside its target, if it is a link).
 
-    The system releases it when the process ends, however it ends.
+    The system releases it when the process ends.
 
     Raises:
         DatabaseError: If another process holds it for longer than ``patience`` seconds.
@@ -58,10 +58,10 @@ def file_lock(path: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def require_bytes(path: Path) -> None:
-    """Refuse a file of no bytes: that is no database, but what is left of one.
+    """Refuse an empty file, which is not a database but a remnant of one.
 
     Raises:
-        DatabaseError: If it is one, or is not there.
+        DatabaseError: If the file is empty or missing.
     """
     if not path.exists():
         raise DatabaseError("there is no such file", path=path)

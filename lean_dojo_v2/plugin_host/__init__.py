@@ -1,1 +1,1 @@
-"""Plugins in and out: installing, switching off, finding, and what a plugin may take of time."""
+"""The host's side of plugins: installation, look-up by name, time limits."""

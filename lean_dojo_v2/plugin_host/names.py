@@ -1,4 +1,4 @@
-"""What a setting names: a plugin's object, or anything that can be imported."""
+"""Names in settings: a plugin's object, or anything importable."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from lean_dojo_core.registry import Entry, ObjectT, Registry, SpecT
 
 
 def entry_named(entries: Registry[SpecT, ObjectT], written: str) -> Entry[SpecT, ObjectT] | None:
-    """Find what ``NAME`` or ``distribution:NAME`` names.
+    """Find the entry of ``NAME`` or ``distribution:NAME``.
 
     Returns:
-        The plugin's entry; ``None`` for ``module:attribute``, which is whatever else has a colon.
+        The plugin's entry; ``None`` for any other name with a colon, ``module:attribute``.
 
     Raises:
         UnknownNameError: If no plugin offers the name; suggests similar ones.
@@ -20,7 +20,7 @@ def entry_named(entries: Registry[SpecT, ObjectT], written: str) -> Entry[SpecT,
     (<trainer 'sft' of lean-dojo-v2 ...>, None)
     """
     head, colon, _ = written.partition(":")
-    # As it is spelt: `my_plugin` is the module of the distribution `my-plugin`.
+    # Not normalised: `my_plugin` is the module of the distribution `my-plugin`.
     distributions = {info.distribution for info in registry.current().plugins}
     if colon and written not in entries and head not in distributions:
         return None

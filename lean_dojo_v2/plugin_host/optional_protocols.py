@@ -1,7 +1,4 @@
-"""What commands ask of a trainer beyond the contract, where it has it.
-
-Optional for a trainer: measures of what it trained, settings of its prover, its examples.
-"""
+"""Optional methods of trainers, used by commands: evaluation, prover settings, previews."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from lean_dojo_core.records import Evaluation, Theorem
 
 @runtime_checkable
 class Evaluates(Protocol):
-    """A trainer that can measure what it trained, for ``lean-dojo evaluate``."""
+    """A trainer that can evaluate its model, for ``lean-dojo evaluate``."""
 
     def evaluate(self, data_path: Path | str | None = None, split: str = "val") -> Evaluation:
         """Measure the trained model or, before training, the start model.
@@ -29,7 +26,7 @@ class Evaluates(Protocol):
 
 @runtime_checkable
 class Proves(Protocol):
-    """A trainer that says how to make its descriptor's ``prover`` from its model.
+    """A trainer that provides the settings of its descriptor's ``prover``.
 
     For a trainer without this method, the prover gets ``output_dir`` as its model.
     """
@@ -43,7 +40,7 @@ class PreviewToken:
     """One token of an example.
 
     Attributes:
-        text: Its text; the texts of an example, joined, are what the model reads.
+        text: Its text; joined, the texts of an example are the model's input.
         loss: Whether the model is trained to predict it.
     """
 
@@ -58,7 +55,7 @@ class PreviewExample:
     Attributes:
         source: Where it comes from, for example ``"Sample.Nat.add_zero (Sample/Nat.lean:12)"``.
         tokens: Its tokens, special ones included; padding left out.
-        remark: What a reader should know, for example that it was cut; empty if nothing.
+        remark: A remark, for example that it was cut; may be empty.
     """
 
     source: str
@@ -70,7 +67,7 @@ class PreviewExample:
 class Previews(Protocol):
     """A trainer that can show its examples, for ``lean-dojo preview``.
 
-    Of a trainer without this method, the rows of its formatter are shown.
+    For a trainer without this method, the rows of its formatter are shown.
     """
 
     def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:

@@ -1,4 +1,4 @@
-"""pip of this environment, and what it brought or took away."""
+"""pip of this environment, and the plugins it changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run_pip(arguments: Sequence[str]) -> None:
 
     Raises:
         UsageError: If there is no pip.
-        PluginError: If pip fails; it has said why.
+        PluginError: If pip fails; its output says why.
     """
     if importlib.util.find_spec("pip") is None:
         raise UsageError(
@@ -40,7 +40,7 @@ def run_pip(arguments: Sequence[str]) -> None:
 
 
 def checked_package(written: str, *, folder_only: bool = False) -> str:
-    """Read what somebody wants to install; what pip is given is never an option.
+    """Parse a package to install; the result is never an option of pip.
 
     Args:
         written: A requirement, an address, or the path of a folder or file, perhaps with extras.
@@ -58,7 +58,7 @@ def checked_package(written: str, *, folder_only: bool = False) -> str:
     from packaging.requirements import InvalidRequirement, Requirement
 
     path, bracket, extras = written.partition("[")
-    # A bare name is a requirement even where a folder is called so, as it is to pip.
+    # A bare name is a requirement even if there is such a folder, as in pip.
     is_path = "/" in path or os.sep in path or path.startswith(".") or path.endswith(_ARCHIVES)
     if folder_only or (is_path and "://" not in path):
         place = Path(path).expanduser().absolute()
@@ -95,13 +95,13 @@ def known() -> dict[str, PluginInfo]:
 
 
 def distribution_of(name: str) -> str:
-    """Find the installed distribution that somebody means.
+    """Find the installed distribution of a plugin's name.
 
     Args:
         name: A distribution, an entry point, or ``distribution:entry-point``.
 
     Raises:
-        UsageError: If nothing that is installed is called so.
+        UsageError: If there is no such plugin.
     """
     from lean_dojo_v2.structuring import suggestion
 

@@ -1,4 +1,4 @@
-"""Code of a plugin that takes long: it is said, and it is given up where it has a limit."""
+"""Reports and time limits for slow code of plugins."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from concurrent.futures import Future
 from typing import TypeVar
 
 SAY_AFTER = 10.0
-"""Seconds after which one says who has not come back."""
+"""Seconds after which a slow call is reported."""
 SAY_AGAIN = 60.0
-"""Seconds after each of which one says it again."""
+"""Seconds between further reports."""
 
 T = TypeVar("T")
 
 
 class OutOfTimeError(Exception):
-    """Code of a plugin did not come back in its time."""
+    """Code of a plugin exceeded its time limit."""
 
 
 @contextlib.contextmanager
-def said_when_slow(who: str) -> Iterator[None]:
-    """Say on standard error, from time to time, that what happens inside goes on.
+def report_when_slow(who: str) -> Iterator[None]:
+    """Report on standard error, from time to time, that the block is still running.
 
     Args:
         who: Whose code is running, for messages.
@@ -42,21 +42,21 @@ def said_when_slow(who: str) -> Iterator[None]:
 
 
 def watched(call: Callable[[], T], who: str, timeout: float | None = None) -> T:
-    """Call a function of a plugin, say on standard error when it is slow, and give it up in time.
+    """Call a function of a plugin, reporting on standard error if it is slow, with a time limit.
 
-    In the main thread the function is interrupted as by Ctrl-C; if it goes on nevertheless, the
-    process ends with exit code 1. Elsewhere it runs in a thread of its own, which is left behind.
+    In the main thread the function is interrupted as by Ctrl-C; if it ignores that, the process
+    ends with exit code 1. Elsewhere it runs in a thread of its own, which is abandoned.
 
     Args:
         call: The call.
-        who: What is called, for messages.
-        timeout: Seconds that it may take. ``None``: it may take for ever.
+        who: Name of the callee, for messages.
+        timeout: Time limit in seconds; ``None``: no limit.
 
     Raises:
-        OutOfTimeError: If its time is over.
+        OutOfTimeError: If it exceeds the limit.
     """
     if timeout is None:
-        with said_when_slow(who):
+        with report_when_slow(who):
             return call()
     if threading.current_thread() is threading.main_thread():
         return _interrupted(call, who, timeout)
@@ -89,7 +89,7 @@ def _interrupted(call: Callable[[], T], who: str, timeout: float) -> T:
             with mutex:
                 over.set()
             if late.is_set():
-                time.sleep(0.1)  # the signal has been sent; it comes here, not later
+                time.sleep(0.1)  # the signal arrives here, not later
     except KeyboardInterrupt:
         over.set()
         if not late.is_set():
@@ -119,7 +119,7 @@ def _left_behind(call: Callable[[], T], who: str, timeout: float) -> T:
 
 
 def _wait(over: threading.Event, who: str, timeout: float = math.inf) -> bool:
-    """Wait for a call, saying from time to time that one does; tell whether it came back."""
+    """Wait for a call, reporting from time to time; return whether it ended."""
     spent, pause = 0.0, SAY_AFTER
     while not over.wait(min(pause, timeout - spent)):
         spent += min(pause, timeout - spent)

@@ -1,1 +1,1 @@
-"""What trainers read: splits, a corpus and metadata, written and read as streams."""
+"""Exports for trainers: splits, corpus and metadata, written and read as streams."""

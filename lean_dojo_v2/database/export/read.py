@@ -1,7 +1,7 @@
 """Read exported data as a stream: splits (``random/train.json``, …) and ``corpus.jsonl``.
 
-Our own split files hold one theorem a line inside a JSON list, so they are read line by line in
-constant memory. Files written otherwise (LeanDojo-v2 1.x indents them) are parsed as a whole.
+Our split files have one theorem per line inside a JSON list, so they are read in constant memory.
+Other files (LeanDojo-v2 1.x indents them) are parsed whole.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def read_theorems(path: str | Path) -> Iterator[Theorem]:
         The theorems in the order of the file.
 
     Raises:
-        DataError: Naming the file and the line or the key path, if it is missing, cut off or
-            not what it should be.
+        DataError: Naming the file and the line or the key path, if it is missing, truncated or
+            malformed.
     """
     file = Path(path)
     for number, item in enumerate(_items(file)):
@@ -54,7 +54,7 @@ def read_corpus(path: str | Path) -> Iterator[PremiseFile]:
     """Yield the files of a ``corpus.jsonl`` one after the other.
 
     Raises:
-        DataError: Naming the file and the line, if it is missing, cut off or not a corpus.
+        DataError: Naming the file and the line, if it is missing, truncated or not a corpus.
     """
     file = Path(path)
     with _opened(file) as stream:
@@ -72,7 +72,7 @@ def read_corpus(path: str | Path) -> Iterator[PremiseFile]:
 
 
 def _items(file: Path) -> Iterator[Any]:
-    """Yield the items of the file's list: by lines where that works, else parsed as a whole."""
+    """Yield the items of the file's list, line by line if possible."""
     done = 0
     with _opened(file) as stream:
         if stream.readline().strip() == b"[" and _ends_with_bracket(stream):
@@ -83,14 +83,14 @@ def _items(file: Path) -> Iterator[Any]:
                 except orjson.JSONDecodeError:
                     if text == b"]" and not stream.read(1):
                         return
-                    break  # not a file of one item a line
+                    break  # not one item per line
                 yield item
                 done += 1
     yield from _parsed(file)[done:]
 
 
 def _ends_with_bracket(stream: Any) -> bool:
-    """See a file that was cut off before its first item is handed out."""
+    """Detect a truncated file before its first item is yielded."""
     position = stream.tell()
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(position, size - 64))

@@ -1,4 +1,4 @@
-"""What an export reads from one repository."""
+"""The input of an export from one repository."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from lean_dojo_v2.database.export.splits import (
 
 
 class ExportEntry(NamedTuple):
-    """All that decides whether and where one record of a theorem is exported.
+    """Decides whether and where one record of a theorem is exported.
 
     Attributes:
-        identity: Digest of (url, file_path, full_name, start, end): records with the same one
-            are one theorem.
-        name: Digest of (url, file_path, full_name): what the splits go by.
+        identity: Digest of (url, file_path, full_name, start, end): equal for
+            records of the same theorem.
+        name: Digest of (url, file_path, full_name): determines the splits.
         random: Index into ``SPLITS``.
         novel_premises: Index into ``SPLITS``.
     """
@@ -42,7 +42,7 @@ class ExportSource:
     """The parts of a repository that an export needs, each as a stream.
 
     Attributes:
-        repository: The repository, whose records are encoded as they are asked for.
+        repository: The repository, whose records are encoded lazily.
     """
 
     repository: Repository

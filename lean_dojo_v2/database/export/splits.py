@@ -1,6 +1,6 @@
-r"""Which split a theorem belongs to: a property of the theorem, for ever.
+r"""The split of a theorem, which never changes.
 
-Nothing is shuffled and nothing is counted: a theorem's split follows from a hash of its names
+Nothing is shuffled or counted: a theorem's split follows from a hash of its names
 (``random``) or of the names of the premises it uses (``novel_premises``). So a theorem that was
 held out at one step of a curriculum is never trained on at a later one, whatever is added.
 
@@ -35,7 +35,7 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 HELD_OUT_SPLITS = frozenset({"val", "valid", "validation", "test"})
-"""Splits that nobody trains on, as databases and files of problems call them."""
+"""Names of held-out splits in databases and problem files."""
 
 TRAIN, VAL = 0.6, 0.2
 HELD_OUT_PREMISES = 0.2
@@ -62,12 +62,12 @@ def novel_premises_split_of(theorem: Theorem) -> Split:
 
 
 def split_name(url: str, file_path: str, full_name: str) -> str:
-    """Return what names a theorem across commits, and its splits go by."""
+    """Return the name of a theorem across commits, which determines its splits."""
     return f"{same_address(url)}\n{file_path}\n{full_name}"
 
 
 def random_split(name: str) -> Split:
-    """Return the split, under ``random``, of what :func:`split_name` names."""
+    """Return the split under ``random`` for a name of :func:`split_name`."""
     place = unit_hash(name)
     if place < TRAIN:
         return "train"
@@ -77,11 +77,11 @@ def random_split(name: str) -> Split:
 def novel_premises_split(name: str, premises: Iterable[str]) -> Split:
     """Return the split under ``novel_premises``.
 
-    Which half, val or test, a held-out theorem falls into is another hash than that of the random
-    split, so that neither follows from the other.
+    A different hash than that of the random split decides between val and test, so that neither
+    follows from the other.
 
     Args:
-        name: What :func:`split_name` gives.
+        name: A name of :func:`split_name`.
         premises: Names of the premises that its exported tactics use.
     """
     if not any(map(is_held_out, premises)):
@@ -91,7 +91,7 @@ def novel_premises_split(name: str, premises: Iterable[str]) -> Split:
 
 @lru_cache(maxsize=1 << 10)
 def same_address(url: str) -> str:
-    """Give one spelling to the addresses of one repository, so that all share their splits.
+    """Normalise the addresses of one repository, so that all share their splits.
 
     >>> same_address("git@GitHub.com:lean-dojo/sample.git")
     'https://github.com/lean-dojo/sample'
@@ -105,7 +105,7 @@ def same_address(url: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def is_held_out(full_name: str) -> bool:
-    """Tell whether a premise is one of those that no train theorem may use.
+    """Whether a premise is held out: no train theorem may use it.
 
     Only the name counts, not the file: one constant may be seen at several paths.
     """

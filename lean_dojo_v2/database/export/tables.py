@@ -22,7 +22,7 @@ COLUMNS = (
     "url", "commit", "file_path", "full_name", "statement", "step", "state_before", "tactic",
     "state_after", "premises",
 )  # fmt: skip
-"""Of every row: one tactic of one proof, with the goals around it and what it uses."""
+"""Columns of a row: one tactic of a proof, with its goals and premises."""
 
 _BATCH = 5_000
 
@@ -37,10 +37,9 @@ class Exports(Protocol):
 def export_tables(
     database: Exports, repositories: Sequence[Repository], folder: Path, format_: Format
 ) -> dict[str, int]:
-    """Write the tactics of traced theorems, a file a split.
+    """Write the tactics of traced theorems, one file per split.
 
-    A theorem has the split that it has in training (strategy ``random``): what no trainer sees is
-    in ``val`` and ``test``.
+    The splits are those of training (strategy ``random``): ``val`` and ``test`` are held out.
 
     Args:
         database: The database.

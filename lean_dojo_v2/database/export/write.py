@@ -1,8 +1,8 @@
-"""Write the merged data of several repositories: what every trainer reads.
+"""Write the merged data of several repositories for the trainers.
 
-The theorems pass through one at a time. What must be known about all of them before the first
-can be written (which record is the newest, whether all records of a theorem agree on a split)
-is kept in a temporary file, so that memory does not grow with the data.
+Theorems are streamed. Facts about all of them that are needed before the first can be written (the
+newest record of a theorem, whether its records agree on a split) are kept in a temporary file, so
+that memory does not grow with the data.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def write_merged_data(sources: Sequence[ExportSource], folder: Path) -> None:
         folder: Made if it is missing.
 
     Raises:
-        DatabaseError: If the corpus has a circle of imports, or a stored record is damaged.
+        DatabaseError: If the imports of the corpus are cyclic, or a stored record is damaged.
     """
     repositories = [source.repository for source in sources]
     _write_splits(sources, folder)
@@ -64,7 +64,7 @@ def _merged_corpus(sources: Sequence[ExportSource]) -> Iterator[bytes]:
     """Yield the lines of ``corpus.jsonl``.
 
     Each path once, taken from the first repository that has it; every file after the files
-    that it imports, otherwise in stored order. Imports that no repository holds stay named.
+    that it imports, otherwise in stored order. Imports outside all repositories are kept.
     """
     imports: dict[str, tuple[str, ...]] = {}
     owner: dict[str, ExportSource] = {}
@@ -105,7 +105,7 @@ def _write_splits(sources: Sequence[ExportSource], folder: Path) -> None:
 
 
 def _index(sources: Sequence[ExportSource]) -> sqlite3.Connection:
-    """Note what decides about each record in a temporary database (a file, if it is large)."""
+    """Index the records in a temporary database (a file, if large)."""
     index = sqlite3.connect("", isolation_level=None)
     index.execute("PRAGMA journal_mode = OFF")
     index.execute("PRAGMA cache_size = -8192")
@@ -130,9 +130,9 @@ def _index(sources: Sequence[ExportSource]) -> sqlite3.Connection:
 def _chosen(index: sqlite3.Connection) -> Iterator[tuple[int, int | None, int | None]]:
     """Return the number and the two splits of every record to be written, in order.
 
-    Of records of one theorem the newest is taken, of equally new ones the first. A theorem whose
-    records disagree on the novel_premises split (its proof changed between two commits) stands in
-    none of them: it would move from one to another as commits are added.
+    The newest record of a theorem is taken, the first of equally new ones. A theorem whose records
+    disagree on the novel_premises split (its proof changed between commits) is in none of them,
+    since it would move between splits as commits are added.
     """
     return index.execute(
         """
@@ -149,7 +149,7 @@ def _chosen(index: sqlite3.Connection) -> Iterator[tuple[int, int | None, int | 
 
 @attrs.define
 class ListWriter:
-    """A JSON list with one item a line: valid for everybody, readable line by line for us."""
+    """A JSON list with one item per line, which can be read line by line."""
 
     stream: IO[bytes]
     opening: bytes = b"[\n"

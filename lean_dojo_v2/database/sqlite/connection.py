@@ -1,9 +1,9 @@
-"""Connections to SQLite files, and the one thing that must not happen beside them.
+"""Connections to SQLite files, counted because of POSIX locks.
 
 SQLite locks with POSIX locks, and a process loses all of its locks on a file as soon as it closes
 *any* descriptor of that file. So a file must not be opened and closed in any other way while this
-process is connected to it; therefore connections are counted, and a file's header is read only
-while there are none.
+process is connected to it. Connections are counted, and a file's header is read only if there are
+none.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class FileConnection(sqlite3.Connection):
 
 
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """Connect to an existing database; with ``read_only`` no file is written or made."""
+    """Connect to an existing database; with ``read_only`` no file is written or created."""
     mode = "mode=rw"
     writable = os.access(path, os.W_OK) and os.access(path.resolve().parent, os.W_OK)
     if read_only or not writable:
-        # Without a log beside it nobody writes it; SQLite would make one even to read.
+        # Without a log nobody writes it; SQLite would create one even to read.
         mode = "mode=ro" if file_size(_log_of(path)) else "immutable=1"
     uri = f"file:{quote(str(path.resolve()))}?{mode}"
     with _mutex:
@@ -62,7 +62,7 @@ def check_header_if_unused(path: Path) -> None:
     """Check a file's header, unless this process is connected to it and so has checked before.
 
     Raises:
-        DatabaseError: If the file is not a whole database of ours; saying at which byte.
+        DatabaseError: If the file is not a complete database of ours.
     """
     with _mutex:
         if not _connections[_file_id(path)]:
@@ -80,7 +80,7 @@ def _file_id(path: Path) -> _FileId:
 
 
 def _check_header(path: Path) -> None:
-    """See without opening it as one whether a file is a whole database of ours."""
+    """Check without SQLite whether a file is a complete database of ours."""
     try:
         with path.open("rb") as stream:
             header = stream.read(100)
@@ -92,7 +92,7 @@ def _check_header(path: Path) -> None:
     pages, size = int.from_bytes(header[28:32]), file_size(path)
     page = int.from_bytes(header[16:18])
     expected = pages * (65536 if page == 1 else page)
-    # While a log lies beside it, the file may rightly lag behind its own header.
+    # While there is a log, the file may lag behind its header.
     if len(header) < 100 or (size < expected and not file_size(_log_of(path))):
         message = (
             f"cut off: {size} of {max(expected, 100)} bytes are there. The file is left as "

@@ -24,9 +24,9 @@ Row: TypeAlias = tuple[Any, ...]
 
 _open: weakref.WeakValueDictionary[int, sqlite3.Connection] = weakref.WeakValueDictionary()
 _across_forks: list[list[sqlite3.Connection]] = []
-"""In a forked process: its parents' connections, which SQLite forbids to use or even close there.
+"""In a forked process: the parents' connections, which SQLite forbids to use or close there.
 
-They are noted before the fork, since in the child Python forgets what the other threads held.
+They are recorded before the fork, since the child loses the other threads' references.
 """
 
 
@@ -43,12 +43,12 @@ class SqliteFile:
     """A database file and this process's connections to it, one per thread.
 
     Write-ahead logging lets any number of processes read while one writes. It needs a local
-    disk: the processes share memory through a file beside the database. What SQLite cannot do
-    raises a ``DatabaseError`` that names the file.
+    disk: the processes share memory through a file beside the database. SQLite's errors
+    become a ``DatabaseError`` that names the file.
 
     Attributes:
-        path: The file; the first change makes a missing one.
-        read_only: Only read it: nothing is written, made or locked. A missing file is an error.
+        path: The file; a missing one is created by the first change.
+        read_only: Only read it: nothing is written, created or locked. A missing file is an error.
     """
 
     path: Path
@@ -70,7 +70,7 @@ class SqliteFile:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Let every query inside see the same state, whatever others write meanwhile."""
+        """Let every query inside see the same state, despite concurrent writers."""
         if not self._is_there():
             yield
             return
@@ -89,7 +89,7 @@ class SqliteFile:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Write as the only writer: all of it is stored at the end, or nothing.
+        """Write as the only writer, atomically.
 
         Raises:
             DatabaseError: If another process has been writing for longer than two minutes.
@@ -114,7 +114,7 @@ class SqliteFile:
     # --- connections ---------------------------------------------------------------------------
 
     def _is_there(self) -> bool:
-        """Whether there is a database to connect to; until the first change there may be none."""
+        """Whether there is a database; before the first change there may be none."""
         return hasattr(self._local, "held") or self.path.exists()
 
     def _connection(self) -> sqlite3.Connection:
@@ -129,7 +129,7 @@ class SqliteFile:
         return held[1]
 
     def _patiently(self, call: Callable[[], T]) -> T:
-        """Call SQLite again and again while another process is in the way; that is said once."""
+        """Retry a call while another process holds the lock; report that once."""
         end, said = time.monotonic() + PATIENCE, False
         while True:
             try:
@@ -155,7 +155,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 
 def _blank() -> sqlite3.Connection:
-    """Return a database without anything in it, for a file that is not there yet."""
+    """Return an empty database, for a file that does not exist yet."""
     connection = sqlite3.connect(":memory:")
     connection.executescript(SCHEMA)
     return connection

@@ -1,4 +1,4 @@
-"""A repository that lies in rows and is read as it is asked for."""
+"""A repository stored in rows and read lazily."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from lean_dojo_v2.database.sqlite.rows import theorem_of_row
 from lean_dojo_v2.errors import DatabaseError
 
 COLUMNS = "url, name, revision, lean_version, lean_dojo_version, metadata, pr_url"
-"""Of a repository's row: ``HEADER``, and two more."""
+"""Columns of a repository's row: ``HEADER``, and two more."""
 SORRY_LISTS: tuple[TheoremList, ...] = ("sorry_theorems_proved", "sorry_theorems_unproved")
 
 CHUNK = 256
-"""Rows read at a time: queries end quickly, so that no reader holds up the log's clean-up."""
+"""Rows read at a time: short queries do not delay the log's clean-up."""
 
 _KEYS = "SELECT url, revision FROM repository ORDER BY id"
 _HEADER = f"SELECT {COLUMNS} FROM repository WHERE url = ? AND revision = ?"  # noqa: S608
@@ -59,17 +59,17 @@ class StoredRepository(Repository):
 
     Counts, :meth:`iter_theorems`, :meth:`get_theorem` and exports never load a collection
     whole. A collection that was touched is a list like any other; after changing it, call
-    :meth:`DynamicDatabase.update_repository`. Whatever reads a stored record raises a
-    ``DatabaseError`` if that is damaged.
+    :meth:`DynamicDatabase.update_repository`. Reading a damaged record raises a
+    ``DatabaseError``.
 
     Args:
-        file: Where it lies.
-        header: The fields of :class:`Repository` but for the collections.
+        file: The database file.
+        header: The fields of :class:`Repository` except the collections.
         on_touch: Called with the repository when a collection is first touched.
 
     Attributes:
-        file: Where it lies.
-        key_as_read: Its key there, which a changed ``url`` or ``commit`` does not change.
+        file: The database file.
+        key_as_read: Its key in the file, whatever ``url`` and ``commit`` are set to.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class StoredRepository(Repository):
     ) -> None:
         super().__init__(**header)
         for name in COLLECTIONS:
-            del self.__dict__[name]  # so that __getattr__ is asked
+            del self.__dict__[name]  # so that __getattr__ is called
         self._on_touch = on_touch
         self._as_read: dict[str, tuple[Any, ...]] = {}
         self.file = file
@@ -99,7 +99,7 @@ class StoredRepository(Repository):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         with self.file.snapshot():
             self._load(name)
-            # A proof moves a theorem between these two: they are read at one moment.
+            # A proof moves a theorem between these two, so they are read together.
             for sibling in SORRY_LISTS if name in SORRY_LISTS else ():
                 if not self.is_loaded(sibling):
                     self._load(sibling)
@@ -118,7 +118,7 @@ class StoredRepository(Repository):
 
     def changed_lists(self) -> list[str]:
         """Name the collections that were changed since they were read."""
-        # Records are immutable, so a change shows in which objects a list holds.
+        # Records are immutable, so compare the objects in the lists.
         return [
             name
             for name, before in self._as_read.items()
@@ -127,7 +127,7 @@ class StoredRepository(Repository):
         ]
 
     def forget_changes(self) -> None:
-        """Take the collections as they are for what was read."""
+        """Treat the collections as unchanged."""
         for name in self._as_read:
             self._as_read[name] = tuple(self.__dict__[name])
 
@@ -135,12 +135,12 @@ class StoredRepository(Repository):
         return f"StoredRepository(url={self.url!r}, commit={self.commit!r}, file={self.file.path})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Send it to another process as an ordinary repository."""
+        """Pickle it as an ordinary repository."""
         plain = self.in_memory()
         return (Repository, tuple(attrs.asdict(plain, recurse=False).values()))
 
     def in_memory(self) -> Repository:
-        """Return a copy of the repository that needs no file."""
+        """Return a copy in memory."""
         fields = [field.name for field in attrs.fields(Repository)]
         header = {name: getattr(self, name) for name in fields if name not in COLLECTIONS}
         with self.file.snapshot():
@@ -153,7 +153,7 @@ class StoredRepository(Repository):
             )
 
     def is_loaded(self, *names: str) -> bool:
-        """Tell whether one of these collections has been touched."""
+        """Whether one of these collections has been touched."""
         return any(name in self.__dict__ for name in names)
 
     # --- counts --------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ class StoredRepository(Repository):
 
     @property
     def get_all_theorems(self) -> list[Theorem]:
-        """All theorems, as they are at one moment."""
+        """All theorems, in a consistent snapshot."""
         with self.file.snapshot():
             return list(self.iter_theorems())
 
@@ -276,7 +276,7 @@ class StoredRepository(Repository):
         return rows[0][0] if rows else None
 
     def export_source(self) -> ExportSource:
-        """Return what an export reads: the stored lines as they are, if nothing was loaded."""
+        """Return the export source: the stored lines, if nothing was loaded."""
         return ExportSource(self) if self.is_loaded(*COLLECTIONS) else StoredSource(self)
 
 

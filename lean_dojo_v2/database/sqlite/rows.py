@@ -1,4 +1,4 @@
-"""Theorems and corpus files as rows of the schema, which hold what an export writes."""
+"""Theorems and corpus files as rows of the schema, which contain the exported lines."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class TheoremRow(NamedTuple):
 
     Attributes:
         header: The columns full_name … digest of the table ``theorem``.
-        identity: Digest of what makes two records the same theorem.
+        identity: Digest of the theorem's identity.
         line: Its line in an exported split.
-        extra: JSON of what that line leaves out (tactics without goals, where tactics stand in
-            their file), or None if that is nothing.
-        digest: Of ``line`` and ``extra``: equal digests need no writing.
+        extra: JSON of data missing in that line (tactics without goals, positions of tactics), or
+            None.
+        digest: Of ``line`` and ``extra``: rows with equal digests are not rewritten.
     """
 
     header: tuple[Any, ...]

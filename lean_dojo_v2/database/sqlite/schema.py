@@ -1,4 +1,4 @@
-"""The schema of our SQLite databases, and how a new one is made."""
+"""The schema of our SQLite databases."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 APPLICATION_ID = 0x4C444A32
-"""``LDJ2`` in the file's header: tells our databases from other people's."""
+"""``LDJ2`` in the file's header marks our databases."""
 SCHEMA_VERSION = 1
 
 SCHEMA = """
@@ -66,11 +66,11 @@ CREATE INDEX theorem_name ON theorem (repository, full_name);
 CREATE INDEX premise_file_order ON premise_file (repository, position);
 CREATE INDEX premise_file_path ON premise_file (repository, path);
 """
-"""Of the same; apart, because many rows at once are written quicker without."""
+"""Indexes, created separately, because bulk inserts are faster without."""
 
 
 def create_database(path: Path) -> None:
-    """Make an empty database under another name and move it into place whole."""
+    """Create an empty database under another name and rename it into place."""
     path.resolve().parent.mkdir(parents=True, exist_ok=True)
     temporary = path.resolve().with_name(f".{path.name}.{os.getpid()}.tmp")
     temporary.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The storage of repositories in rows: changes are written as they are made, and only they."""
+"""Storage of repositories in rows; only changes are written."""
 
 from __future__ import annotations
 
@@ -39,15 +39,14 @@ UNPROVED = THEOREM_LISTS.index("sorry_theorems_unproved")
 class SqliteStorage:
     """Repositories in the rows of an SQLite file.
 
-    Each changing method takes effect at once, completely or not at all. Several processes may use
-    one file; a change is made to what lies there at that moment, so that none of them loses
-    another's.
+    Each changing method takes effect at once and atomically. Several processes may use one file; a
+    change applies to its current contents, so that none of them loses another's.
 
-    Repository objects that it gives read the rows as they are asked. Of each repository the last
-    object of which a list was touched is kept, so that :meth:`flush` can store changes made to it.
+    Returned repository objects read rows lazily. The last object of each repository with a touched
+    list is kept, so that :meth:`flush` can store changes made to it.
 
     Attributes:
-        file: Where the rows lie.
+        file: The database file.
     """
 
     file: SqliteFile
@@ -77,7 +76,7 @@ class SqliteStorage:
         """Add a repository; False, and nothing done, if it is there."""
         if find_row(self.file, repository.key) is not None:
             return False
-        if self._is_own(repository):  # its rows cannot be read while they get another one's name
+        if self._is_own(repository):  # its rows cannot be read while they are renamed
             repository = repository.in_memory()
         with self.file.transaction() as connection:
             return insert_repository(connection, repository)
@@ -112,20 +111,20 @@ class SqliteStorage:
             append_to_proved(connection, repository, found[0])
 
     def make_file(self) -> None:
-        """Make the file if it is not there yet, with nothing in it."""
+        """Create an empty file if there is none."""
         if not self.file.path.exists():
             with self.file.transaction():
                 pass
 
     def flush(self) -> None:
-        """Store changes made to repository objects that were handed out."""
+        """Store changes made to returned repository objects."""
         for repository in self._touched:
             if repository.changed_lists() and find_row(self.file, repository.key) is not None:
                 self.update(repository)
                 repository.forget_changes()
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Let everything read inside come from one moment."""
+        """Give a consistent view inside the block."""
         return self.file.snapshot()
 
     def close(self) -> None:
@@ -137,7 +136,7 @@ class SqliteStorage:
         return isinstance(repository, StoredRepository) and repository.file is self.file
 
     def _touch(self, repository: StoredRepository) -> None:
-        """Keep what may be changed: the last object of each repository, and changed older ones."""
+        """Keep objects that may be changed: the last of each repository, and changed older ones."""
         self._touched = [
             other for other in self._touched if other.key != repository.key or other.changed_lists()
         ]

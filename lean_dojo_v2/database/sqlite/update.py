@@ -1,4 +1,4 @@
-"""Write repositories into rows, and only what differs from them."""
+"""Write repositories into rows, only where they differ."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _INSERT_TRACED = "INSERT INTO traced_file (repository, position, path) VALUES (?
 
 
 def insert_repository(connection: sqlite3.Connection, source: Repository) -> bool:
-    """Write a repository with all that it holds; False, and nothing done, if it is there."""
+    """Insert a repository with its contents; False, without effect, if it exists."""
     repository = insert_header(connection, source)
     if repository is None:
         return False
@@ -48,7 +48,7 @@ def insert_repository(connection: sqlite3.Connection, source: Repository) -> boo
 
 
 def insert_header(connection: sqlite3.Connection, source: Repository) -> int | None:
-    """Write a repository's own row, and return its number; None if it is there."""
+    """Insert a repository's row, and return its number; None if it exists."""
     row = connection.execute(
         f"INSERT INTO repository ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
         "ON CONFLICT DO NOTHING RETURNING id",
@@ -58,7 +58,7 @@ def insert_header(connection: sqlite3.Connection, source: Repository) -> int | N
 
 
 def update_header(connection: sqlite3.Connection, repository: int, source: Repository) -> None:
-    """Write a repository's own row anew."""
+    """Update a repository's row."""
     connection.execute(
         f"UPDATE repository SET ({COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?",  # noqa: S608
         (*columns_of(source), repository),
@@ -68,7 +68,7 @@ def update_header(connection: sqlite3.Connection, repository: int, source: Repos
 def insert_premise_files(
     connection: sqlite3.Connection, repository: int, rows: Iterable[tuple[str, int, bytes, bytes]]
 ) -> None:
-    """Write the files of a corpus that has none stored yet."""
+    """Insert the files of a corpus without stored files."""
     connection.executemany(
         _INSERT_PREMISES, ((repository, position, *row) for position, row in enumerate(rows))
     )
@@ -80,7 +80,7 @@ def insert_theorems(
     number: int,
     placed: Iterable[tuple[int, TheoremRow]],
 ) -> None:
-    """Write theorems of one of ``THEOREM_LISTS``, each with its position there."""
+    """Insert theorems of one of ``THEOREM_LISTS`` with their positions."""
     (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM theorem").fetchone()
     ids = count(last + 1)
     iterator = iter(placed)
@@ -97,14 +97,14 @@ def insert_theorems(
 def insert_traced_files(
     connection: sqlite3.Connection, repository: int, paths: Iterable[str]
 ) -> None:
-    """Write the paths of traced files, of which none is stored yet."""
+    """Insert the paths of traced files."""
     connection.executemany(
         _INSERT_TRACED, ((repository, place, path) for place, path in enumerate(paths))
     )
 
 
 def replace_record(connection: sqlite3.Connection, theorem: int, row: TheoremRow) -> None:
-    """Overwrite the record of a stored theorem, where it stands."""
+    """Overwrite the record of a stored theorem in place."""
     connection.execute(
         "UPDATE theorem SET (full_name, file_path, difficulty, identity, name, random,"
         " novel_premises, digest) = (?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
@@ -139,7 +139,7 @@ def update_contents(
 
 @attrs.frozen
 class _Stored:
-    """A theorem that lies in the file already."""
+    """A theorem already in the file."""
 
     id: int
     list: int
@@ -150,12 +150,12 @@ class _Stored:
 def _update_theorems(
     connection: sqlite3.Connection, repository: int, source: Repository, *, own: bool
 ) -> None:
-    """Match theorems by identity; what is left over at the end is deleted."""
+    """Match theorems by identity; delete the rest."""
     left = _stored_theorems(connection, repository)
     proofs = {key for key, stored in left.items() if any(s.list == _PROVED for s in stored)}
     kept: list[int] = []
     for number, name in enumerate(THEOREM_LISTS):
-        # A list of this very file is read before its rows are moved about.
+        # A list of this file is read before its rows are moved.
         theorems = getattr(source, name) if own else source.iter_list(name)
         last = -1
         for row in map(theorem_row, theorems):

@@ -18,7 +18,7 @@ import attrs
 from lean_dojo_core.errors import PluginError, UsageError
 from lean_dojo_core.foreign import contained
 from lean_dojo_v2.errors import RewardError
-from lean_dojo_v2.plugin_host.watchdog import OutOfTimeError, said_when_slow, watched
+from lean_dojo_v2.plugin_host.watchdog import OutOfTimeError, report_when_slow, watched
 
 GIVEN = frozenset(
     ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")
@@ -258,7 +258,7 @@ class AsyncAdaptedReward(AdaptedReward):
         """Score a batch; see :meth:`AdaptedReward.__call__`."""
         items = self._items(completions)
         try:
-            with contained(self._who()), said_when_slow(self._who()):
+            with contained(self._who()), report_when_slow(self._who()):
                 async with asyncio.timeout(self.timeout):
                     result = await self.function(completions=items, **kwargs)
         except TimeoutError as error:
