@@ -1,5 +1,4 @@
 """Strict conversion of plain values (YAML, JSON) to annotated types: ``"3"`` is not an integer.
-integer.
 
 Errors say what is wrong and at which key.
 """

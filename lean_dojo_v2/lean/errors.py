@@ -1,4 +1,4 @@
-"""What can go wrong between a caller and an engine, told apart by class.
+"""Errors between a caller and an engine.
 
 The three names of PyPantograph (:class:`TacticFailure`, :class:`ParseError`, :class:`ServerError`)
 are the roots, so code written for its ``Server`` catches the same things here::
@@ -45,8 +45,8 @@ class TacticError(TacticFailure):
     """Lean ran the tactic and refused it, or it closed a goal with ``sorry``.
 
     Args:
-        text: What Lean said, one message after the other.
-        messages: The same as records, where Lean gave records.
+        text: Lean's messages as text.
+        messages: Lean's messages as records, if available.
     """
 
     def __init__(self, text: str, messages: Sequence[LeanMessage] = ()) -> None:
@@ -58,7 +58,7 @@ class TacticParseError(ParseError, TacticFailure):
     """The text is not a tactic.
 
     Args:
-        text: What Lean's parser said.
+        text: The parser's message.
     """
 
     def __init__(self, text: str) -> None:
@@ -70,8 +70,8 @@ class RequestError(ServerError):
     """The engine refused the request and lives on.
 
     Args:
-        text: What was asked and why it was refused.
-        code: Pantograph's word for the kind of error, for example ``"index"``.
+        text: The request and the reason of the refusal.
+        code: Pantograph's kind of error, for example ``"index"``.
     """
 
     def __init__(self, text: str, code: str = "") -> None:
@@ -96,7 +96,7 @@ class EngineTimeoutError(EngineLostError):
 
 
 class EngineDiedError(EngineLostError):
-    """The engine process ended by itself or was killed by somebody else."""
+    """The engine process ended or was killed."""
 
 
 class EngineMemoryError(EngineLostError):
@@ -108,10 +108,10 @@ class EngineProtocolError(EngineLostError):
 
 
 class EngineKilledError(ServerError):
-    """A request of a pool that was answered as failed because it killed every engine it was given.
+    """A request of a pool failed because it killed every engine that ran it.
 
     Args:
-        text: Which request, and what happened each time.
+        text: The request, and what happened each time.
         request: The request's name.
     """
 

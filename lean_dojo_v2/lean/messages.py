@@ -1,4 +1,4 @@
-"""What Lean says about a text: messages, with their places and severities."""
+"""Lean's messages, with their positions and severities."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Severity(Enum):
 
     @classmethod
     def parse(cls, text: str) -> Severity:
-        """Read Lean's word for a severity (``info`` and ``information`` are the same).
+        """Read Lean's name of a severity (``info`` and ``information`` are the same).
 
         Raises:
-            ValueError: If Lean has invented a new one; it must not pass for a harmless one.
+            ValueError: If it is unknown; it must not pass for a harmless one.
         """
         return cls.INFORMATION if text == "info" else cls(text)
 
@@ -49,7 +49,7 @@ class LeanMessage:
     Attributes:
         data: Its text.
         pos: Where it starts.
-        pos_end: Where it ends, if Lean says so.
+        pos_end: Where it ends, if reported.
         severity: How bad it is.
         kind: Lean's tag, for example ``hasSorry``; ``None`` for an untagged message.
     """
@@ -75,7 +75,7 @@ class LeanMessage:
 
     @classmethod
     def parse_all(cls, payloads: Iterable[Mapping[str, Any]] | None) -> list[Self]:
-        """Read several; none if the answer says nothing of them."""
+        """Read several; empty if the answer has none."""
         return [cls.parse(payload) for payload in payloads or ()]
 
     def __str__(self) -> str:

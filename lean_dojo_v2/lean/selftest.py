@@ -1,4 +1,4 @@
-"""Does an engine do what this package relies on? Every command once, and every refusal.
+"""Self-test of an engine: every command once, and every refusal.
 
 ``lean-dojo lean check`` runs this on the user's own Lean, of whatever version it is.
 """
@@ -19,7 +19,7 @@ from lean_dojo_v2.lean.errors import TacticFailure
 from lean_dojo_v2.lean.verify.tactics import Verdict, check_goal_proof, check_tactic
 
 Probe: TypeAlias = Callable[[Server], object]
-"""Does something with an engine; the engine is right if that gives something true."""
+"""A test of an engine, which passes if it returns something true."""
 
 GOAL = "∀ n : Nat, n + 0 = n"
 TEXT = "theorem t (n : Nat) : n + 0 = n := by\n  rfl\n"
@@ -29,7 +29,7 @@ _FALSE = "1 = 2"
 
 @attrs.frozen
 class Result:
-    """What came of one probe; ``problem`` is empty where the engine is right."""
+    """Result of one probe; ``problem`` is empty if it passed."""
 
     kind: str
     what: str
@@ -37,12 +37,12 @@ class Result:
 
     @property
     def holds(self) -> bool:
-        """Whether the engine is right."""
+        """Whether it passed."""
         return not self.problem
 
 
 def check_engine(server: Server) -> Iterator[Result]:
-    """Try everything with an engine, which starts if it does not run.
+    """Run all probes on an engine, starting it if necessary.
 
     Raises:
         EngineUnavailableError: It cannot be started.
@@ -60,12 +60,12 @@ def _problem(server: Server, probe: Probe) -> str:
 
 
 def _answers(cmd: str, key: str, **payload: Any) -> Probe:
-    """Make a request whose answer has something under a key."""
+    """Make a probe: a request whose answer has a value under a key."""
     return lambda server: key in server.ask(cmd, payload)
 
 
 def _on_state(cmd: str, key: str, **payload: Any) -> Probe:
-    """Make the same about a state."""
+    """Make such a probe about a state."""
 
     def probe(server: Server) -> bool:
         state = server.goal_start(GOAL)
@@ -146,7 +146,7 @@ COMMANDS: dict[str, Probe] = {
     "dojo.trace": _traces,
     "dojo.compile": _compiles,
 }
-"""What an engine is asked for, by the name of the command."""
+"""Probes by command."""
 
 
 def _error(kind: str, cmd: str, **payload: Any) -> Probe:
@@ -175,7 +175,7 @@ def _limits(server: Server) -> bool:
 
 
 def _is_silent(server: Server) -> bool:
-    """What a text prints is in its messages or nowhere, never in the place of an answer."""
+    """Output of a text is in its messages or nowhere, never in place of an answer."""
     server.process('#eval IO.println "{}"')
     return str(server.ask("expr.echo", {"expr": "Nat"})["type"]["pp"]) == "Type"
 
@@ -207,4 +207,4 @@ REFUSALS: dict[str, Probe] = {
     "a limit of heartbeats": _limits,
     "output of a text in the place of an answer": _is_silent,
 }
-"""What an engine must not take, or not let pass."""
+"""Probes of things that an engine must refuse."""

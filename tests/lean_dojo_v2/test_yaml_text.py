@@ -78,7 +78,7 @@ def test_aliases_that_are_no_bomb_are_read() -> None:
     ("text", "said"),
     [
         ("[" * 100_000, "nested too deeply"),
-        ('{"a": 1, "b": {"c": 1, "c": 2}}', "the key 'c' stands twice"),
+        ('{"a": 1, "b": {"c": 1, "c": 2}}', "the key 'c' occurs twice"),
         ("9" * 5000, "digits"),
         (b"\xff", "utf-8"),
         ("{", "Expecting"),

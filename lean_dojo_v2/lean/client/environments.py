@@ -1,8 +1,7 @@
-"""What the engines of this process were asked, and how often they had a text's imports loaded.
+"""Counts of this process's engine requests, and of hits in their environment caches.
 
-A header that imports Mathlib costs seconds and gigabytes, so engines keep the environments of the
-headers they met last. Every answer says what its request found or had to import; the engines of a
-process are counted together.
+A header that imports Mathlib costs seconds and gigabytes, so engines cache the environments of the
+last headers. Every answer reports hits and misses; the engines of a process are counted together.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ class EnvironmentCounts:
     """Requests of this process's engines, and those for the environment of a header.
 
     Attributes:
-        hits: How many found it loaded.
-        misses: How many had to import it.
-        requests: How many requests there were of any kind.
-        seconds: How long the engines worked on them, added up.
+        hits: Requests that found it loaded.
+        misses: Requests that had to import it.
+        requests: Requests of any kind.
+        seconds: Total working time of the engines.
     """
 
     hits: int = 0
@@ -42,7 +41,7 @@ class EnvironmentCounts:
 
     @property
     def hit_rate(self) -> float | None:
-        """The share of hits, from 0 to 1; ``None`` where nothing was asked for."""
+        """The share of hits, from 0 to 1; ``None`` without requests."""
         total = self.hits + self.misses
         return self.hits / total if total else None
 

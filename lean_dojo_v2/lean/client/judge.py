@@ -1,10 +1,9 @@
-"""Who judges what a text's own engine can't be believed about.
+"""Judges of texts whose own engine cannot be trusted.
 
-An engine that has run a program of a text may say anything. So the finished declarations leave it
-as data (``export`` of ``dojo.check``), and another one comes in: it elaborates the statement that
-was to be proved, from the reference alone, and gives the declarations to Lean's kernel
-(``dojo.judge``). Where the reference has programs as well, a third one does the latter, which
-elaborates nothing at all.
+An engine that has run a program of a text may report anything. So it exports the finished
+declarations as data (``export`` of ``dojo.check``), and another engine elaborates the statement to
+prove, from the reference alone, and gives the declarations to Lean's kernel (``dojo.judge``). If
+the reference contains programs as well, a third engine does the latter, which elaborates nothing.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 ServerT = TypeVar("ServerT", bound=Any)
-"""The client's ``Server``, which makes its judge from itself."""
+"""The client's ``Server``, which creates its judge."""
 
 RECYCLE_MB = 2_600
 """Resident megabytes at which the judge is replaced before it judges."""
 _REFUSED = frozenset({"export", "import"})
-"""Errors of ``dojo.judge`` that say that the export is wrong, whoever made it."""
+"""Errors of ``dojo.judge`` about the export itself."""
 
 
 class Judge(Generic[ServerT]):
@@ -28,7 +27,7 @@ class Judge(Generic[ServerT]):
 
     Args:
         make: Makes a server, not started yet; its keyword arguments are those of ``Server`` that
-            differ from the configuration of the engine that is judged.
+            differ from the judged engine's configuration.
     """
 
     def __init__(self, make: Callable[..., ServerT]) -> None:
@@ -38,11 +37,11 @@ class Judge(Generic[ServerT]):
 
     @contextmanager
     def reader(self, owner: str, session: ServerT) -> Iterator[ServerT]:
-        """Give an engine for the reference, which has run no program but those of its owner.
+        """Yield an engine for the reference, which has run no program except its owner's.
 
         Args:
-            owner: Whose reference it is, in a word of one's own; see ``Server.begin``.
-            session: What it has loaded is loaded there as well.
+            owner: Key of the reference's owner; see ``Server.begin``.
+            session: The server whose loaded definitions are loaded there as well.
 
         Raises:
             EngineLostError: The engine did not become ready.
@@ -53,15 +52,15 @@ class Judge(Generic[ServerT]):
             yield self._reader
 
     def judge(self, export: Mapping[str, Any], timeout: float | None) -> dict[str, Any] | str:
-        """Have the kernel judge an export.
+        """Let the kernel judge an export.
 
         Returns:
             The descriptions of its theorems, as in an answer of ``dojo.check``; or what is wrong
             with the export itself.
 
         Raises:
-            EngineLostError: The judge was lost over it, or the time was up: there is no verdict.
-            RequestError: The judge refuses to judge: there is no verdict.
+            EngineLostError: The judge was lost or the time was up, so there is no verdict.
+            RequestError: The judge refuses, so there is no verdict.
         """
         with self._using:
             engine = self._kernel if self._reader.tainted else self._reader

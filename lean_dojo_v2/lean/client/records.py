@@ -22,7 +22,7 @@ Expr: TypeAlias = str
 """An expression, as Lean prints or reads it."""
 
 INACCESSIBLE = "✝"
-"""Lean's mark of a name that a proof cannot write."""
+"""Lean's mark of an inaccessible name."""
 
 
 def parse_expr(payload: Mapping[str, Any]) -> Expr:
@@ -31,14 +31,14 @@ def parse_expr(payload: Mapping[str, Any]) -> Expr:
 
 
 class TacticMode(Enum):
-    """The language that a goal's next step is written in."""
+    """The language of a goal's next step."""
 
     TACTIC = "tactic"
     CONV = "conv"
     CALC = "calc"
 
     def serial(self) -> str:
-        """Return Pantograph's word."""
+        """Return Pantograph's name."""
         return self.value
 
 
@@ -50,7 +50,7 @@ class Variable:
         t: Its type.
         v: Its value, for a ``let`` variable.
         name: Its name; inaccessible ones carry a ``✝``.
-        is_have: Whether it is a ``have``, whose value a proof cannot use, if the engine says so.
+        is_have: Whether it is a ``have``, whose value a proof cannot use, if the engine reports it.
     """
 
     t: Expr
@@ -70,7 +70,7 @@ class Variable:
 
     @property
     def inaccessible(self) -> bool:
-        """Whether a proof cannot write its name."""
+        """Whether its name is inaccessible."""
         return self.name is None or INACCESSIBLE in self.name
 
     @classmethod
@@ -96,12 +96,12 @@ class Goal:
     Attributes:
         id: Lean's internal name of it, unique in its state.
         variables: Its hypotheses, oldest first.
-        target: What is to be shown.
-        sibling_dep: Positions of the goals that it shares metavariables with, if asked for by the
+        target: Its target.
+        sibling_dep: Positions of the goals that it shares metavariables with, with the
             option ``printDependentMVars``.
         name: Its case tag, for example ``inl``.
         mode: The language of its next step.
-        pp: The goal as Lean itself printed it, line breaks and all, if the engine says so.
+        pp: The goal as Lean itself printed it, line breaks and all, if the engine reports it.
     """
 
     id: str
@@ -157,7 +157,7 @@ class Session:
     """One life of an engine process; goal states belong to it.
 
     Attributes:
-        dropped: Ids of the goal states that nobody holds any more. A deque, because ``append`` may
+        dropped: Ids of the goal states no longer referenced. A deque, because ``append`` may
             run in any thread at any moment (it is called by the garbage collector).
     """
 
@@ -184,12 +184,11 @@ class GoalState:
     Attributes:
         state_id: The engine's number of it.
         goals: Every open goal.
-        messages: What Lean said when it was reached.
+        messages: Lean's messages when it was reached.
         handle: Ties it to its engine process.
-        pp: The goals as Lean itself printed them, line breaks and all, if the engine says so.
-        owed: What the tactic that led here left open and hid from the goals, of which they only
-            speak: ``?h : P`` behind a goal ``?h = ?h``. Told where ``goal_tactic`` was given
-            ``axioms``, by the embedded engine.
+        pp: The goals as Lean itself printed them, line breaks and all, if the engine reports it.
+        owed: Open metavariables that are not goals but occur in them, left by the last tactic:
+            ``?h : P`` behind a goal ``?h = ?h``. Reported if ``goal_tactic`` got ``axioms``.
     """
 
     state_id: int
@@ -249,8 +248,8 @@ class Site:
 
     Attributes:
         goal_id: Position of the goal in ``state.goals``; the first one if not given.
-        auto_resume: Whether the other goals stay in scope; the server's ``automaticMode`` if not
-            given.
+        auto_resume: Whether the other goals stay in scope; default: the server's
+            ``automaticMode``.
     """
 
     goal_id: int | None = None

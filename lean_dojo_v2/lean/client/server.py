@@ -1,10 +1,9 @@
 """One client for every engine that speaks Pantograph's REPL protocol.
 
 :class:`Server` has the names and the behaviour of PyPantograph's ``Server``, so either can be
-handed to a prover. What it adds: it may be used from several threads and inside a running event
+handed to a prover. In addition, it may be used from several threads and inside a running event
 loop; every call has a time limit; an engine that dies, hangs or outgrows its memory is replaced at
-the next call, and the new one is told again what had made the environment of the old one; nothing
-survives it.
+the next call, and the environment is loaded again; no process outlives it.
 """
 
 from __future__ import annotations
@@ -52,36 +51,36 @@ from lean_dojo_v2.lean.messages import LeanMessage
 
 Payload: TypeAlias = Mapping[str, Any]
 Seconds: TypeAlias = float | None
-"""How long a call may take; as long as the server's ``timeout`` where it is ``None``."""
+"""Time limit of a call in seconds; ``None``: the server's ``timeout``."""
 T = TypeVar("T")
 R = TypeVar("R")
 
 GC_THRESHOLD = 64
-"""Dropped goal states that may pile up in an engine before the next request deletes them."""
+"""Maximum number of dropped goal states before a request deletes them."""
 _CONFIGURATION = (
     "imports", "project_path", "lean_path", "options", "core_options", "timeout", "buffer_limit",
     "engine", "memory_limit_mb", "start_timeout",
 )  # fmt: skip
 _FATAL = "fatal"
-"""What the embedded engine answers before it ends because its memory may be damaged."""
+"""The embedded engine's answer before it exits because its memory may be damaged."""
 _FULL = "memory"
-"""What the embedded engine answers when it must not load more: another one has room."""
+"""The embedded engine's answer when it cannot load more; another one can."""
 _PARSE_CODES = frozenset({"parse", "parsing", "parser"})
 
 
 class Server:
     """A Lean engine with an environment, goal states and texts to process.
 
-    Every method that asks the engine takes a ``timeout`` and has a twin ``…_async``, which waits in
-    a thread. Besides what it names itself, it may raise :class:`RequestError` (the engine refused),
-    :class:`EngineLostError` (the engine died, timed out, outgrew its memory or left the protocol;
-    the next call starts another) and, where it is given a goal state, :class:`StaleStateError` (the
-    state belongs to an engine that is gone).
+    Every method that queries the engine takes a ``timeout`` and has an ``…_async`` version, which
+    waits in a thread. Besides its own errors, it may raise :class:`RequestError` (the engine
+    refused), :class:`EngineLostError` (the engine died, timed out, outgrew its memory or left the
+    protocol; the next call starts another) and, where it is given a goal state,
+    :class:`StaleStateError` (the state belongs to an engine that is gone).
 
     Args:
         imports: Modules to import.
         project_path: A Lake project; with the native engine its compiled modules may be imported.
-        lean_path: Where compiled modules lie, for the native engine; Lake is asked when not given.
+        lean_path: Search path of compiled modules, for the native engine; default: Lake's.
         options: Pantograph's options, for example ``{"automaticMode": False}``.
         core_options: Options of Lean, each ``"name=value"``.
         timeout: Seconds that a call may take; each call may be given its own.
@@ -173,7 +172,7 @@ class Server:
         Server.__init__(self, **state, start=False)
 
     def another(self, **changes: Any) -> Server:
-        """Make a server of the same configuration but for some changes, not started yet."""
+        """Make a server with a changed configuration, not started yet."""
         return Server(**{**self.__getstate__(), **changes}, start=False)
 
     @property
@@ -189,12 +188,12 @@ class Server:
 
     @property
     def description(self) -> str:
-        """The engine in words, as errors name it."""
+        """The engine's name in errors."""
         return self._plan.what
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the engine is; known before it starts."""
+        """The engine's capabilities; known before it starts."""
         return self._plan.capabilities
 
     @property
@@ -205,27 +204,27 @@ class Server:
 
     @property
     def tainted(self) -> bool:
-        """Whether the running engine has run a program of a text, by what it says itself.
+        """Whether the running engine reports that it has run a program of a text.
 
-        Such a program may have changed anything in the engine: nothing that it says of other texts
-        is worth anything then, and nothing that it says of this one proves anything.
+        Such a program may have changed anything in the engine, so its answers can no longer be
+        trusted.
         """
         return self._tainted and self.pid is not None
 
     @property
     def home(self) -> str:
-        """The owner of what the session itself loads and runs: its project, where it has one."""
+        """The owner of the session's own definitions: its project, if any."""
         return "" if self.project_path is None else f"in {self.project_path}"
 
     @property
     def judge(self) -> Judge[Server]:
-        """Engines that judge what a tainted one has elaborated; they start when first needed."""
+        """Engines that judge the results of a tainted one; they start when first needed."""
         if self._judge is None:
             self._judge = Judge(self.another)
         return self._judge
 
     def share_judge(self, judge: Judge[Server]) -> None:
-        """Use a judge that belongs to somebody else, who closes it."""
+        """Use a shared judge, which is not closed here."""
         self._judge, self._owns_judge = judge, False
 
     @property
@@ -248,8 +247,8 @@ class Server:
     def restart(self) -> None:
         """Start a fresh engine, stopping the one that runs.
 
-        Goal states are gone, and so is what was loaded into the environment. (An engine that is
-        replaced because it was lost gets its headers and definitions back.)
+        Goal states and loaded definitions are lost. (The replacement of a lost engine gets its
+        headers and definitions back.)
 
         Raises:
             EngineDiedError: The server is closed for good.
@@ -260,10 +259,10 @@ class Server:
             self._open()
 
     def begin(self, owner: str) -> None:
-        """Say whose texts come next, in a word of one's own.
+        """Declare the owner of the next texts, by any key.
 
-        An engine that has run a program of another owner's text is replaced: its goal states are
-        gone. What the session loads and runs itself has the owner :attr:`home`.
+        An engine that has run a program of another owner's text is replaced, which loses its goal
+        states. The session's own definitions have the owner :attr:`home`.
 
         Raises:
             EngineLostError: The new engine did not become ready.
@@ -275,7 +274,7 @@ class Server:
 
     @contextmanager
     def alone(self, owner: str) -> Iterator[None]:
-        """Give the engine one owner's texts, and stop it if it has run a program of theirs.
+        """Reserve the engine for one owner's texts, and stop it if it has run a program of theirs.
 
         Raises:
             EngineLostError: A new engine was needed and did not become ready.
@@ -293,7 +292,7 @@ class Server:
             self._stop()
 
     def close(self) -> None:
-        """Stop the engine, also while another thread waits for it; the next call starts another."""
+        """Stop the engine, even while another thread waits for it; the next call starts another."""
         if self._judge is not None and self._owns_judge:
             self._judge.close()
         self._stop()
@@ -326,7 +325,7 @@ class Server:
             timeout: Seconds to wait, in place of the server's.
 
         Raises:
-            RequestParseError: The payload holds text that is not Unicode (lone surrogates).
+            RequestParseError: The payload contains text that is not Unicode (lone surrogates).
             EngineLostError: The engine died, timed out, outgrew its memory or left the protocol.
         """
         with self._lock:
@@ -353,7 +352,7 @@ class Server:
         return answer
 
     def raise_error(self, cmd: str, answer: Payload) -> None:
-        """Raise what an answer of :meth:`run` says went wrong, if anything; see :meth:`ask`."""
+        """Raise the error in an answer of :meth:`run`, if any; see :meth:`ask`."""
         if "error" in answer:
             code, text = str(answer["error"]), str(answer.get("desc", ""))
             if code == _FULL:
@@ -363,7 +362,7 @@ class Server:
             raise kind(f"{cmd}: {text or code}", code)
 
     def gc(self, *, timeout: Seconds = None) -> None:
-        """Make the engine forget all goal states that are no longer in use."""
+        """Make the engine delete all unused goal states."""
         with self._lock:
             dropped = self._session.dropped
             ids = [dropped.popleft() for _ in range(len(dropped))]
@@ -397,7 +396,7 @@ class Server:
         with self._lock:
             fields = {"expr": str(expr), **({"levels": list(levels)} if levels else {})}
             answer = self.ask("goal.start", fields, timeout)
-            # Pantograph gives the name of the goal alone.
+            # Pantograph returns only the name of the goal.
             only = {"name": answer.get("root"), "target": {"pp": str(expr)}}
             return self._read(answer, lambda a: self._state(a["stateId"], {"goals": [only], **a}))
 
@@ -419,9 +418,8 @@ class Server:
             site: The goal it acts on; the first one if not given.
             options: Limits of Lean for this call, for example ``{"maxHeartbeats": 50000}``. A
                 native engine gets them as ``set_option … in``, before a tactic that is a text.
-            axioms: Axioms that it may rest on, through whatever theorems it cites (embedded
-                engine; a native engine cannot tell). Any are allowed if not given. The state
-                then tells also what it hides (``owed``).
+            axioms: Axioms that it may depend on, also through cited theorems; any if not
+                given. The state then also has ``owed``.
             timeout: Seconds it may take, in place of the server's.
 
         Returns:
@@ -445,7 +443,7 @@ class Server:
             messages = self._read(answer.get("messages"), LeanMessage.parse_all)
             if answer.get("goals") is None:
                 raise refusal(answer, messages)
-            # Made before the tactic is judged, so that the engine may forget a state that is not.
+            # Made before the tactic is judged, so that a rejected state is deleted.
             after = self._read(answer, lambda a: self._state(a["nextStateId"], a, messages))
             check_means(answer, messages, axioms)
             return after
@@ -483,7 +481,7 @@ class Server:
     def goal_continue(
         self, target: GoalState, branch: GoalState, *, timeout: Seconds = None
     ) -> GoalState:
-        """After ``target`` is solved, go on with the goals of ``branch`` that are still open."""
+        """After ``target`` is solved, continue with the open goals of ``branch``."""
         with self._lock:
             fields = {
                 "target": self._id_of(target),
@@ -521,7 +519,7 @@ class Server:
             self.ask("goal.save", fields, timeout)
 
     def goal_load(self, path: str | Path, *, timeout: Seconds = None) -> GoalState:
-        """Take a goal state from a file of the same engine; the environment must be the same."""
+        """Load a goal state from a file of the same engine and environment."""
         with self._lock:
             answer = self.ask("goal.load", {"path": str(Path(path).absolute())}, timeout)
             state_id = self._read(answer, lambda a: int(a["id"]))
@@ -548,7 +546,7 @@ class Server:
         *,
         timeout: Seconds = None,
     ) -> dict[str, Any]:
-        """Describe a constant: its type and, if asked for, its value and what it depends on.
+        """Describe a constant: its type and, on request, its value and dependencies.
 
         Raises:
             RequestError: There is none of that name.
@@ -568,11 +566,11 @@ class Server:
         *,
         timeout: Seconds = None,
     ) -> list[str]:
-        """List the safe constants, each behind a letter for its kind, such as ``dNat.add``.
+        """List the safe constants, each prefixed by a letter for its kind, such as ``dNat.add``.
 
         Args:
-            module_prefix: Only those of modules whose name begins so.
-            invert_filter: Only the others, what this session declared among them.
+            module_prefix: Only constants of modules with this prefix.
+            invert_filter: Only the other ones, including those of this session.
             timeout: Seconds it may take, in place of the server's.
         """
         with tempfile.TemporaryDirectory(prefix="lean-dojo-") as folder:
@@ -587,7 +585,7 @@ class Server:
             return listing.read_text(encoding="utf-8").split("\n")[:-1]
 
     def env_module_read(self, module: str, *, timeout: Seconds = None) -> dict[str, Any]:
-        """Describe a module: what it imports and the names of its constants."""
+        """Describe a module: its imports and the names of its constants."""
         return self.ask("env.module_read", {"module": module}, timeout)
 
     def env_describe(self, *, timeout: Seconds = None) -> dict[str, Any]:
@@ -597,7 +595,7 @@ class Server:
     def env_parse(
         self, src: str, category: str = "tactic", *, timeout: Seconds = None
     ) -> tuple[str, str]:
-        """Parse the beginning of a text; give what was parsed, and the rest.
+        """Parse the beginning of a text; return the parsed part and the rest.
 
         Raises:
             RequestParseError: The text does not begin with something of that category.
@@ -626,15 +624,14 @@ class Server:
 
         Args:
             text: Commands of Lean; with a header if ``read_header``.
-            file_name: What messages call the text; in a project, the module that it is
-                (embedded engine).
-            read_header: Whether to import what the text imports, in place of the environment.
+            file_name: Name of the text in messages; in a project, its module.
+            read_header: Whether to use the text's imports instead of the environment.
             inherit_env: Whether the environment changes to the one after the text.
             invocations: Whether to report every tactic.
             sorrys: Whether to open the goal of every ``sorry``.
             new_constants: Whether to name the constants that each command defines.
-            type_errors_as_goals: Whether to open a goal for every term whose type is not the one
-                that is expected.
+            type_errors_as_goals: Whether to open a goal for every term of an unexpected
+                type.
             options: Limits of Lean for this call (embedded engine).
             timeout: Seconds it may take, in place of the server's.
 
@@ -692,7 +689,7 @@ class Server:
         )
 
     def load_header(self, header: str, *, timeout: Seconds = None) -> None:
-        """Change the environment to what a header gives: its imports and the commands after them.
+        """Replace the environment by a header's: its imports and the commands after them.
 
         Raises:
             RequestError: The header has an error; the environment may have changed.
@@ -700,10 +697,10 @@ class Server:
         self._load_text(header, True, timeout)
 
     def load_definitions(self, snippet: str, *, timeout: Seconds = None) -> None:
-        """Add the definitions of a text to the environment. Goal states of before do not see them.
+        """Add the definitions of a text to the environment; earlier goal states do not see them.
 
         Raises:
-            RequestError: The text has an error; what stands before it may have been added.
+            RequestError: The text has an error; definitions before it may have been added.
         """
         self._load_text(snippet, False, timeout)
 
@@ -715,11 +712,11 @@ class Server:
         *,
         timeout: Seconds = None,
     ) -> list[SearchTarget]:
-        """Take the goals of all ``sorry``s out of a text (``frontend.distil``).
+        """Extract the goals of all ``sorry``s of a text (``frontend.distil``).
 
         Args:
             src: The text.
-            binder_name: Name of the binder that several coupled ``sorry``s are condensed into.
+            binder_name: Name of the binder that combines several coupled ``sorry``s.
             ignore_values: Whether to start from the bare statements, dropping the proofs so far.
             timeout: Seconds it may take, in place of the server's.
         """
@@ -739,18 +736,18 @@ class Server:
         return self._read(answer, CheckTrackResult.parse)
 
     def load_as(self, other: Server) -> None:
-        """Load what another server has loaded, at the next call, in place of one's own."""
+        """Use the definitions loaded by another server, from the next call on."""
         with self._lock:
             if self._loaded != other._loaded:
                 self._stop()
                 self._loaded = list(other._loaded)
 
-    # -- twins for event loops --------------------------------------------------------------------
+    # -- versions for event loops ------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
-        """Give the twin of a method, ``goal_start_async``, which waits for it in a thread.
+        """Return the async version of a method, such as ``goal_start_async``, run in a thread.
 
-        Cancelling it stops the waiting, not the request: that goes on until it is answered or its
+        Cancelling it stops the waiting, not the request, which runs until it is answered or its
         time is over.
         """
         method = name.removesuffix("_async")
@@ -762,10 +759,10 @@ class Server:
 
     @property
     def _plan(self) -> LaunchPlan:
-        """How the engine is started; chosen when that is first needed.
+        """The launch plan, chosen when first needed.
 
         Raises:
-            UsageError: There is no engine of the name that was asked for.
+            UsageError: There is no engine of that name.
             EngineUnavailableError: No engine can serve this.
         """
         if self._chosen is None:
@@ -795,7 +792,7 @@ class Server:
         self._session = Session()
 
     def _adopt(self) -> None:
-        """Leave the engine to the parent process that this one was forked from."""
+        """After a fork, leave the engine to the parent process."""
         inherited = self._process
         self._forget_engine()
         if inherited is not None:
@@ -823,16 +820,16 @@ class Server:
             self.ask("frontend.process", self._plan.loads, self.start_timeout)
 
     def _replace(self) -> None:
-        """Start an engine in place of a lost one and load again what that had loaded."""
+        """Start a new engine in place of a lost one, and reload its definitions."""
         self._open()
         try:
             for command, payload in self._loaded:
                 self.ask(command, payload)
         except BaseException:
-            self._stop()  # an engine that has only half of its environment would answer wrongly
+            self._stop()  # an engine with half of its environment would answer wrongly
             raise
 
-    # -- how it is asked and read -----------------------------------------------------------------
+    # -- requests and answers ----------------------------------------------------------------------
 
     def _next_state(self, fields: Payload, timeout: Seconds) -> GoalState:
         answer = self.ask("goal.continue", fields, timeout)
@@ -855,7 +852,7 @@ class Server:
     def _processed(
         self, fields: Payload, invocations: bool, timeout: Seconds
     ) -> tuple[dict[str, Any], list[list[Payload]] | None]:
-        """Process a text; Pantograph writes the tactics of it to a file, for each unit a list."""
+        """Process a text; Pantograph writes its tactics to a file, one list per unit."""
         if not invocations:
             return self.ask("frontend.process", fields, timeout), None
         with tempfile.TemporaryDirectory(prefix="lean-dojo-") as folder:
@@ -879,29 +876,29 @@ class Server:
         return state.state_id
 
     def _load(self, cmd: str, payload: Payload, timeout: Seconds) -> None:
-        """Send a command that changes the environment; a replacement engine gets it again."""
+        """Send a command that changes the environment, recorded for a replacement engine."""
         with self._lock:
             self.ask(cmd, payload, timeout)
             self._note(cmd, payload)
 
     def _note(self, cmd: str, payload: Payload) -> None:
-        """Note what changed the environment, for the engine that may replace this one."""
+        """Record a change of the environment, for a replacement engine."""
         if payload.get("readHeader"):
             self._loaded.clear()  # a header replaces the whole environment
         self._loaded.append((cmd, payload))
 
     def _read(self, answer: T, reader: Callable[[T], R]) -> R:
-        """Make records out of an answer.
+        """Parse an answer into records.
 
         Raises:
-            EngineProtocolError: The answer has not the form that it should have.
+            EngineProtocolError: The answer has an unknown form.
         """
         try:
             return reader(answer)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             self._stop()
             raise EngineProtocolError(
-                f"The {self._plan.what} gave an answer of a form that this client does not know "
+                f"The {self._plan.what} gave an answer in an unknown form "
                 f"({type(error).__name__}: {error}). It was stopped. Is it another version of "
                 "Pantograph?"
             ) from error

@@ -1,4 +1,4 @@
-"""Tactics as typed records, with the names of PyPantograph's, and why Lean refuses one."""
+"""Tactics as typed records, with PyPantograph's names, and their errors."""
 
 from __future__ import annotations
 
@@ -73,8 +73,7 @@ def serial_tactic(tactic: Tactic) -> dict[str, Any]:
 def limited_tactic(tactic: Tactic, options: Mapping[str, int], *, beside: bool) -> dict[str, Any]:
     """Return Pantograph's fields for a tactic that runs under options of Lean.
 
-    Where the engine does not take them ``beside`` the tactic, they are written before one that is a
-    text.
+    If the engine does not take them ``beside`` the tactic, they are written before a textual one.
     """
     fields = serial_tactic(tactic)
     if options and beside:
@@ -87,7 +86,7 @@ def limited_tactic(tactic: Tactic, options: Mapping[str, int], *, beside: bool) 
 
 
 def refusal(answer: Mapping[str, Any], messages: Sequence[LeanMessage]) -> TacticError:
-    """Make the error of a tactic that gave no goals: what Lean said about it."""
+    """Make the error of a rejected tactic from Lean's messages."""
     # Before version 0.3, Pantograph gave a failed tactic's errors as plain strings.
     old = answer.get("tacticErrors") or ["the tactic failed without a reason"]
     text = "\n".join(message.data for message in messages) or "\n".join(map(str, old))
@@ -97,7 +96,7 @@ def refusal(answer: Mapping[str, Any], messages: Sequence[LeanMessage]) -> Tacti
 def check_means(
     answer: Mapping[str, Any], messages: Sequence[LeanMessage], axioms: Collection[str] | None
 ) -> None:
-    """Refuse a tactic that Lean took but that used what it may not.
+    """Refuse a tactic that Lean accepted but that used forbidden means.
 
     Raises:
         TacticError: It used ``sorry``, something unsafe, or an axiom that is not among ``axioms``.
@@ -106,4 +105,4 @@ def check_means(
         if answer.get(flag):
             raise TacticError(f"The tactic used {what}.", messages)
     if axioms is not None and (other := set(answer.get("axioms", ())) - set(axioms)):
-        raise TacticError(f"The tactic rests on {', '.join(sorted(other))}.", messages)
+        raise TacticError(f"The tactic depends on {', '.join(sorted(other))}.", messages)

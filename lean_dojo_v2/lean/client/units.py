@@ -1,4 +1,4 @@
-"""What Lean makes of a text: its units (commands) with their tactics, and what was asked of it."""
+"""Results of processing a text: its units (commands) with their tactics, and search targets."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class TacticInvocation:
         after: The goals after it.
         tactic: Its text.
         used_constants: Full names of the constants that occur in it.
-        start: First byte of the tactic in the file, where the engine says so.
-        end: Byte after its last one, where the engine says so.
+        start: First byte of the tactic in the file, if the engine reports it.
+        end: Byte after its last one, if the engine reports it.
     """
 
     before: str
@@ -52,11 +52,11 @@ class CompilationUnit:
     Attributes:
         i_begin: Its first byte.
         i_end: The byte after its last one.
-        messages: What Lean said about it.
-        invocations: Its tactics, if they were asked for.
-        goal_state: The goals of its ``sorry``, if they were asked for and there are any.
+        messages: Lean's messages about it.
+        invocations: Its tactics, if requested.
+        goal_state: The goals of its ``sorry``, if requested and there are any.
         goal_src_boundaries: Byte range of each such ``sorry``.
-        new_constants: Names that it defines, if they were asked for.
+        new_constants: Names that it defines, if requested.
     """
 
     i_begin: int
@@ -100,7 +100,7 @@ class CompilationUnit:
         session: Session,
         invocations: Sequence[list[Mapping[str, Any]]] | None = None,
     ) -> list[Self]:
-        """Read all units of a text, each with its tactics if those were asked for."""
+        """Read all units of a text, each with its tactics if requested."""
         tactics = invocations if invocations is not None else [None] * len(units)
         return [cls.parse(unit, session, found) for unit, found in zip(units, tactics, strict=True)]
 
@@ -115,9 +115,9 @@ class CheckTrackResult:
     """Whether a text proves what another one states.
 
     Attributes:
-        src_messages: What Lean said about the statements.
-        dst_messages: What Lean said about the proofs.
-        failure: Where the two differ; ``None`` if nowhere.
+        src_messages: Lean's messages about the statements.
+        dst_messages: Lean's messages about the proofs.
+        failure: The difference, if any.
     """
 
     src_messages: list[LeanMessage]
@@ -145,7 +145,7 @@ class CheckTrackResult:
 
     @property
     def succeeded(self) -> bool:
-        """Whether it does: neither text has an error, and nothing differs."""
+        """Whether neither text has an error and nothing differs."""
         return self.failure is None and not self.hasSrcError and not self.hasDstError
 
     @property

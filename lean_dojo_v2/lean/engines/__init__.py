@@ -1,1 +1,1 @@
-"""What runs Lean: processes, the native and the embedded engine, and the choice between them."""
+"""Engines that run Lean: native, embedded, and the choice between them."""

@@ -1,4 +1,4 @@
-"""A sandbox for the native engine: Debian's bubblewrap (``bwrap``), where it is there.
+"""A sandbox for the native engine: bubblewrap (``bwrap``).
 
 Lean code in it reaches no network and can write nothing. It sees the system's files, the project
 and the toolchain, read-only, and nothing else of the user's.
@@ -18,14 +18,14 @@ from lean_dojo_v2.lean.engines.process import LaunchPlan
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 VARIABLE = "LEAN_DOJO_SANDBOX"
-"""If set to something, native engines run in the sandbox; ``--sandbox`` sets it."""
+"""If set, native engines run in the sandbox; ``--sandbox`` sets it."""
 _PROGRAM = "bwrap"
 _ISOLATION = ("--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev")
 _TRY_TIMEOUT = 30.0
 
 
 def wanted() -> bool:
-    """Whether native engines are to run in the sandbox."""
+    """Whether native engines should run in the sandbox."""
     return bool(os.environ.get(VARIABLE))
 
 
@@ -34,10 +34,10 @@ def wrapped(plan: LaunchPlan, readable: Sequence[Path]) -> LaunchPlan:
 
     Args:
         plan: The engine.
-        readable: What it reads, besides its folder and the toolchains of elan.
+        readable: Folders that it may read, besides its own and elan's toolchains.
 
     Raises:
-        EngineUnavailableError: There is no ``bwrap``, or this system does not let it work.
+        EngineUnavailableError: There is no ``bwrap``, or the system forbids it.
     """
     program = shutil.which(_PROGRAM)
     if program is None:
@@ -52,7 +52,7 @@ def wrapped(plan: LaunchPlan, readable: Sequence[Path]) -> LaunchPlan:
 
 
 def _hidden_home(plan: LaunchPlan, readable: Sequence[Path]) -> Iterator[str]:
-    """Hide the user's home and temporary files, but for what the engine reads."""
+    """Hide the user's home and temporary files, except what the engine reads."""
     home = Path.home()
     toolchains = Path(os.environ.get("ELAN_HOME") or home / ".elan")
     lean_path = [Path(p) for p in plan.env.get("LEAN_PATH", "").split(os.pathsep) if p]
@@ -68,7 +68,7 @@ def _hidden_home(plan: LaunchPlan, readable: Sequence[Path]) -> Iterator[str]:
 
 
 def _try(argv: Sequence[str]) -> None:
-    """See whether the sandbox works: many containers and hardened systems forbid it."""
+    """Check that the sandbox works, which many containers and hardened systems forbid."""
     try:
         done = subprocess.run(
             [*argv, "--", "/bin/true"],

@@ -1,4 +1,4 @@
-"""What an engine is: known before it starts, and asked instead of guessed from its errors."""
+"""Capabilities of engines, known before they start."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _NEEDED = (
 
 @attrs.frozen
 class Capabilities:
-    """What an engine is.
+    """The capabilities of an engine.
 
     Attributes:
-        ours: It runs our program, and can do everything that this package asks of an engine; else
-            it is some `pantograph-repl`, which knows Pantograph's own commands.
+        ours: It runs our program, which supports everything; otherwise it is a `pantograph-repl`
+            with Pantograph's own commands.
         sandboxed: Lean code in it can neither write files, nor start programs, nor reach a
             network.
     """
@@ -27,7 +27,7 @@ class Capabilities:
 
     @property
     def unverified(self) -> tuple[str, ...]:
-        """The checks of a step that cannot be made with this engine; empty if all can.
+        """The checks of a step that this engine cannot make.
 
         >>> NATIVE.unverified
         ()
@@ -41,10 +41,10 @@ class Capabilities:
 
 
 EMBEDDED = Capabilities(ours=True, sandboxed=True)
-"""Our program in the Lean that comes with this package."""
+"""Our program in the embedded Lean."""
 
 NATIVE = Capabilities(ours=True, sandboxed=False)
 """Our program in the user's own Lean."""
 
 PANTOGRAPH = Capabilities(ours=False, sandboxed=False)
-"""A Pantograph REPL that ``LEAN_DOJO_PANTOGRAPH`` names."""
+"""The Pantograph REPL named by ``LEAN_DOJO_PANTOGRAPH``."""

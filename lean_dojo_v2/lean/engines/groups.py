@@ -1,6 +1,6 @@
-"""Run programs so that nothing they start outlives the call.
+"""Run programs in process groups, so that their children end with them.
 
-Lake runs Lean as its child: who kills ``lake`` alone leaves a ``lean`` behind that computes on.
+Lake runs Lean as its child: killing only ``lake`` would leave a running ``lean`` behind.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 def run_group(
     argv: Sequence[str], *, cwd: Path, timeout: float
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program without input in a process group of its own; the group is killed at a bad end.
+    """Run a program without input in its own process group, killed on failure.
 
     Raises:
         subprocess.TimeoutExpired: It took longer than ``timeout`` seconds.
@@ -32,14 +32,14 @@ def run_group(
     ) as process:
         try:
             output, errors = process.communicate(timeout=timeout)
-        except BaseException:  # too late, or Ctrl-C, which does not reach another group
+        except BaseException:  # a timeout, or Ctrl-C, which does not reach the group
             kill_group(process)
             raise
     return subprocess.CompletedProcess(list(argv), process.returncode, output, errors)
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process that leads a group, and what it started."""
-    if process.returncode is None:  # as long as it is not reaped, its number is nobody else's
+    """Kill the leader of a process group, and its children."""
+    if process.returncode is None:  # its pid cannot be reused before it is reaped
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,8 +1,8 @@
-"""The files that a request names, read and written for an engine that may touch none.
+"""File access for requests to an engine that has none.
 
-Pantograph's REPL opens files itself. The embedded engine is kept from the user's files, so whoever
-speaks to it does that for it: our client, and ``lean-dojo lean repl``. Requests and answers then
-are Pantograph's on the outside, whatever the engine.
+Pantograph's REPL opens files itself. The embedded engine has no access to the user's files, so our
+client and ``lean-dojo lean repl`` read and write them. Requests and answers are thus Pantograph's
+for every engine.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _MAGIC = b"lean-dojo state\n"
 
 
 def with_files(cmd: str, payload: Fields, ask: Callable[[str, Fields], Answer]) -> Answer:
-    """Send one request with ``ask``; do for the engine what it names files for.
+    """Send one request with ``ask``, reading and writing the files it names.
 
-    Fields and answer are those of Pantograph's REPL. ``ask`` gives answers, errors included.
+    Fields and answer are those of Pantograph's REPL. ``ask`` returns answers, including errors.
     """
     handler = _HANDLERS.get(cmd)
     if handler is None:
@@ -70,7 +70,7 @@ def _catalog(payload: Fields, ask: _Ask) -> Answer:
 
 
 def _save(payload: Fields, ask: _Ask) -> Answer:
-    """``goal.save``, ``env.save``: write what the engine packed to ``path``."""
+    """``goal.save``, ``env.save``: write the engine's data to ``path``."""
     asked = dict(payload)
     target = asked.pop("path", None)
     if not isinstance(target, str):
@@ -83,7 +83,7 @@ def _save(payload: Fields, ask: _Ask) -> Answer:
 
 
 def _load(payload: Fields, ask: _Ask) -> Answer:
-    """``goal.load``, ``env.load``: hand the engine what ``path`` holds."""
+    """``goal.load``, ``env.load``: send the content of ``path`` to the engine."""
     asked = dict(payload)
     source = asked.pop("path", None)
     if not isinstance(source, str):

@@ -32,27 +32,27 @@ from lean_dojo_v2.lean.engines.program import (
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 INSTALL = "https://lean-lang.org/install"
-"""Where elan comes from, which brings `lake` and `lean`."""
+"""Address of elan, which installs `lake` and `lean`."""
 OLDEST = (4, 20, 0)
-"""The first Lean that the program is written for."""
+"""The oldest Lean supported by the program."""
 SOUND_SINCE = (4, 34, 0)
 """The first Lean without the kernel soundness bugs that are known in November 2026."""
 _VERSION = re.compile(r"(?:^|[:v\s])(\d+)\.(\d+)\.(\d+)")
 _LAKE_TIMEOUT = 300.0
 _COMPILE_TIMEOUT = 1800.0
-# The program is read as Lean 4.28 reads it. Lean passes over a weak option that it does not have.
+# The program is elaborated with these options; Lean ignores unknown weak options.
 _AS_IN_4_28 = (
     "-Dweak.backward.do.legacy=true",
     "-Dweak.backward.isDefEq.respectTransparency=false",
     "-Dweak.backward.isDefEq.respectTransparency.types=false",
 )
-# Answers go to a pipe of their own: what a text prints must not be taken for one.
+# Answers go to a separate pipe, so that a text's output cannot be taken for one.
 _START = 'exec "$0" "$@" --answers=/dev/fd/3 3>&1 1>&2'
 
 
 @attrs.frozen
 class Toolchain:
-    """A Lean that can be run; ``said`` is what ``lean --version`` says of it."""
+    """A Lean that can be run; ``said`` is the output of ``lean --version``."""
 
     program: str
     said: str
@@ -65,7 +65,7 @@ class Toolchain:
 
     @property
     def key(self) -> str:
-        """Names it in the cache: two builds of one version differ."""
+        """Key in the cache, distinct for builds of one version."""
         return f"lean-{self.version}-{hashlib.sha256(self.said.encode()).hexdigest()[:12]}"
 
 
@@ -75,7 +75,7 @@ def find_lean() -> str | None:
 
 
 def toolchain_of(project: Path | None) -> Toolchain:
-    """Say which Lean a project is built with; elan fetches it if need be.
+    """Return the Lean of a project; elan downloads it if necessary.
 
     Raises:
         EngineUnavailableError: There is no Lean, or it does not run.
@@ -91,10 +91,10 @@ def toolchain_of(project: Path | None) -> Toolchain:
 
 
 def lake_lean_path(project: Path) -> str:
-    """Ask Lake where the project's compiled modules lie: the value for ``LEAN_PATH``.
+    """Ask Lake for the search path of the project's compiled modules, ``LEAN_PATH``.
 
     Raises:
-        EngineUnavailableError: Lake is not there, fails, or takes longer than five minutes.
+        EngineUnavailableError: Lake is missing, fails, or takes longer than five minutes.
     """
     return run_tool(["lake", "env", "printenv", "LEAN_PATH"], project)
 
@@ -106,11 +106,11 @@ def run_tool(
     timeout: float = _LAKE_TIMEOUT,
     advice: str = " Run `lake build` there first.",
 ) -> str:
-    """Run one of Lean's programs in a project, and return what it printed.
+    """Run one of Lean's programs in a project, and return its output.
 
     Raises:
-        EngineUnavailableError: It is not there, it fails, or it takes longer than ``timeout``
-            seconds; ``advice`` ends the sentence.
+        EngineUnavailableError: It is missing, fails, or takes longer than ``timeout`` seconds;
+            ``advice`` ends the message.
     """
     where = Path.cwd() if project is None else project
     command = " ".join([Path(argv[0]).name, *argv[1:]])
@@ -132,7 +132,7 @@ def run_tool(
 
 
 def compiled_for(lean: Toolchain, project: Path | None) -> Path:
-    """Return the compiled program; compile it first if need be, saying so on stderr.
+    """Return the compiled program; compile it first if necessary, with a message on stderr.
 
     Raises:
         EngineUnavailableError: It does not compile with this Lean.
@@ -177,14 +177,14 @@ def native_plan(
     lean_path: str | None = None,
     core_options: Sequence[str] = (),
 ) -> LaunchPlan:
-    """Say how to start the native engine, with the arguments of :func:`.selection.engine_plan`.
+    """Return the launch plan of the native engine; arguments as of :func:`.selection.engine_plan`.
 
-    The project has to be built. Without ``lean_path``, Lake is asked where compiled modules lie.
-    The program is compiled first if this Lean has not compiled it yet.
+    The project must be built. Without ``lean_path``, Lake is asked for the search path. The program
+    is compiled first if necessary.
 
     Raises:
-        EngineUnavailableError: There is no Lean, it cannot run the program, Lake cannot tell the
-            path, or there is no sandbox where one is asked for.
+        EngineUnavailableError: There is no Lean, it cannot run the program, Lake fails, or the
+            requested sandbox is missing.
     """
     if lean_path is None and project is not None and is_lake_project(project):
         lean_path = lake_lean_path(project)
@@ -216,7 +216,7 @@ def native_plan(
 
 
 def warn_of_old_kernel(toolchain: str) -> None:
-    """Warn once of a Lean whose kernel has known soundness bugs.
+    """Warn once about a Lean whose kernel has known soundness bugs.
 
     Args:
         toolchain: A version, or a line of ``lean-toolchain``: ``leanprover/lean4:v4.20.0``.

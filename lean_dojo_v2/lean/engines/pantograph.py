@@ -1,7 +1,6 @@
-"""A foreign engine: the Pantograph REPL that ``LEAN_DOJO_PANTOGRAPH`` names.
+"""A foreign engine: the Pantograph REPL named by ``LEAN_DOJO_PANTOGRAPH``.
 
-It knows Pantograph's own commands alone, so a step on it cannot be verified before the proof is
-finished.
+It has only Pantograph's own commands, so a step cannot be verified before the proof is finished.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ VARIABLE = "LEAN_DOJO_PANTOGRAPH"
 
 
 def find_repl() -> Path | None:
-    """Return the program that the variable names, or ``None`` if it is not set.
+    """Return the program named by the variable, or ``None`` if it is not set.
 
     Raises:
-        EngineUnavailableError: The variable names something that cannot be run.
+        EngineUnavailableError: The named program cannot be run.
     """
     named = os.environ.get(VARIABLE)
     if not named:
@@ -41,7 +40,7 @@ def pantograph_plan(
     lean_path: str | None = None,
     core_options: Sequence[str] = (),
 ) -> LaunchPlan:
-    """Say how to start a REPL; the other arguments are those of :func:`.selection.engine_plan`."""
+    """Return the launch plan of a REPL; other arguments as of :func:`.selection.engine_plan`."""
     environment = dict(os.environ)
     if lean_path:
         environment["LEAN_PATH"] = lean_path

@@ -1,8 +1,8 @@
-"""One engine process and the lines that go to and fro.
+"""One engine process, and the exchange of lines with it.
 
 Everything happens in the calling thread: one loop writes the request, reads the answer, drains the
-engine's log and watches the clock and the memory. So there is no reader thread to leak, to fork
-by accident or to wait for at interpreter shutdown, and no hand-over between threads per request.
+engine's log and watches the clock and the memory. So there is no reader thread to leak, to fork or
+to join at shutdown, and no hand-over between threads per request.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from lean_dojo_v2.lean.errors import (
 
 READY = b"ready."
 OUT_OF_MEMORY = "out of memory"
-"""What both Lean and V8 write to their log when they run out of memory."""
+"""Log messages of Lean and V8 when they run out of memory."""
 MEGABYTE = 1 << 20
 CHUNK = 1 << 20
 LOG_LIMIT = 8_192
-"""Bytes of the engine's log that are kept to be quoted in errors."""
+"""Bytes of the engine's log kept for error messages."""
 DEFAULT_ANSWER_LIMIT = 256 * MEGABYTE
 WATCH_INTERVAL = 0.05
-"""Seconds between two looks at the memory of a busy engine."""
+"""Seconds between memory checks of a busy engine."""
 
 
 @attrs.frozen
 class LaunchPlan:
     """How to start an engine of a kind, ``"native"`` or ``"embedded"``, with its whole environment.
 
-    ``capabilities`` say what it is (ask this, never ``kind``), ``unloaded`` names modules that a
-    text has to import once it runs, and ``what`` names it in errors.
+    ``capabilities`` describe it (use them instead of ``kind``), ``unloaded`` names modules to
+    import once it runs, and ``what`` is its name in errors.
     """
 
     kind: str
@@ -61,7 +61,7 @@ class LaunchPlan:
 
     @property
     def loads(self) -> Mapping[str, Any]:
-        """Fields of the ``frontend.process`` that imports ``unloaded`` for good."""
+        """Fields of the ``frontend.process`` request that imports ``unloaded`` permanently."""
         header = "\n".join(f"import {module}" for module in self.unloaded)
         return {"file": header, "readHeader": True, "inheritEnv": True}
 
@@ -71,9 +71,9 @@ class EngineProcess:
 
     Args:
         plan: What to run.
-        start_timeout: Seconds until it must have said ``ready.``.
-        memory_limit_mb: Resident megabytes at which it is stopped, also in the middle of a request.
-        answer_limit: Bytes of one answer at which it is stopped; 256 MB if not given.
+        start_timeout: Seconds in which it must print ``ready.``.
+        memory_limit_mb: Resident megabytes at which it is stopped, even during a request.
+        answer_limit: Bytes of one answer at which it is stopped; default: 256 MB.
 
     Raises:
         EngineUnavailableError: If the program cannot be run at all.
@@ -119,7 +119,7 @@ class EngineProcess:
 
     @property
     def log_tail(self) -> str:
-        """The last words of the engine's log."""
+        """The last lines of the engine's log."""
         return self._log.decode(errors="replace").strip()
 
     def request(self, line: bytes, timeout: float | None, what: str) -> bytes:
@@ -131,18 +131,18 @@ class EngineProcess:
             what: The request's name, for error messages.
 
         Raises:
-            EngineLostError: The engine died, did not answer in time, outgrew its memory or spoke
-                out of turn. It is stopped then, with its whole process group.
+            EngineLostError: The engine died, did not answer in time, outgrew its memory or sent
+                unexpected output. It is then stopped with its process group.
         """
         self._drain_before(what)
         try:
             return self._exchange(memoryview(line + b"\n"), timeout, what)
-        except BaseException:  # Ctrl-C as well: the answer to come would be taken for the next one
+        except BaseException:  # Ctrl-C as well: a late answer would be taken for the next one
             self.close()
             raise
 
     def kill(self) -> None:
-        """Kill the process, from any thread; a thread that waits for an answer learns of it."""
+        """Kill the process, from any thread; a waiting thread gets an error."""
         if self.alive:
             kill_group(self._process)
 
@@ -151,7 +151,7 @@ class EngineProcess:
         self._finalizer()
 
     def detach(self) -> None:
-        """Forget a process that was inherited by ``fork``: it belongs to the parent."""
+        """Forget a process inherited by ``fork``, which belongs to the parent."""
         self._finalizer.detach()
         for stream in (self._stdin, self._stdout, self._stderr):
             stream.close()
@@ -178,7 +178,7 @@ class EngineProcess:
                     answer = self._read_answer(what)
                     if answer is not None:
                         return answer
-            # By the clock, not only in silence: an engine may flood its log for ever.
+            # By the clock, since an engine may flood its log for ever.
             if not events or time.monotonic() >= next_check:
                 self._check_limits(deadline, timeout, what)
                 next_check = time.monotonic() + WATCH_INTERVAL
@@ -212,7 +212,7 @@ class EngineProcess:
         return to_write[written:]
 
     def _read_answer(self, what: str) -> bytes | None:
-        """Read what is there; give the answer once its newline has come."""
+        """Read available data; return the answer once it is complete."""
         try:
             chunk = os.read(self._stdout.fileno(), CHUNK)
         except BlockingIOError:
@@ -233,7 +233,7 @@ class EngineProcess:
         return answer
 
     def _read_log(self) -> bool:
-        """Take what the engine wrote to its log, keeping the end; false when there is nothing."""
+        """Read the engine's log, keeping its end; false if there is nothing."""
         try:
             chunk = os.read(self._stderr.fileno(), CHUNK)
         except BlockingIOError:
@@ -243,11 +243,7 @@ class EngineProcess:
         return bool(chunk)
 
     def _drain_before(self, what: str) -> None:
-        """Refuse to go on with an engine that said something nobody asked for.
-
-        Its next line would be taken for the answer to the next request, so what it says from here
-        on means nothing.
-        """
+        """Stop an engine with unexpected output, which would be taken for the next answer."""
         if not self._finalizer.alive:
             raise EngineDiedError(f"The {self.plan.what} is closed; it cannot answer {what}.")
         if not self._unread:
@@ -258,7 +254,7 @@ class EngineProcess:
             if not self._unread:
                 self.bury(what)
         said = self._unread[:200].decode(errors="replace")
-        self.fail(EngineProtocolError, f"spoke out of turn before {what}: {said!r}")
+        self.fail(EngineProtocolError, f"sent unexpected output before {what}: {said!r}")
 
     def _expect_ready(self, timeout: float) -> None:
         try:
@@ -273,10 +269,10 @@ class EngineProcess:
     # -- the end ----------------------------------------------------------------------------------
 
     def bury(self, what: str, reason: str = "") -> NoReturn:
-        """Report a process that ended, or says that it does.
+        """Report a process that has ended or announced its end.
 
         Raises:
-            EngineMemoryError: It ran out of memory by its own account.
+            EngineMemoryError: It reported that it ran out of memory.
             EngineDiedError: It ended in another way.
         """
         try:
@@ -284,8 +280,9 @@ class EngineProcess:
         except subprocess.TimeoutExpired:
             code = None
         else:
-            # What it started (a wrapper script's engine) may live on in its group, whose number is
-            # not given to anybody else as long as it does.
+            # Its children (a wrapper script's engine) may live on in its group, whose id is not
+            # reused
+            # meanwhile.
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._drain_log()
@@ -297,7 +294,7 @@ class EngineProcess:
             pass
 
     def fail(self, kind: type[EngineLostError], happening: str) -> NoReturn:
-        """Stop the process and raise an error that says what happened, with its last words."""
+        """Stop the process and raise an error with the event and the end of its log."""
         self._drain_log()
         self.close()
         tail = self.log_tail
@@ -318,7 +315,7 @@ def _spawn(plan: LaunchPlan) -> subprocess.Popen[bytes]:
             bufsize=0,
             cwd=plan.cwd,
             env=dict(plan.env),
-            start_new_session=True,  # one group to kill, out of reach of the terminal's Ctrl-C
+            start_new_session=True,  # one group to kill, not reached by the terminal's Ctrl-C
         )
     except OSError as error:
         raise EngineUnavailableError(
@@ -339,15 +336,15 @@ def _watched(pid: int) -> psutil.Process | None:
     try:
         return psutil.Process(pid)
     except psutil.Error:
-        return None  # it ended at once; the caller finds out when it reads
+        return None  # it ended at once; reading will report it
 
 
 def _stop(process: subprocess.Popen[bytes], owner: int) -> None:
     """Kill the process group and reap it. Runs at the latest when the interpreter shuts down."""
     if os.getpid() != owner:
         return  # a forked child must not kill its parent's engine
-    # Also when its leader has ended: what that started may live on in its group. The group's
-    # number is free for others only once the leader is reaped, so it is killed before that.
+    # Even if its leader has ended, since children may live on in its group. The group's id can be
+    # reused only after the leader is reaped, so it is killed before that.
     if process.returncode is None:
         kill_group(process)
         process.wait()

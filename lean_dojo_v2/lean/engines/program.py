@@ -2,8 +2,8 @@
 
 Its files are joined to one module, in the order of their imports, so that Lean starts and imports
 its library once to compile them. A compiled program is one file in the user's cache, named after
-the Lean and the sources that it was made from. It is written atomically, and made again if it is
-not as it was written.
+the Lean and the sources that it was made from. It is written atomically, and compiled again
+if it is damaged.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAIN = SOURCES / "Main.lean"
 _IMPORT = re.compile(r"^import .*$", re.MULTILINE)
 _DIGEST_BYTES = 32
 _OLD = 8
-"""So many programs of one Lean are kept; the least recently made go first."""
+"""Number of programs kept per Lean; the oldest are deleted first."""
 
 
 @attrs.frozen
@@ -41,7 +41,7 @@ class Program:
     """The program as one text.
 
     Attributes:
-        text: What is compiled.
+        text: The text to compile.
         starts: The line before the first one of each file, and the file's name, in order.
     """
 
@@ -50,17 +50,17 @@ class Program:
 
     @property
     def digest(self) -> str:
-        """Names the text."""
+        """Hash of the text."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
     def place(self, line: int) -> str:
-        """Say where a line of the text comes from, as ``Dojo/Session.lean:12``."""
+        """Return the origin of a line of the text, as ``Dojo/Session.lean:12``."""
         start, name = max((s for s in self.starts if s[0] < line), default=(0, MODULE))
         return f"{name}:{line - start}"
 
 
 def main() -> str:
-    """Return the text that a native Lean runs: it imports the compiled program."""
+    """Return the text that a native Lean runs, which imports the compiled program."""
     text = _IMPORT.sub("", MAIN.read_text("utf-8")).lstrip()
     return f"import {MODULE}\n\n{text}"
 
@@ -93,7 +93,7 @@ def program(*further: str) -> Program:
 
 
 def _joined(files: list[tuple[str, str]], imports: list[str]) -> Program:
-    """Put every file into a section of its own, which ends what it opens and sets."""
+    """Put every file into a section, which limits what it opens and sets."""
     lines = [f"import {module}" for module in imports]
     starts = []
     for name, text in files:
@@ -105,12 +105,12 @@ def _joined(files: list[tuple[str, str]], imports: list[str]) -> Program:
 
 
 def compiled_program(lean: str, compile_program: Compile, wanted: Program) -> Path:
-    """Return the compiled program, and compile it if it is not in the user's cache.
+    """Return the compiled program; compile it if it is not in the user's cache.
 
     Args:
-        lean: Names the Lean that compiles it and runs it; usable as a file name.
+        lean: Key of the Lean that compiles and runs it; usable as a file name.
         compile_program: Compiles it with that Lean.
-        wanted: What is compiled.
+        wanted: The program.
 
     Returns:
         An ``.olean`` file whose name without the suffix is its module's, in a folder of its own.
@@ -139,7 +139,7 @@ def compiled_program(lean: str, compile_program: Compile, wanted: Program) -> Pa
 
 
 def errors_of(program: Program, said: str) -> list[str]:
-    """Return the errors among what Lean said, as lines of JSON, each with its place."""
+    """Return the errors in Lean's output (JSON lines), each with its place."""
     errors = []
     for line in said.splitlines():
         try:

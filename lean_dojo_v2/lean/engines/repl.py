@@ -1,4 +1,4 @@
-"""``lean-dojo lean repl``: an engine behind the face of Pantograph's own program."""
+"""``lean-dojo lean repl``: an engine with the interface of Pantograph's own program."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def serve(
         words: The arguments of ``pantograph-repl``: modules to import, and Lean's options, each
             ``--name=value``.
         project: The Lake project whose modules may be imported.
-        engine: Which engine answers; see :func:`.selection.select`.
-        requests: Where lines are read from; standard input if not given.
-        answers: Where lines are written to; standard output if not given.
+        engine: The engine; see :func:`.selection.select`.
+        requests: Input lines; default: standard input.
+        answers: Output lines; default: standard output.
 
     Raises:
         UsageError: A module of the project cannot be imported.
@@ -65,7 +65,7 @@ def _say(sink: IO[bytes], line: bytes) -> None:
 
 
 def _answer(process: EngineProcess, line: bytes) -> bytes:
-    """Pass a line on as it is, unless it names files."""
+    """Forward a line unchanged, unless it names files."""
     cmd, payload = _command(line)
     if payload is None or not needs_files(cmd):
         return process.request(line, None, "a request")
@@ -78,7 +78,7 @@ def _answer(process: EngineProcess, line: bytes) -> bytes:
 
 
 def _command(line: bytes) -> tuple[str, Mapping[str, Any] | None]:
-    """Read ``command {…}`` or ``{"cmd": …, "payload": …}``; what is neither, the engine judges."""
+    """Read ``command {…}`` or ``{"cmd": …, "payload": …}``; anything else is left to the engine."""
     word, _, rest = line.partition(b" ")
     try:
         if line.startswith(b"{"):

@@ -1,4 +1,4 @@
-"""Choose the engine: the user's own Lean where the project needs it, else the embedded one."""
+"""Choose the engine: the user's own Lean if the project needs it, else the embedded one."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from lean_dojo_v2.lean.text.header import parse_header
 EngineName: TypeAlias = Literal["auto", "native", "embedded"]
 VARIABLE = "LEAN_DOJO_ENGINE"
 PROTOCOL_VERSION = "0.3.15"
-"""The Pantograph whose protocol our engines speak."""
+"""Version of Pantograph's protocol that our engines speak."""
 CORE = frozenset({"Init", "Std", "Lean"})
-"""Roots of the modules that the embedded engine has."""
+"""Root modules of the embedded engine."""
 
 _HEADER_BYTES = 65_536
 
@@ -36,13 +36,13 @@ def engine_plan(
     core_options: Sequence[str] = (),
     memory_limit_mb: int | None = None,
 ) -> LaunchPlan:
-    """Choose an engine and say how to start it.
+    """Choose an engine and return its launch plan.
 
     Args:
         engine: ``"auto"``, ``"native"`` or ``"embedded"``; see :func:`select`.
         imports: Modules that the engine imports.
         project: The Lake project, if there is one.
-        lean_path: Where compiled modules lie, for the native engine.
+        lean_path: Search path of compiled modules, for the native engine.
         core_options: Options of Lean, each ``name=value``.
         memory_limit_mb: Hard limit for the engine's memory.
 
@@ -65,7 +65,7 @@ def engine_plan(
         core_options=core_options,
         memory_limit_mb=memory_limit_mb,
     )
-    # It has the project's modules as sources: a header imports them.
+    # It has the project's modules as sources, imported by a header.
     return attrs.evolve(plan, unloaded=tuple(imports) if own else ())
 
 
@@ -74,9 +74,9 @@ def select(
 ) -> Literal["native", "embedded"]:
     """Choose an engine for tracing, proving and rewards alike.
 
-    ``auto`` takes the native engine where the project needs it, or where it names a toolchain and
-    there is a native Lean; else the embedded one. ``LEAN_DOJO_ENGINE`` takes the place of
-    ``auto``; an engine that is asked for by name is never exchanged.
+    ``auto`` is the native engine if the project needs it, or names a toolchain and there is a
+    native Lean; else the embedded one. ``LEAN_DOJO_ENGINE`` replaces ``auto``; an engine chosen by
+    name is never replaced.
 
     Args:
         engine: ``"auto"``, ``"native"`` or ``"embedded"``.
@@ -105,17 +105,17 @@ def is_core(module: str) -> bool:
 
 
 def foreign_module(imports: Sequence[str], project: Path | None) -> tuple[str, str] | None:
-    """Find an import, of the engine or of a project's own files, that neither they nor Lean have.
+    """Find an import, of the engine or a project's files, that is neither the project's nor Lean's.
 
     Returns:
         The module and where it is imported, or ``None``.
     """
     files = {} if project is None else {p.relative_to(project): p for p in _sources(project)}
-    # Whatever its source folders are called, a module's root is a folder or a file somewhere in it.
+    # A module's root is a folder or a file somewhere in the project.
     own = {part.removesuffix(".lean") for place in files for part in place.parts}
     for module in imports:
         if _root(module) not in CORE | own:
-            return module, "the imports that were asked for"
+            return module, "the requested imports"
     for place, path in files.items():
         for module in header_imports(path):
             if _root(module) not in CORE | own | {"Lake"}:  # build scripts import Lake
@@ -131,7 +131,7 @@ def header_imports(path: Path) -> list[str]:
 
 
 def chosen_engine(engine: str) -> EngineName:
-    """Say which engine is asked for: ``LEAN_DOJO_ENGINE`` takes the place of ``auto``.
+    """Return the chosen engine; ``LEAN_DOJO_ENGINE`` replaces ``auto``.
 
     Raises:
         UsageError: There is none of that name.
@@ -149,7 +149,7 @@ def _root(module: str) -> str:
 
 
 def _sources(project: Path) -> Iterator[Path]:
-    """Walk over the project's own Lean files, leaving out ``.lake`` and other hidden folders."""
+    """Yield the project's own Lean files, outside ``.lake`` and other hidden folders."""
     for folder, names, files in os.walk(project):
         names[:] = sorted(name for name in names if not name.startswith(".") and name != "build")
         for name in sorted(files):

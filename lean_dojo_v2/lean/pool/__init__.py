@@ -1,1 +1,1 @@
-"""Many engines: on this machine or over a Ray cluster, with one schedule."""
+"""Pools of engines, on this machine or over a Ray cluster."""

@@ -1,4 +1,4 @@
-"""Several engines that share the work, on this machine.
+"""A pool of engines on this machine.
 
 ::
 
@@ -48,16 +48,16 @@ class PoolConfig:
         size: Engines; one for each available core if not given.
         imports: Modules that every engine imports.
         project_path: A Lake project.
-        lean_path: Where compiled modules lie, for the native engine.
+        lean_path: Search path of compiled modules, for the native engine.
         options: Pantograph's options.
         core_options: Options of Lean, each ``"name=value"``.
         engine: ``"auto"``, ``"native"`` or ``"embedded"``.
         timeout: Seconds that one call to an engine may take.
-        memory_limit_mb: Resident megabytes at which an engine is killed, also during a request.
+        memory_limit_mb: Resident megabytes at which an engine is killed, even during a request.
             The embedded engine has about 1,000 after a first proof with ``Init``, 1,150 with
             ``Lean``.
         recycle_memory_mb: Resident megabytes at which an engine is replaced between two requests.
-        warm_headers: Different headers that an engine is taken to keep loaded.
+        warm_headers: Number of headers that an engine is assumed to keep loaded.
     """
 
     size: int = attrs.field(factory=available_cores, validator=attrs.validators.ge(1))
@@ -88,7 +88,7 @@ class PoolConfig:
 
 
 class LocalSlot:
-    """An engine of this process's own."""
+    """An engine of this process."""
 
     def __init__(self, config: PoolConfig, judge: Judge[Server] | None = None) -> None:
         self._config = config
@@ -130,13 +130,13 @@ class EnginePool:
     itself while it runs; goal states do not outlive it. A request whose engine dies or outgrows
     its memory is run again on a fresh engine, once; one that kills two engines is answered with
     :class:`EngineKilledError`, which names it. A request that exceeds its time is not run again:
-    it is answered with :class:`EngineTimeoutError`. The other requests notice nothing.
+    it is answered with :class:`EngineTimeoutError`. Other requests are unaffected.
 
     Pickling a pool pickles its configuration; the copy opens engines of its own when it is first
     used, and so does a forked child.
 
     Args:
-        config: What the pool is made of.
+        config: The configuration.
         **settings: Fields of :class:`PoolConfig`, in place of ``config``'s.
     """
 
@@ -171,14 +171,14 @@ class EnginePool:
             fn: Called with a server and ``args``.
             *args: Its arguments.
             header: Key of the header that it loads (any text, for example the header itself);
-                requests with equal keys go to the same engine where that is possible.
-            name: What errors call it; its arguments if not given.
-            owner: Whose texts it has, in a word of one's own. An engine that has run a program of
-                an owner's text serves that owner alone, and is replaced before anybody else's
-                request; without an owner, after this one.
+                requests with equal keys go to the same engine if possible.
+            name: Its name in errors; default: its arguments.
+            owner: Key of the owner of its texts. An engine that has run a program of an owner's
+                text serves only that owner, and is replaced before another one's request;
+                without an owner, after this one.
 
         Returns:
-            The result to come.
+            The future result.
         """
         request = Request(fn, args, name or _name_of(args), header, owner)
         self._open().submit(request)
@@ -200,9 +200,9 @@ class EnginePool:
             fn: Called with a server and an item (or, for an item that is a tuple, its parts).
             items: The items.
             header: Key of the header, for all items or for each; see :meth:`submit`.
-            name: What errors call an item.
-            owner: Whose texts they have; see :meth:`submit`.
-            return_exceptions: Put exceptions among the results instead of raising the first one.
+            name: Name of an item in errors.
+            owner: Owner of their texts; see :meth:`submit`.
+            return_exceptions: Return exceptions among the results instead of raising the first one.
 
         Returns:
             The results, in the order of the items.
@@ -226,11 +226,11 @@ class EnginePool:
         with self._lock:
             finalizer, self._finalizer = self._finalizer, None
             self._scheduler = None
-        if finalizer is not None:  # without the lock: it waits for what runs
+        if finalizer is not None:  # without the lock, since it waits for running requests
             finalizer()
 
     def _open(self) -> Scheduler:
-        """Return the scheduler; two first requests at once must not make two of them."""
+        """Return the scheduler, created once even by concurrent requests."""
         with self._lock:
             if self._scheduler is None:
                 judge = Judge(self.config.server().another)
@@ -241,7 +241,7 @@ class EnginePool:
             return self._scheduler
 
     def _forget(self) -> None:
-        """Begin without engines: in a forked child they are the parent's, and so is the lock."""
+        """Reset in a forked child, where engines and lock belong to the parent."""
         self._lock = threading.Lock()
         self._scheduler = self._finalizer = None
 

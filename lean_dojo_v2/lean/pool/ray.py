@@ -30,7 +30,7 @@ class RayEnginePool(EnginePool):
     none. Each actor asks for one CPU; ``resources`` asks for something else.
 
     Args:
-        config: What the pool is made of; ``size`` counts engines over the whole cluster.
+        config: The configuration; ``size`` counts engines over the whole cluster.
         resources: Options of the actors (``ray.remote``), for example ``{"num_cpus": 0.5}``.
         **settings: Fields of :class:`PoolConfig`, in place of ``config``'s.
 
@@ -96,10 +96,10 @@ class RaySlot:
         return self._life
 
     def tidy(self) -> None:
-        """Do nothing: the actor does it."""
+        """Do nothing; the actor does it."""
 
     def clear(self) -> None:
-        """Have the actor give up an engine that has run a program of a text."""
+        """Let the actor stop an engine that has run a program of a text."""
         if self._actor is None:
             return
         try:
@@ -126,7 +126,7 @@ class RaySlot:
 
 
 class EngineActor:
-    """What runs in an actor: one engine."""
+    """An actor with one engine."""
 
     def __init__(self, config: PoolConfig) -> None:
         self._slot = LocalSlot(config)
@@ -134,9 +134,9 @@ class EngineActor:
     def call(
         self, fn: Callable[..., Any], args: tuple[Any, ...]
     ) -> tuple[object, Any, BaseException | None]:
-        """Run a request; give the engine's life, the result and the error.
+        """Run a request; return the engine's life, the result and the error.
 
-        The error is data here: raised, Ray would wrap it into a class of its own.
+        The error is returned because Ray would wrap a raised one into another class.
         """
         result, failure = None, None
         try:
@@ -147,7 +147,7 @@ class EngineActor:
         return self._slot.life(), result, failure
 
     def clear(self) -> object:
-        """Give up an engine that has run a program of a text; give the engine's life."""
+        """Stop an engine that has run a program of a text; return the engine's life."""
         self._slot.clear()
         return self._slot.life()
 

@@ -1,4 +1,4 @@
-"""Spread requests over engines: who takes what, and what happens when an engine is lost."""
+"""Schedule requests over engines, and handle lost engines."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from lean_dojo_v2.lean.errors import (
 )
 
 ATTEMPTS = 2
-"""Engines that a request may kill before it is answered as failed."""
+"""Number of engines that a request may kill before it fails."""
 LOOK_AHEAD = 256
-"""Waiting requests that an engine looks through for one with a header that it has."""
+"""Number of waiting requests searched for one with a loaded header."""
 PATIENCE = 16
-"""How often the oldest request may be passed over for one with a warm header, for each engine."""
+"""How often, per engine, the oldest request may be skipped for one with a warm header."""
 JOIN_SECONDS = 10.0
-"""How long closing waits for a request that is busy with something other than its engine."""
+"""Seconds that closing waits for a request that is busy outside its engine."""
 
 
 class Slot(Protocol):
@@ -37,10 +37,10 @@ class Slot(Protocol):
         """Return a value that changes whenever the engine is replaced; ``None`` while none runs."""
 
     def tidy(self) -> None:
-        """Between two requests: give an engine up that has grown too large."""
+        """Between two requests: stop an engine that has grown too large."""
 
     def clear(self) -> None:
-        """Give an engine up that has run a program of a text."""
+        """Stop an engine that has run a program of a text."""
 
     def interrupt(self) -> None:
         """Kill the engine, from any thread."""
@@ -81,7 +81,7 @@ class Worker:
 class Scheduler:
     """Workers, one thread each, and the requests that wait for them.
 
-    An engine is taken to keep ``warm_headers`` headers loaded.
+    An engine is assumed to keep ``warm_headers`` headers loaded.
     """
 
     def __init__(self, slots: list[Slot], warm_headers: int) -> None:
@@ -111,7 +111,7 @@ class Scheduler:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Cancel what waits, stop what runs, and stop all engines."""
+        """Cancel waiting requests, interrupt running ones, and stop all engines."""
         with self._changed:
             self._closed = True
             waiting, self._waiting = self._waiting, deque()
@@ -167,7 +167,7 @@ class Scheduler:
         return oldest
 
     def _perform(self, worker: Worker, request: Request) -> None:
-        """Answer a request, with another engine if it kills the first one."""
+        """Run a request, with another engine if it kills the first one."""
         happened: list[str] = []
         if request.owner != worker.owner:
             worker.slot.clear()
@@ -176,7 +176,7 @@ class Scheduler:
             try:
                 result = worker.slot.call(request.fn, request.args)
             except EngineTimeoutError as error:
-                # It would take as long again: the time limit is the answer.
+                # It would take as long again, so the time limit is the answer.
                 error.add_note(f"Request: {request.name}")
                 outcome: BaseException | None = error
             except EngineLostError as error:
@@ -187,7 +187,7 @@ class Scheduler:
                     continue
                 else:
                     outcome = _killed(request, happened)
-            except BaseException as error:  # whatever it is, it is for the caller
+            except BaseException as error:  # passed on to the caller
                 outcome = error
             else:
                 outcome = None
@@ -199,7 +199,7 @@ class Scheduler:
             request.future.set_exception(outcome)
 
     def _note_header(self, worker: Worker, request: Request) -> None:
-        """Keep the books on what the worker's engine has loaded."""
+        """Record what the worker's engine has loaded."""
         if request.owner is None:
             worker.slot.clear()
         worker.slot.tidy()

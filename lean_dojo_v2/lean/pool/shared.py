@@ -1,11 +1,11 @@
-"""Engines that a process shares: a pool for each repository, whoever asks.
+"""Engines shared within a process: a pool for each repository.
 
 A Lean engine takes about a gigabyte, so the rewards of a run use the same ones::
 
     engines = shared_engines()
     future = engines.submit(project, judge, goal, tactic, header=None)
     ...
-    engines.close()  # the last one who closes them stops them
+    engines.close()  # the last user to close them stops them
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _GivenBackError(Exception):
 
 @attrs.define(eq=False)
 class _Open:
-    """A pool and how many of its requests are not answered yet."""
+    """A pool and its number of open requests."""
 
     pool: EnginePool
     unanswered: int = 0
@@ -44,15 +44,15 @@ class _Open:
 class ProjectEngines:
     """Pools of engines by repository; safe to use from several threads.
 
-    Beyond ``kept`` pools, those that were asked longest ago are closed at the next request, once
-    they have answered everything: a pool that still starts, opens states or checks is left alone.
+    Beyond ``kept`` pools, the least recently used ones are closed at the next request, once they
+    have answered everything.
 
     Args:
         make: Makes the pool of a repository's folder; ``None`` stands for goals without one.
-        kept: How many pools stay open.
+        kept: Number of pools that stay open.
 
     Attributes:
-        users: How many take part in them.
+        users: Number of users.
     """
 
     def __init__(self, make: Callable[[Path | None], EnginePool], kept: int) -> None:
@@ -65,7 +65,7 @@ class ProjectEngines:
 
     @property
     def projects(self) -> list[Path | None]:
-        """The repositories with open pools, the last asked last."""
+        """The repositories with open pools, the most recently used last."""
         with self._lock:
             return list(self._open)
 
@@ -80,7 +80,7 @@ class ProjectEngines:
         owner: str | None = None,
     ) -> Future[R]:
         """Queue a request, see :meth:`SharedEngines.submit`."""
-        # Under one lock, so that close() comes before both or after both.
+        # Under one lock, so that close() comes before or after both.
         with self._lock:
             if self._given_back:
                 raise _GivenBackError
@@ -89,13 +89,13 @@ class ProjectEngines:
             entry.unanswered += 1
             idle = self._take_idle()
         future.add_done_callback(lambda _: self._answered(entry))
-        # Not under the lock: stopping processes takes its time, and others need not wait for it.
+        # Not under the lock, since stopping processes takes time.
         for pool in idle:
             pool.close()
         return future
 
     def close(self) -> None:
-        """Cancel what waits and stop all engines; the next request starts others."""
+        """Cancel waiting requests and stop all engines; the next request starts others."""
         with self._lock:
             entries = list(self._open.values())
             self._open.clear()
@@ -103,7 +103,7 @@ class ProjectEngines:
             entry.pool.close()
 
     def give_back(self) -> None:
-        """Close them for good: a request that comes too late goes to other engines."""
+        """Close them for good; a late request goes to other engines."""
         with self._lock:
             self._given_back = True
         self.close()
@@ -125,13 +125,13 @@ class ProjectEngines:
 
 
 class SharedEngines:
-    """One user's part in engines that this process shares; safe to use from several threads.
+    """One user's handle of engines shared in this process; safe to use from several threads.
 
-    It may be pickled: the copy takes part in the engines of its own process.
+    It may be pickled; the copy uses the engines of its own process.
 
     Args:
-        config: What the pools are made of; users with equal ones share their engines.
-        kept: Pools that stay open, of repositories that were asked last.
+        config: Configuration of the pools; users with equal ones share their engines.
+        kept: Number of most recently used pools that stay open.
     """
 
     def __init__(self, config: PoolConfig, kept: int = 2) -> None:
@@ -146,7 +146,7 @@ class SharedEngines:
 
     @property
     def projects(self) -> list[Path | None]:
-        """The repositories with open pools, the last asked last."""
+        """The repositories with open pools, the most recently used last."""
         engines = self._engines
         return [] if engines is None else engines.projects
 
@@ -172,10 +172,10 @@ class SharedEngines:
                 engines = self._taken()
                 return engines.submit(project, fn, *args, header=header, name=name, owner=owner)
             except _GivenBackError:
-                continue  # another thread has closed this part since: it takes part anew
+                continue  # another thread has closed this handle meanwhile: try again
 
     def unverified(self, project: Path | None) -> tuple[str, ...]:
-        """Name the checks of a single tactic that a repository's engine cannot make.
+        """Return the checks of a single tactic that a repository's engine cannot make.
 
         Raises:
             EngineUnavailableError: If no Lean engine can serve the repository.
@@ -184,7 +184,7 @@ class SharedEngines:
         return config.server().capabilities.unverified
 
     def close(self) -> None:
-        """Give them back; the last one who does so stops them. The next request starts others."""
+        """Release them; the last user to do so stops them. The next request starts others."""
         with _lock:
             engines, self._engines = self._engines, None
             if engines is None:
@@ -192,7 +192,7 @@ class SharedEngines:
             engines.users -= 1
             last = not engines.users
             if last:
-                _shared.pop(self._key, None)  # who comes now must not get what is being closed
+                _shared.pop(self._key, None)  # new users must not get what is being closed
         if last:
             engines.give_back()
 
@@ -216,7 +216,7 @@ _parts: weakref.WeakSet[SharedEngines] = weakref.WeakSet()
 
 
 def _begin_anew() -> None:
-    """Take part in nothing: in a forked child the engines are the parent's, and so is the lock."""
+    """Reset in a forked child, where engines and lock belong to the parent."""
     global _lock  # noqa: PLW0603 - a lock that another thread of the parent held stays locked
     _lock = threading.Lock()
     _shared.clear()
@@ -235,7 +235,7 @@ def shared_engines(
     size: int | None = None,
     kept: int = 2,
 ) -> SharedEngines:
-    """Take part in the engines of this process; none starts before it is asked something.
+    """Return a handle of this process's shared engines; none starts before its first request.
 
     Args:
         engine: ``"auto"``, ``"native"`` or ``"embedded"``.

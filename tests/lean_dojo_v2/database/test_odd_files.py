@@ -39,7 +39,7 @@ def twice(data: dict) -> str:
 BAD = {
     "deep": (lambda _: '{"repositories": ' + DEEP, "nested too deeply"),
     "negative": (negative, "proven_theorems[0].start"),
-    "twice": (twice, "'repositories' stands twice"),
+    "twice": (twice, "'repositories' occurs twice"),
     "no bytes": (lambda _: "", "has no bytes"),
     "many digits": (lambda _: '{"repositories": ' + "9" * 5000 + "}", "left as it is"),
 }
@@ -82,7 +82,7 @@ def test_a_key_said_twice_in_our_own_layout(
     text = file.read_text()
     assert before in text
     file.write_text(text.replace(before, before.replace(key, f'{key}":"other","{key}'), 1))
-    with pytest.raises(DatabaseError, match=f"'{key}' stands twice"):
+    with pytest.raises(DatabaseError, match=f"'{key}' occurs twice"):
         DynamicDatabase(file)
 
 

@@ -132,7 +132,7 @@ def test_an_answer_to_nothing_is_never_taken_for_the_next_answer():
     assert process.request(b"go", 10, "x") == b"answer"
     time.sleep(0.2)
     with pytest.raises(
-        EngineProtocolError, match=r"spoke out of turn before goal\.tactic: 'forged"
+        EngineProtocolError, match=r"sent unexpected output before goal\.tactic: 'forged"
     ):
         process.request(b"go", 10, "goal.tactic")
     assert not process.alive

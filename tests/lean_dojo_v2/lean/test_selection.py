@@ -121,7 +121,7 @@ def test_an_old_kernel_is_warned_of_once(project, mini_repl):
 
 def test_mathlib_makes_auto_choose_the_native_engine(mini_repl):
     assert engine_plan("auto", ["Mathlib"]).kind == "native"
-    with pytest.raises(EngineUnavailableError, match="the imports that were asked for"):
+    with pytest.raises(EngineUnavailableError, match="the requested imports"):
         engine_plan("embedded", ["Mathlib"])
 
 

@@ -47,7 +47,7 @@ def test_null_prefix_is_no_prefix(tmp_path):
     ("line", "complaint"),
     [
         ("{", "line 2: is not JSON"),
-        ('{"goal": "g", "goal": "h", "tactic": "t", "steps_remaining": 1}', "'goal' stands twice"),
+        ('{"goal": "g", "goal": "h", "tactic": "t", "steps_remaining": 1}', "'goal' occurs twice"),
         ("[]", "line 2: is a list"),
         ('{"tactic": "t", "steps_remaining": 1}', "line 2: 'goal' is required"),
         ('{"goal": "g", "tactic": 3, "steps_remaining": 1}', "line 2: 'tactic' is required"),

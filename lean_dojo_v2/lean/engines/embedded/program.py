@@ -1,4 +1,4 @@
-"""The engine's program in the embedded Lean: compiled by that Lean, once."""
+"""The engine's program, compiled once by the embedded Lean."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lean_dojo_v2.lean.engines.program import MODULE, Program, compiled_program,
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 SHIPPED = "Dojo.Shipped"
-"""The module that writes the compiled program, for this Lean alone."""
+"""The module that writes the compiled program, for the embedded Lean only."""
 _SCRIPT = PACKAGE / "host" / "main.js"
 
 
 def compiled_for(home: Path) -> Path:
-    """Return the compiled program; compile it first if need be, saying so on stderr.
+    """Return the compiled program; compile it first if necessary, with a message on stderr.
 
     Args:
         home: The folder of the installed engine.

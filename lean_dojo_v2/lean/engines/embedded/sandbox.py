@@ -1,10 +1,10 @@
-"""Run a script of ours under Node: its sandbox, its stacks and its limits.
+"""Run our script under Node, with a sandbox, large stacks and limits.
 
-Lean code is a guest here. Node's permission model lets it read the engine's own folders and the
-project's, and nothing else; it may write nothing and start nothing. That model does not guard the
-network (Node 24), but this Lean is built without libuv and reaches none. Its environment has
-nothing of the user's, so that no token can leak into an error message. The kernel keeps its memory
-below a limit.
+Node's permission model allows reading the engine's folders and the project's, and nothing else:
+no writing and no child processes. That model does not guard the
+network (Node 24), but this Lean is built without libuv, so it has none. Its environment contains
+nothing of the user's, so that no token can leak into an error message. The kernel limits its
+memory.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ PACKAGE = Path(__file__).resolve().parent
 STACK_KB = 131_072
 """Stack of Node's main thread, in kilobytes; elaboration is deeply recursive."""
 NODE_STACK_KB = 60_000
-"""How much of it V8 may use. Both must be large: with one alone, deep terms crash the engine."""
+"""Stack for V8, in kilobytes. Both must be large, or deep terms crash the engine."""
 DATA_OVERHEAD_MB = 2_600
-"""What the kernel counts as data besides resident memory: 2,200 MB of reserves, and a margin."""
+"""Data that the kernel counts besides resident memory: 2,200 MB of reserves, and a margin."""
 
 # Limits must be set in the child. A shell does that between fork and exec, where Python code would
 # be unsafe in a program with threads.
@@ -31,7 +31,7 @@ _LIMITS = (
 
 
 def environment(home: Path) -> dict[str, str]:
-    """Return the environment of an engine: nothing of the user's."""
+    """Return the environment of an engine, with nothing of the user's."""
     return {"LANG": "C.UTF-8", "HOME": str(home.resolve())}
 
 
@@ -46,22 +46,22 @@ def sandboxed_argv(
     """Return the command line that runs a script of this package.
 
     Args:
-        home: Folder of the installed engine, which the script is told.
+        home: Folder of the installed engine, passed to the script.
         script: The script; it may read its own folder and ``home``.
         words: Its further arguments.
-        readable: What else it may read.
+        readable: Further files and folders it may read.
         memory_limit_mb: Limit for the memory of the process.
     """
     watch = PACKAGE / "watch_parent.js"
-    # Resolved, because Node's permissions are about where a link leads.
+    # Resolved, because Node checks the targets of links.
     folders = [path.resolve() for path in (script.parent, watch, home, *readable)]
     return [
         *_with_limits(memory_limit_mb),
         node_program(),
         f"--stack-size={NODE_STACK_KB}",
-        "--wasm-lazy-validation",  # most of the module never runs, and it is known by its digest
+        "--wasm-lazy-validation",  # most of the module never runs; its digest is known
         "--no-warnings",
-        # Emscripten lets C, and so Lean (`@[extern]`), run JavaScript that it gives as a text.
+        # Emscripten lets C, and so Lean (`@[extern]`), run JavaScript from strings.
         "--disallow-code-generation-from-strings",
         "--permission",
         "--allow-worker",
